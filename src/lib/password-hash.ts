@@ -1,4 +1,5 @@
 import { hash, verify } from '@node-rs/argon2'
+import { onThread } from './threads.js'
 
 // argon2id with 19 MiB and 2 passes takes 18 ms of one core, in the thread pool.
 const COST = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }
@@ -7,11 +8,12 @@ const COST = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }
 let decoy: Promise<string> | undefined
 
 /** Returns the hash of a password, as text with its parameters. */
-export const hashPassword = (password: string): Promise<string> => hash(password, COST)
+export const hashPassword = (password: string): Promise<string> => onThread(() => hash(password, COST))
 
 /** Returns true when the password is right. Takes the same time when there is no user (`stored` is undefined). */
 export async function passwordFits(stored: string | undefined, password: string): Promise<boolean> {
   decoy ??= hashPassword('no password of anybody')
-  const fits = await verify(stored ?? (await decoy), password).catch(() => false)
+  const known = stored ?? (await decoy)
+  const fits = await onThread(() => verify(known, password)).catch(() => false)
   return stored !== undefined && fits
 }

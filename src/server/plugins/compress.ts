@@ -1,12 +1,16 @@
 // Compresses large answers for clients that accept it. Streams go out as they are: most of them are packs and archives,
 // which are compressed already.
-import { constants, gzip } from 'node:zlib'
+import { promisify } from 'node:util'
+import { constants, gzip, type ZlibOptions } from 'node:zlib'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { onThread } from '../../lib/threads.js'
 
 /** Below this, the time for compressing is worth more than the bytes. A list of 20 projects has 25 KB. */
 const LEAST = 16_384
 /** Level 1 halves the time of level 6, and JSON becomes a tenth as large either way. */
 const OPTIONS = { level: constants.Z_BEST_SPEED }
+
+const compress = promisify<string | Buffer, ZlibOptions, Buffer>(gzip)
 
 /** This is not an async function, because it runs for every request and most answers are small. */
 export function compressAnswers(app: FastifyInstance): void {
@@ -14,7 +18,7 @@ export function compressAnswers(app: FastifyInstance): void {
     if (!isLarge(payload) || reply.hasHeader('content-encoding')) return done(null, payload)
     reply.header('vary', 'accept-encoding')
     if (!accepts(request)) return done(null, payload)
-    gzip(payload, OPTIONS, (error, smaller) => (error ? done(error) : done(null, encoded(reply, smaller))))
+    onThread(() => compress(payload, OPTIONS)).then(smaller => done(null, encoded(reply, smaller)), done)
   })
 }
 

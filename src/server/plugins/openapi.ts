@@ -53,7 +53,12 @@ export async function documentApi(app: FastifyInstance): Promise<void> {
       return finishDocument(Object.assign(document, { servers: [{ url: publicUrl() }] })) as never
     }
   })
-  app.get('/api/v3/openapi.json', { config: { public: true }, schema: { hide: true } }, async () => app.swagger())
+  // Everybody may ask for it, and writing it takes 20 ms: it is written once.
+  let text: string | undefined
+  app.get('/api/v3/openapi.json', { config: { public: true }, schema: { hide: true } }, async (_request, reply) => {
+    text ??= JSON.stringify(app.swagger())
+    return reply.type('application/json; charset=utf-8').send(text)
+  })
   await app.register(async docs => {
     // The page's own routes are static files.
     docs.addHook('onRoute', route => {
