@@ -38,8 +38,8 @@ async function listening(t: { teardown(fn: () => unknown): void }) {
   return { app, open, url }
 }
 
-const unfinished = (length: number, path = '/api/v3/session') =>
-  `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${length}\r\n\r\n{"`
+const unfinished = (length: number, path = '/api/v3/session', header = 'A: b') =>
+  `POST ${path} HTTP/1.1\r\nHost: x\r\n${header}\r\nContent-Type: application/json\r\nContent-Length: ${length}\r\n\r\n{"`
 
 t.test('clients', async t => {
   const { app, open, url } = await listening(t)
@@ -74,6 +74,21 @@ t.test('clients', async t => {
     t.equal(other.status, 200, 'another address is served')
     for (const socket of sockets) socket.destroy()
     await until('the address is served again', async () => (await fetch(`${url}/projects/visible`)).status === 200)
+  })
+
+  t.test('the addresses of one IPv6 network count together', async t => {
+    const of = (address: string) => fetch(`${url}/projects/visible`, { headers: { 'x-forwarded-for': address } })
+    const other = await until('429', async () => {
+      // They end after a second, on a busy machine before the server has read them all.
+      const sockets = [1, 2, 3].map(at =>
+        open(unfinished(100, '/api/v3/session', `X-Forwarded-For: 2001:db8:0:1::${at}`))
+      )
+      const refused = (await of('2001:db8:0:1::9')).status === 429
+      const answer = await of('2001:db8:0:2::9')
+      for (const socket of sockets) socket.destroy()
+      return refused ? answer : undefined
+    })
+    t.equal(other.status, 200, 'another network is served')
   })
 
   t.test('more bytes of bodies than one address may have', async t => {

@@ -5,6 +5,7 @@ import type { Socket } from 'node:net'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { config } from '../../config.js'
 import { TooLarge, TooManyRequests, Unavailable } from '../../errors.js'
+import { currentClient } from '../../lib/request-scope.js'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -30,21 +31,21 @@ interface Client {
   bytes: number
 }
 
-/** Refuses requests and bodies beyond the limits. Register it before all that costs anything. */
+/** Refuses requests and bodies beyond the limits. Register it before all that costs anything, but after what notes the client. */
 export function boundRequests(app: FastifyInstance): void {
   const { requests_per_address: most, body_memory: memory } = config().http
   const clients = new Map<string, Client>()
   let bytes = 0
 
   app.addHook('onRequest', (request, reply, done) => {
-    const address = addressOf(request)
-    const client = clients.get(address) ?? { requests: 0, bytes: 0 }
+    const name = currentClient()
+    const client = clients.get(name) ?? { requests: 0, bytes: 0 }
     if (client.requests >= most) {
       return done(new TooManyRequests(RETRY_S, `more than ${most} open requests from one address`))
     }
-    if (client.requests++ === 0) clients.set(address, client)
+    if (client.requests++ === 0) clients.set(name, client)
     reply.raw.once('close', () => {
-      if (--client.requests === 0) clients.delete(address)
+      if (--client.requests === 0) clients.delete(name)
     })
     if (request.routeOptions.config.streams) streaming.set(request.raw.socket, request.raw)
     done()
@@ -57,7 +58,7 @@ export function boundRequests(app: FastifyInstance): void {
     if (size > bodyLimit) return done(new TooLarge(tooLarge(bodyLimit)))
     const share = mostOfBody()
     if (size > share) return done(new TooLarge(`${tooLarge(share)} (half of http.body_memory)`))
-    const client = clients.get(addressOf(request))
+    const client = clients.get(currentClient())
     if (client) {
       if (client.bytes + size > share) return done(new TooManyRequests(RETRY_S, 'too many large bodies at once'))
       if (bytes + size > memory) return done(new Unavailable('too many large bodies at once', RETRY_S))
@@ -78,15 +79,6 @@ export function boundRequests(app: FastifyInstance): void {
 
 /** The text for a body of more than `limit` bytes. */
 export const tooLarge = (limit: number) => `413 Request Entity Too Large - a body has ${limit} bytes at the most`
-
-/**
- * Returns the client's address. Without a header of a proxy it is that of the connection, and `address` would look up
- * the trusted ranges for nothing.
- */
-function addressOf(request: FastifyRequest): string {
-  if (request.headers['x-forwarded-for'] === undefined) return request.raw.socket.remoteAddress ?? ''
-  return request.address
-}
 
 /** Returns how many bytes the body may have. A client that does not say may send as many as the route takes. */
 function bodySize({ headers, routeOptions }: FastifyRequest): number {
