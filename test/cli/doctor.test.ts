@@ -81,6 +81,7 @@ t.test('--fix repairs what is safe, and the next run finds no fault', async t =>
   const lock = join(repositoryPath({ id: locked.id, storage: 'default' }), 'packed-refs.lock')
   writeFileSync(lock, '')
   utimesSync(lock, minutesAgo(9), minutesAgo(9))
+  writeFileSync(join(repositoryPath({ id: locked.id, storage: 'default' }), 'HEAD'), 'ref: refs/heads/other\n')
   await execute('delete from jobs')
   chmodSync(home, 0o755)
   chmodSync(join(home, 'traces'), 0o750)
@@ -131,6 +132,7 @@ t.test('--fix repairs what is safe, and the next run finds no fault', async t =>
   const wrong = [
     'commit_graphs',
     'folders',
+    'heads',
     'home',
     'jobs',
     'locks',
@@ -163,6 +165,7 @@ t.test('--fix repairs what is safe, and the next run finds no fault', async t =>
     )
     t.match(of('jobs'), { mended: 'put 2 jobs back into the queues' })
     t.match(of('repositories'), { mended: 'made 1 empty repository' })
+    t.match(of('heads'), { mended: 'changed HEAD of 1 repository' })
     t.match(of('locks'), { mended: 'removed 1 lock' })
     t.notOk(existsSync(lock))
     t.equal(modeOf(home), 0o700)
@@ -205,6 +208,23 @@ t.test('--fix never makes an empty repository where commits were lost', async t 
     mended: 'made 0 empty repositories'
   })
   t.notOk(existsSync(path))
+  await execute('delete from projects where id = ?', [project.id])
+})
+
+t.test('a default branch that does not exist is reported and left alone', async t => {
+  const project = await factory.project()
+  await factory.file(project, 'a.txt', 'a')
+  const path = repositoryPath({ id: project.id, storage: 'default' })
+  git(path, ['update-ref', 'refs/heads/other', 'refs/heads/master'])
+  git(path, ['update-ref', '-d', 'refs/heads/master'])
+  const { ill, of } = await doctor(['--fix', '--all'])
+  t.same(ill, ['heads'])
+  t.match(of('heads'), {
+    remedy: /^push the missing branch/,
+    details: [`project ${project.id}: master does not exist`],
+    mended: 'changed HEAD of 0 repositories'
+  })
+  rmSync(path, { recursive: true })
   await execute('delete from projects where id = ?', [project.id])
 })
 

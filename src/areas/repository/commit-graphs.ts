@@ -3,12 +3,12 @@ import { existsSync } from 'node:fs'
 import { rows } from '../../db/sql.js'
 import { hasCommitGraph, writeCommitGraph } from '../../git/maintenance.js'
 import { repositoryPath, type StoredProject } from '../projects/repositories.js'
+import { sampled } from './stored-repositories.js'
 
 /** The projects without a commit graph, among all projects or among `sample` random ones. */
 export async function missingGraphs(sample?: number): Promise<StoredProject[]> {
-  const some = sample === undefined ? '' : `order by rand() limit ${Math.trunc(sample)}`
   const projects = await rows<StoredProject>(
-    `select id, storage from projects where default_branch is not null and (optimise_at is null or optimise_at < ?) ${some}`,
+    `select id, storage from projects where default_branch is not null and (optimise_at is null or optimise_at < ?) ${sampled(sample)}`,
     [new Date(Date.now() - 3_600_000)]
   )
   const missing: StoredProject[] = []

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs'
 import { row, rows } from '../../db/sql.js'
 import { createRepository } from '../../git/repository.js'
 import { repositoryPath } from '../projects/repositories.js'
+import { sampled } from './stored-repositories.js'
 
 export interface MissingRepository {
   readonly id: number
@@ -32,7 +33,7 @@ export async function findMissing(
   const total = Number(
     (await row<{ total: number }>(`select count(*) as total from projects p where ${THERE}`))?.total ?? 0
   )
-  const some = sample === undefined || total <= sample ? '' : `order by rand() limit ${Math.trunc(sample)}`
+  const some = sampled(sample === undefined || total <= sample ? undefined : sample)
   const projects = await rows<ProjectRow>(
     `select p.id, p.storage, (${EMPTY}) as empty from projects p where ${THERE} ${some}`
   )

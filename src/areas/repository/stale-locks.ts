@@ -6,6 +6,7 @@ import { removeStaleLocks, staleLocks } from '../../git/stale-locks.js'
 import { log } from '../../log.js'
 import { machine } from '../../queue/processes.js'
 import { repositoryPath, type StoredProject } from '../projects/repositories.js'
+import { sampled } from './stored-repositories.js'
 
 /** Returns the stale locks in the repositories of all projects, or of `sample` random ones. */
 export const findStaleLocks = (sample?: number): Promise<string[]> => lookAt(sample, staleLocks)
@@ -31,8 +32,7 @@ async function lookAt(
   signal?: AbortSignal
 ): Promise<string[]> {
   const before = await newest()
-  const some = sample === undefined ? '' : `order by rand() limit ${Math.trunc(sample)}`
-  const projects = await rows<StoredProject>(`select id, storage from projects ${some}`)
+  const projects = await rows<StoredProject>(`select id, storage from projects ${sampled(sample)}`)
   const found: string[] = []
   let rested = performance.now()
   for (const project of projects) {

@@ -41,6 +41,10 @@ async function foldersOf(path: string): Promise<string[]> {
   }
 }
 
+/** The end of a statement that takes `sample` random rows, or all. */
+export const sampled = (sample: number | undefined): string =>
+  sample === undefined ? '' : `order by rand() limit ${Math.trunc(sample)}`
+
 /** The hashes of all existing projects and of those that are being removed. 100,000 take 0.3 s. */
 export async function knownHashes(): Promise<Set<string>> {
   const found = await rows<{ id: number }>(

@@ -2,7 +2,7 @@
 import type { Check } from './check.js'
 import { clockCheck, databaseCheck, schemaCheck } from './database.js'
 import { engineCheck } from './engine.js'
-import { commitGraphsCheck, locksCheck, orphansCheck, repositoriesCheck } from './files.js'
+import { commitGraphsCheck, headsCheck, locksCheck, orphansCheck, repositoriesCheck } from './files.js'
 import { foldersCheck, homeCheck, secretsCheck } from './home.js'
 import { backupsCheck, buildFilesCheck, integrityCheck } from './integrity.js'
 import {
@@ -52,6 +52,7 @@ export const checks: readonly Check[] = [
   repositoriesCheck,
   locksCheck,
   integrityCheck,
+  headsCheck,
   commitGraphsCheck,
   buildFilesCheck,
   orphansCheck

@@ -1,6 +1,7 @@
 // Compares repositories and files with the rows of the database.
 import { findOrphans } from '../../areas/maintenance/orphaned-files.js'
 import { missingGraphs, writeMissingGraphs } from '../../areas/repository/commit-graphs.js'
+import { findWrongHeads, mendHeads } from '../../areas/repository/heads.js'
 import { findMissing, remakeMissing } from '../../areas/repository/missing-repositories.js'
 import { clearStaleLocks, findStaleLocks } from '../../areas/repository/stale-locks.js'
 import { Ailment, type Check, count } from './check.js'
@@ -33,6 +34,29 @@ export const repositoriesCheck: Check = {
   mend: async context =>
     `made ${count(await remakeMissing(limitOf(context)), 'empty repository', 'empty repositories')}`
 }
+
+export const headsCheck: Check = {
+  name: 'heads',
+  about: 'a clone checks out the default branch of its project, which exists',
+  needs: 'rows',
+  examine: async context => {
+    const wrong = await findWrongHeads(limitOf(context))
+    if (wrong.length === 0) return 'each names the default branch'
+    const isMissing = wrong.some(({ fault }) => fault === 'missing')
+    throw new Ailment(
+      `HEAD of ${count(wrong.length, 'repository', 'repositories')} is not a default branch that exists`,
+      isMissing
+        ? 'push the missing branch, or choose another: PUT /projects/:id with default_branch'
+        : 'run gitstead doctor --fix: it points HEAD at the default branch',
+      wrong
+        .slice(0, SHOWN)
+        .map(({ project, fault }) => `project ${project.id}: ${project.default_branch} ${SAID[fault]}`)
+    )
+  },
+  mend: async context => `changed HEAD of ${count(await mendHeads(limitOf(context)), 'repository', 'repositories')}`
+}
+
+const SAID = { missing: 'does not exist', elsewhere: 'is not what HEAD names' }
 
 export const commitGraphsCheck: Check = {
   name: 'commit_graphs',

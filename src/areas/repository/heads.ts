@@ -1,0 +1,49 @@
+// Finds repositories whose HEAD is not the default branch of their project. A clone checks out what HEAD names: when that does
+// not exist, it ends without files.
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { rows } from '../../db/sql.js'
+import { refValue } from '../../git/refs.js'
+import { setHead } from '../../git/repository.js'
+import { repositoryPath, type StoredProject } from '../projects/repositories.js'
+import { sampled } from './stored-repositories.js'
+
+interface BranchedProject extends StoredProject {
+  readonly default_branch: string
+}
+
+export interface WrongHead {
+  readonly project: BranchedProject
+  /** `elsewhere`: HEAD names another branch. `missing`: the default branch does not exist. */
+  readonly fault: 'elsewhere' | 'missing'
+}
+
+/** Looks at the HEAD of all projects, or of `sample` random ones. Repositories that are not in their place are left out. */
+export async function findWrongHeads(sample?: number): Promise<WrongHead[]> {
+  const projects = await rows<BranchedProject>(
+    `select id, storage, default_branch from projects where default_branch is not null ${sampled(sample)}`
+  )
+  const wrong: WrongHead[] = []
+  for (const project of projects) {
+    const fault = await faultOf(project)
+    if (fault) wrong.push({ project, fault })
+  }
+  return wrong
+}
+
+/** Points HEAD at the default branch where it names another one. Returns the number of those. */
+export async function mendHeads(sample?: number): Promise<number> {
+  const wrong = (await findWrongHeads(sample)).filter(({ fault }) => fault === 'elsewhere')
+  for (const { project } of wrong) await setHead(repositoryPath(project), project.default_branch)
+  return wrong.length
+}
+
+async function faultOf(project: BranchedProject): Promise<WrongHead['fault'] | undefined> {
+  const path = repositoryPath(project)
+  const head = await readFile(join(path, 'HEAD'), 'utf8').catch(() => null)
+  if (head === null) return
+  const ref = `refs/heads/${project.default_branch}`
+  // A ref that cannot be read is there, and `integrity` reports it.
+  if ((await refValue(path, ref).catch(() => ref)) === null) return 'missing'
+  return head === `ref: ${ref}\n` ? undefined : 'elsewhere'
+}
