@@ -23,7 +23,7 @@ t.test('runners are listed, paused, resumed and removed', async t => {
   t.match(JSON.parse((await run('resume', String(id), '--json')).stdout), { resumed: id, changed: true })
   t.equal(await active(), 1)
   t.match(await run('pause', '999999'), { code: 3, stderr: /no runner has the number 999999/ })
-  t.match(await run('remove', String(id), '--dry-run'), { code: 0, stdout: `would remove runner ${id}\n` })
+  t.match(await run('remove', String(id), '--dry-run'), { code: 0, stdout: `would remove runner ${id} (` })
   t.match(await run('remove', String(id)), { code: 2 })
   t.match(await run('remove', String(id), '--yes'), { code: 0 })
   t.equal(await active(), undefined)

@@ -69,6 +69,8 @@ export const viewListedHook = (hook: Row, health: HookHealth | undefined) => ({
   url: shownUrl(hook.url)
 })
 
+export type ListedHook = ReturnType<typeof viewListedHook>
+
 /** Returns the view for the command line: all flags, whether the hook has a token, and the receiver's health. */
 export const viewHookWithHealth = (hook: Row, health: HookHealth | undefined) => ({
   ...viewDeletedSystemHook(hook),

@@ -26,9 +26,14 @@ export async function requireEmail(userId: number, id: number): Promise<EmailRow
   return found
 }
 
+/** An address with the name of its user. */
+export interface OwnedEmailRow extends EmailRow {
+  readonly username: string
+}
+
 /** An address of any user by its id. Throws NotFound. */
-export async function requireAnyEmail(id: number): Promise<EmailRow & { username: string }> {
-  const found = await row<EmailRow & { username: string }>(
+export async function requireAnyEmail(id: number): Promise<OwnedEmailRow> {
+  const found = await row<OwnedEmailRow>(
     `select e.id, e.user_id, e.email, u.username from emails e join users u on u.id = e.user_id where e.id = ?`,
     [id]
   )
