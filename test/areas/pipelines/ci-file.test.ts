@@ -588,7 +588,9 @@ beside: {variables: {UP: '${made.get(near.id)?.pipelineId}'}, trigger: {include:
     [nearId],
     'a variable, and one that may be missing'
   )
-  t.equal((await openDependency(nearId, own.description.token)).filename, 'artifacts.zip')
+  const opened = await openDependency(nearId, own.description.token)
+  opened.stream.destroy()
+  t.equal(opened.filename, 'artifacts.zip')
   await t.rejects(openDependency(farId, own.description.token), { name: 'Forbidden' })
   await t.rejects(openDependency(nearId, (await described(named(builds, 'without'))).description.token), {
     name: 'Forbidden'
