@@ -56,12 +56,12 @@ async function askUntil(signal: AbortSignal, { url, token }: Stand, path: string
   return statuses
 }
 
-async function readAsOther({ url, token, short }: Stand, path: string): Promise<void> {
+async function readAsOther({ url, token, short, patience }: Stand, path: string): Promise<void> {
   for (let asked = 0; asked < (short ? 10 : 50); asked++) {
     await sleep(100)
     const { status } = await fetch(`${url}/api/v3/user`, {
       headers: { ...OTHER, 'private-token': token },
-      signal: AbortSignal.timeout(short ? PATIENCE.short : PATIENCE.long)
+      signal: AbortSignal.timeout(patience(short ? PATIENCE.short : PATIENCE.long))
     })
     if (status !== 200) throw new Error(`another address gets ${status} beside ${path}`)
   }

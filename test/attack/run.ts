@@ -8,6 +8,7 @@ import { parseArgs } from 'node:util'
 import { processesOf } from '../scenarios/appliance.js'
 import type { Attack, Stand } from './support/attack.js'
 import { watchMemory } from './support/memory.js'
+import { slowness } from './support/slowness.js'
 import { makeStand } from './support/stand.js'
 
 /** Milliseconds after which an attack counts as failed even when nothing ends it. */
@@ -60,17 +61,21 @@ async function findAttacks(): Promise<Attack[]> {
 /** Runs one attack, prints its line, and returns true when the appliance stayed within all limits. */
 async function passes({ name, about, limit, run }: Attack, stand: Stand): Promise<boolean> {
   const before = stand.appliance.processes()
+  const slow = await slowness()
   const watch = watchMemory(stand.appliance.pid, limit.memory)
   const started = performance.now()
-  const { statuses, faults } = await outcome(run(stand))
+  const { statuses, faults } = await outcome(
+    run({ ...stand, patience: milliseconds => Math.ceil(milliseconds * slow) })
+  )
   const seconds = (performance.now() - started) / 1000
   const memory = watch.stop()
+  const most = limit.seconds * Math.max(slow, await slowness())
   const wrong = statuses.filter(status => !limit.statuses.includes(status))
   if (wrong.length > 0) faults.push(`answered ${[...new Set(wrong)].join(', ')}`)
   if (memory > limit.memory) faults.push('took too much memory')
-  if (seconds > limit.seconds && !stand.short) faults.push('took too long')
+  if (seconds > most && !stand.short) faults.push('took too long')
   faults.push(...(await ailments(stand, before)))
-  const took = `${seconds.toFixed(1)} s of ${limit.seconds}, ${memory} MiB more of ${limit.memory}`
+  const took = `${seconds.toFixed(1)} s of ${Math.round(most)}, ${memory} MiB more of ${limit.memory}`
   const answers = `answered ${[...new Set(statuses)].join(', ') || 'nothing'} of ${limit.statuses.join(', ')}`
   process.stdout.write(`${faults.length === 0 ? 'ok' : 'FAILED'} ${name}: ${took}, ${answers} (${about})\n`)
   for (const fault of faults) process.stdout.write(`  ${fault}\n`)

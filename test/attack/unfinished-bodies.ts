@@ -7,7 +7,7 @@ export const attack: Attack = {
   name: 'unfinished-bodies',
   about: 'one address opens requests whose bodies never come, as many as it can, while another address reads',
   limit: { memory: 192, seconds: 20, statuses: [200] },
-  run: async ({ url, short, token }) => {
+  run: async ({ url, short, token, patience }) => {
     const { port } = new URL(url)
     const sockets = Array.from({ length: short ? 300 : 1000 }, () => unfinished(Number(port), token))
     await Promise.all(sockets.map(socket => once(socket, 'connect')))
@@ -16,7 +16,7 @@ export const attack: Attack = {
     for (let asked = 0; asked < 20; asked++) {
       const { status } = await fetch(`${url}/api/v3/projects/visible`, {
         headers: { 'x-forwarded-for': '192.0.2.7' },
-        signal: AbortSignal.timeout(1000)
+        signal: AbortSignal.timeout(patience(1000))
       })
       statuses.push(status)
     }

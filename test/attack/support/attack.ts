@@ -15,7 +15,7 @@ export interface Attack {
 export interface Limit {
   /** How much more memory all processes of the appliance together may take, in MiB. */
   readonly memory: number
-  /** How long the whole attack may take. The short form is not measured against it: a test run is never alone. */
+  /** How long the whole attack may take on a quiet machine. The short form is not measured against it: a test run is never alone. */
   readonly seconds: number
   /** The statuses that the attacker may get. */
   readonly statuses: readonly number[]
@@ -30,12 +30,12 @@ export interface Stand {
   readonly appliance: Appliance
   /** True in the short form of a test run: repeat less where repeating takes the time. */
   readonly short: boolean
+  /** Returns how many milliseconds this machine may take as it is now for what a quiet one does in so many. */
+  patience(milliseconds: number): number
   /** Makes an empty folder for the attacker's own files. */
   folder(): string
   /** Asks the API as the administrator, or with another token. */
   ask<T = Record<string, unknown>>(method: string, path: string, body?: unknown, token?: string): Promise<ApiAnswer<T>>
   /** Makes a project of the administrator. `remote` is its URL for a git client, with the token. */
   project(values?: object): Promise<{ readonly id: number; readonly path: string; readonly remote: string }>
-  /** Makes a user and returns the private token. */
-  user(name: string): Promise<string>
 }

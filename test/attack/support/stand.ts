@@ -30,6 +30,7 @@ export async function makeStand(folder: string, short: boolean): Promise<Stand> 
     token,
     appliance,
     short,
+    patience: milliseconds => milliseconds,
     ask,
     folder: () => mkdtempSync(join(scratch, 'attack-')),
     project: async values => {
@@ -37,19 +38,6 @@ export async function makeStand(folder: string, short: boolean): Promise<Stand> 
       const { status, json } = await ask<{ id: number }>('POST', '/projects', { name, ...values })
       if (status !== 201) throw new Error(`POST /projects answered ${status}`)
       return { id: json.id, path: `root/${name}`, remote: remoteUrl(url, `root/${name}`, 'root', token) }
-    },
-    user: async name => {
-      const body = {
-        username: name,
-        name,
-        email: `${name}@example.org`,
-        password: `password of ${name}`,
-        confirm: false
-      }
-      const { status, json } = await ask<{ private_token?: string }>('POST', '/users', body)
-      if (status !== 201) throw new Error(`POST /users answered ${status}`)
-      const session = await ask<{ private_token: string }>('POST', '/session', { login: name, password: body.password })
-      return json.private_token ?? session.json.private_token
     }
   }
 }
