@@ -1,6 +1,7 @@
 // The client who makes a request, and its rights.
 import { hostname } from 'node:os'
 import { Unauthorized } from '../errors.js'
+import { currentClient } from '../lib/request-scope.js'
 import { EVERYTHING, type Scope } from './scopes.js'
 
 export interface ActorUser {
@@ -37,6 +38,9 @@ export interface Actor {
   /** The project of a build that nobody started, such as that of a trigger: its token reads this project alone. */
   readonly buildOf?: number
 }
+
+/** Returns for whom git works, a user or whoever asks from an address: they share its slots. */
+export const slotOwner = ({ user }: Actor): string => (user ? `user ${user.id}` : `address ${currentClient()}`)
 
 export const nobody: Actor = { user: null, by: null, sudoer: null, scopes: [] }
 

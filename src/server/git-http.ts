@@ -4,7 +4,7 @@
 import type { Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
-import type { Actor } from '../access/actor.js'
+import { type Actor, slotOwner } from '../access/actor.js'
 import { authorizeProject, may } from '../access/authorize.js'
 import { actorOfGitRequest, type GitCredentials } from '../areas/credentials/git-credentials.js'
 import { describePipelines } from '../areas/pipelines/push-answers.js'
@@ -159,7 +159,7 @@ function callerOf(request: FastifyRequest, reply: FastifyReply, { actor }: GitRe
   const header = request.headers['git-protocol']
   return {
     protocol: typeof header === 'string' ? header : undefined,
-    client: actor.user ? `user ${actor.user.id}` : `address ${request.address}`,
+    client: slotOwner(actor),
     signal: leaving.signal
   }
 }

@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyReply } from 'fastify'
+import { slotOwner } from '../../access/actor.js'
 import { archiveKey, keptSize, openArchive } from '../../git/archive-cache.js'
 import { contentDisposition } from '../../lib/disposition.js'
 import { ProjectParams } from '../../lib/schema.js'
@@ -8,8 +9,6 @@ import { CONTENT_TYPES, type FoundArchive, findArchive } from './archives.js'
 import { Archive, ArchiveQuery, NamedArchiveParams, NamedArchiveQuery } from './archives.schema.js'
 
 const TAGS = ['Repository']
-
-const clientOf = ({ actor, address }: FastifyRequest) => (actor.user ? `user ${actor.user.id}` : `address ${address}`)
 
 async function sendArchive(reply: FastifyReply, found: FoundArchive): Promise<FastifyReply> {
   if (reply.isKnown(archiveKey(found))) return reply
@@ -42,7 +41,8 @@ export const archiveRoutes: FastifyPluginAsyncTypebox = async app => {
         response: { 200: Archive }
       }
     },
-    async (request, reply) => sendArchive(reply, await findArchive(request.project, request.query, clientOf(request)))
+    async (request, reply) =>
+      sendArchive(reply, await findArchive(request.project, request.query, slotOwner(request.actor)))
   )
 
   app.get(
@@ -61,7 +61,7 @@ export const archiveRoutes: FastifyPluginAsyncTypebox = async app => {
     },
     async (request, reply) => {
       const asked = { sha: request.query.sha, format: request.params.format }
-      return sendArchive(reply, await findArchive(request.project, asked, clientOf(request)))
+      return sendArchive(reply, await findArchive(request.project, asked, slotOwner(request.actor)))
     }
   )
 }

@@ -32,8 +32,8 @@ export const lintRoutes: FastifyPluginAsyncTypebox = async app => {
         response: { 200: Lint }
       }
     },
-    async ({ body, address }, reply) => {
-      const { status, errors } = await inTurn(address, () => lintConfig(body.content))
+    async ({ body }, reply) => {
+      const { status, errors } = await inTurn(() => lintConfig(body.content))
       return reply.code(200).send({ status, errors: errors.length === 0 ? [] : [errors.join('\n')] })
     }
   )

@@ -50,7 +50,7 @@ export const signInRoutes: FastifyPluginAsyncTypebox = async app => {
       const user = await userOfPassword(login, password, request.address).catch(asRefusal)
       if (user instanceof Forbidden) return refuse(403, `${user.reason}.`)
       if (!user) return refuse(401, 'The login or the password is wrong.')
-      const { cookie, expiresAt } = await beginSession(user, clientOf(request))
+      const { cookie, expiresAt } = await beginSession(user, browserOf(request))
       return reply
         .setCookie(SESSION_COOKIE, cookie, { ...cookieOptions(), expires: expiresAt })
         .redirect(returnTo ?? SIGNED_IN, 303)
@@ -65,7 +65,7 @@ export const signInRoutes: FastifyPluginAsyncTypebox = async app => {
   })
 }
 
-const clientOf = ({ address, headers }: FastifyRequest) => ({ address, userAgent: headers['user-agent'] ?? '' })
+const browserOf = ({ address, headers }: FastifyRequest) => ({ address, userAgent: headers['user-agent'] ?? '' })
 
 /** Where to go after signing in: never another site, whoever has written the link. */
 const localPath = (text: unknown): string | undefined =>

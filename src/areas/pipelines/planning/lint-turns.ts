@@ -2,8 +2,8 @@
 // another, with rests in which others are answered, and clients take turns.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { TooManyRequests, Unavailable } from '../../../errors.js'
-import { networkOf } from '../../../lib/address.js'
 import { FairLine } from '../../../lib/fair-line.js'
+import { currentClient } from '../../../lib/request-scope.js'
 
 /** A rest is so many times as long as the check before it. */
 const REST = 3
@@ -17,8 +17,8 @@ const waiting = new FairLine<() => void>()
 let running = false
 
 /** Runs a check when it has its turn. Throws TooManyRequests or Unavailable when too many wait. */
-export async function inTurn<T>(address: string, check: () => T): Promise<T> {
-  if (running) await turn(networkOf(address))
+export async function inTurn<T>(check: () => T): Promise<T> {
+  if (running) await turn(currentClient())
   running = true
   const began = performance.now()
   try {
