@@ -189,9 +189,15 @@ export class RangeNotSatisfiable extends Failure {
 
 /** A body of a type that nothing reads. */
 export class UnreadableType extends Failure {
-  constructor(type = 'none') {
-    super(
+  static of(type = 'none'): UnreadableType {
+    return new UnreadableType(
       `415 Unsupported Media Type - the Content-Type of the body is ${type.slice(0, 100)}, but must be application/json, application/x-www-form-urlencoded or multipart/form-data`
+    )
+  }
+
+  static compressed(encoding: string): UnreadableType {
+    return new UnreadableType(
+      `415 Unsupported Media Type - the Content-Encoding of the body is ${encoding.slice(0, 100)}, but a body must not be compressed`
     )
   }
 }

@@ -1,4 +1,5 @@
 // Parses query strings and forms as API clients write them: `a=1`, `a[]=1&a[]=2`, `a[key]=1`, `a[][key]=1&a[][other]=2`.
+import { isUtf8 } from 'node:buffer'
 
 type FormMap = { [key: string]: string }
 export type FormValue = string | (string | FormMap)[] | FormMap
@@ -9,14 +10,17 @@ const LIMIT = 1000
 /** Whether `text` has more pairs than `parseForm` reads. */
 export const hasMorePairs = (text: string): boolean => text.split('&', LIMIT + 1).length > LIMIT
 
-/** Parses `text` and drops all pairs after the first 1,000. Keys are own properties of objects without a prototype. */
-export function parseForm(text: string): Form {
+/**
+ * Parses `text` and drops all pairs after the first 1,000. Keys are own properties of objects without a prototype.
+ * Escapes that are not UTF-8 stay as they are, unless `refuse` throws.
+ */
+export function parseForm(text: string, refuse?: () => never): Form {
   const form: Form = Object.create(null) as Form
   for (const pair of text.split('&', LIMIT)) {
     if (pair === '') continue
     const at = pair.indexOf('=')
-    const key = decode(at === -1 ? pair : pair.slice(0, at))
-    addPair(form, key, at === -1 ? '' : decode(pair.slice(at + 1)))
+    const key = decode(at === -1 ? pair : pair.slice(0, at), refuse)
+    addPair(form, key, at === -1 ? '' : decode(pair.slice(at + 1), refuse))
   }
   return form
 }
@@ -53,13 +57,18 @@ function addToLast(list: (string | FormMap)[], key: string, value: string): (str
   return list
 }
 
-function decode(text: string): string {
+function decode(text: string, refuse?: () => never): string {
   const spaced = text.includes('+') ? text.replaceAll('+', ' ') : text
   if (!spaced.includes('%')) return spaced
   try {
     return decodeURIComponent(spaced)
   } catch {
-    // Bytes that are not UTF-8 stay in their percent escapes.
+    // A lone percent sign is text: people write `title=50% done`.
+    if (refuse && !escapesAreText(spaced)) refuse()
     return spaced
   }
 }
+
+/** Whether the bytes of all percent escapes are UTF-8. */
+const escapesAreText = (text: string): boolean =>
+  (text.match(/(?:%[0-9a-f]{2})+/gi) ?? []).every(run => isUtf8(Buffer.from(run.replaceAll('%', ''), 'hex')))

@@ -82,7 +82,7 @@ export const errorResponses = {
     'ErrorList'
   ),
   TooLarge: answer('The request or the file has too many bytes.', 'Error'),
-  UnreadableType: answer('The body has a type that nothing reads.', 'Error'),
+  UnreadableType: answer('The body has a type that nothing reads, or is compressed.', 'Error'),
   RangeNotSatisfiable: answer('The file has none of the bytes that were asked for.', 'Error'),
   Unprocessable: answer('The request is well-formed, and still not possible.', 'ParameterError', 'ErrorList'),
   TooManyRequests: { ...answer('Too many requests: try later.', 'Error'), headers: retryAfter }

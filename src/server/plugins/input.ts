@@ -1,4 +1,5 @@
 // Collects the parameters of a request into one typed object. Clients may write them as query, form, multipart or JSON.
+import { isUtf8 } from 'node:buffer'
 import type { Readable } from 'node:stream'
 import multipart from '@fastify/multipart'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
@@ -55,11 +56,11 @@ declare module 'fastify' {
 /** Installs the parsers, the validation and the collection of parameters for the routes of `app`. */
 export async function readInput(app: FastifyInstance): Promise<void> {
   app.removeContentTypeParser(['application/json', 'text/plain'])
-  app.addContentTypeParser('application/json', { parseAs: 'string' }, (_request, text, done) =>
-    done(null, parseJson(text as string))
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body, done) =>
+    done(null, parseJson(textOf(request, body as Buffer)))
   )
-  app.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'string' }, (_request, text, done) =>
-    done(null, parseWholeForm(text as string))
+  app.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'buffer' }, (request, body, done) =>
+    done(null, parseWholeForm(textOf(request, body as Buffer)))
   )
   await app.register(multipart, { limits: FIELDS })
   app.addContentTypeParser('*', (request, _payload, done) => done(null, refuseType(request)))
@@ -70,6 +71,23 @@ export async function readInput(app: FastifyInstance): Promise<void> {
   app.addHook('preValidation', gatherInput)
 }
 
+/** Refuses other encodings than UTF-8, which would be stored with other characters than the client wrote. */
+function textOf(request: FastifyRequest, body: Buffer): string {
+  refuseEncoding(request)
+  if (!isUtf8(body)) refuseBytes()
+  return body.toString()
+}
+
+function refuseBytes(): never {
+  throw new BadRequest('400 (Bad request) the body is not valid UTF-8')
+}
+
+/** Nothing decompresses a body, so that its size is what its bytes say. */
+function refuseEncoding({ headers }: FastifyRequest): void {
+  const encoding = headers['content-encoding']
+  if (encoding !== undefined && encoding !== '' && encoding !== 'identity') throw UnreadableType.compressed(encoding)
+}
+
 /** Half a character alone cannot be stored. It is replaced at once, so that the answer shows what later ones do. */
 const wholeCharacters = (_: string, value: unknown): unknown =>
   typeof value === 'string' ? Buffer.from(value).toString() : value
@@ -77,7 +95,7 @@ const wholeCharacters = (_: string, value: unknown): unknown =>
 /** A list of which the end is missing would be done in part. */
 function parseWholeForm(text: string): Form {
   if (hasMorePairs(text)) throw new TooLarge('413 Request Entity Too Large - a form has 1000 fields at the most')
-  return parseForm(text)
+  return parseForm(text, refuseBytes)
 }
 
 function parseJson(text: string): unknown {
@@ -96,7 +114,7 @@ function parseJson(text: string): unknown {
 /** Refuses a body whose parameters would otherwise be lost silently. An empty one has none. */
 function refuseType({ headers }: FastifyRequest): undefined {
   const length = headers['content-length'] ?? (headers['transfer-encoding'] === undefined ? '0' : 'unknown')
-  if (length !== '0') throw new UnreadableType(headers['content-type'])
+  if (length !== '0') throw UnreadableType.of(headers['content-type'])
 }
 
 /** This is not an async function, because it runs for every request and most requests have nothing to wait for. */
@@ -122,6 +140,7 @@ function gatherInput(request: FastifyRequest, _reply: FastifyReply, done: (error
 
 /** Reads the fields of a multipart form, in the same form as those of any other form. */
 async function readFields(request: FastifyRequest): Promise<Form> {
+  refuseEncoding(request)
   const form: Form = Object.create(null) as Form
   const limit = bodyLimitOf(request)
   let size = 0
@@ -136,6 +155,9 @@ async function readFields(request: FastifyRequest): Promise<Form> {
     }
   } catch (error) {
     // The parser's errors about wrong bytes have no status code.
+    if (error instanceof Error && 'code' in error && error.code === 'FST_FILES_LIMIT') {
+      throw new BadRequest('400 (Bad request) the form has a file, but this request takes fields of text only')
+    }
     if (error instanceof TooLarge || (error instanceof Error && 'statusCode' in error)) throw error
     throw new BadRequest('400 (Bad request) the body is not valid multipart')
   }
@@ -147,6 +169,7 @@ const BESIDE_FILE = { files: 1, fields: 20, parts: 21, fieldSize: 65_536 }
 
 async function receiveFile<T>(request: FastifyRequest, use: (file: ReceivedFile) => Promise<T>): Promise<T> {
   if (!request.isMultipart()) throw BadParameters.missing('file')
+  refuseEncoding(request)
   cutStalledRequest(request.raw)
   let reading = true
   try {
