@@ -44,6 +44,11 @@ export function loadConfig(flags: Tree): Config {
   return current
 }
 
+/** Puts the address at which the server of this home answers in the place of the configured one: URLs need the real one. */
+export function takeAddress({ host, port }: { readonly host: string; readonly port: number }): void {
+  current = freeze({ ...config(), host, port })
+}
+
 /** The source of a value. */
 export type ConfigSource = 'default' | 'file' | 'environment' | 'flag'
 

@@ -1,7 +1,4 @@
 // Reads what `gitstead status` prints. It starts nothing and changes nothing.
-import { readFileSync } from 'node:fs'
-import { get } from 'node:http'
-import { join } from 'node:path'
 import { type MaintenanceMode, maintenanceMode } from '../areas/settings/maintenance-mode.js'
 import { config, publicSshAddress } from '../config.js'
 import { closeDatabase } from '../db/connection.js'
@@ -9,6 +6,7 @@ import { embeddedState } from '../db/embedded.js'
 import { type MigrationState, migrationStates } from '../db/migrate.js'
 import { type JobStats, jobStats, type ProcessMetrics, processMetrics } from '../queue/metrics.js'
 import { version } from '../version.js'
+import { servedAddress, urlOf } from './served-address.js'
 
 export interface ApplianceStatus {
   readonly ok: boolean
@@ -59,47 +57,6 @@ export interface FoundServer {
 export async function findServer(): Promise<FoundServer> {
   const served = await servedAddress()
   return { url: urlOf(served ?? config()), up: served !== null }
-}
-
-/** Where the home's server answers now; null while it does not. A flag may have set another port than the configuration. */
-export async function servedAddress(): Promise<Address | null> {
-  const noted = notedServer()
-  return noted !== null && (await answers(noted)) ? { host: noted.host, port: noted.port } : null
-}
-
-interface Address {
-  readonly host: string
-  readonly port: number
-}
-
-const urlOf = ({ host, port }: Address) => `http://${host.includes(':') ? `[${host}]` : host}:${port}`
-
-/** What the last server of this home has noted. */
-function notedServer(): (Address & { readonly instance: string }) | null {
-  try {
-    const noted = JSON.parse(readFileSync(join(config().home, 'run/server.json'), 'utf8')) as Address & {
-      instance?: string
-    }
-    return noted.instance === undefined ? null : { ...noted, instance: noted.instance }
-  } catch {
-    return null
-  }
-}
-
-/**
- * Whether the server that noted this address answers there. This does not use fetch: when another program listens at
- * the port and hangs up without an answer, fetch never settles.
- */
-function answers(noted: Address & { readonly instance: string }): Promise<boolean> {
-  return new Promise(resolve => {
-    const request = get(`${urlOf(noted)}/-/health`, response => {
-      response.resume()
-      resolve(response.statusCode === 200 && response.headers['x-gitstead-instance'] === noted.instance)
-    })
-    request.setTimeout(3000, () => request.destroy())
-    request.once('error', () => resolve(false))
-    request.once('close', () => resolve(false))
-  })
 }
 
 async function readDatabase() {

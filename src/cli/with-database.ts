@@ -7,6 +7,7 @@ import { migrateUp, requireSchema, schemaIsNew } from '../db/migrate.js'
 import { refuseOthers, requireHome } from '../home.js'
 import { endAll } from '../lib/at-end.js'
 import { closeWake } from '../queue/wake.js'
+import { useServedAddress } from './served-address.js'
 
 export interface DatabaseUse {
   /** The command makes an appliance when there is none, and says so. Other commands make nothing. */
@@ -25,6 +26,7 @@ export async function withDatabase<T>(work: () => Promise<T>, use: DatabaseUse =
   // The data in an outside database do not need a home to be read.
   if (use.makes || config().database.url !== null) refuseOthers()
   else requireHome()
+  await useServedAddress()
   const own = config().database.url === null ? await startIfDown() : undefined
   try {
     if (!use.anySchema) {

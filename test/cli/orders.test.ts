@@ -45,6 +45,14 @@ t.test('an appliance takes orders and keeps its log', async t => {
   const made = await cliProcess(['users', 'create', '--home', home, ...who], { input: 'a long password\n' })
   t.match(made.stdout, `sign in at ${appliance.url}/users/sign_in\n`, 'commands know where it is served')
 
+  for (const words of [
+    ['users', 'show', 'ada'],
+    ['users', 'set', 'ada', '--name', 'Ada L']
+  ]) {
+    const { stdout } = await cliProcess([...words, '--home', home, '--json'])
+    t.match(JSON.parse(stdout), { web_url: `${appliance.url}/ada` }, `${words.join(' ')} knows it too`)
+  }
+
   const token = /^private token: (\S+)$/m.exec(made.stdout)?.[1] ?? ''
   const user = await (await fetch(`${appliance.url}/api/v3/user`, { headers: { 'PRIVATE-TOKEN': token } })).json()
   t.match(user, { web_url: `${appliance.url}/ada` }, 'URLs have the port that it took')

@@ -24,12 +24,7 @@ export default class UsersCreate extends BaseCommand {
   async run() {
     const { flags } = await this.parse(UsersCreate)
     this.configure(flags)
-    const [{ readPassword }, { servedAddress }] = await Promise.all([
-      import('../../password.js'),
-      import('../../read-status.js')
-    ])
-    // The URLs of the user are those where the appliance is served.
-    this.configure({ ...flags, ...(await servedAddress()) })
+    const { readPassword } = await import('../../password.js')
     const password = await readPassword({ stdin: flags['password-stdin'], file: flags['password-file'] })
     const [{ withDatabase }, { commandOrigin }, { createUser }, { requireUser }, { viewAccount }, { publicUrl }] =
       await Promise.all([
