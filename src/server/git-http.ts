@@ -38,6 +38,9 @@ interface GitRequest {
 
 const REALM = 'Basic realm="Gitstead"'
 
+/** Git takes text without a character set for Latin-1. */
+const TEXT = 'text/plain; charset=utf-8'
+
 export const gitHttpRoutes: FastifyPluginAsync = async app => {
   const config = { public: true as const, streams: true as const }
   const reads = { ...config, duringMaintenance: true as const }
@@ -52,7 +55,7 @@ export const gitHttpRoutes: FastifyPluginAsync = async app => {
     async (request, reply) => {
       const { service } = request.query
       if (service !== 'git-upload-pack' && service !== 'git-receive-pack') {
-        return reply.code(403).type('text/plain').send('This server speaks the smart protocol only.\n')
+        return reply.code(403).type(TEXT).send('This server speaks the smart protocol only.\n')
       }
       const found = await open(request, service)
       if (!found) return challenge(reply)
@@ -127,6 +130,8 @@ async function open(request: FastifyRequest<{ Params: Path }>, service: Service)
   const path = pathOf(request.params)
   const credentials = credentialsOf(request)
   const actor = await actorOfGitRequest(credentials, request.address)
+  // The line of the request names the user.
+  request.actor = actor
   const [project, allowed] = await Promise.all([findProject(path, actor), gitProtocolAllowed('http')])
   // Not specified: a build may use HTTP even then, because it has no other way to its code.
   if (!allowed && actor.by !== 'build') throw new Forbidden(PROTOCOL_OFF.http)
@@ -177,7 +182,7 @@ function answerError(error: unknown, request: FastifyRequest, reply: FastifyRepl
   const { status, retryAfter } = answerTo(failure, request)
   if (retryAfter !== undefined) reply.header('retry-after', String(retryAfter))
   const text = failure instanceof Forbidden && failure.reason !== undefined ? failure.reason : failure.message
-  return reply.code(status).type('text/plain').send(`${text}\n`)
+  return reply.code(status).type(TEXT).send(`${text}\n`)
 }
 
 /** Credentials are a Basic header, a Bearer header or a PRIVATE-TOKEN header. */
@@ -187,7 +192,7 @@ function credentialsOf(request: FastifyRequest): GitCredentials | null {
 }
 
 const challenge = (reply: FastifyReply) =>
-  reply.code(401).header('www-authenticate', REALM).type('text/plain').send('HTTP Basic: access denied\n')
+  reply.code(401).header('www-authenticate', REALM).type(TEXT).send('HTTP Basic: access denied\n')
 
 function answer(reply: FastifyReply, type: string, output: Readable): FastifyReply {
   cutStalledAnswer(reply.raw)

@@ -47,6 +47,19 @@ t.test('the log of an appliance', async t => {
     t.notMatch(appliance.log(), token)
   })
 
+  t.test('names the user of git, and has a line for a URL without a route', async t => {
+    const id = 'git-1'
+    const basic = `Basic ${Buffer.from(`ada:${token}`).toString('base64')}`
+    const headers = { authorization: basic, 'x-request-id': id }
+    t.equal((await ask('/ada/none.git/info/refs?service=git-upload-pack', headers)).status, 404)
+    const route = '/:namespace/:project/info/refs'
+    t.match(await find('request', ({ request }) => request === id), { route, status: 404, user: 'ada' })
+    const bad = await ask('/%zz', { 'x-request-id': 'bad-1' })
+    t.equal(bad.status, 400)
+    t.equal(bad.headers.get('x-request-id'), 'bad-1')
+    t.match(await find('request', ({ request }) => request === 'bad-1'), { route: 'unknown', status: 400, user: null })
+  })
+
   t.test('says when the database is lost and back', async t => {
     const { database = 0 } = appliance.processes()
     process.kill(database, 'SIGSTOP')

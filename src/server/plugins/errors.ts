@@ -7,6 +7,7 @@ import { isDiskFull } from '../../lib/disk-full.js'
 import { log } from '../../log.js'
 import { sendPage } from '../web/page.js'
 import { methodsOf } from './methods.js'
+import { logUnroutable } from './request-log.js'
 
 interface Answer {
   readonly status: number
@@ -48,7 +49,8 @@ const wantsPage = ({ method, url, headers }: FastifyRequest): boolean =>
  * Answers a request whose URL is so wrong that Fastify cannot look for a route, for example with escapes that are not
  * UTF-8.
  */
-export function answerBadUrl(error: FastifyError, _request: FastifyRequest, reply: FastifyReply): void {
+export function answerBadUrl(error: FastifyError, request: FastifyRequest, reply: FastifyReply): void {
+  logUnroutable(request, reply)
   send(reply, answerFramework(error) ?? { status: 400, body: { message: '400 Bad Request' } })
 }
 

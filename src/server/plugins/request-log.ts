@@ -42,9 +42,15 @@ export function logRequests(app: FastifyInstance): void {
   })
 }
 
+/** The same for a request that reaches no hook, because its URL is wrong. Call it before the answer is sent. */
+export function logUnroutable(request: FastifyRequest, reply: FastifyReply): void {
+  reply.header('x-request-id', request.id)
+  if (config().log.requests === 'all') reply.raw.once('close', () => logRequest(request, reply))
+}
+
 function logRequest({ id, method, routeOptions, actor }: FastifyRequest, { statusCode, elapsedTime }: FastifyReply) {
   // The URL itself may contain a token.
-  const route = routeOptions.url ?? 'unknown'
+  const route = routeOptions?.url ?? 'unknown'
   const ms = Math.round(elapsedTime * 10) / 10
   const user = actor?.user?.username ?? null
   log().info({ request: id, method, route, status: statusCode, ms, user }, 'request')
