@@ -87,7 +87,8 @@ export function requireFolder(): void {
   if (config().database.url !== null) return
   const { state } = stateOfHome()
   if (state === 'new') throw new NoHome(config().home)
-  if (state === 'foreign') refuseOthers()
+  // Nothing can run in these folders, so nothing in them can be stopped.
+  if (state === 'foreign' || state === 'restoring') refuseOthers()
 }
 
 /** Throws Misconfigured when the folder of the home holds something else, or belongs to another user. It makes nothing. */

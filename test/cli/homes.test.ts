@@ -132,6 +132,23 @@ t.test('an empty name of a folder is an error of usage', async t => {
   t.same(readdirSync(home), [])
 })
 
+t.test('no command takes an unfinished restore or an empty folder for a home', async t => {
+  const folder = newFolder(t)
+  const empty = await cli(['backup', 'list', '--home', folder])
+  t.equal(empty.code, 3)
+  t.match(empty.stderr, /^gitstead: there is no appliance in /)
+  mkdirSync(join(folder, '.restoring-1-2'))
+  for (const command of [['backup', 'list'], ['status'], ['stop'], ['restart'], ['logs'], ['users', 'list']]) {
+    const { code, stdout, stderr } = await cli([...command, '--home', folder])
+    t.equal(code, 1, command.join(' '))
+    t.equal(stdout, '')
+    t.match(stderr, /^gitstead: a restore into \S+ has not ended: /)
+  }
+  rmSync(join(folder, '.restoring-1-2'), { recursive: true })
+  mkdirSync(join(folder, 'backups'))
+  t.equal((await cli(['backup', 'list', '--home', folder])).code, 0, 'the backups of a lost home are listed')
+})
+
 t.test('a user who may not read the home is told so', async t => {
   const home = join(newFolder(t), 'home')
   t.equal((await createUser(home)).code, 0)

@@ -5,7 +5,7 @@ import { hostname } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
 import { config } from '../../config.js'
 import { Failure, NoHome, NoSuch, NotFound } from '../../errors.js'
-import { makeFolders } from '../../home.js'
+import { makeFolders, requireFolder } from '../../home.js'
 import { isMissing } from '../../storage/files.js'
 import { hasManifest, type Manifest, readManifest } from './manifest.js'
 import type { Previous } from './unit.js'
@@ -84,11 +84,15 @@ interface Finished {
   readonly manifest: Manifest
 }
 
-/** Throws NotFound when the folder of backups, or the home that would hold it, does not exist: a typing error. */
+/**
+ * Throws NotFound when the folder of backups does not exist, and what `requireFolder` throws when that folder would be in a
+ * home that is none: a typing error. Backups of a home that is damaged or lost are still there.
+ */
 export function requireStore(store = defaultStore()): void {
-  const folder = store === defaultStore() ? config().home : store
-  if (existsSync(folder)) return
-  throw folder === store ? new NotFound(`Folder ${store}`) : new NoHome(folder)
+  if (existsSync(store)) return
+  if (store !== defaultStore()) throw new NotFound(`Folder ${store}`)
+  if (!existsSync(config().home)) throw new NoHome(config().home)
+  requireFolder()
 }
 
 /** The finished backups of a folder, oldest first. */
