@@ -1,5 +1,6 @@
 // Creates and removes bare repositories.
 import { randomBytes } from 'node:crypto'
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { appendFile, mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { config } from '../config.js'
@@ -106,6 +107,17 @@ export async function removeRepository(path: string): Promise<void> {
 
 function ignoreMissing(error: NodeJS.ErrnoException): void {
   if (error.code !== 'ENOENT') throw error
+}
+
+/**
+ * Writes a HEAD that is missing or damaged, for example empty after a power cut. Git takes a folder without a proper HEAD for
+ * no repository, so this is no work for git.
+ */
+export function mendHead(path: string, branch: string): void {
+  const head = join(path, 'HEAD')
+  if (existsSync(head) && /^ref: refs\/heads\/\S/.test(readFileSync(head, 'utf8'))) return
+  writeFileSync(`${head}.restoring`, `ref: refs/heads/${branch}\n`, { flush: true })
+  renameSync(`${head}.restoring`, head)
 }
 
 /** Makes a branch (`master`) the one that a clone checks out. The branch need not exist yet. */

@@ -228,6 +228,21 @@ t.test('a default branch that does not exist is reported and left alone', async 
   await execute('delete from projects where id = ?', [project.id])
 })
 
+t.test('--fix writes a HEAD that git cannot read', async t => {
+  const project = await factory.project()
+  await factory.file(project, 'a.txt', 'a')
+  const path = repositoryPath({ id: project.id, storage: 'default' })
+  for (const damage of [() => writeFileSync(join(path, 'HEAD'), ''), () => rmSync(join(path, 'HEAD'))]) {
+    damage()
+    const { ill, of } = await doctor(['--fix', '--all'])
+    t.same(ill, [])
+    t.match(of('heads'), { mended: 'changed HEAD of 1 repository' })
+    t.equal(readFileSync(join(path, 'HEAD'), 'utf8'), 'ref: refs/heads/master\n')
+  }
+  rmSync(path, { recursive: true })
+  await execute('delete from projects where id = ?', [project.id])
+})
+
 t.test('--fix leaves some faults to people', async t => {
   await insert('jobs', {
     queue: 'default',

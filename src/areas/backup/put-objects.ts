@@ -1,18 +1,10 @@
 // Puts objects of a backup into a repository that is in use.
-import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, renameSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { syncFileSystem } from '../../storage/sync.js'
 import { copyHashed, folderMaker, hashFile } from './copy.js'
 import type { Backup } from './copy-back.js'
 import { Damaged, readFileList, type Unit } from './manifest.js'
-
-/** Git takes a folder without a proper HEAD for no repository, so this is no work for git. */
-export function mendHead(path: string, branch: string | null): void {
-  const head = join(path, 'HEAD')
-  if (branch === null || (existsSync(head) && /^ref: refs\/heads\/\S/.test(readFileSync(head, 'utf8')))) return
-  writeFileSync(`${head}.restoring`, `ref: refs/heads/${branch}\n`, { flush: true })
-  renameSync(`${head}.restoring`, head)
-}
 
 /**
  * Adds objects that the repository lacks, and in a damaged one replaces those with other bytes than in the backup: their names

@@ -10,6 +10,7 @@ import { AlreadyRunning, Conflict, NoSuch } from '../../errors.js'
 import { checkRepository } from '../../git/maintenance.js'
 import { type RefFiles, readRefFiles, textRefName } from '../../git/ref-files.js'
 import { HIDDEN_PREFIXES, isRefName, RefMoved, ZERO } from '../../git/refs.js'
+import { mendHead } from '../../git/repository.js'
 import { MASTER } from '../../lib/levels.js'
 import { enqueue } from '../../queue/enqueue.js'
 import { syncFileSystem } from '../../storage/sync.js'
@@ -35,7 +36,7 @@ import {
   placeOf,
   readProjectRows
 } from './project-rows.js'
-import { addObjects, mendHead } from './put-objects.js'
+import { addObjects } from './put-objects.js'
 import { fingerprintOf, readHomeSecrets } from './secrets-file.js'
 
 export interface ProjectRestoreOptions {
@@ -159,7 +160,7 @@ async function restoreRefs(
   if (unit && (damaged || moves.length > 0)) {
     // A lost repository is made again here, to be filled.
     if (!dryRun) await ensureRepository({ id: project.id, storage: project.storage })
-    if (damaged && !dryRun) mendHead(path, project.default_branch)
+    if (damaged && !dryRun && project.default_branch !== null) mendHead(path, project.default_branch)
     putBack = await addObjects(backup, unit, path, { damaged, dryRun })
     if (!dryRun && moves.length > 0) await move(project, moves, origin)
   }

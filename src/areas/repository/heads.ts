@@ -1,10 +1,11 @@
 // Finds repositories whose HEAD is not the default branch of their project. A clone checks out what HEAD names: when that does
 // not exist, it ends without files.
+import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { rows } from '../../db/sql.js'
 import { refValue } from '../../git/refs.js'
-import { setHead } from '../../git/repository.js'
+import { mendHead, setHead } from '../../git/repository.js'
 import { repositoryPath, type StoredProject } from '../projects/repositories.js'
 import { sampled } from './stored-repositories.js'
 
@@ -31,17 +32,21 @@ export async function findWrongHeads(sample?: number): Promise<WrongHead[]> {
   return wrong
 }
 
-/** Points HEAD at the default branch where it names another one. Returns the number of those. */
+/** Points HEAD at the default branch where it names another one, or nothing. Returns the number of those. */
 export async function mendHeads(sample?: number): Promise<number> {
   const wrong = (await findWrongHeads(sample)).filter(({ fault }) => fault === 'elsewhere')
-  for (const { project } of wrong) await setHead(repositoryPath(project), project.default_branch)
+  for (const { project } of wrong) {
+    const path = repositoryPath(project)
+    mendHead(path, project.default_branch)
+    await setHead(path, project.default_branch)
+  }
   return wrong.length
 }
 
 async function faultOf(project: BranchedProject): Promise<WrongHead['fault'] | undefined> {
   const path = repositoryPath(project)
   const head = await readFile(join(path, 'HEAD'), 'utf8').catch(() => null)
-  if (head === null) return
+  if (head === null && !existsSync(path)) return
   const ref = `refs/heads/${project.default_branch}`
   // A ref that cannot be read is there, and `integrity` reports it.
   if ((await refValue(path, ref).catch(() => ref)) === null) return 'missing'

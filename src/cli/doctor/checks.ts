@@ -51,8 +51,9 @@ export const checks: readonly Check[] = [
   backupsCheck,
   repositoriesCheck,
   locksCheck,
-  integrityCheck,
+  // Before `integrity`: git looks into no repository whose HEAD it cannot read.
   headsCheck,
+  integrityCheck,
   commitGraphsCheck,
   buildFilesCheck,
   orphansCheck
