@@ -1,7 +1,7 @@
 // Tests `jobs top` in a real terminal: script(1), which every Debian has, makes a pty. Keys go to its standard input.
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readlinkSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
@@ -158,7 +158,7 @@ t.test('a session: panes, an open job, retry, discard, pause, another size, quit
   top.type('\u0004')
   await top.sees(`discard job ${two}? y/n`)
   top.type('n')
-  await top.sees('canceled')
+  await top.sees('nothing changed')
   t.equal(await stateOf(two), 'dead')
   top.type('dy')
   await top.sees(`job ${two} is discarded`)
@@ -293,6 +293,30 @@ t.test('a signal ends the dashboard and restores the terminal', async t => {
     t.match(top.output().slice(top.output().lastIndexOf(LEFT)).length < 60, true)
     t.ok(top.output().includes(LEFT))
   }
+})
+
+t.test('the dashboard takes the terminal again after it was stopped', async t => {
+  const top = await terminal(t, 'jobs top')
+  await top.sees('[1 Queues]')
+  const tty = readlinkSync(`/proc/${top.pid}/fd/0`)
+  const stty = (...words: string[]) => execFileSync('stty', ['-F', tty, ...words], { encoding: 'utf8' })
+  const state = () => /^State:\s+(\S)/m.exec(readFileSync(`/proc/${top.pid}/status`, 'utf8'))?.[1]
+  process.kill(top.pid, 'SIGTSTP')
+  await until('it is stopped', () => state() === 'T')
+  await until('the screen is given back', () => top.output().endsWith(LEFT))
+  t.match(stty('-a'), / icanon/, 'and so is the keyboard')
+  stty('sane')
+  await until('the screen is taken again', () => {
+    // script(1) stops with its child, and goes on before it.
+    for (const pid of [top.child.pid ?? top.pid, top.pid]) process.kill(pid, 'SIGCONT')
+    return !top.output().endsWith(LEFT)
+  })
+  await until('the keyboard is taken again', () => / -icanon/.test(stty('-a')))
+  await top.sees('[1 Queues]')
+  top.type('2')
+  await top.sees('[2 Processes]')
+  top.type('q')
+  t.equal(await top.ended(), 0)
 })
 
 t.test('the dashboard continues after the database was down', async t => {

@@ -57,6 +57,18 @@ export class Screen extends EventEmitter {
     this.terminal.write(LEAVE)
   }
 
+  /** Gives the screen back while the process is stopped. */
+  pause(): void {
+    if (this.entered) this.terminal.write(LEAVE)
+  }
+
+  /** Takes the screen again, which the shell has used meanwhile, and lets the whole frame be drawn. */
+  resume(): void {
+    if (!this.entered) return
+    this.terminal.write(ENTER)
+    this.resized()
+  }
+
   /** Clears the screen, so that the next frame writes every line. */
   forget(): void {
     this.shown = []

@@ -36,6 +36,7 @@ export async function runDashboard(options: DashboardOptions): Promise<NodeJS.Si
   process.stdout.on('error', hangUp)
   keyboard.on('end', hangUp)
   const quiet = silenceConsole()
+  const ungrip = holdTerminal(screen, keyboard)
   screen.enter()
   try {
     // With `debug` Ink writes every frame in full. Our screen finds the lines that changed.
@@ -54,6 +55,7 @@ export async function runDashboard(options: DashboardOptions): Promise<NodeJS.Si
     unmount = app.unmount
     await app.waitUntilExit()
   } finally {
+    ungrip()
     screen.leave()
     quiet()
     for (const signal of SIGNALS) process.off(signal, end)
@@ -63,6 +65,30 @@ export async function runDashboard(options: DashboardOptions): Promise<NodeJS.Si
     keyboard.destroy()
   }
   return ended
+}
+
+/**
+ * Gives the terminal back when a signal stops the process, and takes it again when the process goes on: the shell has set
+ * its own modes and written to the screen meanwhile. Gives a function that undoes it.
+ */
+function holdTerminal(screen: Screen, keyboard: ReadStream): () => void {
+  const stop = () => {
+    screen.pause()
+    keyboard.setRawMode(false)
+    process.kill(process.pid, 'SIGSTOP')
+  }
+  const goOn = () => {
+    // Node.js sets no mode that it believes to be set.
+    keyboard.setRawMode(false)
+    keyboard.setRawMode(true)
+    screen.resume()
+  }
+  process.on('SIGTSTP', stop)
+  process.on('SIGCONT', goOn)
+  return () => {
+    process.off('SIGTSTP', stop)
+    process.off('SIGCONT', goOn)
+  }
 }
 
 /** Silences the console: a message of a library would appear inside a frame. Gives a function that undoes it. */

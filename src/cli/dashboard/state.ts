@@ -61,7 +61,7 @@ export function press(state: State, key: string, context: Context): Step {
 
 function answer(state: State, confirm: RecordChange, key: string, now: number): Step {
   const done = { ...state, confirm: null, message: null }
-  return key === 'y' || key === 'Y' ? { state: done, effect: confirm } : { state: say(done, 'canceled', now) }
+  return key === 'y' || key === 'Y' ? { state: done, effect: confirm } : { state: say(done, 'nothing changed', now) }
 }
 
 function typeFilter(state: State, key: string, now: number): State {

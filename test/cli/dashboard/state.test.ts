@@ -129,6 +129,7 @@ t.test('retry acts at once, discard after a question', async t => {
     const { state: left, effects } = after([key], asked.state)
     t.same(effects, [], key)
     t.equal(left.confirm, null)
+    t.match(left.message, { text: 'nothing changed' }, 'not "canceled", which builds can be')
   }
   t.same(after(['3', 'enter', 'ctrl-d', 'y']).effects, [{ kind: 'discard_jobs', ids: [1] }], 'also for an open job')
 })
