@@ -146,3 +146,24 @@ t.test('compose starts commands that exist, after the schema', async t => {
   const { code, stderr } = await cliProcess(['openapi', '--home', t.testdir()], { environment })
   t.equal(code, 0, stderr)
 })
+
+t.test('nginx stores no push, clone, trace, artifacts and archive on its way', async t => {
+  const text = read('config/nginx/gitstead.conf')
+  const unbuffered = [...text.matchAll(/location ~ (\S+) \{([^}]*)\}/g)]
+    .filter(([, , body = '']) => /proxy_request_buffering off/.test(body) && /proxy_buffering off/.test(body))
+    .map(([, pattern = '']) => new RegExp(pattern))
+  // nginx compares decoded paths, so that `ada%2Fengine` has two parts.
+  for (const path of [
+    '/ada/engine.git/git-receive-pack',
+    '/ada/engine.git/git-upload-pack',
+    '/api/v3/projects/1/builds/7/trace',
+    '/api/v3/projects/ada/engine/builds/7/artifacts',
+    '/api/v3/projects/ada/engine/repository/archive',
+    '/api/v4/jobs/7/artifacts',
+    '/ci/api/v1/builds/7/artifacts'
+  ])
+    t.ok(
+      unbuffered.some(pattern => pattern.test(path)),
+      path
+    )
+})
