@@ -3,6 +3,8 @@ import { randomUUID } from 'node:crypto'
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { config } from '../config.js'
+import { isDiskFull } from '../lib/disk-full.js'
+import { log } from '../log.js'
 
 /** The header of health answers. It means nothing to anybody who cannot read the home. */
 export const INSTANCE_HEADER = 'x-gitstead-instance'
@@ -12,10 +14,18 @@ export const instance = randomUUID()
 
 const file = () => join(config().home, 'run/server.json')
 
-/** Writes the address to a file, so that commands find a server whose port came from a flag. */
+/**
+ * Writes the address to a file, so that commands find a server whose port came from a flag. A full disk must not keep a server
+ * from starting: reads go on.
+ */
 export function noteAddress(port: number, sshPort?: number): void {
   const ssh = sshPort === undefined ? {} : { ssh_port: sshPort }
-  writeFileSync(file(), JSON.stringify({ host: config().host, port, ...ssh, pid: process.pid, instance }))
+  try {
+    writeFileSync(file(), JSON.stringify({ host: config().host, port, ...ssh, pid: process.pid, instance }))
+  } catch (error) {
+    if (!isDiskFull(error)) throw error
+    log().warn({ file: file() }, 'the disk is full: commands take this server for down')
+  }
 }
 
 /** Removes the file when this server stops, unless a newer server has written it. */
