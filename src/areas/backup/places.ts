@@ -1,5 +1,5 @@
 // Where a backup and its secrets may be written: never among the files that the appliance works with.
-import { existsSync, readFileSync, realpathSync } from 'node:fs'
+import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { config } from '../../config.js'
 import { BadParameters, Conflict } from '../../errors.js'
@@ -43,6 +43,8 @@ function realPath(path: string): string {
 
 function isSecretsFile(path: string): boolean {
   try {
+    // A device such as /dev/full has no end.
+    if (!statSync(path).isFile()) return false
     return (
       typeof (JSON.parse(readFileSync(path, 'utf8')) as { 'secrets.json'?: unknown } | null)?.['secrets.json'] ===
       'string'

@@ -14,6 +14,7 @@ import { audit } from '../audit/audit.js'
 import { type Backup, checkUnit, copyBack, type OnDamage, refuseDamage } from './copy-back.js'
 import { finishFilling, loadRows, requireEmptyDatabase, settleRows } from './load-rows.js'
 import { draftFolder, moveUp, requireEmptyHome, withDatabaseLog } from './new-home.js'
+import { refuseWrongPlaces } from './places.js'
 import { fingerprintOf, readSecretsFile, SECRETS_UNIT, type SecretFiles } from './secrets-file.js'
 
 export interface RestoreOptions {
@@ -39,6 +40,7 @@ export interface RestoredHome {
 
 /** Checks whether a restore is possible, and gives the secrets to use. Throws Conflict, BadParameters, Damaged. */
 export async function checkRestore(backup: Backup, options: RestoreOptions): Promise<SecretFiles> {
+  refuseWrongPlaces({ to: options.into })
   requireEmptyHome(resolve(options.into))
   return secretsFor(backup, options.secretsFile)
 }

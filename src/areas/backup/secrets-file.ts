@@ -1,7 +1,7 @@
 // Keeps secrets apart from the backup: a person who finds a backup must not find the key to its encrypted columns with
 // it.
 import { createHash, randomBytes } from 'node:crypto'
-import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { config } from '../../config.js'
 import { BadParameters, Failure } from '../../errors.js'
@@ -49,6 +49,8 @@ export function readSecretsFile(path: string): SecretFiles {
     return new BadParameters(text, text)
   }
   let text: string
+  // A device such as /dev/zero has no end.
+  if (statSync(path, { throwIfNoEntry: false })?.isCharacterDevice()) throw wrong('are not in a file')
   try {
     text = readFileSync(path, 'utf8')
   } catch (error) {

@@ -172,7 +172,7 @@ t.test('a backup and its secrets go nowhere among the files of the appliance', a
     await t.rejects(create({ secretsTo: join(place, 'apart.json') }), BadParameters, place)
   }
   await t.rejects(create({ to: join(folder, 'link/mine') }), BadParameters, 'by a link')
-  for (const place of [join(home, 'secrets.json'), join(folder, 'notes.txt'), folder]) {
+  for (const place of [join(home, 'secrets.json'), join(folder, 'notes.txt'), folder, '/dev/zero']) {
     await t.rejects(create({ secretsTo: place }), Conflict, place)
     await t.rejects(planBackup({ secretsTo: place }), Conflict, place)
   }

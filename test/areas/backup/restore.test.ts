@@ -135,6 +135,8 @@ t.test('a restore needs the secrets, an empty folder and a backup', async t => {
   const wrong: [string[], number, RegExp][] = [
     [['--into', into], 2, /holds no secrets: name them by --secrets FILE/],
     [['--into', into, '--secrets', join(folder, 'absent')], 2, /cannot be read \(ENOENT\)/],
+    [['--into', join(home, 'tmp/new'), '--secrets', apart], 2, /where the appliance has its own files/],
+    [['--into', into, '--secrets', '/dev/zero'], 2, /are not in a file/],
     [['--into', into, '--secrets', join(folder, 'none.json')], 2, /hold no encryption key/],
     [['--into', into, '--secrets', join(folder, 'other.json')], 4, /do not belong to the backup/],
     [['--into', join(folder, 'full'), '--secrets', apart], 4, /is not empty/]
