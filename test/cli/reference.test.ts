@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { root } from '../../src/config.js'
+import { QUEUES } from '../../src/queue/jobs.js'
 import { cli } from '../helpers/cli.js'
 import { callsIn, commands, misunderstood } from '../helpers/command-line.js'
 import t from '../helpers/tap.js'
@@ -176,4 +177,15 @@ t.test('every command line in the documentation is valid', async t => {
     }
   }
   t.ok(found > 20)
+})
+
+t.test('the help names every queue', async t => {
+  for (const words of [
+    ['jobs', 'pause'],
+    ['jobs', 'resume'],
+    ['jobs', 'list']
+  ]) {
+    const text = await printed([...words, '--help'])
+    for (const queue of QUEUES) t.match(text, new RegExp(`\\b${queue}\\b`), `${words.join(' ')}: ${queue}`)
+  }
 })

@@ -16,7 +16,9 @@ export default class JobsList extends BaseCommand {
       options: ['ready', 'delayed', 'running', 'dead'] as const,
       description: 'only jobs in this state'
     })(),
-    queue: Flags.string({ description: 'only jobs of this queue: default, builds, hooks, mail or maintenance' }),
+    queue: Flags.string({
+      description: 'only jobs of this queue: default, builds, hooks, mail, maintenance or imports'
+    }),
     name: Flags.string({ description: 'only jobs with this name, such as hook.deliver' }),
     limit: Flags.integer({ default: 50, min: 1, max: 1000, description: 'show at most this many jobs' }),
     ...allFlag()
