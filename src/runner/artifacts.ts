@@ -102,7 +102,7 @@ async function inspect({ tree, user }: Packing, path: string): Promise<Chosen | 
   const full = join(tree, path)
   const stats = await lstat(full).catch(() => undefined)
   if (!stats) return undefined
-  const file = { path, mode: stats.mode & 0o777, mtime: stats.mtime }
+  const file = { path, mode: stats.mode & 0o777, mtime: timeInArchive(stats.mtime) }
   if (stats.isSymbolicLink()) {
     const target = await readlink(full)
     return leadsInside(path, target) && !target.includes('\uFFFD') ? { ...file, size: 0, target } : undefined
@@ -112,6 +112,12 @@ async function inspect({ tree, user }: Packing, path: string): Promise<Chosen | 
   await handle.close()
   return { ...file, size: stats.size, target: undefined }
 }
+
+/**
+ * A script may give its files any time. The writer bounds later ones itself, but throws on one before 1970, outside of every
+ * promise, which would end the worker with all its builds.
+ */
+const timeInArchive = (time: Date) => (time.getTime() < 0 ? new Date(0) : time)
 
 function add(zip: ZipFile, { tree, user }: Packing, { path, mode, mtime, target }: Chosen): void {
   if (target !== undefined) {

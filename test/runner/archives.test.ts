@@ -1,4 +1,13 @@
-import { existsSync, mkdirSync, readFileSync, readlinkSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readlinkSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync
+} from 'node:fs'
 import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { ZipFile } from 'yazl'
@@ -121,6 +130,18 @@ t.test('unpacking gives back the packed files', async t => {
   t.equal(readFileSync(join(folder, 'into/naïve.txt'), 'utf8'), 'text')
   t.equal(readFileSync(join(folder, 'into/empty'), 'utf8'), '')
   t.equal(readlinkSync(join(folder, 'into/link')), 'bin/run')
+})
+
+t.test('files of any time are packed, with the nearest time that an archive can name', async t => {
+  const folder = t.testdir({ tree: { old: 'old', new: 'new', now: 'now' }, into: {} })
+  const tree = join(folder, 'tree')
+  const old = new Date('1901-01-01')
+  utimesSync(join(tree, 'old'), old, old)
+  utimesSync(join(tree, 'new'), 7_258_118_400, 7_258_118_400)
+  const packed = await pack(t, tree, {})
+  t.equal(packed?.files, 3)
+  await unzip(join(folder, 'artifacts.zip'), join(folder, 'into'), limits)
+  for (const name of ['old', 'new', 'now']) t.equal(readFileSync(join(folder, 'into', name), 'utf8'), name)
 })
 
 t.test('the size of an archive and of its files is limited', async t => {
