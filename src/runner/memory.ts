@@ -1,7 +1,8 @@
 // Counts the memory of a build: of all its processes together, with what they share, and with the files that it keeps in
 // memory. No limit of a process can bound that sum. A cgroup can; where there is none, this file watches.
-import { readFileSync, statfsSync } from 'node:fs'
+import { readdirSync, readFileSync, statfsSync } from 'node:fs'
 import { readdir, readFile, stat } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { ifThere } from '../lib/if-there.js'
 import type { Members } from './members.js'
 
@@ -10,8 +11,11 @@ const IN_MEMORY = ['/tmp', '/dev/shm']
 
 interface Resident {
   readonly folder: string
+  /** Private pages, and the tables in which the kernel keeps what is mapped where: these alone can fill a machine. */
   readonly own: number
+  readonly tables: number
   readonly shared: number
+  readonly status: string
 }
 
 /**
@@ -26,7 +30,7 @@ export async function memoryAtMost(members: Members, hidden: number): Promise<nu
 
 /** Returns the bytes of memory that the processes use. Pages that they share count once, which takes the kernel long. */
 export async function usedMemory(members: Members, hidden: number): Promise<number> {
-  const found = resident(await members.list())
+  const found = withoutBorrowers(resident(await members.list()))
   return total(await Promise.all(found.map(shareOf)), hidden + (await filesInMemory(members)))
 }
 
@@ -42,11 +46,30 @@ function total(found: readonly Resident[], held: number): number {
 }
 
 function resident(folders: readonly string[]): Resident[] {
-  return folders.flatMap(folder => {
-    const text = ifThere(() => readFileSync(`${folder}/status`, 'latin1'))
-    if (text === undefined) return []
-    return { folder, own: bytesIn(text, 'RssAnon') + bytesIn(text, 'VmSwap'), shared: bytesIn(text, 'RssShmem') }
+  return folders.flatMap(listed => {
+    const { folder, status } = withMemory(listed)
+    if (status === undefined) return []
+    const tables = bytesIn(status, 'VmPTE')
+    const own = bytesIn(status, 'RssAnon') + bytesIn(status, 'VmSwap') + tables
+    return { folder, own, tables, shared: bytesIn(status, 'RssShmem'), status }
   })
+}
+
+/**
+ * Returns the folder that shows the memory of a process, and its status. When the first thread of a process has ended,
+ * its folder shows no memory and no files any more, though all other threads have them; the folder of such a thread does.
+ */
+function withMemory(folder: string): { folder: string; status: string | undefined } {
+  const read = (path: string) => ifThere(() => readFileSync(`${path}/status`, 'latin1'))
+  const status = read(folder)
+  if (status === undefined || !/^State:\s+Z/m.test(status) || /^Threads:\s+1$/m.test(status)) return { folder, status }
+  for (const thread of ifThere(() => readdirSync(`${folder}/task`)) ?? []) {
+    // The list of /proc does not show threads, but their folders are there.
+    const path = join(dirname(folder), thread)
+    const found = read(path)
+    if (found !== undefined && !/^State:\s+Z/m.test(found)) return { folder: path, status: found }
+  }
+  return { folder, status }
 }
 
 /** The same for a process whose memory is divided among all that have it. */
@@ -54,8 +77,44 @@ async function shareOf(one: Resident): Promise<Resident> {
   const text = await readFile(`${one.folder}/smaps_rollup`, 'latin1').catch(() => '')
   // A process that has just ended has none.
   if (!text.includes('Pss_Anon')) return { ...one, own: 0, shared: 0 }
-  return { ...one, own: bytesIn(text, 'Pss_Anon') + bytesIn(text, 'SwapPss'), shared: bytesIn(text, 'Pss_Shmem') }
+  const own = bytesIn(text, 'Pss_Anon') + bytesIn(text, 'SwapPss') + one.tables
+  return { ...one, own, shared: bytesIn(text, 'Pss_Shmem') }
 }
+
+/**
+ * Leaves out the processes that were begun by vfork and have not started their program yet: until then such a process has
+ * the very memory of its parent, whose thread waits for it, and it counts as much as the parent. A build may start many
+ * programs in this way. As one process is left out for each thread that waits, and only one that shows the same numbers as
+ * its parent, no build can hide memory here.
+ */
+function withoutBorrowers(found: readonly Resident[]): readonly Resident[] {
+  const byNumber = new Map(found.map(one => [numberIn(one.status, 'Tgid'), one]))
+  const waiting = new Map<Resident, number>()
+  return found.filter(one => {
+    const parent = byNumber.get(numberIn(one.status, 'PPid'))
+    if (!parent || parent === one || memoryLines(parent.status) !== memoryLines(one.status)) return true
+    const threads = waiting.get(parent) ?? waitingThreads(parent.folder)
+    waiting.set(parent, threads - 1)
+    return threads <= 0
+  })
+}
+
+const numberIn = (status: string, name: string) => new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(status)?.[1]
+
+const memoryLines = (status: string) => status.match(/^(?:Vm|Rss)\w+:.*$/gm)?.join() ?? ''
+
+/** How many threads of a process wait in vfork or clone, which stopped threads do not. */
+function waitingThreads(folder: string): number {
+  const tasks = ifThere(() => readdirSync(`${folder}/task`)) ?? []
+  return tasks.filter(task => {
+    const status = ifThere(() => readFileSync(`${folder}/task/${task}/status`, 'latin1')) ?? ''
+    const call = ifThere(() => readFileSync(`${folder}/task/${task}/syscall`, 'latin1')) ?? ''
+    return /^State:\s+D/m.test(status) && STARTING.includes(Number(call.split(' ')[0]))
+  }).length
+}
+
+/** The numbers of clone and vfork. */
+const STARTING = process.arch === 'arm64' ? [220] : [56, 58]
 
 function bytesIn(text: string, name: string): number {
   return Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(text)?.[1] ?? 0) * 1024
@@ -101,7 +160,8 @@ export async function hiddenFiles(members: Members, device: number): Promise<Hid
     if (!found?.isFile() || found.nlink > 0 || elsewhere.has(found.dev)) return
     seen.set(`${found.dev}:${found.ino}`, { bytes: found.blocks * 512, onDisk: found.dev === device })
   }
-  for (const folder of await members.list()) {
+  for (const listed of await members.list()) {
+    const { folder } = withMemory(listed)
     for (const name of await readdir(`${folder}/fd`).catch(() => [])) await note(`${folder}/fd/${name}`)
     for (const name of await sharedMappings(folder)) await note(`${folder}/map_files/${name}`)
   }

@@ -80,6 +80,12 @@ const EAFNOSUPPORT = 97
 /** The CLONE_NEW flags: a namespace of its own. */
 const NAMESPACES = 0x7e020000
 /**
+ * A thread has the open files of its process, as with every C library. One with files of its own could hold files that
+ * the list of its process does not show, so that nobody would count them.
+ */
+const CLONE_THREAD = 0x10000
+const CLONE_FILES = 0x400
+/**
  * The largest System V segment and set of semaphores. A namespace may have 4,096 segments and 32,000 sets, and no
  * process shows them in its memory, so that these bounds limit them to 256 MiB and about 100 MiB.
  */
@@ -115,7 +121,19 @@ const atMost = (index: number, most: number) => [
 ]
 
 const RULES: readonly Rule[] = [
-  { numbers: [56, 120, 220], code: [argument(0), ifAny(NAMESPACES, 0, 1), refuse(EPERM)] },
+  {
+    numbers: [56, 120, 220],
+    code: [
+      argument(0),
+      ifAny(NAMESPACES, 0, 1),
+      refuse(EPERM),
+      ifAny(CLONE_THREAD, 0, 2),
+      ifAny(CLONE_FILES, 1, 0),
+      refuse(EPERM)
+    ]
+  },
+  // close_range with CLOSE_RANGE_UNSHARE gives a thread files of its own as well. Older kernels do not know the flag.
+  { numbers: [436, 436, 436], code: [argument(2), ifAny(2, 0, 1), refuse(EINVAL)] },
   // The flags of clone3 are in memory, where a filter cannot look. C libraries go on with clone.
   { numbers: [435, 435, 435], code: [refuse(ENOSYS)] },
   // ptrace and process_vm_writev: who stops or changes the first process of the sandbox would keep it from ending.

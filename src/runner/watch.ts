@@ -118,7 +118,11 @@ function watchMemory(members: Members, { memory: limit, onMemory, onStopped }: W
     const atMost = await memoryAtMost(members, hidden.memory() + hidden.since())
     let used = atMost
     if (atMost - excess > limit) used = await countFrozen()
-    else if (atMost > limit) used = await count()
+    else if (atMost > limit) {
+      used = await count()
+      // Processes that ran meanwhile may have counted twice.
+      if (used > limit) used = await countFrozen()
+    }
     if (used > limit) onMemory()
     const now = performance.now()
     const growth = (used - before.used) / (now - before.at)

@@ -82,6 +82,25 @@ t.test('memory', async t => {
       ]
     ],
     [
+      'a process whose first thread has ended',
+      [
+        perl(
+          `use threads; threads->create(sub { sleep 1; for (1 .. 32) { my $at = syscall(${MMAP}, 0, 8 << 20, 3, 0x21, -1, 0); ` +
+            `open(my $zero, "<", "/dev/zero"); syscall(($arm ? 63 : 0), fileno($zero), $at, 8 << 20) } sleep ${nap(1)} }); ` +
+            'syscall($arm ? 93 : 60, 0)'
+        )
+      ]
+    ],
+    [
+      'the tables of the kernel for what is mapped where',
+      [
+        perl(
+          `for (1 .. 40_000) { my $at = syscall(${MMAP}, 0, 2 << 20, 1, 0x4022, -1, 0); die "mmap" if $at == -1; ` +
+            `syscall(($arm ? 233 : 28), $at, 2 << 20, 15); unpack("P1", pack("Q", $at)) } sleep ${nap(1)}`
+        )
+      ]
+    ],
+    [
       'files in /tmp and /dev/shm',
       [`head -c 60000000 /dev/zero >/tmp/x; head -c 60000000 /dev/zero >/dev/shm/x; sleep ${nap(1)}`]
     ]
@@ -106,6 +125,21 @@ t.test('memory', async t => {
     const { result, trace } = await build([script])
     t.equal(result.status, 'success', trace)
   })
+
+  const python = existsSync('/usr/bin/python3')
+  t.test(
+    'a process that still has the memory of its parent counts nothing',
+    { skip: !python && 'no Python' },
+    async t => {
+      // subprocess starts programs by vfork, and looks for them in all these folders before the child has its own memory.
+      const script = `python3 -c 'import subprocess, time
+    x = bytearray(60_000_000)
+    end = time.time() + 4
+    while time.time() < end: subprocess.run(["true"], env={"PATH": "/x:" * 30_000 + "/usr/bin"})'`
+      const { result, trace } = await build([script.replace(/\n +/g, '\n')])
+      t.equal(result.status, 'success', trace)
+    }
+  )
 
   t.test('without a sandbox the limit holds as well', async t => {
     settings({ sandbox: 'none' })
@@ -262,6 +296,10 @@ t.test('system calls', { skip: !IS_LINUX_64 && 'the filter knows x86-64 and arm6
     ['perf_event_open', 298, 241, '0, 0, 0, 0, 0', 'result -1 errno 1'],
     ['io_uring_setup', 425, 425, '1, 0', 'result -1 errno 1'],
     ['clone with a new namespace', 56, 220, '0x10000000 | 17, 0, 0, 0, 0', 'result -1 errno 1'],
+    ['a thread with files of its own', 56, 220, '0x10900, 0, 0, 0, 0', 'result -1 errno 1'],
+    ['a thread without memory in common', 56, 220, '0x10c00, 0, 0, 0, 0', 'result -1 errno 22'],
+    ['close_range that parts the files', 436, 436, '900, 901, 2', 'result -1 errno 22'],
+    ['close_range', 436, 436, '900, 901, 0', 'result 0 errno 0'],
     ['clone3', 435, 435, '0, 0', 'result -1 errno 38'],
     ['ptrace of the first process', 101, 117, '16, 1, 0, 0', 'result -1 errno 1'],
     ['ptrace of a process that is missing', 101, 117, '16, 9999, 0, 0', 'result -1 errno 3'],
