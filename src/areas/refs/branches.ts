@@ -8,6 +8,7 @@ import { isNewRefName, RefBlocked, RefMoved, refValue, resolveCommit, ZERO } fro
 import { ensureRepository, repositoryPath } from '../projects/repositories.js'
 import type { NewBranch } from './branches.schema.js'
 import type { BranchRow } from './branches.view.js'
+import { refuseLostBranch } from './lost-branch.js'
 import { type MovableProject, moveRefs } from './move-refs.js'
 import { findProtections } from './protected-branches.queries.js'
 import type { Protections } from './protection.js'
@@ -16,7 +17,10 @@ import { type NamedRef, namedRefs } from './ref-names.js'
 /** Finds a branch. Throws NotFound. */
 export async function findBranch(project: MovableProject, name: string): Promise<BranchRow> {
   const id = await refValue(repositoryPath(project), `refs/heads/${name}`)
-  if (id === null) throw new NotFound('Branch')
+  if (id === null) {
+    if (name === project.default_branch) await refuseLostBranch(project, repositoryPath(project))
+    throw new NotFound('Branch')
+  }
   return readBranch(project, { name, id })
 }
 

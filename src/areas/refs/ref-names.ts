@@ -4,6 +4,7 @@ import { DamagedRepository } from '../../git/objects.js'
 import { listEveryRef } from '../../git/ref-list.js'
 import { listRefs } from '../../git/refs.js'
 import { repositoryPath, type StoredProject } from '../projects/repositories.js'
+import { refuseLostBranch } from './lost-branch.js'
 
 export interface NamedRef {
   /** Without `refs/heads/` or `refs/tags/`. U+FFFD stands for bytes that are not UTF-8. */
@@ -14,7 +15,10 @@ export interface NamedRef {
   readonly target: string
 }
 
-/** Lists the refs below `refs/heads/` or `refs/tags/`, sorted by the bytes of their names. */
+/**
+ * Lists the refs below `refs/heads/` or `refs/tags/`, sorted by the bytes of their names. Throws DamagedRepository when the
+ * repository has lost its default branch.
+ */
 export async function namedRefs(
   project: StoredProject & { readonly default_branch: string | null },
   prefix: 'refs/heads/' | 'refs/tags/'
@@ -24,6 +28,7 @@ export async function namedRefs(
     if (project.default_branch === null) return []
     throw new DamagedRepository(repository, 'it does not exist')
   }
+  await refuseLostBranch(project, repository)
   const all = await listEveryRef(repository)
   if (!all) {
     // Something is unusual, and git knows what to make of it.

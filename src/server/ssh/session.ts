@@ -5,6 +5,7 @@ import { authorizeProject } from '../../access/authorize.js'
 import { describePipelines } from '../../areas/pipelines/push-answers.js'
 import { findProject, type ProjectRow } from '../../areas/projects/projects.queries.js'
 import { ensureRepository } from '../../areas/projects/repositories.js'
+import { refuseLostBranch } from '../../areas/refs/lost-branch.js'
 import { openPush } from '../../areas/refs/push.js'
 import { gitProtocolAllowed, PROTOCOL_OFF } from '../../areas/settings/git-protocol.js'
 import { refuseDuringMaintenance } from '../../areas/settings/maintenance-mode.js'
@@ -114,7 +115,10 @@ async function open({ actor }: Login, { service, path }: GitCommand): Promise<Fo
   authorizeProject(actor, service === 'git-receive-pack' ? 'repository.write' : 'repository.read', project)
   if (!project) throw new NotFound('Project')
   if (service === 'git-receive-pack') await refuseDuringMaintenance()
-  return { project, repository: await ensureRepository(project) }
+  const repository = await ensureRepository(project)
+  // A push may bring the branch back.
+  if (service === 'git-upload-pack') await refuseLostBranch(project, repository)
+  return { project, repository }
 }
 
 async function refuseSwitchedOff(): Promise<void> {

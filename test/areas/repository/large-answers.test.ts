@@ -1,5 +1,5 @@
 // Answers that would be large: each is bounded or streamed, and a client that has the content already gets none.
-import { renameSync } from 'node:fs'
+import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { repositoryPath, type StoredProject } from '../../../src/areas/projects/repositories.js'
 import { forget } from '../../../src/git/cache.js'
@@ -153,7 +153,20 @@ t.test('a damaged repository answers an error, and never reads as empty or absen
   const reads = [url('/tree'), url('/blobs/master?filepath=README.md'), url('/files?file_path=README.md&ref=master')]
   await without(file(blob), reads.slice(1))
   await without(file(tree), reads)
-  await without(join(repository, 'refs/heads/master'), reads)
+  const refs = [
+    url('/branches'),
+    url('/branches/master'),
+    `/${project.path}.git/info/refs?service=git-upload-pack`,
+    `/${project.path}/info/refs?service=git-upload-pack`
+  ]
+  await without(join(repository, 'refs/heads/master'), [...reads, ...refs])
+  await without(join(repository, 'refs'), refs)
+  const master = join(repository, 'refs/heads/master')
+  const tip = readFileSync(master)
+  // As after a loss of power.
+  writeFileSync(master, '')
+  for (const url of refs) t.equal((await user.inject({ url })).statusCode, 500, `${url} with an empty file`)
+  writeFileSync(master, tip)
   await without(join(repository, 'objects'), reads)
   await without(repository, [...reads, `/${project.path}.git/info/refs?service=git-upload-pack`])
   for (const url of reads) t.equal((await user.inject({ url })).statusCode, 200, 'and it reads again')

@@ -1,0 +1,22 @@
+// A repository that has lost its refs looks as an empty one, to this program and to git.
+import { DamagedRepository } from '../../git/objects.js'
+import { lookUpRef } from '../../git/ref-lookup.js'
+import { refValue } from '../../git/refs.js'
+import { isRecorded } from './ref-changes.queries.js'
+
+/**
+ * Throws DamagedRepository when a repository has lost its default branch: nothing in it tells that, but the record of its
+ * changes does. A branch whose file is there and cannot be read counts as lost.
+ */
+export async function refuseLostBranch(
+  project: { readonly id: number; readonly default_branch: string | null },
+  repository: string
+): Promise<void> {
+  const name = project.default_branch
+  if (!name) return
+  const ref = `refs/heads/${name}`
+  // Almost always its file is there, and git need not be asked.
+  if ((await lookUpRef(repository, ref)) || (await refValue(repository, ref))) return
+  if (!(await isRecorded(project.id, ref))) return
+  throw new DamagedRepository(repository, `it has lost its default branch ${name}`)
+}
