@@ -155,7 +155,7 @@ async function settle(
   let said = ''
   const holder = splitReport(push.capabilities.includes('side-band-64k'), part => {
     said = (said + part.toString('latin1', 5)).slice(-4096)
-    if (!output.destroyed) output.write(part)
+    if (!output.destroyed) output.write(withoutPath(part, repository))
   })
   const exit = await drain(git, holder)
   const results = await outcome(repository, push, exit, holder)
@@ -177,6 +177,14 @@ async function settle(
  * but they show messages, as git shows those of hooks then.
  */
 export const showsMessages = (capabilities: readonly string[]): boolean => capabilities.includes('side-band-64k')
+
+/** Takes the path of the repository, which is the server's affair, out of a line of git for the user. */
+function withoutPath(line: Buffer, repository: string): Buffer {
+  if (!line.includes(repository)) return line
+  const band = line[4] === 3 ? 3 : 2
+  const text = line.subarray(5).toString('latin1')
+  return sideband(band, Buffer.from(text.replaceAll(`${repository}/./`, '').replaceAll(repository, '.'), 'latin1'))
+}
 
 async function drain(git: GitProcess, holder: ReportHolder): Promise<Exit> {
   try {

@@ -1,5 +1,6 @@
 // Names of branches and tags, the objects that they point at, and changes of refs.
 
+import { Unavailable } from '../errors.js'
 import { DamagedRepository, isCommitKnown, readCommit } from './objects.js'
 import { askGit } from './questions.js'
 import { isObjectId, objectInfo } from './reader.js'
@@ -168,8 +169,8 @@ export class RefBlocked extends Error {
 
 /**
  * Changes refs from exactly their old values to the new ones, all or none; ZERO stands for a missing ref. The new
- * objects must already be durable. Throws RefMoved when a ref has another value, and RefBlocked when the name of
- * another ref is in the way.
+ * objects must already be durable. Throws RefMoved when a ref has another value, RefBlocked when the name of another ref is
+ * in the way, and Unavailable while another process has the lock of a ref.
  */
 export async function updateRef(repository: string, changes: RefChange[]): Promise<void> {
   for (const { ref, old, new: next } of changes) {
@@ -197,6 +198,9 @@ function instruction({ ref, old, new: next }: RefChange): string {
  * Looks at the refs after a failure to see what happened. Git may have been ended after its commit (`done`), or before
  * it had begun; then the caller may ask again (`again`). Otherwise it throws the error that ends the change.
  */
+/** Git has waited for the lock of another process, which may be dead: then a worker or `doctor --fix` removes the lock. */
+const LOCKED = /Unable to create '.*\.lock': File exists/
+
 async function explain(repository: string, changes: RefChange[], error: GitFailure): Promise<'done' | 'again'> {
   const values = await Promise.all(changes.map(async ({ ref }) => (await refValue(repository, ref)) ?? ZERO))
   const ended = error.code === null || error.stderr === ''
@@ -204,6 +208,8 @@ async function explain(repository: string, changes: RefChange[], error: GitFailu
   const moved = changes.find((change, index) => change.old !== values[index])
   if (moved) throw new RefMoved(moved.ref)
   if (ended) return 'again'
+  // The message names a path of the server.
+  if (LOCKED.test(error.stderr)) throw new Unavailable('Another change of this branch or tag has not ended')
   if (/cannot create|cannot process .* and .* at the same time|exists/.test(error.stderr))
     throw new RefBlocked(error.stderr.trim())
   throw error

@@ -2,7 +2,7 @@
 
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { writeFileSync } from 'node:fs'
+import { rmSync, writeFileSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -132,6 +132,34 @@ t.test('requests that are not the git protocol get 400 or 413, and name the limi
     t.match(res.body, text, name)
   }
   t.equal((await post('git-upload-pack', gzipSync('0000'), gzip)).statusCode, 200)
+})
+
+t.test('a branch that another process has locked is refused for now, without a path of the server', async t => {
+  const app = await testApp(t)
+  const project = await filled(app)
+  const { url } = await listening(app)
+  const repository = repositoryPath({ id: project.id, storage: 'default' })
+  const folder = t.testdir()
+  const remote = `${url.replace('//', `//root:${project.owner.privateToken}@`)}/${project.path}.git`
+  await git(folder, ['clone', '--quiet', remote, '.'])
+  await git(folder, ['commit', '--quiet', '--allow-empty', '--message', 'more'])
+  await git(folder, ['push', '--quiet', remote, 'HEAD:refs/heads/other'])
+  for (const name of ['master', 'other']) writeFileSync(join(repository, `refs/heads/${name}.lock`), '')
+
+  const branch = `/api/v3/projects/${project.id}/repository/branches/other`
+  // Git waits for a lock for some seconds.
+  const [{ ok, stderr }, res] = await Promise.all([
+    tryGit(folder, ['push', remote, 'HEAD:refs/heads/master']),
+    app.as(project.owner).delete(branch)
+  ])
+  t.notOk(ok)
+  t.match(stderr, /cannot lock ref 'refs\/heads\/master': Unable to create 'refs\/heads\/master.lock'/)
+  t.notMatch(stderr, new RegExp(config().home))
+  t.equal(res.statusCode, 503)
+  t.match(res.json(), { message: /Another change of this branch or tag has not ended/ })
+  t.equal((await app.as(project.owner).get(branch)).statusCode, 200)
+  rmSync(join(repository, 'refs/heads/other.lock'))
+  t.equal((await app.as(project.owner).delete(branch)).statusCode, 200)
 })
 
 t.test('git LFS gets its own error', async t => {
