@@ -13,7 +13,8 @@ const BLOCK = randomBytes(MEBIBYTE)
 export const attack: Attack = {
   name: 'large-blob',
   about: 'a file of 1 GB is pushed, read raw in three ways at once, asked for as a record, and cloned twice at once',
-  limit: { memory: 256, seconds: 120, statuses: [200, 413] },
+  // The disk of the machine writes six gigabytes.
+  limit: { memory: 256, seconds: 300, statuses: [200, 413] },
   run: async stand => {
     // More than git.max_file_size in both forms.
     const mebibytes = stand.short ? 110 : 1024

@@ -11,8 +11,10 @@ import { watchMemory } from './support/memory.js'
 import { slowness } from './support/slowness.js'
 import { makeStand } from './support/stand.js'
 
-/** Milliseconds after which an attack counts as failed even when nothing ends it. */
-const GIVE_UP = 120_000
+/** An attack that takes so many times its limit counts as failed even when nothing ends it. */
+const GIVE_UP = 2
+/** Seconds that every attack has before that. */
+const LEAST = 120
 
 const { values, positionals: names } = parseArgs({
   options: { short: { type: 'boolean', default: false } },
@@ -65,7 +67,8 @@ async function passes({ name, about, limit, run }: Attack, stand: Stand): Promis
   const watch = watchMemory(stand.appliance.pid, limit.memory)
   const started = performance.now()
   const { statuses, faults } = await outcome(
-    run({ ...stand, patience: milliseconds => Math.ceil(milliseconds * slow) })
+    run({ ...stand, patience: milliseconds => Math.ceil(milliseconds * slow) }),
+    Math.max(LEAST, GIVE_UP * slow * limit.seconds)
   )
   const seconds = (performance.now() - started) / 1000
   const memory = watch.stop()
@@ -83,10 +86,10 @@ async function passes({ name, about, limit, run }: Attack, stand: Stand): Promis
 }
 
 /** Never rejects: an error of the attack is a fault. */
-async function outcome(attack: Promise<readonly number[]>) {
+async function outcome(attack: Promise<readonly number[]>, seconds: number) {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`it did not end within ${GIVE_UP / 1000} s`)), GIVE_UP)
+    timer = setTimeout(() => reject(new Error(`it did not end within ${seconds} s`)), seconds * 1000)
   })
   try {
     return { statuses: await Promise.race([attack, late]), faults: [] as string[] }
