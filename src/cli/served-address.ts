@@ -1,7 +1,6 @@
 // Where the server of this home answers. A flag of `up` may have set another address than the configuration, and commands do
 // not know that flag.
 import { readFileSync } from 'node:fs'
-import { get } from 'node:http'
 import { join } from 'node:path'
 import { config, takeAddress } from '../config.js'
 
@@ -16,11 +15,12 @@ export async function servedAddress(): Promise<Address | null> {
   return noted !== null && (await answers(noted)) ? { host: noted.host, port: noted.port } : null
 }
 
-/** Lets this process write the URLs that the home's server writes. It asks nothing when the configuration has a URL. */
+/** Lets this process write the URLs that the home's server writes. It asks nothing when those of the configuration are the same. */
 export async function useServedAddress(): Promise<void> {
-  if (config().url !== null) return
-  const served = await servedAddress()
-  if (served !== null) takeAddress(served)
+  const { url, host, port } = config()
+  const noted = notedServer()
+  if (url !== null || noted === null || (noted.host === host && noted.port === port)) return
+  if (await answers(noted)) takeAddress(noted)
 }
 
 export const urlOf = ({ host, port }: Address): string => `http://${host.includes(':') ? `[${host}]` : host}:${port}`
@@ -41,7 +41,9 @@ function notedServer(): (Address & { readonly instance: string }) | null {
  * Whether the server that noted this address answers there. This does not use fetch: when another program listens at
  * the port and hangs up without an answer, fetch never settles.
  */
-function answers(noted: Address & { readonly instance: string }): Promise<boolean> {
+async function answers(noted: Address & { readonly instance: string }): Promise<boolean> {
+  // Loaded when it is needed: commands start faster.
+  const { get } = await import('node:http')
   return new Promise(resolve => {
     const request = get(`${urlOf(noted)}/-/health`, response => {
       response.resume()
