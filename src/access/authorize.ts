@@ -103,6 +103,19 @@ export function authorizeProject(actor: Actor, action: ActionOn<'project'>, proj
   if (!allows(ability, actor, project)) throw new Forbidden()
 }
 
+/** The same for fetches and pushes. Somebody who pushes to an archived project reads why it takes nothing. */
+export function authorizeGit(
+  actor: Actor,
+  action: 'repository.read' | 'repository.write',
+  project: ProjectAccess | undefined
+): void {
+  requireUser(actor, action)
+  if (action === 'repository.write' && project?.archived && canSee(project, actor)) {
+    throw new Forbidden('the project is archived, and takes no pushes')
+  }
+  authorizeProject(actor, action, project)
+}
+
 /** Tells whether a list is empty because its part of the project is switched off. Call it after `authorizeProject`. */
 export function answersEmpty(action: ActionOn<'project'>, project: ProjectAccess): boolean {
   const ability = abilityOf(action) as ProjectAbility

@@ -5,7 +5,7 @@ import type { Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { type Actor, slotOwner } from '../access/actor.js'
-import { authorizeProject, may } from '../access/authorize.js'
+import { authorizeGit, may } from '../access/authorize.js'
 import { actorOfGitRequest, type GitCredentials } from '../areas/credentials/git-credentials.js'
 import { describePipelines } from '../areas/pipelines/push-answers.js'
 import { projectUrls } from '../areas/projects/project-urls.js'
@@ -138,7 +138,7 @@ async function open(request: FastifyRequest<{ Params: Path }>, service: Service)
   if (!allowed && actor.by !== 'build') throw new Forbidden(PROTOCOL_OFF.http)
   const action = service === 'git-receive-pack' ? 'repository.write' : 'repository.read'
   if (!credentials && !(project && may(actor, action, project))) return null
-  if (!isOwnBuild(actor, action, project)) authorizeProject(actor, action, project)
+  if (!isOwnBuild(actor, action, project)) authorizeGit(actor, action, project)
   if (!project) throw new NotFound('Project')
   const repository = await ensureRepository(project)
   // A push may bring the branch back.

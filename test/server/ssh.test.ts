@@ -279,8 +279,9 @@ t.test('deploy keys', async t => {
   await execute('update projects set archived = 1 where id = ?', [project.id])
   t.match(await ssh(port, writes.file, [`git-receive-pack '${project.path}'`]), {
     code: 128,
-    stderr: /may not do this/
+    stderr: /the project is archived, and takes no pushes/
   })
+  t.ok((await gitOverSsh(folder, writes, ['clone', '--quiet', urlOf(project), 'archived'])).ok)
 })
 
 t.test('the setting of the protocol, maintenance mode, and the address in records', async t => {

@@ -1,7 +1,7 @@
 // Runs one command of an SSH client: the same road as git over HTTP, with the same slots and limits.
 import { randomBytes } from 'node:crypto'
 import { Readable } from 'node:stream'
-import { authorizeProject } from '../../access/authorize.js'
+import { authorizeGit } from '../../access/authorize.js'
 import { describePipelines } from '../../areas/pipelines/push-answers.js'
 import { findProject, type ProjectRow } from '../../areas/projects/projects.queries.js'
 import { ensureRepository } from '../../areas/projects/repositories.js'
@@ -112,7 +112,7 @@ async function open({ actor }: Login, { service, path }: GitCommand): Promise<Fo
   await refuseSwitchedOff()
   // A number would name a project too, but no address of one has that form.
   const project = path.includes('/') ? await findProject(path, actor) : undefined
-  authorizeProject(actor, service === 'git-receive-pack' ? 'repository.write' : 'repository.read', project)
+  authorizeGit(actor, service === 'git-receive-pack' ? 'repository.write' : 'repository.read', project)
   if (!project) throw new NotFound('Project')
   if (service === 'git-receive-pack') await refuseDuringMaintenance()
   const repository = await ensureRepository(project)
