@@ -194,13 +194,13 @@ function instruction({ ref, old, new: next }: RefChange): string {
   return old === ZERO ? `verify ${ref}\0${ZERO}\0` : `delete ${ref}\0${old}\0`
 }
 
+/** Git has waited for the lock of another process, which may be dead: then a worker or `doctor --fix` removes the lock. */
+const LOCKED = /Unable to create '.*\.lock': File exists/
+
 /**
  * Looks at the refs after a failure to see what happened. Git may have been ended after its commit (`done`), or before
  * it had begun; then the caller may ask again (`again`). Otherwise it throws the error that ends the change.
  */
-/** Git has waited for the lock of another process, which may be dead: then a worker or `doctor --fix` removes the lock. */
-const LOCKED = /Unable to create '.*\.lock': File exists/
-
 async function explain(repository: string, changes: RefChange[], error: GitFailure): Promise<'done' | 'again'> {
   const values = await Promise.all(changes.map(async ({ ref }) => (await refValue(repository, ref)) ?? ZERO))
   const ended = error.code === null || error.stderr === ''

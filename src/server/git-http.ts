@@ -10,8 +10,7 @@ import { actorOfGitRequest, type GitCredentials } from '../areas/credentials/git
 import { describePipelines } from '../areas/pipelines/push-answers.js'
 import { projectUrls } from '../areas/projects/project-urls.js'
 import { findProject, isOldPath, type ProjectRow } from '../areas/projects/projects.queries.js'
-import { ensureRepository } from '../areas/projects/repositories.js'
-import { refuseLostBranch } from '../areas/refs/lost-branch.js'
+import { repositoryFor } from '../areas/refs/lost-branch.js'
 import { openPush, type PushDoor } from '../areas/refs/push.js'
 import { gitProtocolAllowed, PROTOCOL_OFF } from '../areas/settings/git-protocol.js'
 import { refuseDuringMaintenance } from '../areas/settings/maintenance-mode.js'
@@ -140,10 +139,7 @@ async function open(request: FastifyRequest<{ Params: Path }>, service: Service)
   if (!credentials && !(project && may(actor, action, project))) return null
   if (!isOwnBuild(actor, action, project)) authorizeGit(actor, action, project)
   if (!project) throw new NotFound('Project')
-  const repository = await ensureRepository(project)
-  // A push may bring the branch back.
-  if (service === 'git-upload-pack') await refuseLostBranch(project, repository)
-  return { actor, project, repository }
+  return { actor, project, repository: await repositoryFor(service, project) }
 }
 
 /** Whether a build that nobody started reads its own project. */

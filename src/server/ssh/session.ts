@@ -4,8 +4,7 @@ import { Readable } from 'node:stream'
 import { authorizeGit } from '../../access/authorize.js'
 import { describePipelines } from '../../areas/pipelines/push-answers.js'
 import { findProject, type ProjectRow } from '../../areas/projects/projects.queries.js'
-import { ensureRepository } from '../../areas/projects/repositories.js'
-import { refuseLostBranch } from '../../areas/refs/lost-branch.js'
+import { repositoryFor } from '../../areas/refs/lost-branch.js'
 import { openPush } from '../../areas/refs/push.js'
 import { gitProtocolAllowed, PROTOCOL_OFF } from '../../areas/settings/git-protocol.js'
 import { refuseDuringMaintenance } from '../../areas/settings/maintenance-mode.js'
@@ -115,10 +114,7 @@ async function open({ actor }: Login, { service, path }: GitCommand): Promise<Fo
   authorizeGit(actor, service === 'git-receive-pack' ? 'repository.write' : 'repository.read', project)
   if (!project) throw new NotFound('Project')
   if (service === 'git-receive-pack') await refuseDuringMaintenance()
-  const repository = await ensureRepository(project)
-  // A push may bring the branch back.
-  if (service === 'git-upload-pack') await refuseLostBranch(project, repository)
-  return { project, repository }
+  return { project, repository: await repositoryFor(service, project) }
 }
 
 async function refuseSwitchedOff(): Promise<void> {
