@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { processesOf } from '../scenarios/appliance.js'
-import type { Attack, Stand } from './support/attack.js'
+import type { Attack, Ground } from './support/attack.js'
 import { watchMemory } from './support/memory.js'
 import { slowness } from './support/slowness.js'
 import { makeStand } from './support/stand.js'
@@ -61,7 +61,7 @@ async function findAttacks(): Promise<Attack[]> {
 }
 
 /** Runs one attack, prints its line, and returns true when the appliance stayed within all limits. */
-async function passes({ name, about, limit, run }: Attack, stand: Stand): Promise<boolean> {
+async function passes({ name, about, limit, run }: Attack, stand: Ground): Promise<boolean> {
   const before = stand.appliance.processes()
   const slow = await slowness()
   const watch = watchMemory(stand.appliance.pid, limit.memory)
@@ -101,7 +101,7 @@ async function outcome(attack: Promise<readonly number[]>, seconds: number) {
 }
 
 /** After an attack the same processes run, and the appliance serves others. */
-async function ailments(stand: Stand, before: object): Promise<string[]> {
+async function ailments(stand: Ground, before: object): Promise<string[]> {
   const found: string[] = []
   const now = stand.appliance.processes()
   if (JSON.stringify(now) !== JSON.stringify(before)) {

@@ -22,7 +22,7 @@ export interface Limit {
 }
 
 /** A running appliance of its own, with an administrator `root`. Attacks share it, so each makes what it needs. */
-export interface Stand {
+export interface Ground {
   readonly url: string
   readonly home: string
   /** The private token of the administrator. */
@@ -30,12 +30,16 @@ export interface Stand {
   readonly appliance: Appliance
   /** True in the short form of a test run: repeat less where repeating takes the time. */
   readonly short: boolean
-  /** Returns how many milliseconds this machine may take as it is now for what a quiet one does in so many. */
-  patience(milliseconds: number): number
   /** Makes an empty folder for the attacker's own files. */
   folder(): string
   /** Asks the API as the administrator, or with another token. */
   ask<T = Record<string, unknown>>(method: string, path: string, body?: unknown, token?: string): Promise<ApiAnswer<T>>
   /** Makes a project of the administrator. `remote` is its URL for a git client, with the token. */
   project(values?: object): Promise<{ readonly id: number; readonly path: string; readonly remote: string }>
+}
+
+/** The appliance, on the machine as it is when an attack begins. */
+export interface Stand extends Ground {
+  /** Returns how many milliseconds this machine may take for what a quiet one does in so many. */
+  patience(milliseconds: number): number
 }

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync } from 'node:fs'
 import { join } from 'node:path'
 import { freePort, makeUser, startAppliance } from '../../scenarios/appliance.js'
 import { askApi, remoteUrl } from '../../scenarios/client.js'
-import type { Stand } from './attack.js'
+import type { Ground } from './attack.js'
 
 /** What one build may use, in MiB and seconds. The defaults would take a machine of a test run too far. */
 export const BUILD_LIMITS = { memory: 256, disk: 256, seconds: 15 }
@@ -15,14 +15,14 @@ const environment = {
 }
 
 /** Makes a home in `folder` with an administrator, and starts the appliance. */
-export async function makeStand(folder: string, short: boolean): Promise<Stand> {
+export async function makeStand(folder: string, short: boolean): Promise<Ground> {
   const home = join(folder, 'home')
   const scratch = join(folder, 'scratch')
   mkdirSync(scratch)
   const { private_token: token } = await makeUser(home, 'root', ['--admin', '--projects-limit', '100000'])
   const appliance = await startAppliance({ home, port: await freePort(), environment })
   const { url } = appliance
-  const ask: Stand['ask'] = (method, path, body, own = token) => askApi({ url, token: own }, method, path, body)
+  const ask: Ground['ask'] = (method, path, body, own = token) => askApi({ url, token: own }, method, path, body)
   let projects = 0
   return {
     url,
@@ -30,7 +30,6 @@ export async function makeStand(folder: string, short: boolean): Promise<Stand> 
     token,
     appliance,
     short,
-    patience: milliseconds => milliseconds,
     ask,
     folder: () => mkdtempSync(join(scratch, 'attack-')),
     project: async values => {
