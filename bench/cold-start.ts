@@ -45,15 +45,15 @@ async function measureStarts(): Promise<void> {
 }
 
 function measureVersion(): void {
-  const time = (args: readonly string[]) => {
+  const time = (program: string, args: readonly string[]) => {
     const started = performance.now()
-    execFileSync(process.execPath, args, { stdio: 'ignore' })
+    execFileSync(program, args, { stdio: 'ignore' })
     return performance.now() - started
   }
   const [ours, node]: [number[], number[]] = [[], []]
   for (let round = 0; round < 15; round++) {
-    ours.push(time([join(root, 'bin/gitstead'), '--version']))
-    node.push(time(['-e', '0']))
+    ours.push(time(join(root, 'bin/gitstead'), ['--version']))
+    node.push(time(process.execPath, ['-e', '0']))
   }
   report({
     name: 'gitstead --version',

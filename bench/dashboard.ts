@@ -5,13 +5,13 @@ import { execFileSync } from 'node:child_process'
 import { EventEmitter } from 'node:events'
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
-import { jobOverview } from '../src/areas/jobs/job-overview.js'
+import { jobOverview } from '../src/areas/upkeep/jobs/job-overview.js'
 import { useProductionReact } from '../src/cli/dashboard/environment.js'
 import { localSource } from '../src/cli/dashboard/local-source.js'
 import { Screen } from '../src/cli/dashboard/screen.js'
 import type { JobOverview, JobSource, WatchedBuild } from '../src/cli/dashboard/source.js'
 import { root } from '../src/config.js'
-import { execute } from '../src/db/sql.js'
+import { execute } from '../src/db/connect/sql.js'
 import { pauseQueue } from '../src/queue/administer.js'
 import { searchJobs } from '../src/queue/search.js'
 import { type Prepared, withAppliance } from './lib/appliance.js'
@@ -33,8 +33,8 @@ async function seed(): Promise<void> {
   for (let from = 0; from < JOBS; from += CHUNK) {
     await execute(
       `insert into jobs (queue, name, payload, state, run_at, error, created_at)
-       select elt(1 + seq mod 4, 'default', 'builds', 'hooks', 'mail'), 'happening.told',
-         concat('{"id":"k', ? + seq, '","at":"2026-01-02T03:04:05.678Z","happening":{"kind":"user.created"}}'),
+       select elt(1 + seq mod 4, 'default', 'builds', 'hooks', 'mail'), 'event.published',
+         concat('{"id":"k', ? + seq, '","at":"2026-01-02T03:04:05.678Z","event":{"kind":"user.created"}}'),
          if(seq mod 10, 'ready', 'dead'),
          ? - interval seq second, if(seq mod 10, null, concat('Error: no answer to ', seq)), ?
        from seq_1_to_${CHUNK}`,
@@ -139,7 +139,7 @@ async function measureFrames(): Promise<void> {
     import('ink'),
     import('react'),
     import('../src/cli/dashboard/app.js'),
-    import('../src/cli/dashboard/drawn.js')
+    import('../src/cli/dashboard/drawing/painted-frame.js')
   ])
   let written = () => undefined as unknown
   const write = () => {

@@ -1,7 +1,7 @@
 // Measures issues with a million of them in one project: lists of 20 by every filter, far pages included, and how many issues
 // writers create. `statements` is how many statements the database counts for a request. `--only WORDS` measures the figures whose
 // names have these words.
-import { execute } from '../src/db/sql.js'
+import { execute } from '../src/db/connect/sql.js'
 import { type Prepared, withAppliance } from './lib/appliance.js'
 import { report } from './lib/figure.js'
 import { measureList } from './lib/lists.js'

@@ -2,7 +2,7 @@
 // process answers, and how many statements a request needs.
 
 import { nobody, originOf } from '../src/access/actor.js'
-import { createUser } from '../src/areas/users/users.js'
+import { createUser } from '../src/areas/people/users/users.js'
 import { type Prepared, withAppliance } from './lib/appliance.js'
 import { measureList } from './lib/lists.js'
 import { get, stopLoad } from './lib/load.js'

@@ -1,7 +1,7 @@
 // Measures merge requests: merges of small changes one after another, the changes of merge requests of 200 files, and lists of 20
 // with 200k merge requests of one project in the database.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { execute, row } from '../src/db/sql.js'
+import { execute, row } from '../src/db/connect/sql.js'
 import { type Prepared, withAppliance } from './lib/appliance.js'
 import { percentile, report } from './lib/figure.js'
 import { measureList } from './lib/lists.js'
@@ -39,7 +39,7 @@ async function timed(work: () => Promise<unknown>): Promise<number> {
   return performance.now() - started
 }
 
-const tell = (name: string, took: readonly number[], share: number, limit: number) =>
+const publish = (name: string, took: readonly number[], share: number, limit: number) =>
   report({
     name,
     value: percentile(took, share),
@@ -55,7 +55,7 @@ async function measureMerges(appliance: Prepared, project: ProjectRecord): Promi
     const { id } = await make(appliance, project, `small-${number}`, 1)
     took.push(await timed(() => ask(appliance, 'PUT', `/projects/${project.id}/merge_requests/${id}/merge`)))
   }
-  tell('merge of a small change', took, 0.5, 60)
+  publish('merge of a small change', took, 0.5, 60)
 }
 
 /** Milliseconds from the answer of `push` until the merge request is in the state that only the new commits bring about. */
@@ -90,8 +90,8 @@ async function measureMergeability(appliance: Prepared, project: ProjectRecord):
     took.target.push(await knownAfter(id, conflict, "merge_status = 'cannot_be_merged'"))
     took.source.push(await knownAfter(id, remove, "merge_status = 'can_be_merged'"))
   }
-  tell('mergeability after a push to the source', took.source, 0.9, 200)
-  tell('mergeability after a push to the target', took.target, 0.9, 200)
+  publish('mergeability after a push to the source', took.source, 0.9, 200)
+  publish('mergeability after a push to the target', took.target, 0.9, 200)
 }
 
 async function measureChanges(appliance: Prepared, project: ProjectRecord): Promise<void> {
@@ -103,8 +103,8 @@ async function measureChanges(appliance: Prepared, project: ProjectRecord): Prom
   const again: number[] = []
   for (const one of made) first.push(await timed(() => ask(appliance, 'GET', path(one))))
   for (const one of made) again.push(await timed(() => ask(appliance, 'GET', path(one))))
-  tell(`changes of ${FILES} files`, first, 0.9, 150)
-  tell(`changes of ${FILES} files, cached`, again, 0.9, 10)
+  publish(`changes of ${FILES} files`, first, 0.9, 150)
+  publish(`changes of ${FILES} files, cached`, again, 0.9, 10)
 }
 
 async function seed(project: ProjectRecord, author: number): Promise<void> {

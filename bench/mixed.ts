@@ -44,7 +44,7 @@ async function highestRate(load: Load): Promise<number> {
   let bad = Number.POSITIVE_INFINITY
   for (let rate = FIRST; bad / Math.max(good, 1) > FINE; ) {
     const result = await run(load, rate, STEP_MS)
-    tell(rate, result)
+    publish(rate, result)
     if (isGood(result)) good = rate
     else bad = rate
     if (good === 0 && rate < 20) break
@@ -54,7 +54,7 @@ async function highestRate(load: Load): Promise<number> {
   return good
 }
 
-function tell(rate: number, { p50, p90, p99, errors, errorCount, overrun, connections }: OpenResult): void {
+function publish(rate: number, { p50, p90, p99, errors, errorCount, overrun, connections }: OpenResult): void {
   const ms = (value: number) => `${Math.round(value)} ms`
   const ended = overrun ? ', ended early: too many operations waited' : ''
   process.stderr.write(
@@ -96,7 +96,7 @@ async function measure(load: Load): Promise<void> {
   const minutes = Number(options.minutes ?? (options.long ? LONG_MINUTES : SHORT_MINUTES))
   const before = spentBy(appliance.parts)
   const { result, memory } = await watchMemory(appliance, () => run(load, highest, minutes * 60_000))
-  tell(highest, result)
+  publish(highest, result)
   const spent = perThousand(before, spentBy(appliance.parts), result.count)
   const { p50, p90, p99, worst, count, errorCount } = result
   report({

@@ -1,7 +1,7 @@
 // Measures what 5,000 watchers cost whoever comments on an issue, and how long a job takes to queue their mails. The mails
 // themselves wait, because their pace is that of the mail server.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { execute, row } from '../src/db/sql.js'
+import { execute, row } from '../src/db/connect/sql.js'
 import { pauseQueue } from '../src/queue/administer.js'
 import { type Prepared, withAppliance } from './lib/appliance.js'
 import { countCost } from './lib/cost.js'

@@ -1,7 +1,7 @@
 // Measures the queue with the appliance's own worker: the rate of jobs that do almost nothing, and the time from
 // enqueue to start.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { row, rows } from '../src/db/sql.js'
+import { row, rows } from '../src/db/connect/sql.js'
 import { pauseQueue, resumeQueue } from '../src/queue/administer.js'
 import { enqueue, enqueueAll } from '../src/queue/enqueue.js'
 import { type Prepared, withAppliance } from './lib/appliance.js'
@@ -30,7 +30,7 @@ async function drained(): Promise<void> {
   while (await row("select 1 as busy from jobs where queue = 'default' limit 1")) await sleep(5)
 }
 
-/** Each job is a happening that no hook wants: its handler asks for the hooks and ends. */
+/** Each job is an event that no hook wants: its handler asks for the hooks and ends. */
 async function measureThroughput({ parts }: Prepared): Promise<void> {
   const rates: number[] = []
   const cpu: number[] = []
@@ -41,9 +41,9 @@ async function measureThroughput({ parts }: Prepared): Promise<void> {
     const payloads = Array.from({ length: JOBS }, (_, number) => ({
       id: `bench:${round}:${number}`,
       at: new Date().toISOString(),
-      happening: HAPPENING
+      event: HAPPENING
     }))
-    await enqueueAll('happening.told', payloads)
+    await enqueueAll('event.published', payloads)
     const [started, before, cost] = [performance.now(), cpuOf(parts.worker), countCost(parts)]
     await resumeQueue('default')
     await drained()
@@ -74,7 +74,7 @@ async function measureLatency(appliance: Prepared): Promise<void> {
   for (let number = 0; number < SINGLE; number++) {
     const key = `single:${number}`
     enqueuedAt.set(key, Date.now())
-    await enqueue('happening.told', { id: key, at: new Date().toISOString(), happening: HAPPENING })
+    await enqueue('event.published', { id: key, at: new Date().toISOString(), event: HAPPENING })
     await sleep(2 + (number % 11))
   }
   await drained()

@@ -4,9 +4,9 @@ import { randomBytes } from 'node:crypto'
 import { rmSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { repositoryPath } from '../src/areas/projects/repositories.js'
-import { optimiseRepository } from '../src/areas/repository/optimise.js'
-import { row } from '../src/db/sql.js'
+import { optimiseRepository } from '../src/areas/code/repository/optimise.js'
+import { repositoryPath } from '../src/areas/projects/projects/repositories.js'
+import { row } from '../src/db/connect/sql.js'
 import { pauseQueue } from '../src/queue/administer.js'
 import { type Prepared, withAppliance } from './lib/appliance.js'
 import { temporaryFolder } from './lib/clean-up.js'
@@ -58,7 +58,7 @@ async function timed(work: () => Promise<unknown>): Promise<number> {
   return (performance.now() - started) / 1000
 }
 
-function tell(name: string, times: Record<Side, number[]>): void {
+function publish(name: string, times: Record<Side, number[]>): void {
   const [ours, git] = [median(times.ours), median(times.git)]
   report({
     name,
@@ -90,7 +90,7 @@ async function measurePush(bench: Bench, name: string, source: string, rounds: n
       await quiet()
     }
   }
-  tell(`push, ${name}`, times)
+  publish(`push, ${name}`, times)
   if (!last) throw new Error('nothing was pushed')
   return last
 }
@@ -104,7 +104,7 @@ async function measureClone(bench: Bench, name: string, project: ProjectRecord, 
       rmSync(into, { recursive: true })
     }
   }
-  tell(`clone, ${name}`, times)
+  publish(`clone, ${name}`, times)
 }
 
 /** Runs the same thing at both sides, in turns, and reports times and processor seconds. */

@@ -6,5 +6,5 @@ import { loadConfig } from '../dist/src/config.js'
 // The document is the same on every machine: no home of this one may change it.
 for (const name of Object.keys(process.env)) if (name.startsWith('GITSTEAD_')) delete process.env[name]
 loadConfig({ home: join(tmpdir(), 'gitstead-no-home') })
-const { writeOpenApiDocument } = await import('../dist/src/cli/openapi-document.js')
+const { writeOpenApiDocument } = await import('../dist/src/cli/reference/openapi-document.js')
 await writeOpenApiDocument()

@@ -1,11 +1,11 @@
-// Runs test files, two processes at once; writes TAP. The program `tap` does the same with loaders for coverage, mocks and
-// TypeScript in each process, which nobody uses here: a second of processor time for every file.
+// Runs test files, as many processes at once as there are processors; writes TAP. The program `tap` does the same with loaders for
+// coverage, mocks and TypeScript in each process, which nobody uses here: a second of processor time for every file.
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
 
-const AT_ONCE = 2
+const AT_ONCE = availableParallelism()
 
 const files = process.argv.slice(2)
 const shared = files.filter(mayShare)
@@ -15,10 +15,10 @@ writeFileSync(join(folder, 'files.json'), JSON.stringify(shared))
 t.jobs = AT_ONCE
 t.setTimeout(0)
 t.teardown(() => rmSync(folder, { recursive: true, force: true }))
-for (const file of files.filter(file => !mayShare(file))) run(file, [file])
+for (const file of files.filter(file => !mayShare(file))) run(file, ['dist/test/helpers/alone.js', file])
 // They come last, because they take one file after another from the same list: no processor waits for another one at the end.
 const processes = Array.from({ length: Math.min(AT_ONCE, shared.length) }, (_, at) =>
-  run(`files that share process ${at + 1}`, ['dist/test/helpers/together.js', folder])
+  run(`files that share process ${at + 1}`, ['dist/test/helpers/together.js', folder], ['TAP_TIMEOUT=0'])
 )
 await Promise.all(processes)
 for (const [at, file] of shared.entries()) {
@@ -26,9 +26,10 @@ for (const [at, file] of shared.entries()) {
     t.fail(`${file} did not end: its process was killed, or stopped before it`)
 }
 
-function run(name, args) {
+/** A process that runs many files holds each of them to a time of its own. */
+function run(name, args, environment = []) {
   // tap adds one of the loaders to NODE_OPTIONS.
-  return t.spawn('env', ['-u', 'NODE_OPTIONS', process.execPath, '--enable-source-maps', ...args], {
+  return t.spawn('env', ['-u', 'NODE_OPTIONS', ...environment, process.execPath, '--enable-source-maps', ...args], {
     name,
     buffered: true
   })

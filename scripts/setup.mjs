@@ -1,41 +1,56 @@
-// All the set-up of a fresh clone: Debian packages, node modules, the build. What is done already is skipped.
+// All the set-up of a fresh clone: Debian packages, node modules, the build (not with --no-build). What is done already is skipped.
+// One of the modules is the Node.js that everything else runs on, so that only this program has to work with an older one. The
+// scripts of package.json look for the new one with `env`, because a shell remembers where it found `node` the first time.
 import { execFileSync, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const quiet = process.argv.includes('--quiet')
 
-/** Commands that the appliance needs, with the Debian packages that bring them. */
-const needed = { git: 'git', mariadbd: 'mariadb-server-core', bwrap: 'bubblewrap', prlimit: 'util-linux', bash: 'bash' }
+/** The major version that the appliance runs on, and the one that can run this program. */
+const MAJOR = Number(JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).engines.node)
+const LEAST = 20
+/** npm installs it from the package of this architecture. */
+const INSTALLED = 'node_modules/.bin/node'
+
+/** Where Debian has the libraries of the architectures for which npm has a Node.js. */
+const LIBRARIES = ['/usr/lib/x86_64-linux-gnu', '/usr/lib/aarch64-linux-gnu', '/usr/lib', '/usr/lib64']
+
+/** Node.js needs this library. */
+const ATOMIC = 'libatomic.so.1'
+
+/** Commands that the appliance needs, and a library that Node.js needs, with the Debian packages that bring them. */
+const needed = {
+  git: 'git',
+  mariadbd: 'mariadb-server-core',
+  bwrap: 'bubblewrap',
+  prlimit: 'util-linux',
+  bash: 'bash',
+  [ATOMIC]: 'libatomic1'
+}
 /** The tests speak to the appliance by SSH as well, and run builds in containers of an engine that only root can start. */
 const clients = {
   ssh: 'openssh-client',
-  ...(process.getuid?.() === 0 && { podman: 'podman', busybox: 'busybox-static' })
+  ...(process.getuid() === 0 && { podman: 'podman', busybox: 'busybox-static' })
 }
 
 process.chdir(root)
-checkNode()
+if (majorOf(process.version) < LEAST) stop(`Node.js ${LEAST} or newer is needed, this is ${process.version}`)
 installPackages()
-installModules()
+const node = installModules()
 // Two at once take turns.
-run('flock', ['scripts/build.mjs', process.execPath, 'scripts/build.mjs', ...process.argv.slice(2)])
-
-function checkNode() {
-  const [major, minor] = process.versions.node.split('.').map(Number)
-  if (major > 20 || (major === 20 && minor >= 19)) return
-  stop(`Node.js 20.19 or newer is needed, this is ${process.versions.node}`)
-}
+if (!process.argv.includes('--no-build'))
+  run('flock', ['scripts/build.mjs', node, 'scripts/build.mjs', ...process.argv.slice(2)])
 
 function installPackages() {
-  const wanted = process.argv.includes('--tests') ? { ...needed, ...clients } : needed
-  const missing = Object.entries(wanted).filter(([command]) => !onPath(command))
+  const missing = wantedPrograms().filter(([name]) => !isThere(name))
   if (missing.length === 0) return
   const packages = missing.map(([, name]) => name)
   const byHand = `install these Debian packages: ${packages.join(' ')}`
-  if (process.getuid?.() !== 0 || !onPath('apt-get')) stop(byHand)
+  if (process.getuid() !== 0 || !isThere('apt-get')) stop(byHand)
   say(`installing ${packages.join(' ')}`)
   const apt = args =>
     spawnSync('apt-get', args, {
@@ -46,19 +61,48 @@ function installPackages() {
   if (!((apt(['update']) && apt(install)) || apt(install))) stop(`apt-get failed: ${byHand}`)
 }
 
-function onPath(command) {
-  // mariadbd lies in /usr/sbin, which an ordinary user's PATH may lack.
-  const folders = [...(process.env.PATH ?? '').split(':'), '/usr/sbin', '/sbin']
-  return folders.some(folder => folder !== '' && existsSync(join(folder, command)))
+/** Those of the appliance; `--tests` adds all of the tests, and `--programs=git,ssh` has only these. */
+function wantedPrograms() {
+  const all = Object.entries({ ...needed, ...clients })
+  const named = process.argv
+    .find(arg => arg.startsWith('--programs='))
+    ?.slice('--programs='.length)
+    .split(',')
+  if (named) return all.filter(([name]) => named.includes(name) || name === ATOMIC)
+  return process.argv.includes('--tests') ? all : Object.entries(needed)
 }
 
+function isThere(name) {
+  // mariadbd lies in /usr/sbin, which an ordinary user's PATH may lack.
+  const folders = [...(process.env.PATH || '').split(':'), '/usr/sbin', '/sbin', ...LIBRARIES]
+  return folders.some(folder => folder !== '' && existsSync(join(folder, name)))
+}
+
+/** Returns the Node.js that the appliance runs on. */
 function installModules() {
   const stamp = 'node_modules/.gitstead'
   const lock = hash('package-lock.json')
-  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === lock) return
+  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === lock) return findNode()
   say('installing node modules')
   run('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'])
+  const node = findNode()
   writeFileSync(stamp, lock)
+  return node
+}
+
+/** npm skips the package on other architectures, and cannot know that its program needs another C library. */
+function findNode() {
+  const installed = majorOf(String(spawnSync(INSTALLED, ['--version']).stdout)) === MAJOR
+  if (!installed && existsSync(INSTALLED)) unlinkSync(INSTALLED)
+  if (majorOf(process.version) === MAJOR && existsSync(process.execPath)) return process.execPath
+  if (installed) return INSTALLED
+  stop(
+    `Node.js ${MAJOR} is needed: this is ${process.version}, and npm has no other for this machine (${process.arch})`
+  )
+}
+
+function majorOf(version) {
+  return Number(version.slice(1).split('.')[0])
 }
 
 function run(command, args) {

@@ -1,60 +1,98 @@
-// The test run: types, then every test against real databases. Arguments name test files or folders; without them the
-// whole run also checks format and lint. The last line counts assertions.
+// The test run: every test against real databases, then types, format and lint. The last line counts assertions.
+//   npm test                      all tests but those of --long
+//   npm test -- PATH...           the files or folders with these names, and types
+//   npm test -- --changed[=REV]   the tests of what differs from a commit, HEAD by default, and types
+//   npm test -- --long            attacks, processes that are killed, and every cell of the access matrix
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { createWriteStream, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { createWriteStream, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
+import { changedFiles, programsOf, testFiles, testsOfChanges } from './test-files.mjs'
 
 /** Seconds for one file. Only a fault takes so long, however busy the machine is. */
 process.env.TAP_TIMEOUT = '1800'
 
-/** Tests that start processes take longest: they begin first, so that none of them is left for one core at the end. */
-const FIRST = ['cli', 'scenarios', 'chaos', 'attack', 'worker', 'queue', 'areas/backup'].map(
-  name => `dist/test/${name}/`
-)
+const LONG = ['dist/test/attack/', 'dist/test/chaos/']
+const isLong = file => LONG.some(folder => file.startsWith(folder))
 
+/** The seconds of each file in the last run that had it. */
+const TIMES = '.tap/times.json'
+
+const started = Date.now()
 const root = fileURLToPath(new URL('..', import.meta.url))
 process.chdir(root)
+mkdirSync('.tap', { recursive: true })
 
-const named = process.argv.slice(2)
-const whole = named.length === 0
-const setup = spawnSync(process.execPath, ['scripts/setup.mjs', '--tests', ...(whole ? [] : ['--no-manifest'])], {
-  stdio: 'inherit'
-})
-if (setup.status !== 0) end(0, 1)
+const args = process.argv.slice(2)
+const long = args.includes('--long')
+const whole = args.length === 0
+if (long) process.env.GITSTEAD_TEST_MATRIX = 'full'
 
-const files = (whole ? ['test'] : named).flatMap(testFiles).sort((one, other) => turn(one) - turn(other))
-if (files.length === 0) {
-  process.stderr.write('no test has this name\n')
-  end(0, 1)
-}
-
-// The tests begin at once, beside the checks. What the compiler keeps from the last check makes the next one faster, but it misses some effects of a changed table on others:
-// only named tests use it.
-const KEPT = ['--singleThreaded', '--incremental', '--tsBuildInfoFile', '.tap/types.json']
-const checks = [check('npm', ['run', '--silent', 'types', '--', ...(whole ? [] : KEPT)])]
-if (whole) checks.push(check('node_modules/.bin/biome', ['check', '.']))
+setUp(whole || long ? ['--tests'] : ['--programs=', '--no-manifest'])
+const files = filesOfRun()
+if (!whole && !long) setUp([`--programs=${programsOf(files)}`, '--no-manifest'])
+const times = existsSync(TIMES) ? JSON.parse(readFileSync(TIMES, 'utf8')) : {}
+// The slowest begin first, so that no processor is idle at the end. A new file may be one of them.
+const seconds = file => times[file]?.wall ?? Number.POSITIVE_INFINITY
+files.sort((one, other) => (seconds(one) === seconds(other) ? 0 : seconds(other) - seconds(one)))
 
 const { code, lines } = await runTests()
 if (code !== 0) tellFailures(lines)
 // The last comments tell how many assertions there were, and how many of them failed.
 const counts = lines.findLast(line => line.startsWith('# { total: ')) ?? ''
 const count = kind => Number(new RegExp(` ${kind}: (\\d+)`).exec(counts)?.[1] ?? 0)
+
+// What the compiler keeps from the last check makes the next one faster, but it misses some effects of a changed table on
+// others: only named tests use it.
+const KEPT = ['--singleThreaded', '--incremental', '--tsBuildInfoFile', '.tap/types.json']
+const checks = long ? [] : [check('npm', ['run', '--silent', 'types', '--', ...(whole ? [] : KEPT)])]
+if (whole) checks.push(check('node_modules/.bin/biome', ['check', '.']))
 const right = (await passed(checks)) && code === 0
+process.stdout.write(`${files.length} files in ${Math.round((Date.now() - started) / 1000)} s\n`)
 end(count('pass'), Math.max(count('fail'), right ? 0 : 1))
+
+function setUp(options) {
+  const setup = spawnSync(process.execPath, ['scripts/setup.mjs', ...options], { stdio: 'inherit' })
+  if (setup.status !== 0) end(0, 1)
+}
+
+/** The built files of this run. */
+function filesOfRun() {
+  if (whole) return testFiles('test').filter(file => !isLong(file))
+  if (long) return testFiles('test').filter(file => isLong(file) || file.endsWith('/access.test.js'))
+  const since = /^--changed(?:=(.+))?$/.exec(args[0])
+  if (!since) return named(args)
+  const found = testsOfChanges(changedFiles(since[1] ?? 'HEAD')).filter(file => !isLong(file))
+  if (found.length > 0) return found
+  process.stdout.write('no test imports what has changed\n')
+  return end(0, 0)
+}
+
+function named(paths) {
+  for (const path of paths) {
+    if (testFiles(path).length > 0) continue
+    process.stderr.write(`no test has the name ${path}\n`)
+    end(0, 1)
+  }
+  return [...new Set(paths.flatMap(testFiles))]
+}
 
 /** Runs the files, and prints a line for each; gives the exit code and all that they said. */
 async function runTests() {
   const folder = mkdtempSync(join(tmpdir(), 'gitstead-test-'))
   const server = await startServer(folder)
-  mkdirSync('.tap', { recursive: true })
   const output = createWriteStream('.tap/results.tap')
+  process.env.GITSTEAD_TEST_TIMES = join(folder, 'times')
   // One file needs no runner, which would take half a second to load.
-  const program = files.length === 1 ? ['--enable-source-maps'] : ['scripts/run-tests.mjs']
-  const tests = spawn(process.execPath, [...program, ...files], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const [file] = files
+  const program =
+    files.length === 1
+      ? ['--enable-source-maps', 'dist/test/helpers/alone.js', file]
+      : ['scripts/run-tests.mjs', ...files]
+  const tests = spawn(process.execPath, program, { stdio: ['ignore', 'pipe', 'inherit'] })
   const lines = []
   for await (const line of createInterface(tests.stdout)) {
     output.write(`${line}\n`)
@@ -64,9 +102,21 @@ async function runTests() {
   }
   const code = tests.exitCode ?? (await once(tests, 'exit'))[0]
   output.end()
+  keepTimes(process.env.GITSTEAD_TEST_TIMES)
   await server?.stop()
   rmSync(folder, { recursive: true, force: true })
   return { code, lines }
+}
+
+/** Files that a run of many files has not reached keep their times. */
+function keepTimes(path) {
+  if (!existsSync(path)) return
+  for (const line of readFileSync(path, 'utf8').trim().split('\n')) {
+    const { file, ...time } = JSON.parse(line)
+    times[file] = time
+  }
+  const sorted = Object.entries(times).sort(([, one], [, other]) => other.cpu - one.cpu)
+  writeFileSync(TIMES, `{\n${sorted.map(([file, time]) => `"${file}": ${JSON.stringify(time)}`).join(',\n')}\n}\n`)
 }
 
 /**
@@ -74,7 +124,7 @@ async function runTests() {
  * needs one.
  */
 async function startServer(folder) {
-  if (files.length === 1) return undefined
+  if (files.length === 1 || !programsOf(files).includes('mariadbd')) return undefined
   const { makeTemplate, runningTestServer, startTestServer } = await import('../dist/test/helpers/database-server.js')
   const running = process.env.GITSTEAD_TEST_SERVER
   const server = running ? runningTestServer(running) : await startTestServer()
@@ -115,24 +165,6 @@ function tellFailures(lines) {
     inside = /^ *not ok /.test(line) || (inside && !/^ *(ok \d|1\.\.\d|\.\.\.$|# )/.test(line))
     if (inside) process.stdout.write(`${line}\n`)
   }
-}
-
-/** The built files of a test file or folder. */
-function testFiles(path) {
-  const built = path.startsWith('dist/') ? path : join('dist', path.replace(/\.tsx?$/, '.js'))
-  const found = statSync(built, { throwIfNoEntry: false })
-  if (!found) return []
-  if (found.isFile()) return [built]
-  return readdirSync(built).flatMap(name => {
-    const inner = join(built, name)
-    if (statSync(inner).isDirectory()) return testFiles(inner)
-    return name.endsWith('.test.js') ? [inner] : []
-  })
-}
-
-function turn(file) {
-  const at = FIRST.findIndex(folder => file.startsWith(folder))
-  return at === -1 ? FIRST.length : at
 }
 
 function end(passed, failed) {

@@ -10,9 +10,11 @@ const GROUND = ['lib', 'errors', 'config']
 
 /** layer -> the layers that it imports, beside the ground. */
 const LAYERS: { readonly [layer: string]: readonly string[] } = {
-  server: ['areas', 'process'],
-  worker: ['areas', 'process'],
-  cli: ['areas'],
+  server: ['product', 'areas', 'process'],
+  worker: ['product', 'areas', 'process'],
+  cli: ['product', 'areas'],
+  product: ['listeners', 'areas'],
+  listeners: ['areas'],
   areas: ['access', 'queue', 'ci', 'runner', 'webhooks', 'mail', 'storage', 'git', 'text', 'db'],
   access: ['db'],
   queue: ['db'],
@@ -35,63 +37,25 @@ const LAYERS: { readonly [layer: string]: readonly string[] } = {
   process: ['log']
 }
 
-/** The areas from the ground up: each imports only those that stand before it. */
-const AREAS = [
-  // What every other area uses.
-  'audit',
-  'settings',
-  'activity',
-  'hooks',
-  'paths',
-  // People, and what they are a member of.
-  'users',
-  'credentials',
-  'groups',
-  'members',
-  // Code.
-  'projects',
-  'project-groups',
-  'services',
-  'ssh',
-  'uploads',
-  'imports',
-  'refs',
-  'repository',
-  'history',
-  'archives',
-  // CI. The rules of a CI file see the variables of the project, and it may include templates.
-  'templates',
-  'variables',
-  'id-tokens',
-  'pipelines',
-  'builds',
-  // Runners hand these to builds.
-  'environments',
-  'runners',
-  // Collaboration.
-  'participation',
-  'labels',
-  'milestones',
-  'issues',
-  'boards',
-  'merge-requests',
-  'snippets',
-  'discussion',
-  'events',
-  // What concerns people reaches them. Accounts of people that need mail.
-  'mail',
-  'todos',
-  'notifications',
-  'accounts',
-  // Administration.
-  'broadcasts',
-  'jobs',
-  // What goes through all of them.
-  'removal',
-  'project-archives',
-  'maintenance',
-  'backup'
-] as const
+/** The wings from the ground up, each with its areas in order: an area imports only what stands before it. */
+const WINGS = {
+  ground: ['audit', 'settings', 'activity', 'hooks', 'paths'],
+  people: ['users', 'credentials', 'groups', 'members'],
+  projects: ['projects', 'project-groups', 'services', 'uploads', 'imports', 'ssh', 'snippets'],
+  code: ['refs', 'repository', 'history', 'archives'],
+  // The rules of a CI file see the variables of the project, and it may include templates.
+  ci: ['templates', 'variables', 'id-tokens', 'pipelines', 'builds', 'environments', 'runners'],
+  planning: ['participation', 'labels', 'milestones', 'issues', 'boards', 'merge-requests', 'discussion'],
+  reach: ['events', 'mail', 'todos', 'notifications', 'broadcasts', 'accounts'],
+  upkeep: ['jobs', 'removal', 'project-archives', 'maintenance', 'backup']
+} as const
+
+/** The rooms of the large folders, in the same order. Files beside the rooms are entries or serve all rooms. */
+const ROOMS: { readonly [folder: string]: readonly string[] } = {
+  git: ['process', 'objects', 'refs', 'history', 'write', 'transport', 'repository'],
+  db: ['embedded', 'connect', 'lists', 'ownership', 'models', 'migrations', 'schema', 'snapshot'],
+  cli: ['input', 'output', 'framework', 'appliance', 'dashboard', 'api', 'doctor', 'topics', 'reference', 'commands']
+}
 /** A folder with more files than these is two areas, or needs a folder inside. */
 const MOST_FILES = 25
 
@@ -112,20 +76,20 @@ const EXCEPTIONS: readonly (readonly [layer: string, module: string, reason: str
   ['server', 'access/authorize', 'the gate before every route, and before git over HTTP'],
   ['server', 'access/scopes', 'pages let people choose the scopes of a token'],
   ['server', 'access/words', 'the OpenAPI document says who may call each operation'],
-  ['server', 'db/connection', 'closed when the process stops'],
-  ['server', 'db/failure', 'the error plugin tells an absent database from a fault'],
-  ['server', 'git/run', 'the error plugin tells a limit of git from a fault'],
-  ['server', 'db/migrate', 'the appliance brings its schema up to date; readiness asks for it'],
-  ['server', 'db/paginate', 'the type of a page, whose headers are set here'],
-  ['server', 'db/statement-limit', 'statements of requests have a shorter limit'],
-  ['server', 'git/processes', 'closed when the process stops'],
-  ['server', 'git/reader', 'Prometheus is told how many readers there are'],
-  ['server', 'git/slots', 'Prometheus is told how many git processes run and wait'],
-  ['server', 'git/arriving', 'git over HTTP reads a request before anything starts for it'],
-  ['server', 'git/spool', 'Prometheus is told how many bytes lie in files'],
-  ['server', 'git/conversation', 'git over SSH is a front door too'],
-  ['server', 'git/packet-lists', 'git over SSH finds the end of a push'],
-  ['server', 'git/transport', 'git over HTTP is a front door: bytes go through it unchanged'],
+  ['server', 'db/connect/connection', 'closed when the process stops'],
+  ['server', 'db/connect/failure', 'the error plugin tells an absent database from a fault'],
+  ['server', 'git/process/run', 'the error plugin tells a limit of git from a fault'],
+  ['server', 'db/schema/migrate', 'the appliance brings its schema up to date; readiness asks for it'],
+  ['server', 'db/lists/paginate', 'the type of a page, whose headers are set here'],
+  ['server', 'db/connect/statement-limit', 'statements of requests have a shorter limit'],
+  ['server', 'git/repository/processes', 'closed when the process stops'],
+  ['server', 'git/objects/reader', 'Prometheus is told how many readers there are'],
+  ['server', 'git/process/slots', 'Prometheus is told how many git processes run and wait'],
+  ['server', 'git/transport/request-spool', 'git over HTTP reads a request before anything starts for it'],
+  ['server', 'git/transport/spool', 'Prometheus is told how many bytes lie in files'],
+  ['server', 'git/transport/conversation', 'git over SSH is a front door too'],
+  ['server', 'git/transport/packet-lists', 'git over SSH finds the end of a push'],
+  ['server', 'git/transport/transport', 'git over HTTP is a front door: bytes go through it unchanged'],
   ['server', 'queue/metrics', 'Prometheus reads what the dashboard reads'],
   ['server', 'queue/overview', 'Prometheus reads what the dashboard reads'],
   ['server', 'queue/wake', 'closed when the process stops'],
@@ -136,9 +100,9 @@ const EXCEPTIONS: readonly (readonly [layer: string, module: string, reason: str
   ['server', 'version', 'the OpenAPI document names it'],
 
   ['worker', 'access/actor', 'the schedule is the origin of what it runs'],
-  ['worker', 'db/connection', 'closed when the process stops'],
-  ['worker', 'db/migrate', 'no work on a schema of another version'],
-  ['worker', 'git/processes', 'closed when the process stops'],
+  ['worker', 'db/connect/connection', 'closed when the process stops'],
+  ['worker', 'db/schema/migrate', 'no work on a schema of another version'],
+  ['worker', 'git/repository/processes', 'closed when the process stops'],
   ['worker', 'queue/claim', 'the loops claim and settle jobs'],
   ['worker', 'queue/history', 'what the loops did is counted, and written with the heartbeats'],
   ['worker', 'queue/jobs', 'every name of a job has a handler here'],
@@ -155,12 +119,12 @@ const EXCEPTIONS: readonly (readonly [layer: string, module: string, reason: str
   ['cli', 'ci/status', 'the words of flags that choose builds by their status'],
   ['cli', 'access/actor', 'a command says who runs it, for the audit'],
   ['cli', 'ci/lint', 'a CI file is checked without an appliance'],
-  ['cli', 'db/connection', 'closed when the command ends'],
-  ['cli', 'db/embedded', '`up` runs the database; a command starts it for its own run'],
-  ['cli', 'db/migrate', '`db migrate`, `db status`, `db rollback`; `status` and `doctor` tell its state'],
-  ['cli', 'db/rollback', '`db rollback` says what goes, and who is at work'],
-  ['cli', 'db/server', '`doctor` asks the database for its version and its time'],
-  ['cli', 'git/processes', 'closed when the command ends'],
+  ['cli', 'db/connect/connection', 'closed when the command ends'],
+  ['cli', 'db/embedded/embedded', '`up` runs the database; a command starts it for its own run'],
+  ['cli', 'db/schema/migrate', '`db migrate`, `db status`, `db rollback`; `status` and `doctor` publish its state'],
+  ['cli', 'db/schema/rollback', '`db rollback` says what goes, and who is at work'],
+  ['cli', 'db/connect/server', '`doctor` asks the database for its version and its time'],
+  ['cli', 'git/repository/processes', 'closed when the command ends'],
   ['cli', 'queue/jobs', 'completions propose the names of queues and jobs'],
   ['cli', 'queue/administer', '`jobs list` and `show` read the queue'],
   ['cli', 'queue/search', 'the dashboard searches among all jobs'],
@@ -178,7 +142,7 @@ const EXCEPTIONS: readonly (readonly [layer: string, module: string, reason: str
   ['cli', 'server/app', '`openapi` prints the document of the application; loaded when asked for'],
   ['cli', 'server/process', '`server` becomes the process; loaded when asked for'],
   ['cli', 'worker/process', '`worker` becomes the process; loaded when asked for'],
-  ['cli', 'git/run', '`info` tells the version of git'],
+  ['cli', 'git/process/run', '`info` tells the version of git'],
   ['cli', 'mail/faults', '`mail test` tells a server that is away from one that refuses'],
   ['cli', 'mail/transport', '`doctor` talks to the server of mail'],
   ['cli', 'home', '`up` makes it'],
@@ -189,14 +153,14 @@ const EXCEPTIONS: readonly (readonly [layer: string, module: string, reason: str
 
 /** package -> the files that may import it; `**` is any file below a folder. */
 const PACKAGES: readonly (readonly [name: RegExp, files: readonly RegExp[]])[] = [
-  [/^(fastify|@fastify\/)/, [/^server\//, /^areas\/[^/]+\/[^/]+\.routes$/]],
+  [/^(fastify|@fastify\/)/, [/^server\//, /^areas\/[^/]+\/[^/]+\/[^/]+\.routes$/]],
   [/^(@oclif\/|oclif|ink|react)/, [/^cli\//]],
-  [/^(sequelize|mysql2|umzug)/, [/^db\//, /^areas\/projects\/projects$/]],
+  [/^(sequelize|mysql2|umzug)/, [/^db\//, /^areas\/projects\/projects\/projects$/]],
   [/^node-cron$/, [/^worker\/schedule$/]],
-  [/^simple-git$/, [/^git\/run$/]],
-  [/^@node-oauth\//, [/^areas\/credentials\/oauth\//]],
-  [/^eta$/, [/^server\/web\/page$/, /^mail\/render$/]],
-  [/^ssh2$/, [/^areas\/users\/ssh-public-key$/, /^server\/ssh\//]],
+  [/^simple-git$/, [/^git\/process\/run$/]],
+  [/^@node-oauth\//, [/^areas\/people\/credentials\/oauth\//]],
+  [/^eta$/, [/^server\/pages\/page$/, /^mail\/render$/]],
+  [/^ssh2$/, [/^areas\/people\/users\/ssh-public-key$/, /^server\/ssh\//]],
   [/^nodemailer/, [/^mail\//]],
   [/^markdown-it$/, [/^text\/markdown$/]],
   [/^prom-client$/, [/^server\/(appliance-)?metrics$/]],
@@ -206,30 +170,29 @@ const PACKAGES: readonly (readonly [name: RegExp, files: readonly RegExp[]])[] =
 
 /** Files that start processes, with what they start. */
 const STARTERS: { readonly [file: string]: string } = {
-  'git/run': 'git, and nobody else does',
-  'git/starter/starter': 'the small program that starts git for a large one',
-  'git/starter/program': 'git, for the large program',
+  'git/process/run': 'git, and nobody else does',
+  'git/process/starter/starter': 'the small program that starts git for a large one',
+  'git/process/starter/program': 'git, for the large program',
   'runner/shell': 'the scripts of builds in their sandbox',
   'storage/sync': 'sync: a backup is on the disk before it is called finished',
   'runner/disk': 'counts the files of a build',
   'runner/folders': 'removes what a build left as its own user',
   'mail/sendmail': 'sendmail, if the configuration says so',
-  'db/embedded': 'the embedded database',
-  'db/embedded-folder': 'its bootstrap',
-  'cli/children': 'the processes of the appliance',
+  'db/embedded/embedded': 'the embedded database',
+  'db/embedded/folder': 'its bootstrap',
+  'cli/appliance/supervisor': 'the processes of the appliance',
   'cli/doctor/programs': '`doctor` asks programs for their versions'
 }
 
 /** Files beside config.ts that look at the environment. */
 const ENVIRONMENT: { readonly [file: string]: string } = {
-  'git/environment': 'PATH alone: git gets an environment of our making',
-  'storage/s3': 'turns off a warning of the library about this version of Node.js',
+  'git/process/environment': 'PATH alone: git gets an environment of our making',
   'runner/sandbox': 'PATH alone: where bubblewrap is found',
   'cli/main': 'PATH alone: where Debian has mariadbd',
-  'cli/appliance': 'hands its own environment on to its children',
-  'cli/ssh-serve': 'what an OpenSSH server says of its client',
+  'cli/appliance/appliance': 'hands its own environment on to its children',
+  'cli/appliance/ssh-serve': 'what an OpenSSH server says of its client',
   'cli/dashboard/environment': 'NO_COLOR, TERM and GITSTEAD_TOKEN are no settings of the appliance',
-  'cli/become': 'the flags of `server` and `worker` reach the process as their environment'
+  'cli/appliance/run-process': 'the flags of `server` and `worker` reach the process as their environment'
 }
 
 const LARGE = 250
@@ -321,6 +284,20 @@ t.test('nothing imports a front door, but for the commands that become one', asy
   )
 })
 
+t.test('nothing registers itself by being imported, and product.ts fills every plug', async t => {
+  const bare = sources.filter(({ text }) => /^import ['"]/m.test(text))
+  t.same(
+    bare.map(({ name }) => name),
+    []
+  )
+  const plugs = /^export const (\w+) =\s+plug<[^(]*\(\s*'(\w+)'/gm
+  const made = sources.flatMap(({ text }) => [...text.matchAll(plugs)].map(([, name, key]) => [name, key].join(' ')))
+  const table = /^interface Plugs \{([^}]*)\}/m.exec(byName.get('product')?.text ?? '')?.[1] ?? ''
+  const filled = [...table.matchAll(/readonly (\w+): typeof (\w+)/g)].map(([, key, name]) => [name, key].join(' '))
+  t.ok(made.length > 0)
+  t.same([...made].sort(), [...filled].sort())
+})
+
 t.test('lib imports nothing of the sources', async t => {
   t.same(
     edges.filter(({ layer, to }) => layer === 'lib' && to !== 'lib').map(({ name, target }) => `${name} -> ${target}`),
@@ -328,29 +305,46 @@ t.test('lib imports nothing of the sources', async t => {
   )
 })
 
-const areaOf = (name: string) => /^areas\/([^/]+)\//.exec(name)?.[1]
-const heightOf = (area: string) => (AREAS as readonly string[]).indexOf(area)
+const AREAS = Object.entries(WINGS).flatMap(([wing, areas]) => areas.map(area => `${wing}/${area}`))
+const areaOf = (name: string) => /^areas\/([^/]+\/[^/]+)\//.exec(name)?.[1]
 
-t.test('every area stands in the table, and imports only those that stand before it', async t => {
-  const areas = new Set(sources.flatMap(({ name }) => areaOf(name) ?? []))
-  t.same(
-    [...areas].filter(area => heightOf(area) === -1),
-    [],
-    'every area stands in AREAS: add it below all that it imports'
-  )
-  const upwards = edges.filter(({ name, target }) => {
-    const [from, to] = [areaOf(name), areaOf(target)]
-    return from !== undefined && to !== undefined && heightOf(to) > heightOf(from)
-  })
-  t.same(
-    upwards.map(({ name, target }) => `${name} -> ${target}`),
-    []
-  )
+t.test('every area stands in its wing, and imports only those that stand before it', async t => {
+  const areas = new Set(sources.filter(({ layer }) => layer === 'areas').map(({ name }) => areaOf(name) ?? name))
+  t.same([...areas].sort(), [...AREAS].sort(), 'WINGS lists every area: add it after all that it imports')
+  t.same(upwards(edges, AREAS, areaOf), [])
 })
 
-t.test('no folder of an area is crowded', async t => {
+t.test('every wing has a README that lists its areas in their order', async t => {
+  for (const [wing, areas] of Object.entries(WINGS)) {
+    const text = readFileSync(join(folder, `areas/${wing}/README.md`), 'utf8')
+    t.ok(text.includes(`- **Areas**, in this order: ${areas.join(', ')}.`), wing)
+  }
+})
+
+for (const [folder, rooms] of Object.entries(ROOMS)) {
+  t.test(`every room of ${folder} imports only those that stand before it`, async t => {
+    const roomOf = (name: string) => new RegExp(`^${folder}/([^/]+)/`).exec(name)?.[1]
+    const found = new Set(sources.flatMap(({ name }) => roomOf(name) ?? []))
+    t.same([...found].sort(), [...rooms].sort(), 'ROOMS lists every room')
+    t.same(upwards(edges, rooms, roomOf), [])
+  })
+}
+
+/** The imports from a place to one that stands after it. */
+function upwards(
+  among: readonly { name: string; target: string }[],
+  order: readonly string[],
+  placeOf: (name: string) => string | undefined
+): string[] {
+  const heightOf = (name: string) => order.indexOf(placeOf(name) ?? '')
+  return among
+    .filter(({ name, target }) => heightOf(name) !== -1 && heightOf(target) > heightOf(name))
+    .map(({ name, target }) => `${name} -> ${target}`)
+}
+
+t.test('no folder is crowded', async t => {
   const counts = new Map<string, number>()
-  for (const { name } of sources.filter(({ layer }) => layer === 'areas')) {
+  for (const { name } of sources.filter(({ name }) => !/^(db\/migrations|lib)\//.test(name))) {
     counts.set(dirname(name), (counts.get(dirname(name)) ?? 0) + 1)
   }
   t.same(
@@ -458,7 +452,7 @@ t.test('SQL stands in areas, queue and db; models are not for the front doors', 
   )
 })
 
-t.test('what is remembered of rows is forgotten with the pool: forgetWithPool of db/connection.ts', async t => {
+t.test('what is remembered of rows is forgotten with the pool: forgetWithPool of db/connect/connection.ts', async t => {
   const forgetful = sources.filter(
     ({ layer, text }) =>
       ['areas', 'queue', 'db'].includes(layer) &&

@@ -7,13 +7,13 @@ import t from './helpers/tap.js'
 
 /** Interfaces with fields or arrays that are written to after the record was made, each with its reason. */
 const WRITTEN: { readonly [place: string]: string } = {
-  'areas/backup/check-restored Findings': 'the checks add to it while they run',
-  'areas/backup/rewind News': 'collected row by row',
-  'areas/pipelines/locked-pipeline LockedPipeline': 'its counts are kept in memory until all changes are made',
-  'areas/backup/unit Totals': 'counted up with each file',
-  'areas/project-archives/loading Loading': 'filled record by record',
-  'areas/runners/outside/masked-traces OpenTrace': 'goes on with each request',
-  'areas/runners/outside/take Asking': 'keeps the value of its last search in vain',
+  'areas/upkeep/backup/check-restored Findings': 'the checks add to it while they run',
+  'areas/upkeep/backup/reset-refs News': 'collected row by row',
+  'areas/ci/pipelines/locked-pipeline LockedPipeline': 'its counts are kept in memory until all changes are made',
+  'areas/upkeep/backup/unit Totals': 'counted up with each file',
+  'areas/upkeep/project-archives/loading Loading': 'filled record by record',
+  'areas/ci/runners/external/masked-traces OpenTrace': 'goes on with each request',
+  'areas/ci/runners/external/take KnownRunner': 'keeps the value of its last search in vain',
   'ci/config Messages': 'collected while the file is read',
   'ci/load-yaml Context': 'counts down with each value',
   'ci/pattern Budget': 'counts down with each instruction',
@@ -25,16 +25,14 @@ const WRITTEN: { readonly [place: string]: string } = {
   'ci/rules/expression Cursor': 'moves through the text',
   'cli/api/fields Node': 'filled field by field',
   'cli/dashboard/panes/list Piece': 'grows while neighbours are joined',
-  'cli/folder-size FolderSize': 'the walk through the folder adds to it',
-  'cli/folder-size Walk': 'the folders that are not read yet',
+  'cli/appliance/folder-size FolderSize': 'the walk through the folder adds to it',
+  'cli/appliance/folder-size Walk': 'the folders that are not read yet',
   'cli/reference/tree Branch': 'grows word by word',
-  'db/scope Scope': 'filled until the transaction ends',
-  'db/shares Client': 'goes up and down with its statements',
-  'git/process-pool Entry': 'the process comes later than its entry',
-  'git/slots Count': 'goes up and down with the processes',
-  'git/spool Reading': 'moves through the stream',
-  'git/tree-edit Folder': 'a tree is edited in memory',
-  'git/tree-edit Slot': 'a tree is edited in memory',
+  'db/connect/scope Scope': 'filled until the transaction ends',
+  'git/process/pool Entry': 'the process comes later than its entry',
+  'git/transport/spool Reading': 'moves through the stream',
+  'git/write/tree-edit Folder': 'a tree is edited in memory',
+  'git/write/tree-edit Slot': 'a tree is edited in memory',
   'queue/history Count': 'counted up with each job',
   'queue/metrics ProcessMetrics': 'the schemas of the responses want arrays that are not readonly',
   'runner/disk DiskWatch': 'the sum changes with each look',
@@ -48,7 +46,7 @@ const WRITTEN: { readonly [place: string]: string } = {
   'server/plugins/input FastifyRequest': 'a hook sets the credentials of the body',
   'server/plugins/authenticate FastifyRequest': 'a hook sets the actor',
   'server/ssh/session Asked': 'what the log tells of a command is learnt on the way',
-  'server/web/visitor FastifyRequest': 'a hook sets the visitor'
+  'server/pages/visitor FastifyRequest': 'a hook sets the visitor'
 }
 
 interface Source {

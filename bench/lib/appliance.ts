@@ -4,9 +4,10 @@ import { once } from 'node:events'
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { nobody, originOf } from '../../src/access/actor.js'
-import { createUser } from '../../src/areas/users/users.js'
+import { createUser } from '../../src/areas/people/users/users.js'
 import { loadConfig, root } from '../../src/config.js'
-import { closeDatabase } from '../../src/db/connection.js'
+import { closeDatabase } from '../../src/db/connect/connection.js'
+import { compose } from '../../src/product.js'
 import { closeWake } from '../../src/queue/wake.js'
 import { atExit, temporaryFolder } from './clean-up.js'
 import { childrenOf, commandOf } from './processes.js'
@@ -89,6 +90,7 @@ export async function withAppliance(options: PreparedOptions, work: (appliance: 
   const appliance = await startAppliance(options)
   for (const name of Object.keys(process.env)) if (name.startsWith('GITSTEAD_')) delete process.env[name]
   loadConfig({ home: appliance.home, port: appliance.port, log: { level: 'error' } })
+  compose()
   try {
     await work({ ...appliance, admin: options.admin ?? (await makeAdministrator()) })
   } finally {

@@ -4,10 +4,10 @@ import type { AddressInfo } from 'node:net'
 import Fastify from 'fastify'
 import mysql, { type ExecuteValues } from 'mysql2'
 import { actorOf } from '../../src/access/actor.js'
-import { shownProjectById } from '../../src/areas/projects/projects.queries.js'
+import { shownProjectById } from '../../src/areas/projects/projects/projects.queries.js'
 import { loadConfig } from '../../src/config.js'
-import { databaseSocket } from '../../src/db/embedded.js'
-import { EMBEDDED_NAME } from '../../src/db/embedded-folder.js'
+import { databaseSocket } from '../../src/db/embedded/embedded.js'
+import { EMBEDDED_NAME } from '../../src/db/embedded/folder.js'
 import { secrets } from '../../src/secrets.js'
 
 const [home = '', userId = '0'] = process.argv.slice(2)

@@ -1,8 +1,8 @@
 // Puts the repository of 80,000 commits into a project, as a push and its upkeep leave it.
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { repositoryPath } from '../../src/areas/projects/repositories.js'
-import { execute, row } from '../../src/db/sql.js'
+import { repositoryPath } from '../../src/areas/projects/projects/repositories.js'
+import { execute, row } from '../../src/db/connect/sql.js'
 import type { Prepared } from './appliance.js'
 import { pushTo } from './pushes.js'
 import { createProject } from './rest.js'

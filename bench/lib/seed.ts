@@ -1,5 +1,5 @@
 // Makes many rows with the sequence engine of the database: 100k projects in some seconds.
-import { execute, row } from '../../src/db/sql.js'
+import { execute, row } from '../../src/db/connect/sql.js'
 import { encrypt, newToken } from '../../src/secrets.js'
 
 export const USERS = 1000

@@ -6,15 +6,11 @@
 // name a project `p`. The levels are computed and not stored: with 100k projects the database takes 150 us for one
 // project (90 us with the direct membership alone) and 380 us for 20 (270 us). Where the level is known without them,
 // they are left out: administrators have every level, and the list of a member's projects begins with the levels.
-import type { Value } from '../db/sql.js'
+import type { Fragment, Value } from '../db/connect/sql.js'
 import { DEVELOPER, GUEST, INTERNAL, type Level, OWNER, PUBLIC, REPORTER } from '../lib/levels.js'
 import type { Actor } from './actor.js'
 
-/** A part of a statement with the values of its placeholders. */
-export interface Fragment {
-  readonly sql: string
-  readonly values: readonly Value[]
-}
+export type { Fragment } from '../db/connect/sql.js'
 
 /** The condition that a membership or share still counts today, for the row with this alias. */
 export const lasts = (row: string) => `(${row}.expires_at is null or ${row}.expires_at > utc_date())`

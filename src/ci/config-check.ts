@@ -39,12 +39,13 @@ export function checkConfig(config: CiConfig, report: Report): void {
   const compared = new Set(rules.flatMap(({ compareTo }) => compareTo ?? [])).size
   if (compared > COMPARED_LIMIT) report('rules', `compare with ${compared} refs, more than ${COMPARED_LIMIT}`)
   for (const job of firstOfEach(config.jobs)) {
-    const tell = (problem: string) => report(`${printable(job.name)} job:`, problem)
+    const reportJob = (problem: string) => report(`${printable(job.name)} job:`, problem)
     if (!stageOf.has(job.stage))
-      tell(`unknown stage \`${printable(job.stage)}\` (the stages are ${list(config.stages)})`)
-    checkDependencies(job, known, tell)
-    for (const needs of [job.needs, ...(job.rules ?? []).map(rule => rule.needs)]) checkNeeds(job, needs, known, tell)
-    checkOnStop(job, known, tell)
+      reportJob(`unknown stage \`${printable(job.stage)}\` (the stages are ${list(config.stages)})`)
+    checkDependencies(job, known, reportJob)
+    for (const needs of [job.needs, ...(job.rules ?? []).map(rule => rule.needs)])
+      checkNeeds(job, needs, known, reportJob)
+    checkOnStop(job, known, reportJob)
   }
   checkCircles(known, report)
 }
@@ -71,29 +72,29 @@ const list = (stages: readonly string[]) => {
   return stages.length > 20 ? `${shown} and more` : shown
 }
 
-function checkDependencies(job: CiJob, { jobs, stageOf }: Known, tell: Tell): void {
+function checkDependencies(job: CiJob, { jobs, stageOf }: Known, reportJob: Tell): void {
   const own = stageOf.get(job.stage)
   for (const name of job.dependencies ?? []) {
     const [needed] = jobs.get(name) ?? []
     const stage = needed && stageOf.get(needed.stage)
-    if (!needed) tell(`dependency \`${printable(name)}\` is not a job`)
+    if (!needed) reportJob(`dependency \`${printable(name)}\` is not a job`)
     else if (job.needs !== null) {
-      if (!job.needs.some(need => need.job === name)) tell(`dependency \`${printable(name)}\` is not in its needs`)
+      if (!job.needs.some(need => need.job === name)) reportJob(`dependency \`${printable(name)}\` is not in its needs`)
     } else if (own !== undefined && stage !== undefined && stage >= own)
-      tell(`dependency \`${printable(name)}\` is not in an earlier stage`)
+      reportJob(`dependency \`${printable(name)}\` is not in an earlier stage`)
   }
 }
 
-function checkNeeds(job: CiJob, needs: readonly CiNeed[] | null, { jobs, stageOf }: Known, tell: Tell): void {
+function checkNeeds(job: CiJob, needs: readonly CiNeed[] | null, { jobs, stageOf }: Known, reportJob: Tell): void {
   const own = stageOf.get(job.stage)
   for (const { job: name, optional } of needs ?? []) {
     const [needed] = jobs.get(name) ?? []
     const stage = needed && stageOf.get(needed.stage)
     if (!needed) {
-      if (!optional) tell(`needs \`${printable(name)}\`, which is not a job${hint(name, jobs)}`)
-    } else if (needed.baseName === job.baseName) tell('needs itself')
+      if (!optional) reportJob(`needs \`${printable(name)}\`, which is not a job${hint(name, jobs)}`)
+    } else if (needed.baseName === job.baseName) reportJob('needs itself')
     else if (own !== undefined && stage !== undefined && stage > own) {
-      tell(`needs \`${printable(name)}\`, which is in a later stage`)
+      reportJob(`needs \`${printable(name)}\`, which is in a later stage`)
     }
   }
 }
@@ -117,13 +118,13 @@ export const neededNames = (
   jobs: ReadonlyMap<string, readonly { readonly name: string }[]>
 ): string[] => [...new Set(needs.flatMap(need => (jobs.get(need.job) ?? []).map(({ name }) => name)))]
 
-function checkOnStop(job: CiJob, { jobs }: Known, tell: Tell): void {
+function checkOnStop(job: CiJob, { jobs }: Known, reportJob: Tell): void {
   const name = job.environment?.onStop
   if (!job.environment || !name) return
   const [stopper] = jobs.get(name) ?? []
   const shown = `on_stop job \`${printable(name)}\``
-  if (!stopper) tell(`${shown} is not a job`)
-  else if (!stopper.environment) tell(`${shown} has no environment`)
-  else if (stopper.environment.name !== job.environment.name) tell(`${shown} has another environment`)
-  else if (stopper.environment.action !== 'stop') tell(`${shown} needs \`action: stop\` in its environment`)
+  if (!stopper) reportJob(`${shown} is not a job`)
+  else if (!stopper.environment) reportJob(`${shown} has no environment`)
+  else if (stopper.environment.name !== job.environment.name) reportJob(`${shown} has another environment`)
+  else if (stopper.environment.action !== 'stop') reportJob(`${shown} needs \`action: stop\` in its environment`)
 }

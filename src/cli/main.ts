@@ -22,7 +22,7 @@ const SERVICES: readonly (string | undefined)[] = ['up', 'server', 'worker']
 process.stdout.prependListener('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE') return
   if (!SERVICES.includes(first)) {
-    tell(`gitstead: the output cannot be written: ${error.message}\n`)
+    complain(`gitstead: the output cannot be written: ${error.message}\n`)
     process.exit(1)
   }
   // The listener of oclif passes over this code alone.
@@ -39,7 +39,7 @@ try {
 }
 
 /** Writes to stderr. Where that is full as well, nobody can be told. */
-function tell(line: string): void {
+function complain(line: string): void {
   try {
     writeSync(2, line)
   } catch {}

@@ -3,7 +3,10 @@
 // when it cannot.
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { loadConfig } from '../config.js'
+import * as queries from '../areas/upkeep/maintenance/names.queries.js'
+import { config, loadConfig } from '../config.js'
+import { embeddedState } from '../db/embedded/embedded.js'
+import { shownUrl } from '../webhooks/url.js'
 import type { LiveNames } from './reference/live-names.js'
 
 /** Milliseconds from the start of the process, for each second that the shell waits: a person waits for it. */
@@ -29,7 +32,7 @@ process.stdout.on('error', () => process.exit(0))
 try {
   const { home } = loadConfig({ home: flag('--home') })
   const found = kind === 'backups' ? backups(flag('--to') ?? join(home, 'backups')) : await records(kind as LiveNames)
-  const { printable } = await import('./table.js')
+  const { printable } = await import('./output/table.js')
   const lines = found
     .map(({ name, about }) => ({ name: String(name), about: printable(about ?? '').slice(0, 60) }))
     .filter(({ name }) => SAFE.test(name) && name.startsWith(start))
@@ -46,12 +49,6 @@ function backups(folder: string): Name[] {
 }
 
 async function records(of: LiveNames): Promise<Name[]> {
-  const [{ config }, { embeddedState }, queries, { shownUrl }] = await Promise.all([
-    import('../config.js'),
-    import('../db/embedded.js'),
-    import('../areas/maintenance/names.queries.js'),
-    import('../webhooks/url.js')
-  ])
   // Nothing is started for a key press: where the private database is down, there are no names.
   if (config().database.url === null && !(await embeddedState()).up) return []
   if (of === 'users') return queries.namesOfUsers(start)

@@ -1,40 +1,49 @@
-/** A line of waiters in which the clients take turns: somebody who brings a hundred delays another client by one of them. */
+/** A line of waiters in which the clients take turns: a client that brings a hundred delays another one by one of them. */
 export class FairLine<Waiter> {
-  /** Whoever is first here is next. */
-  readonly #waiters = new Map<string, Waiter[]>()
+  /** The client that is next comes first. The waiters of each are in the order of their arrival. */
+  readonly #clients = new Map<string, Set<Waiter>>()
   #length = 0
 
   get length(): number {
     return this.#length
   }
 
-  /** Returns how many a client has in the line. */
+  /** Returns how many waiters of a client are in the line. */
   lengthOf(client: string): number {
-    return this.#waiters.get(client)?.length ?? 0
+    return this.#clients.get(client)?.size ?? 0
   }
 
   add(client: string, waiter: Waiter): void {
-    const own = this.#waiters.get(client)
-    if (own) own.push(waiter)
-    else this.#waiters.set(client, [waiter])
+    const own = this.#clients.get(client)
+    if (own) own.add(waiter)
+    else this.#clients.set(client, new Set([waiter]))
     this.#length++
   }
 
-  /** Returns who is next, or undefined. */
-  get next(): Waiter | undefined {
-    const [first] = this.#waiters.values()
-    return first?.[0]
+  /** Returns the first waiter of each client, in the order of their turns. */
+  *heads(): Generator<Waiter> {
+    for (const [waiter] of this.#clients.values()) if (waiter !== undefined) yield waiter
   }
 
-  /** Removes who is next, and returns it; undefined when nobody waits. */
-  take(): Waiter | undefined {
-    const [first] = this.#waiters
-    if (!first) return
-    const [client, own] = first
-    const taken = own.shift()
-    this.#waiters.delete(client)
-    if (own.length > 0) this.#waiters.set(client, own)
+  /** Returns all waiters. Those of one client are in the order of their arrival. */
+  *[Symbol.iterator](): Generator<Waiter> {
+    for (const own of this.#clients.values()) yield* own
+  }
+
+  /** Removes a waiter that gives up. Its client keeps its turn. Returns false when the waiter is not in the line. */
+  remove(client: string, waiter: Waiter): boolean {
+    const own = this.#clients.get(client)
+    if (!own?.delete(waiter)) return false
+    if (own.size === 0) this.#clients.delete(client)
     this.#length--
-    return taken
+    return true
+  }
+
+  /** Removes a waiter whose turn has come. The next turn of its client comes after those of all others. */
+  take(client: string, waiter: Waiter): void {
+    const own = this.#clients.get(client)
+    if (!this.remove(client, waiter) || !own?.size || this.#clients.size === 1) return
+    this.#clients.delete(client)
+    this.#clients.set(client, own)
   }
 }

@@ -3,7 +3,7 @@
 
 /**
  * Maps each kind to its facts: values of JSON, which are stored until the mail is sent. Never a secret: links that prove
- * something are signed when the mail is rendered (areas/mail/fillings.ts).
+ * something are signed when the mail is rendered (areas/reach/mail/recipient-facts.ts).
  */
 export interface MailFacts {
   /** `gitstead mail test`: a mail that nothing caused. */

@@ -1,7 +1,8 @@
 // The actions of a sysadmin on queues and jobs.
-import { countTotal, PART, type Page, type PageRequest, window } from '../db/paginate.js'
-import { execute, marks, row, rows } from '../db/sql.js'
-import { afterCommit, transact } from '../db/transact.js'
+
+import { execute, marks, row, rows } from '../db/connect/sql.js'
+import { afterCommit, transact } from '../db/connect/transact.js'
+import { countTotal, PART, type Page, type PageRequest, window } from '../db/lists/paginate.js'
 import { Invalid, NotFound } from '../errors.js'
 import { forgetFailures, forgetFailuresWithoutJob } from './failures.js'
 import { type Jobs, QUEUES, type Queue } from './jobs.js'
@@ -138,6 +139,15 @@ export async function retryJobs(ids: readonly number[] | 'dead'): Promise<number
     for (const queue of QUEUES) wake(queue)
   })
   return affectedRows
+}
+
+/** Runs the delayed jobs of a lane now, instead of at their scheduled times. */
+export async function hastenJobs(queue: Queue, lane: number): Promise<void> {
+  await execute("update jobs set run_at = ? where queue = ? and state = 'delayed' and lane = ?", [
+    new Date(),
+    queue,
+    lane
+  ])
 }
 
 /** Removes jobs that are not running. Returns how many. Throws NotFound when `ids` matches no such job. */

@@ -1,7 +1,7 @@
 // Takes jobs and gives them back. Every write after the claim names the process that claimed. So a process that lost
 // its lease can no longer change anything.
-import { execute, marks, padded, row, rows } from '../db/sql.js'
-import { transact } from '../db/transact.js'
+import { execute, marks, padded, row, rows } from '../db/connect/sql.js'
+import { transact } from '../db/connect/transact.js'
 import { sourceStack } from '../lib/source-stack.js'
 import { forgetFailures, noteFailures } from './failures.js'
 import { backOff, type JobName, jobs, LANED_QUEUES, type Queue } from './jobs.js'

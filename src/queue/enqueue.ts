@@ -1,6 +1,6 @@
 // A job is a row in the same database as the change that caused it, so either both commit or neither.
-import { execute } from '../db/sql.js'
-import { afterCommit } from '../db/transact.js'
+import { execute } from '../db/connect/sql.js'
+import { afterCommit } from '../db/connect/transact.js'
 import { type Jobs, jobs, LANED_QUEUES } from './jobs.js'
 import { wake } from './wake.js'
 

@@ -1,5 +1,5 @@
 // Stores when each existing job failed last. The dashboard lists these failures, newest first.
-import { execute, marks } from '../db/sql.js'
+import { execute, marks } from '../db/connect/sql.js'
 
 /** Stores that these jobs have just failed. */
 export async function noteFailures(ids: readonly number[]): Promise<void> {

@@ -1,6 +1,6 @@
 // Counts the jobs of every queue in each of the last minutes. Workers count in memory when a job ends, and write the
 // counts together with their heartbeats, so that counting does not slow a job down.
-import { execute, rows } from '../db/sql.js'
+import { execute, rows } from '../db/connect/sql.js'
 import { QUEUES, type Queue } from './jobs.js'
 
 const MINUTE = 60_000

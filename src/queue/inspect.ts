@@ -1,5 +1,5 @@
 // Finds problems with jobs, for the people who look after the appliance.
-import { marks, row, rows } from '../db/sql.js'
+import { marks, row, rows } from '../db/connect/sql.js'
 import { listGone } from './processes.js'
 
 /** Returns the ids of running jobs whose process is gone. Nobody works on them until a worker gives them back. */

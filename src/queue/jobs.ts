@@ -12,7 +12,7 @@ export const LANED_QUEUES: ReadonlySet<Queue> = new Set(['hooks', 'imports'])
 /** Maps the name of a job to its payload. */
 export interface Jobs {
   /** Something happened, and every listener hears it. Because of `id`, hearing it twice is harmless; `at` is an ISO 8601 moment. */
-  readonly 'happening.told': { readonly id: string; readonly at: string; readonly happening: { readonly kind: string } }
+  readonly 'event.published': { readonly id: string; readonly at: string; readonly event: { readonly kind: string } }
   readonly 'hook.deliver': { readonly deliveryId: number }
   /**
    * Wakes the built-in runner, once for each build that becomes pending. The runner decides which build it takes; the
@@ -64,6 +64,7 @@ export interface Jobs {
  * other. To be removed in 0.2.
  */
 export interface RetiredJobs {
+  readonly 'happening.told': { readonly id: string; readonly at: string; readonly happening: { readonly kind: string } }
   readonly 'ref.changed': { readonly refChangeId: number }
   readonly 'event.emitted': { readonly key: string; readonly event: string; readonly payload: Record<string, unknown> }
 }
@@ -90,7 +91,7 @@ const kind = (queue: Queue, rest: Partial<JobKind> = {}): JobKind => ({
 
 /** The queue, tries, time limit and priority of every job. */
 export const jobs: { readonly [Name in JobName]: JobKind } = {
-  'happening.told': kind('default'),
+  'event.published': kind('default'),
   // The delivery counts its own tries over a day. A receiver that is down is not a failure of the job.
   'hook.deliver': kind('hooks', { timeout: 60 }),
   // The build's own time limit ends the job. A build is tried again with a new claim, after any wake-up, never by failing
@@ -116,6 +117,7 @@ export const jobs: { readonly [Name in JobName]: JobKind } = {
   // The delivery counts its own tries, over two days. The time is that of two mails, as one waits for the other.
   'mail.send': kind('mail', { timeout: 600 }),
   'maintenance.run': kind('maintenance', { attempts: 3, timeout: 3600 }),
+  'happening.told': kind('default'),
   'ref.changed': kind('default', { priority: 50 }),
   'event.emitted': kind('default')
 }

@@ -1,5 +1,5 @@
 // The figures of the queues that the dashboard, the command line and the API show; all of them use these functions.
-import { marks, row, rows } from '../db/sql.js'
+import { marks, row, rows } from '../db/connect/sql.js'
 import { type JobName, jobs, QUEUES } from './jobs.js'
 
 export interface QueueMetrics {

@@ -1,6 +1,6 @@
 // The figures that the dashboard shows, read with a fixed number of statements that stay fast with 100k jobs.
-import { forgetWithPool } from '../db/connection.js'
-import { row, rows } from '../db/sql.js'
+import { forgetWithPool } from '../db/connect/connection.js'
+import { row, rows } from '../db/connect/sql.js'
 import { pausedQueues } from './administer.js'
 import { queueMinutes, ratesOf } from './history.js'
 import { QUEUES, type Queue } from './jobs.js'

@@ -3,8 +3,8 @@
 import { readFileSync, readlinkSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { config } from '../config.js'
-import { execute, marks, rows } from '../db/sql.js'
-import { transact } from '../db/transact.js'
+import { execute, marks, rows } from '../db/connect/sql.js'
+import { transact } from '../db/connect/transact.js'
 import { startOf } from '../lib/process-status.js'
 import { noteFailures } from './failures.js'
 import { CRASHES, type Queue } from './jobs.js'
@@ -110,6 +110,14 @@ async function freeOrphans(): Promise<number> {
     )
   }
   return orphans.length
+}
+
+/** Puts back all running jobs, as after a crash. In a restored copy, no process runs them. */
+export async function freeAllJobs(): Promise<void> {
+  await execute(
+    `update jobs set state = 'ready', process_id = null, started_at = null, attempts = attempts - 1
+     where state = 'running'`
+  )
 }
 
 /** Removes a process and puts its jobs back, if `gone` is still true after its row is locked. */

@@ -1,7 +1,7 @@
 // Finds jobs by a text among all jobs, however many there are. One call looks through a bounded number of them, in the order
 // of their ids, and says where the next call goes on. So a search never holds a connection for long, and its reader can
 // stop at any time.
-import { row, rows, type Value } from '../db/sql.js'
+import { row, rows, type Value } from '../db/connect/sql.js'
 import { asQueue, type JobRow } from './administer.js'
 
 /** How many jobs one call looks through. 20,000 of 200 bytes took 0.17 s on average on a busy machine. */

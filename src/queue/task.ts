@@ -1,6 +1,6 @@
 // The type of a maintenance task. A task is in the area whose records it maintains; maintenance-tasks.ts lists all
 // tasks.
-import { deleteInBatches, row, type Value } from '../db/sql.js'
+import { deleteInBatches, row, type Value } from '../db/connect/sql.js'
 
 export interface TaskContext {
   /** True when the task must only report what it would do. */
@@ -28,23 +28,30 @@ export interface Task {
 /** Returns the moment that was `days` times 24 hours ago. */
 export const daysAgo = (days: number): Date => new Date(Date.now() - days * 86_400_000)
 
+/** Counts the rows of a table that match `where`, for a dry run. */
+export async function countRows(
+  { count }: TaskContext,
+  table: string,
+  where: string,
+  values: readonly Value[]
+): Promise<undefined> {
+  const found = await row<{ total: number }>(`select count(*) as total from ${table} where ${where}`, values)
+  count(Number(found?.total ?? 0))
+}
+
 /**
  * Removes the rows of a table that match `where`, in batches, so that no statement holds many locks for long. In a dry
  * run it only counts them.
  */
 export async function removeRows(
-  { dryRun, signal, count }: TaskContext,
+  context: TaskContext,
   table: string,
   where: string,
   values: readonly Value[]
 ): Promise<undefined> {
-  if (dryRun) {
-    const found = await row<{ total: number }>(`select count(*) as total from ${table} where ${where}`, values)
-    count(Number(found?.total ?? 0))
-    return
-  }
+  if (context.dryRun) return countRows(context, table, where, values)
   await deleteInBatches(`delete from ${table} where ${where}`, values, removed => {
-    count(removed)
-    signal.throwIfAborted()
+    context.count(removed)
+    context.signal.throwIfAborted()
   })
 }

@@ -1,6 +1,6 @@
 // The ticks of the schedule. N workers see the same tick, but only one of them inserts it.
-import { execute } from '../db/sql.js'
-import { transact } from '../db/transact.js'
+import { execute } from '../db/connect/sql.js'
+import { transact } from '../db/connect/transact.js'
 import { type EnqueueOptions, enqueue } from './enqueue.js'
 
 /**

@@ -35,7 +35,7 @@ export async function listenForWake(id: number, onWake: (queue: Queue) => void):
   const server: Server = createServer(client => {
     clients.add(client)
     client.on('data', bytes => {
-      for (const byte of new Set(bytes)) {
+      for (const byte of new Set(bytes as Buffer)) {
         const queue = QUEUES[byte]
         if (queue) onWake(queue)
       }

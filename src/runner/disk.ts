@@ -43,7 +43,7 @@ export interface DiskOptions {
 export function watchDisk(options: DiskOptions): DiskWatch {
   const { folder, limit } = options
   const end = new AbortController()
-  const tell = (what: () => void) => {
+  const notify = (what: () => void) => {
     if (!end.signal.aborted) what()
     end.abort()
     void stopLooking()
@@ -65,17 +65,17 @@ export function watchDisk(options: DiskOptions): DiskWatch {
     const space = await statfs(folder).catch(() => undefined)
     if (!space || end.signal.aborted) return INTERVAL
     const reserve = options.reserve ?? Math.min(MOST_RESERVE, (space.blocks * space.bsize) / 50)
-    if (space.bavail * space.bsize < reserve) tell(options.onLow)
+    if (space.bavail * space.bsize < reserve) notify(options.onLow)
     before ??= space
     const suspect = lost(before, space) > limit - counted.bytes
     const now = performance.now()
     const passed = now - counted.at
-    if (counting && suspect && now - counting.begun > COUNT_LIMIT) tell(options.onFull)
+    if (counting && suspect && now - counting.begun > COUNT_LIMIT) notify(options.onFull)
     if (!counting && (passed > Math.max(COUNT_INTERVAL, counted.took * 10) || (suspect && passed > counted.took * 2))) {
       failed = count(space)
       failed.catch(() => undefined)
     }
-    if (counted.bytes + watch.hidden > limit) tell(options.onFull)
+    if (counted.bytes + watch.hidden > limit) notify(options.onFull)
     return INTERVAL
   }
   const stopLooking = repeat(look)

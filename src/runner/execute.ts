@@ -2,14 +2,15 @@
 // whole time.
 import { config } from '../config.js'
 import { Failure, Unavailable } from '../errors.js'
-import { keepCaches, restoreCaches } from './caches.js'
 import { watchDisk } from './disk.js'
 import { dockerRoom } from './docker/docker-room.js'
+import type { Room } from './executor.js'
+import { keepCaches, restoreCaches } from './files/caches.js'
+import { storeReports } from './files/reports.js'
+import { uploadArtifacts } from './files/upload.js'
 import { prepareFolders, removeFolder } from './folders.js'
 import { Halt } from './halt.js'
 import type { RunnerJob, RunnerPort, RunnerResult } from './job.js'
-import { storeReports } from './reports.js'
-import type { Room } from './room.js'
 import {
   type Base,
   fetchDependencies,
@@ -22,7 +23,6 @@ import {
   tellTimeout
 } from './stages.js'
 import { Trace } from './trace.js'
-import { uploadArtifacts } from './upload.js'
 
 export type { ArtifactsWish, FailureReason, RunnerJob, RunnerPort, RunnerResult } from './job.js'
 

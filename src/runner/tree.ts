@@ -67,11 +67,15 @@ export async function openInside(root: string, path: string, user?: BuildUser): 
     () => undefined
   )
   if (!handle) return undefined
-  const stats = await handle.stat()
-  const here = (await readlink(`/proc/self/fd/${handle.fd}`)) === full
-  if (here && stats.isFile() && (!user || stats.uid === user.uid)) return handle
-  await handle.close()
-  return undefined
+  let isInside = false
+  try {
+    const stats = await handle.stat()
+    const here = (await readlink(`/proc/self/fd/${handle.fd}`)) === full
+    isInside = here && stats.isFile() && (!user || stats.uid === user.uid)
+  } finally {
+    if (!isInside) await handle.close()
+  }
+  return isInside ? handle : undefined
 }
 
 /** Returns true when the text of a link at this path of a tree leads to a place in the tree. */

@@ -2,8 +2,8 @@
 // project was removed or hidden, or the user was blocked, removed or is no member any more, in whatever process.
 import type { Actor } from '../access/actor.js'
 import { may } from '../access/authorize.js'
-import { findProject } from '../areas/projects/projects.queries.js'
-import { isActiveUser } from '../areas/users/users.queries.js'
+import { isActiveUser } from '../areas/people/users/users.queries.js'
+import { findProject } from '../areas/projects/projects/projects.queries.js'
 import { log } from '../log.js'
 
 /** Most clones are over by then, and cost nothing. A look takes two statements. */

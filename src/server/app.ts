@@ -5,10 +5,19 @@ import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } 
 import { config } from '../config.js'
 import { parseForm } from '../lib/form.js'
 import { log } from '../log.js'
+import { compose } from '../product.js'
 import { knowAddresses, trustedProxy } from './client-address.js'
 import { gitHttpRoutes } from './git-http.js'
 import { healthRoutes } from './health.js'
 import { measureRequests } from './metrics.js'
+import { applicationPages } from './pages/applications.js'
+import { authorizeRoutes } from './pages/authorize.js'
+import { oauthTokenRoutes } from './pages/oauth-tokens.js'
+import { passwordRoutes } from './pages/passwords.js'
+import { profileRoutes } from './pages/profile.js'
+import { signInRoutes } from './pages/sign-in.js'
+import { signUpRoutes } from './pages/sign-up.js'
+import { unsubscribeRoutes } from './pages/unsubscribe.js'
 import { guardRoutes } from './plugins/access.js'
 import { authenticate, authenticateByBody } from './plugins/authenticate.js'
 import { BODY_LIMIT, boundRequests, CHECK_MS, endBadConnection, HEADERS_MS } from './plugins/bounds.js'
@@ -23,19 +32,12 @@ import { logRequests, requestId } from './plugins/request-log.js'
 import { lateCompilers } from './plugins/serializers.js'
 import { answerVersions } from './plugins/versions.js'
 import { apiRoutes, fileRoutes, runnerProtocolRoutes } from './routes.js'
-import { applicationPages } from './web/applications.js'
-import { authorizeRoutes } from './web/authorize.js'
-import { oauthTokenRoutes } from './web/oauth-tokens.js'
-import { passwordRoutes } from './web/passwords.js'
-import { profileRoutes } from './web/profile.js'
-import { signInRoutes } from './web/sign-in.js'
-import { signUpRoutes } from './web/sign-up.js'
-import { unsubscribeRoutes } from './web/unsubscribe.js'
 
 export const API_PREFIX = '/api/v3'
 
 /** Builds the whole application, ready to listen or to get injected requests. */
 export async function buildApp(): Promise<FastifyInstance> {
+  compose()
   const app = Fastify({
     loggerInstance: log() as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true }),

@@ -1,11 +1,11 @@
 // Figures of the whole appliance for Prometheus: builds, jobs, deliveries, mails, disks, backups. A scrape never waits for the
 // counting of large tables, and the labels are states, queues and folders, never names of users or projects.
 import type { Gauge } from 'prom-client'
-import { lastGoodBackup } from '../areas/backup/last-backup.js'
-import { countBuilds } from '../areas/builds/build-counts.queries.js'
-import { countDeliveries, countFailingHooks } from '../areas/hooks/hooks.queries.js'
-import { countBounces, countMails } from '../areas/mail/mail-queue.queries.js'
-import { disksOfHome } from '../areas/maintenance/disks.js'
+import { countBuilds } from '../areas/ci/builds/build-counts.queries.js'
+import { countDeliveries, countFailingHooks } from '../areas/ground/hooks/hooks.queries.js'
+import { countBounces, countMails } from '../areas/reach/mail/mail-queue.queries.js'
+import { lastGoodBackup } from '../areas/upkeep/backup/last-backup.js'
+import { disksOfHome } from '../areas/upkeep/maintenance/disks.js'
 import { paced } from '../lib/paced.js'
 import { jobCounts } from '../queue/overview.js'
 

@@ -1,6 +1,6 @@
 // The endpoints for supervisors, load balancers and Prometheus.
 import type { FastifyPluginAsync } from 'fastify'
-import { requireDatabase } from '../db/migrate.js'
+import { requireDatabase } from '../db/schema/migrate.js'
 import { INSTANCE_HEADER, instance } from './instance.js'
 import { metricsText } from './metrics.js'
 import { metricsRanges, requireMetricsAccess } from './metrics-access.js'

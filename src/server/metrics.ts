@@ -1,9 +1,9 @@
 // Prometheus metrics: about this process, its requests, and the queues as the database knows them.
 import type { FastifyInstance } from 'fastify'
 import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
-import { readerCount } from '../git/reader.js'
-import { slotCounts } from '../git/slots.js'
-import { spooledBytes } from '../git/spool.js'
+import { readerCount } from '../git/objects/reader.js'
+import { slotCounts } from '../git/process/slots.js'
+import { spooledBytes } from '../git/transport/spool.js'
 import { jobStats, processMetrics, queueMetrics } from '../queue/metrics.js'
 import { applianceMetrics } from './appliance-metrics.js'
 import { sshCounts } from './ssh/counts.js'

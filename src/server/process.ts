@@ -1,7 +1,7 @@
 // The server as its own process. `gitstead up` forks this file; `gitstead server` runs it.
 import { config } from '../config.js'
-import { migrateUp } from '../db/migrate.js'
-import { limitStatements } from '../db/statement-limit.js'
+import { limitStatements } from '../db/connect/statement-limit.js'
+import { migrateUp } from '../db/schema/migrate.js'
 import { log } from '../log.js'
 import { runProcess } from '../process.js'
 import { startServer } from './start.js'

@@ -33,8 +33,6 @@ function bucket(): Promise<Bucket> {
 }
 
 async function openBucket(): Promise<Bucket> {
-  // Otherwise the SDK warns of Node.js 20 on standard error.
-  process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED ??= 'true'
   const sdk = await import('@aws-sdk/client-s3')
   const {
     bucket: name,

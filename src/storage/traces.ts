@@ -1,11 +1,12 @@
 // Stores the traces of builds, which are appended to while others read them. They grow on the disk. Where a bucket is
-// configured, a task moves those of ended builds into it (areas/builds/files/bucket-uploads.ts).
+// configured, a task moves those of ended builds into it (areas/ci/builds/files/bucket-uploads.ts).
 import { constants, fstatSync } from 'node:fs'
 import { type FileHandle, open, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { LRUCache } from 'lru-cache'
 import type { ChooseRange } from '../lib/byte-range.js'
+import { Limiter } from '../lib/limiter.js'
 import {
   type BuildKey,
   isMissing,
@@ -29,7 +30,7 @@ export class TraceMismatch extends Error {
 }
 
 const LONGEST_READ = 4_194_304
-const busy = new Map<string, Promise<unknown>>()
+const turns = new Limiter({ perClient: 1 })
 
 /**
  * Appends to a trace and returns its new size in bytes; the bytes are on the disk when the promise resolves. `offset`
@@ -39,7 +40,7 @@ const busy = new Map<string, Promise<unknown>>()
  */
 export function appendTrace(key: BuildKey, chunk: Uint8Array, offset?: number): Promise<number> {
   const path = pathOf('traces', key, 'log')
-  return inOrder(path, async () => {
+  return turns.run({ client: path }, async () => {
     const { handle, size } = await openGrowing(path)
     if (offset !== undefined && offset !== size) throw new TraceMismatch(size)
     await writeAll(handle, chunk, size)
@@ -57,7 +58,7 @@ const growing = new LRUCache<string, FileHandle>({
   ttl: OPEN_FOR,
   ttlAutopurge: true,
   updateAgeOnGet: true,
-  dispose: (handle, path) => void inOrder(path, () => handle.close()).catch(() => undefined)
+  dispose: (handle, path) => void turns.run({ client: path }, () => handle.close()).catch(() => undefined)
 })
 
 async function openGrowing(path: string): Promise<{ handle: FileHandle; size: number }> {
@@ -76,7 +77,7 @@ async function openGrowing(path: string): Promise<{ handle: FileHandle; size: nu
 /** Empties the trace, for a build that starts again under the same key. */
 export function resetTrace(key: BuildKey): Promise<void> {
   const path = pathOf('traces', key, 'log')
-  return inOrder(path, async () => {
+  return turns.run({ client: path }, async () => {
     const handle = await openForWriting(path)
     try {
       await handle.truncate(0)
@@ -90,7 +91,7 @@ export function resetTrace(key: BuildKey): Promise<void> {
 /** Replaces the whole trace. Who reads it meanwhile sees the beginning of the one and the rest of the other. */
 export function replaceTrace(key: BuildKey, bytes: Uint8Array): Promise<void> {
   const path = pathOf('traces', key, 'log')
-  return inOrder(path, async () => {
+  return turns.run({ client: path }, async () => {
     const handle = await openForWriting(path)
     try {
       await writeAll(handle, bytes, 0)
@@ -160,7 +161,7 @@ async function readKept(key: BuildKey, start: number, length: number): Promise<B
 /** Removes the trace, if there is one. */
 export function removeTrace(key: BuildKey): Promise<void> {
   const path = pathOf('traces', key, 'log')
-  return inOrder(path, async () => {
+  return turns.run({ client: path }, async () => {
     growing.delete(path)
     if (hasBucket()) await removeObject(objectOf('traces', key))
     await removeFile(path)
@@ -193,16 +194,5 @@ async function openForWriting(path: string, how = 0): Promise<FileHandle> {
 async function writeAll(handle: FileHandle, chunk: Uint8Array, position: number): Promise<void> {
   for (let done = 0; done < chunk.length; ) {
     done += (await handle.write(chunk, done, chunk.length - done, position + done)).bytesWritten
-  }
-}
-
-async function inOrder<T>(path: string, work: () => Promise<T>): Promise<T> {
-  const mine = (busy.get(path) ?? Promise.resolve()).then(work, work)
-  const settled = mine.catch(() => undefined)
-  busy.set(path, settled)
-  try {
-    return await mine
-  } finally {
-    if (busy.get(path) === settled) busy.delete(path)
   }
 }

@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { config } from '../config.js'
 import type { TooLarge } from '../errors.js'
-import { copyStream, isMissing, makeFolderOf, removeFile, syncFolder } from './files.js'
+import { copyStream, isMissing, makeFolderOf, openPart, removeFile, syncFolder } from './files.js'
 
 /** A file by its place. Nobody guesses the secret. */
 export interface UploadKey {
@@ -63,13 +63,7 @@ export async function putUpload(
 export async function openUpload(key: UploadKey): Promise<{ size: number; stream: Readable } | undefined> {
   const path = pathOf(key)
   if (path === null) return undefined
-  try {
-    const handle = await open(path, 'r')
-    return { size: (await handle.stat()).size, stream: handle.createReadStream() }
-  } catch (error) {
-    if (isMissing(error)) return undefined
-    throw error
-  }
+  return openPart(path)
 }
 
 /** Removes one file, if it is there. */

@@ -1,4 +1,4 @@
-// Says which operation emits which events of system hooks. docs/hooks.md shows this table, and a test checks both.
+// Says which operation emits which events of system hooks. docs/operate/hooks.md shows this table, and a test checks both.
 import type { SystemHookEvent } from './events.js'
 
 /** The events of each operation, by its name in the API. Commands use the same rules and emit the same events. */

@@ -5,6 +5,7 @@ import { isIP, type LookupFunction } from 'node:net'
 import { config } from '../config.js'
 import { Misconfigured } from '../errors.js'
 import { isForbiddenTarget, parseRanges, type Range } from '../lib/address.js'
+import { Limiter } from '../lib/limiter.js'
 
 /** Hooks may not reach the address of the receiver. */
 export class RefusedTarget extends Error {
@@ -58,24 +59,15 @@ export function checkedLookup(allow: readonly Range[], signal: AbortSignal): Loo
 // getaddrinfo blocks one of the four threads that also serve the file system. It blocks as long as a name server wants
 // and cannot be canceled. So lookups use at most two threads: slow name servers, hostile or broken, cannot block the
 // rest.
-const PLACES = 2
-const waiting: (() => void)[] = []
-let busy = 0
+const lookups = new Limiter({ capacity: 2 })
 
 type Options = Parameters<LookupFunction>[1] & { readonly all: true }
 
-async function resolveName(hostname: string, options: Options, signal: AbortSignal): Promise<LookupAddress[]> {
-  if (busy >= PLACES) await new Promise<void>(resolve => waiting.push(resolve))
-  else busy++
-  try {
-    signal.throwIfAborted()
-    return await new Promise((resolve, reject) => {
-      lookup(hostname, options, (error, found) => (error ? reject(error) : resolve(found)))
-    })
-  } finally {
-    // We give our place directly to the next one that waits, so `busy` changes only when nobody waits.
-    const next = waiting.shift()
-    if (next) next()
-    else busy--
-  }
-}
+const resolveName = (hostname: string, options: Options, signal: AbortSignal): Promise<LookupAddress[]> =>
+  lookups.run(
+    { signal },
+    () =>
+      new Promise((resolve, reject) => {
+        lookup(hostname, options, (error, found) => (error ? reject(error) : resolve(found)))
+      })
+  )

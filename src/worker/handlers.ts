@@ -1,29 +1,28 @@
 // The handlers of all jobs. The code does not compile when a job has no handler.
 import { scheduleOrigin } from '../access/actor.js'
-import type { Told } from '../areas/activity/happenings.js'
-import { cancelChildren } from '../areas/builds/pipeline-actions.js'
-import { startReady } from '../areas/builds/ready-builds.js'
-import { supersedeOlder } from '../areas/builds/superseded.js'
-import { recordDeployment } from '../areas/environments/deployments.js'
-import { deliver } from '../areas/hooks/deliver.js'
-import { deliverEvent } from '../areas/hooks/deliveries.js'
-import { fillRepository } from '../areas/imports/fill.js'
-import '../areas/accounts/links.js'
-import { sendDelivery } from '../areas/mail/send.js'
-import { settleMerge } from '../areas/merge-requests/accept/finish.js'
-import { mergeWaiting } from '../areas/merge-requests/accept/waiting.js'
-import { checkMergeability } from '../areas/merge-requests/versions/mergeability.js'
-import { createPipelineOfRefChange } from '../areas/pipelines/pipelines.js'
-import { runDueSchedule } from '../areas/pipelines/schedules/run-schedule.js'
-import { deleteMergedBranches } from '../areas/refs/merged-branches.js'
-import { eraseProject } from '../areas/removal/erase-project.js'
-import { forgetUser } from '../areas/removal/user-deletion.js'
-import { optimiseRepository } from '../areas/repository/optimise.js'
-import { runNextBuild } from '../areas/runners/built-in.js'
-import { advanceTrigger } from '../areas/runners/downstream/advance-trigger.js'
+import { cancelChildren } from '../areas/ci/builds/pipeline-actions.js'
+import { startReady } from '../areas/ci/builds/ready-builds.js'
+import { supersedeOlder } from '../areas/ci/builds/superseded.js'
+import { recordDeployment } from '../areas/ci/environments/deployments.js'
+import { createPipelineOfRefChange } from '../areas/ci/pipelines/pipelines.js'
+import { runDueSchedule } from '../areas/ci/pipelines/schedules/run-schedule.js'
+import { runNextBuild } from '../areas/ci/runners/built-in.js'
+import { advanceTrigger } from '../areas/ci/runners/downstream/advance-trigger.js'
+import { deleteMergedBranches } from '../areas/code/refs/merged-branches.js'
+import { optimiseRepository } from '../areas/code/repository/optimise.js'
+import type { PublishedEvent } from '../areas/ground/activity/events.js'
+import { deliver } from '../areas/ground/hooks/deliver.js'
+import { deliverEvent } from '../areas/ground/hooks/deliveries.js'
+import { settleMerge } from '../areas/planning/merge-requests/accept/finish.js'
+import { mergeWaiting } from '../areas/planning/merge-requests/accept/waiting.js'
+import { checkMergeability } from '../areas/planning/merge-requests/versions/mergeability.js'
+import { fillRepository } from '../areas/projects/imports/fill-repository.js'
+import { sendDelivery } from '../areas/reach/mail/send.js'
+import { eraseProject } from '../areas/upkeep/removal/erase-project.js'
+import { forgetUser } from '../areas/upkeep/removal/user-deletion.js'
+import { handleEvent } from '../product.js'
 import type { JobName, Jobs, RetiredJobs } from '../queue/jobs.js'
 import type { SystemHookEvent } from '../webhooks/events.js'
-import { tellListeners } from './listeners.js'
 import { runScheduled } from './maintenance.js'
 
 function planWithUrls(of: Jobs['pipeline.plan']): Promise<void> {
@@ -41,7 +40,8 @@ export interface JobContext {
 type Handlers = { [Name in JobName]: (payload: (Jobs & RetiredJobs)[Name], context: JobContext) => Promise<unknown> }
 
 export const handlers: Handlers = {
-  'happening.told': told => tellListeners(told as Told),
+  'event.published': published => handleEvent(published as PublishedEvent),
+  'happening.told': ({ happening, ...rest }) => handleEvent({ ...rest, event: happening } as PublishedEvent),
   'hook.deliver': ({ deliveryId }) => deliver(deliveryId),
   // A job of an earlier version names a build: it wakes like any other.
   'build.run': (_, { processId, signal }) => runNextBuild(processId, signal),
@@ -64,10 +64,10 @@ export const handlers: Handlers = {
   'maintenance.run': ({ task }, { signal }) => runScheduled(task, signal),
   // With the keys of their time: what was delivered before the upgrade is not delivered again.
   'ref.changed': ({ refChangeId }) =>
-    tellListeners({
+    handleEvent({
       id: `ref_change:${refChangeId}`,
       at: new Date().toISOString(),
-      happening: { kind: 'ref.changed', refChangeId }
+      event: { kind: 'ref.changed', refChangeId }
     }),
   'event.emitted': ({ key, event, payload }) =>
     deliverEvent(key, { system: { event: event as SystemHookEvent, payload: () => payload } })

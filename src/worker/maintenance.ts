@@ -1,6 +1,6 @@
 // Runs maintenance tasks for the schedule.
 import { scheduleOrigin } from '../access/actor.js'
-import { runTask } from '../areas/maintenance/maintenance.js'
+import { runTask } from '../areas/upkeep/maintenance/maintenance.js'
 import { AlreadyRunning } from '../errors.js'
 import { log } from '../log.js'
 

@@ -1,6 +1,6 @@
 // The worker as its own process. `gitstead up` forks this file; `gitstead worker` runs it.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { schemaIsCurrent } from '../db/migrate.js'
+import { schemaIsCurrent } from '../db/schema/migrate.js'
 import { runProcess } from '../process.js'
 import { startWorker } from './start.js'
 

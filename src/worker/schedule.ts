@@ -1,9 +1,9 @@
 // node-cron fires when a task is due, and each minute for the schedules of pipelines. This happens in every worker, but only
 // one of them enqueues the work.
 import { schedule as cron } from 'node-cron'
-import { catchUp } from '../areas/maintenance/maintenance-catch-up.js'
-import { tasks } from '../areas/maintenance/maintenance-tasks.js'
-import { startDueSchedules } from '../areas/pipelines/schedules/schedules.js'
+import { startDueSchedules } from '../areas/ci/pipelines/schedules/schedules.js'
+import { catchUp } from '../areas/upkeep/maintenance/maintenance-catch-up.js'
+import { tasks } from '../areas/upkeep/maintenance/maintenance-tasks.js'
 import { log } from '../log.js'
 import { enqueueTick } from '../queue/ticks.js'
 

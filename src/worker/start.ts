@@ -1,20 +1,22 @@
 // One worker process: it runs loops over the queues, renews its lease, finds dead processes and runs the schedule.
-import { hookLanes } from '../areas/hooks/targets.js'
-import { importLanes } from '../areas/imports/fill.js'
-import { settleOpenChanges } from '../areas/refs/recovery.js'
-import { useGitStarter } from '../areas/repository/git-starter.js'
-import { clearStaleLocks } from '../areas/repository/stale-locks.js'
-import { lookAfterBuilds } from '../areas/runners/built-in.js'
-import { builtInRunner, showBuiltInRunner } from '../areas/runners/built-in-runner.js'
-import { checkEngine, removeStaleContainers } from '../areas/runners/containers.js'
-import { addMissingWakeUps } from '../areas/runners/wake-ups.js'
+
+import { lookAfterBuilds } from '../areas/ci/runners/built-in.js'
+import { builtInRunner, showBuiltInRunner } from '../areas/ci/runners/built-in-runner.js'
+import { checkEngine, removeStaleContainers } from '../areas/ci/runners/containers.js'
+import { addMissingWakeUps } from '../areas/ci/runners/wake-ups.js'
+import { settleOpenChanges } from '../areas/code/refs/recovery.js'
+import { useGitStarter } from '../areas/code/repository/git-starter.js'
+import { clearStaleLocks } from '../areas/code/repository/stale-locks.js'
+import { hookLanes } from '../areas/ground/hooks/targets.js'
+import { importLanes } from '../areas/projects/imports/fill-repository.js'
 import { config } from '../config.js'
-import { closeDatabase } from '../db/connection.js'
-import { requireSchema } from '../db/migrate.js'
-import { closeGitProcesses } from '../git/processes.js'
+import { closeDatabase } from '../db/connect/connection.js'
+import { requireSchema } from '../db/schema/migrate.js'
+import { closeGitProcesses } from '../git/repository/processes.js'
 import { prepareHome } from '../home.js'
 import { log } from '../log.js'
 import { closeMail } from '../mail/transport.js'
+import { compose } from '../product.js'
 import { promoteJobs } from '../queue/claim.js'
 import { Tally } from '../queue/history.js'
 import { QUEUES } from '../queue/jobs.js'
@@ -43,6 +45,7 @@ export interface Worker {
 
 /** Starts a worker. Throws Misconfigured when builds cannot run with this configuration. */
 export async function startWorker(): Promise<Worker> {
+  compose()
   prepareHome()
   useGitStarter()
   await requireSchema()

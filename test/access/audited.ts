@@ -203,7 +203,7 @@ function ofSources(of: 'projects' | 'groups'): { readonly [route: string]: Audit
   }
 }
 
-/** Outside of the API. test/areas/credentials and test/server sign in and try these with a session or a client. */
+/** Outside of the API. test/areas/people/credentials and test/server sign in and try these with a session or a client. */
 const others: { readonly [route: string]: Audited } = {
   'POST /users/sign_in': ['session.create'],
   'POST /users/sign_out': ['session.delete'],
@@ -227,7 +227,7 @@ const others: { readonly [route: string]: Audited } = {
   'POST /oauth/revoke': ['oauth.revoke'],
   'POST /:namespace/:project/git-upload-pack': READS,
   'POST /:namespace/:project/git-receive-pack': COMMITTED,
-  // Without the token of a runner they do nothing; test/areas/runners has the tokens.
+  // Without the token of a runner they do nothing; test/areas/ci/runners has the tokens.
   'POST /api/v4/runners': ['runner.register'],
   'POST /api/v4/runners/verify': READS,
   'POST /api/v4/runners/reset_authentication_token': ['runner.reset_token'],

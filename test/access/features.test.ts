@@ -1,7 +1,7 @@
 // When a part of a project is switched off, its routes answer 403, 404 or an empty list, as their actions say. The
 // appliance itself has only routes that answer 403 so far, so the test adds the others.
 import { type Action, abilities } from '../../src/access/abilities.js'
-import { execute } from '../../src/db/sql.js'
+import { execute } from '../../src/db/connect/sql.js'
 import { GUEST } from '../../src/lib/levels.js'
 import { buildApp } from '../../src/server/app.js'
 import { testDatabase } from '../helpers/database.js'

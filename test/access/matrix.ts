@@ -1,73 +1,52 @@
-// Calls every route of some resources as every actor, on every kind of project or group, and compares the answers.
+// Calls the routes of some resources as the actors, on the kinds of projects or groups, and compares the answers.
 import type { InjectOptions } from 'fastify'
-import { rows } from '../../src/db/sql.js'
+import { rows } from '../../src/db/connect/sql.js'
 import type { TestGroup, TestProject } from '../helpers/factory.js'
 import t, { type Test } from '../helpers/tap.js'
-import { ACTORS, type ActorName, INDIRECT, type IndirectName, type Statuses } from './actors.js'
 import { AUDITED, isWrite } from './audited.js'
-import { GROUPS, type GroupKind, PROJECTS, type ProjectKind } from './expectations.js'
+import { type Cell, cellsOf, distinctCells } from './cells.js'
 import type { ResourceAccess, Specimen } from './resource.js'
+import type { AnyActor, Subject } from './verdict.js'
 import { type Asking, makeWorld, type World } from './world.js'
 
-type Actor = ActorName | IndirectName
+/** Whether every actor asks about every kind of project and group: `npm run test:long` does that. */
+const FULL = process.env.GITSTEAD_TEST_MATRIX === 'full'
 
 /** Runs the matrix for the routes of one area. `fill` adds to each project what its routes read. */
 export function testAccess(
   resources: readonly ResourceAccess[],
   fill: (project: TestProject) => Promise<void> = async () => undefined
 ): void {
+  const routes = resources.flatMap(cellsOf)
   let made: Promise<World> | undefined
-  const theWorld = () => {
-    made ??= makeWorld(fill)
-    return made
+  for (const { route, cells, specimen } of routes) {
+    t.test(route, async t => {
+      made ??= makeWorld(fill)
+      const world = await made
+      left.set(route, new Set())
+      const asked = FULL ? cells : distinctCells(world.app.fastify, { route, cells, specimen })
+      for (const { subject, ofSubject } of bySubject(asked)) {
+        for (const request of withHead(route, subject)) {
+          // One after another, because a write may need the one before it.
+          const found: Record<string, number> = {}
+          for (const { actor } of ofSubject) found[actor] = await askOne(request, actor, { world, specimen, subject })
+          const expected = Object.fromEntries(ofSubject.map(({ actor, expected }) => [actor, expected]))
+          t.same(found, expected, `${request} ${Object.values(subject).join()}`)
+        }
+      }
+      checkAudit(t, route)
+    })
   }
-  for (const { instance = {}, project = {}, group = {} } of resources) {
-    for (const [route, access] of Object.entries(instance)) {
-      t.test(route, async t => {
-        const world = await theWorld()
-        left.set(route, new Set())
-        for (const asked of withHead(route)) {
-          const ask = (actor: Actor) => askOne(asked, actor, { world, specimen: access.specimen })
-          t.same(await answers(ACTORS, ask), access.expected, asked)
-        }
-        checkAudit(t, route)
-      })
-    }
-    for (const [route, access] of Object.entries(project)) {
-      t.test(route, async t => {
-        const world = await theWorld()
-        left.set(route, new Set())
-        for (const kind of PROJECTS) {
-          const subject = { project: world.projects[kind] }
-          // A HEAD is its GET without the body: one kind of project shows that.
-          for (const asked of kind === 'private' ? withHead(route) : [route]) {
-            const ask = (actor: Actor) => askOne(asked, actor, { world, specimen: access.specimen, ...subject })
-            const expected = withIndirect(access.expected[kind], kind === 'grouped')
-            t.same(await answers([...ACTORS, ...INDIRECT], ask), expected, `${asked} on ${kind}`)
-          }
-        }
-        checkAudit(t, route)
-      })
-    }
-    for (const [route, access] of Object.entries(group)) {
-      t.test(route, async t => {
-        const world = await theWorld()
-        left.set(route, new Set())
-        for (const kind of GROUPS) {
-          for (const asked of withHead(route)) {
-            const subject = { group: world.groups[kind as GroupKind] }
-            const ask = (actor: Actor) => askOne(asked, actor, { world, specimen: access.specimen, ...subject })
-            t.same(
-              await answers([...ACTORS, ...INDIRECT], ask),
-              withIndirect(access.expected[kind], false),
-              `${asked} on ${kind}`
-            )
-          }
-        }
-        checkAudit(t, route)
-      })
-    }
-  }
+}
+
+function bySubject(cells: readonly Cell[]) {
+  const subjects = [...new Set(cells.map(({ subject }) => subject))]
+  return subjects.map(subject => ({ subject, ofSubject: cells.filter(cell => cell.subject === subject) }))
+}
+
+/** A HEAD is its GET without the body: one kind of project shows that. */
+function withHead(route: string, { project = 'private' }: Subject): string[] {
+  return route.startsWith('GET ') && project === 'private' ? [route, route.replace('GET', 'HEAD')] : [route]
 }
 
 /** The actions that the successful requests of each route left in the audit; `nothing` when there was no row at all. */
@@ -83,33 +62,17 @@ function checkAudit(t: Test, route: string): void {
   else t.ok(actions.length > 0 && actions.every(action => expected.includes(action)), `${route} left ${actions}`)
 }
 
-const withHead = (route: string) => (route.startsWith('GET ') ? [route, route.replace('GET', 'HEAD')] : [route])
-
-/** Adds the actors of the group's project: two have a level only there, and the expired membership does not count. */
-const withIndirect = (expected: Statuses, grouped: boolean) => ({
-  ...expected,
-  groupDeveloper: grouped ? expected.developer : expected.stranger,
-  sharedReporter: grouped ? expected.reporter : expected.stranger,
-  expired: expected.stranger
-})
-
-/** Sends the requests one after another, because a write may need the one before it. */
-async function answers(actors: readonly Actor[], ask: (actor: Actor) => Promise<number>) {
-  const found: Record<string, number> = {}
-  for (const actor of actors) found[actor] = await ask(actor)
-  return found
-}
-
 interface Request {
   readonly world: World
   readonly specimen?: (asking: Asking) => Promise<Specimen> | Specimen
-  readonly project?: TestProject
-  readonly group?: TestGroup
+  readonly subject: Subject
 }
 
 let count = 0
 
-async function askOne(route: string, actor: Actor, { world, specimen, project, group }: Request): Promise<number> {
+async function askOne(route: string, actor: AnyActor, { world, specimen, subject: named }: Request): Promise<number> {
+  const project = named.project && world.projects[named.project]
+  const group = named.group && world.groups[named.group]
   const [method = '', pattern = ''] = route.split(' ')
   const unique = `${actor.toLowerCase()}-${++count}`
   const user = world.users[actor] ?? world.admin
@@ -166,5 +129,3 @@ function credentials(url: string, token: string | undefined, unique: string): Re
   // Another name each time, because the server slows down many guesses under one name.
   return { authorization: `Basic ${Buffer.from(`git-${unique}:${token}`).toString('base64')}` }
 }
-
-export type { ProjectKind }

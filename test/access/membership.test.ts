@@ -1,8 +1,9 @@
 // The effective level ("Permissions"): direct, by the group, by a share. Expired memberships and shares do not count.
 import { levelIn } from '../../src/access/authorize.js'
-import { findGroup } from '../../src/areas/groups/groups.queries.js'
-import { findProject, listProjects } from '../../src/areas/projects/projects.queries.js'
-import { execute } from '../../src/db/sql.js'
+import { findGroup } from '../../src/areas/people/groups/groups.queries.js'
+import { listProjects } from '../../src/areas/projects/projects/project-list.queries.js'
+import { findProject } from '../../src/areas/projects/projects/projects.queries.js'
+import { execute } from '../../src/db/connect/sql.js'
 import { DEVELOPER, GUEST, MASTER, OWNER, REPORTER } from '../../src/lib/levels.js'
 import { testDatabase } from '../helpers/database.js'
 import { actorOf, factory, type TestGroup, type TestProject, type TestUser } from '../helpers/factory.js'

@@ -1,30 +1,17 @@
 // Every route has an expectation beside the tests of its resource, and every expectation has a route.
-import { readdirSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath, pathToFileURL } from 'node:url'
+import { pathToFileURL } from 'node:url'
 import { testApp } from '../helpers/app.js'
 import t from '../helpers/tap.js'
 import { AUDITED, isWrite } from './audited.js'
+import { allAccess, filesNamed } from './files.js'
 import type { ResourceAccess } from './resource.js'
 import { routesOf } from './route-list.js'
 
-const tests = fileURLToPath(new URL('..', import.meta.url))
-
-function filesNamed(pattern: RegExp, folder = tests): string[] {
-  return readdirSync(folder, { withFileTypes: true }).flatMap(entry => {
-    const path = join(folder, entry.name)
-    if (entry.isDirectory()) return filesNamed(pattern, path)
-    return pattern.test(entry.name) ? [path] : []
-  })
-}
-
 async function expectedRoutes(): Promise<string[]> {
-  const routes: string[] = []
-  for (const path of filesNamed(/\.access\.js$/)) {
-    const { access } = (await import(pathToFileURL(path).href)) as { access: ResourceAccess }
-    for (const kind of [access.instance, access.project, access.group]) routes.push(...Object.keys(kind ?? {}))
-  }
-  return routes
+  const kinds = (await allAccess()).flatMap(({ instance = {}, project = {}, group = {} }) => [instance, project, group])
+  return kinds.flatMap(Object.keys)
 }
 
 t.test('every route has one expectation, and every expectation a route', async t => {
@@ -34,7 +21,17 @@ t.test('every route has one expectation, and every expectation a route', async t
     route.startsWith('GET ') ? [route, route.replace('GET', 'HEAD')] : [route]
   )
   t.ok(expected.length > 50)
-  t.same([...expected].sort(), [...registered].sort())
+  t.same(
+    registered.filter(route => !expected.includes(route)),
+    [],
+    'each route has a line in the file .access.ts of its area'
+  )
+  t.same(
+    expected.filter(route => !registered.includes(route)),
+    [],
+    'each expectation has a route'
+  )
+  t.same(expected.length, new Set(expected).size, 'none has two')
 })
 
 t.test('every route that writes says what it leaves in the audit', async t => {
@@ -45,7 +42,32 @@ t.test('every route that writes says what it leaves in the audit', async t => {
   t.same(Object.keys(AUDITED).sort(), writing.sort())
 })
 
+/** The last word of a path: `participants` of `/projects/:id/issues/:issue_id/participants`. */
+const lastWord = (path: string) =>
+  path
+    .replace(/\.:format$/, '')
+    .split('/')
+    .findLast(part => /^\w/.test(part)) ?? ''
+
+t.test('a test of its area asks every route of the API, in addition to the matrix', async t => {
+  const tests = filesNamed(/^areas\/.*\.js$/).filter(path => !/access(\.test)?\.js$/.test(path))
+  const unasked: string[] = []
+  for (const path of filesNamed(/^areas\/.*\.access\.js$/)) {
+    const { access } = (await import(pathToFileURL(path).href)) as { access: ResourceAccess }
+    const folder = join(path, '../')
+    const texts = tests.filter(name => name.startsWith(folder)).map(name => readFileSync(name, 'utf8'))
+    for (const route of Object.values(access)
+      .flatMap(Object.keys)
+      .filter(name => name.includes(' /api/v3/'))) {
+      const asked = new RegExp(`[/'"\`]${lastWord(route)}\\b`)
+      if (!texts.some(text => asked.test(text)))
+        unasked.push(`${route}: ask it in a test in ${folder.split('/dist/')[1]}`)
+    }
+  }
+  t.same(unasked, [])
+})
+
 t.test('a test of its area uses every expectation', async t => {
   const folders = (pattern: RegExp) => [...new Set(filesNamed(pattern).map(path => join(path, '..')))].sort()
-  t.same(folders(/\.access\.js$/), folders(/^access\.test\.js$/))
+  t.same(folders(/\.access\.js$/), folders(/\/access\.test\.js$/))
 })

@@ -1,6 +1,6 @@
 // The actors, projects and groups of the matrix. Each test file that needs them makes them once.
-import { createToken } from '../../src/areas/credentials/tokens.js'
-import { execute, row } from '../../src/db/sql.js'
+import { createToken } from '../../src/areas/people/credentials/tokens.js'
+import { execute, row } from '../../src/db/connect/sql.js'
 import { DEVELOPER, GUEST, MASTER, OWNER, REPORTER } from '../../src/lib/levels.js'
 import { type TestApp, testApp } from '../helpers/app.js'
 import { someOrigin, type TestGroup, type TestProject, type TestUser } from '../helpers/factory.js'

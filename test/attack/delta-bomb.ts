@@ -1,4 +1,4 @@
-import { FLUSH, pktLine } from '../../src/git/pkt-line.js'
+import { FLUSH, pktLine } from '../../src/git/transport/pkt-line.js'
 import { BLOB, idOf, packOf, repeatingDelta } from '../helpers/packs.js'
 import type { Attack } from './support/attack.js'
 

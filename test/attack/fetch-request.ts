@@ -1,5 +1,5 @@
 import { gzipSync } from 'node:zlib'
-import { FLUSH, pktLine } from '../../src/git/pkt-line.js'
+import { FLUSH, pktLine } from '../../src/git/transport/pkt-line.js'
 import { treeOfTrees } from '../helpers/trees.js'
 import { git } from '../scenarios/client.js'
 import type { Attack } from './support/attack.js'

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
-import { FLUSH, pktLine } from '../../src/git/pkt-line.js'
+import { FLUSH, pktLine } from '../../src/git/transport/pkt-line.js'
 import { git } from '../scenarios/client.js'
 import type { Attack } from './support/attack.js'
 

@@ -37,7 +37,7 @@ async function run(): Promise<number> {
     const world = await makeWorld(folder, random, victims)
     const stage = await setStage(world)
     const last = Math.min(number + ROUNDS_PER_HOME - 1, rounds)
-    for (; number <= last; number++) if (!(await tell(world, stage, number, deaths))) return 1
+    for (; number <= last; number++) if (!(await publish(world, stage, number, deaths))) return 1
     if (!(await leave(world))) return 1
   }
   const told = [...deaths].map(([name, count]) => `${name} ${count}`).join(', ')
@@ -46,7 +46,7 @@ async function run(): Promise<number> {
   return 0
 }
 
-async function tell(world: World, stage: Stage, number: number, deaths: Map<string, number>): Promise<boolean> {
+async function publish(world: World, stage: Stage, number: number, deaths: Map<string, number>): Promise<boolean> {
   const { kills, milliseconds, faults } = await playRound(world, stage, number)
   for (const name of kills) deaths.set(name, (deaths.get(name) ?? 0) + 1)
   const counts = `${world.refs.length} refs, ${world.files.length} files, ${world.receiver.hooks.length} hooks`

@@ -191,7 +191,7 @@ t.test('random pipelines end, and no build starts too early', async t => {
   t.strictSame(problems.slice(0, 5), [])
 })
 
-t.test('without needs the builds tell the same as the counts', async t => {
+t.test('without needs the builds publish the same as the counts', async t => {
   const problems: string[] = []
   const luck = random(11)
   for (let round = 0; round < 2000; round++) {

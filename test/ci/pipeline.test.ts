@@ -167,7 +167,7 @@ t.test('random pipelines keep all rules until they end', async t => {
     const { enqueue, skip, status } = advance(builds)
     const expected = expectedAdvance(builds)
     if (JSON.stringify(expected) !== JSON.stringify({ enqueue, skip, status }))
-      problems.push('the counts tell otherwise')
+      problems.push('the counts publish otherwise')
     const byId = new Map(builds.map(build => [build.id, build]))
     for (const [ids, becomes] of [[enqueue, 'pending'] as const, [skip, 'skipped'] as const]) {
       for (const id of ids) {

@@ -1,15 +1,15 @@
 // Tests the commands for tokens, SSH keys and mail addresses as scripts use them: with --json and exit codes.
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { createUser } from '../../src/areas/users/users.js'
-import { rows } from '../../src/db/sql.js'
+import { createUser } from '../../src/areas/people/users/users.js'
+import { rows } from '../../src/db/connect/sql.js'
 import { type Asker, testApp } from '../helpers/app.js'
 import { cli } from '../helpers/cli.js'
 import { testDatabase } from '../helpers/database.js'
 import { someOrigin, type TestUser } from '../helpers/factory.js'
+import { waitingEvents } from '../helpers/published.js'
 import { newKey, privateKeyFile } from '../helpers/ssh-keys.js'
 import t from '../helpers/tap.js'
-import { waitingHappenings } from '../helpers/told.js'
 
 const { home, databaseUrl } = await testDatabase()
 mkdirSync(home, { recursive: true, mode: 0o700 })
@@ -240,5 +240,5 @@ t.test('the audit records the commands, and hooks get the events of keys', async
       action
     )
   }
-  t.equal((await waitingHappenings('key.removed')).length, 1)
+  t.equal((await waitingEvents('key.removed')).length, 1)
 })

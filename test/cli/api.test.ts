@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { root } from '../../src/config.js'
-import { rows } from '../../src/db/sql.js'
+import { rows } from '../../src/db/connect/sql.js'
 import { forgetAddress, noteAddress } from '../../src/server/instance.js'
 import { testApp } from '../helpers/app.js'
 import { type CliOptions, cli } from '../helpers/cli.js'
@@ -142,7 +142,7 @@ t.test('--paginate gives all pages as one list', async t => {
 
 t.test('an answer without end is cut, and silence ends', async t => {
   const endless = await strange(t, (_, reply) => {
-    const more = () => reply.write('x'.repeat(65_536), more)
+    const more = (left?: Error | null) => left || reply.write('x'.repeat(65_536), more)
     more()
   })
   const ask = (at: string, ...args: string[]) =>

@@ -121,7 +121,7 @@ t.test('commands that use a database', async t => {
     t.match(stats.json(), { queues: { default: { backlog: 2 } }, processes: [], jobs: { enqueued: 2 }, paused: [] })
     const list = await run(['jobs', 'list', '--queue', 'default', '--json'])
     t.match(list.json(), {
-      jobs: [{ name: 'happening.told', state: 'ready', payload: { happening: { kind: 'user.created' } } }, {}]
+      jobs: [{ name: 'event.published', state: 'ready', payload: { event: { kind: 'user.created' } } }, {}]
     })
     t.equal((await run(['jobs', 'pause', 'hooks'])).stdout, 'paused hooks\n')
     t.match((await run(['jobs', 'stats', '--json'])).json(), { paused: ['hooks'] })

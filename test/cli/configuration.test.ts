@@ -1,7 +1,7 @@
 // Tests `config show`, `config check` and `info` as scripts use them.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { folderSize } from '../../src/cli/folder-size.js'
+import { folderSize } from '../../src/cli/appliance/folder-size.js'
 import { version } from '../../src/version.js'
 import { cli } from '../helpers/cli.js'
 import { testDatabase } from '../helpers/database.js'

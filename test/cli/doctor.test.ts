@@ -16,22 +16,22 @@ import { createServer as createHttpServer } from 'node:http'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import t from 'tap'
-import { createBackup } from '../../src/areas/backup/create.js'
-import { createHook } from '../../src/areas/hooks/hooks.js'
-import { runTask } from '../../src/areas/maintenance/maintenance.js'
-import { ensureRepository, repositoryPath } from '../../src/areas/projects/repositories.js'
+import { createHook } from '../../src/areas/ground/hooks/hooks.js'
+import { ensureRepository, repositoryPath } from '../../src/areas/projects/projects/repositories.js'
+import { createBackup } from '../../src/areas/upkeep/backup/create.js'
+import { runTask } from '../../src/areas/upkeep/maintenance/maintenance.js'
 import type { CheckResult } from '../../src/cli/doctor/check.js'
 import { checks } from '../../src/cli/doctor/checks.js'
 import { orphansCheck } from '../../src/cli/doctor/files.js'
 import { backupsCheck, buildFilesCheck, integrityCheck } from '../../src/cli/doctor/integrity.js'
 import { hooksCheck, retriedJobsCheck } from '../../src/cli/doctor/jobs.js'
 import { root } from '../../src/config.js'
+import { execute, row, rows, type Value } from '../../src/db/connect/sql.js'
 import { Hook } from '../../src/db/models/index.js'
-import { execute, row, rows, type Value } from '../../src/db/sql.js'
-import { createRepository } from '../../src/git/repository.js'
+import { createRepository } from '../../src/git/repository/repository.js'
 import { HOME_FOLDERS, prepareHome } from '../../src/home.js'
 import { machine } from '../../src/queue/processes.js'
-import { endBuild, makePipeline } from '../areas/builds/make-builds.js'
+import { endBuild, makePipeline } from '../areas/ci/builds/make-builds.js'
 import { git } from '../git/history.js'
 import { cli } from '../helpers/cli.js'
 import { testDatabase } from '../helpers/database.js'
@@ -246,7 +246,7 @@ t.test('--fix writes a HEAD that git cannot read', async t => {
 t.test('--fix leaves some faults to people', async t => {
   await insert('jobs', {
     queue: 'default',
-    name: 'happening.told',
+    name: 'event.published',
     payload: '{}',
     state: 'dead',
     run_at: minutesAgo(1),
@@ -258,7 +258,7 @@ t.test('--fix leaves some faults to people', async t => {
   const { code, ill, of } = await doctor(['--fix'])
   t.equal(code, 1)
   t.same(ill.sort(), ['clock', 'dead_jobs', 'hooks', 'maintenance'])
-  t.match(of('dead_jobs'), { details: ['happening.told: 1'] })
+  t.match(of('dead_jobs'), { details: ['event.published: 1'] })
   t.match(of('hooks'), { details: [/^hook \d+: 7 failures in a row/] })
   t.match(of('maintenance'), { remedy: 'run it by hand: gitstead maintenance run old_jobs', mended: null })
   t.match(of('clock'), { found: '1 jobs come from the future: the clock was set back' })
@@ -334,7 +334,7 @@ t.test('doctor looks inside', async t => {
         message: /^2 files of builds are damaged; looked at [12] builds?$/,
         details: [
           `build ${two.id}: the trace is missing`,
-          `build ${two.id}: the archive has other bytes than were stored`
+          `build ${two.id}: the content of the archive differs from the stored hash`
         ]
       })
     }
@@ -342,13 +342,13 @@ t.test('doctor looks inside', async t => {
     writeFileSync(file('traces', 'log'), 'dead')
     await t.rejects(async () => buildFilesCheck.examine(context), {
       message: /damaged/,
-      details: [`build ${two.id}: the trace has other bytes than were stored`]
+      details: [`build ${two.id}: the content of the trace differs from the stored hash`]
     })
     writeFileSync(file('artifacts', 'zip'), 'cut')
     writeFileSync(file('traces', 'log'), 'done, and the last lines of a late runner')
     await t.rejects(async () => buildFilesCheck.examine(context), {
       message: /damaged/,
-      details: [`build ${two.id}: the archive has 3 bytes, and not 7`]
+      details: [`build ${two.id}: the archive has 3 bytes instead of 7`]
     })
     writeFileSync(file('artifacts', 'zip'), 'archive')
     t.match(await buildFilesCheck.examine(context), /^looked at 1 build$/)
@@ -357,7 +357,7 @@ t.test('doctor looks inside', async t => {
   await t.test('jobs that fail again and again', async t => {
     await insert('jobs', {
       queue: 'default',
-      name: 'happening.told',
+      name: 'event.published',
       payload: '{}',
       state: 'delayed',
       attempts: 3,
@@ -370,7 +370,7 @@ t.test('doctor looks inside', async t => {
     }
     await t.rejects(async () => retriedJobsCheck.examine(context), {
       message: '1 job fails again and again',
-      details: [`happening.told: 1; job ${id}: Error: no such thing`]
+      details: [`event.published: 1; job ${id}: Error: no such thing`]
     })
     await execute("delete from jobs where state = 'delayed'")
     t.equal(await retriedJobsCheck.examine(context), 'no job has failed 3 times')
@@ -532,8 +532,8 @@ t.test('--fix does not touch a repository that exists', async t => {
   t.ok(existsSync(join(path, 'description')))
 })
 
-t.test('docs/maintenance.md lists every check, in order', async t => {
-  const page = readFileSync(join(root, 'docs/maintenance.md'), 'utf8')
+t.test('docs/operate/maintenance.md lists every check, in order', async t => {
+  const page = readFileSync(join(root, 'docs/operate/maintenance.md'), 'utf8')
   const listed = [...page.matchAll(/^\| `([a-z_]+)` \| ([^|`]+) \| (yes|-) \|$/gm)].map(([, ...cells]) => cells)
   t.same(
     listed,

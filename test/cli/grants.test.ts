@@ -1,6 +1,6 @@
-import { issuePair } from '../../src/areas/credentials/oauth/grants.js'
-import { createApplication } from '../../src/areas/credentials/oauth-applications.js'
-import { rows } from '../../src/db/sql.js'
+import { issuePair } from '../../src/areas/people/credentials/oauth/grants.js'
+import { createApplication } from '../../src/areas/people/credentials/oauth-applications.js'
+import { rows } from '../../src/db/connect/sql.js'
 import { testApp } from '../helpers/app.js'
 import { cli } from '../helpers/cli.js'
 import { testDatabase } from '../helpers/database.js'
@@ -47,5 +47,5 @@ t.test('oauth grants: what a user has granted is listed and taken away', async t
     "select via, changes from audit_events where action = 'oauth.revoke'"
   )
   t.equal(audit.length, 3)
-  t.ok(audit.every(({ via, changes }) => via === 'command' && /an administrator took the access away/.test(changes)))
+  t.ok(audit.every(({ via, changes }) => via === 'command' && /an administrator revoked the access/.test(changes)))
 })

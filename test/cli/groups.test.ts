@@ -1,7 +1,7 @@
 // Groups and members as scripts manage them: with --json, exit codes and dry runs.
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { row, rows } from '../../src/db/sql.js'
+import { row, rows } from '../../src/db/connect/sql.js'
 import { cli } from '../helpers/cli.js'
 import { testDatabase } from '../helpers/database.js'
 import { factory } from '../helpers/factory.js'
@@ -145,7 +145,7 @@ t.test('members import writes the good rows and names the bad ones', async t => 
     { line: 6, attribute: 'level', error: 'Access level is not known' },
     { line: 7, user: 'ghost', attribute: 'user', error: 'no user is called "ghost"' },
     { line: 8, path: 'no/such', attribute: 'path', error: 'no project is called "no/such"' },
-    { line: 9, attribute: 'user', error: 'is on line 3 already' },
+    { line: 9, attribute: 'user', error: 'is already on line 3' },
     { line: 10, attribute: 'level', error: /^is not one of guest, reporter, / },
     { line: 11, attribute: 'expires_at', error: /future/ },
     { line: 12, attribute: null, error: /2 values instead of 4/ }

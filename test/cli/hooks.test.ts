@@ -2,7 +2,7 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { loadConfig } from '../../src/config.js'
-import { execute } from '../../src/db/sql.js'
+import { execute } from '../../src/db/connect/sql.js'
 import { cli } from '../helpers/cli.js'
 import { testDatabase } from '../helpers/database.js'
 import { runJobs } from '../helpers/jobs.js'

@@ -1,7 +1,7 @@
 // The commands for issues, labels and milestones on a real database.
-import { createIssue } from '../../src/areas/issues/creation.js'
-import { saveSetting } from '../../src/areas/notifications/settings.js'
-import { execute, rows } from '../../src/db/sql.js'
+import { createIssue } from '../../src/areas/planning/issues/creation.js'
+import { saveSetting } from '../../src/areas/reach/notifications/settings.js'
+import { execute, rows } from '../../src/db/connect/sql.js'
 import { cli } from '../helpers/cli.js'
 import { testDatabase } from '../helpers/database.js'
 import { actorOf, factory, projectRow } from '../helpers/factory.js'

@@ -1,9 +1,9 @@
 // Tests the commands for mail as scripts use them.
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { queueMail } from '../../src/areas/mail/outbox.js'
+import { queueMail } from '../../src/areas/reach/mail/outbox.js'
 import { mailCheck } from '../../src/cli/doctor/mail.js'
-import { rows } from '../../src/db/sql.js'
+import { rows } from '../../src/db/connect/sql.js'
 import { cli } from '../helpers/cli.js'
 import { testDatabase } from '../helpers/database.js'
 import { runJobs } from '../helpers/jobs.js'

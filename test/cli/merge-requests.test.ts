@@ -1,6 +1,6 @@
 // The commands for merge requests.
-import { rows } from '../../src/db/sql.js'
-import { makeBranch, makeMergeRequest, makeProject } from '../areas/merge-requests/make-merge-requests.js'
+import { rows } from '../../src/db/connect/sql.js'
+import { makeBranch, makeMergeRequest, makeProject } from '../areas/planning/merge-requests/make-merge-requests.js'
 import { cli } from '../helpers/cli.js'
 import { testDatabase } from '../helpers/database.js'
 import t from '../helpers/tap.js'

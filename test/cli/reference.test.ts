@@ -1,12 +1,10 @@
 // Tests the completions and the man page, which are made from the static data of the commands.
 import { execFileSync } from 'node:child_process'
-import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { root } from '../../src/config.js'
 import { QUEUES } from '../../src/queue/jobs.js'
 import { cli } from '../helpers/cli.js'
 import { callsIn, commands, misunderstood } from '../helpers/command-line.js'
 import t from '../helpers/tap.js'
+import { pages, readText } from '../helpers/texts.js'
 
 const printed = async (args: string[]) => {
   const { code, stdout, stderr } = await cli(args)
@@ -166,10 +164,9 @@ t.test('every command says what it does, what its flags mean, and how it is used
 })
 
 t.test('every command line in the documentation is valid', async t => {
-  const pages = ['README.md', ...readdirSync(join(root, 'docs')).map(name => `docs/${name}`)]
   let found = 0
-  for (const page of pages.filter(name => name.endsWith('.md'))) {
-    const blocks = [...readFileSync(join(root, page), 'utf8').matchAll(/^```\w*\n([\s\S]*?)^```/gm)]
+  for (const page of pages) {
+    const blocks = [...readText(page).matchAll(/^```\w*\n([\s\S]*?)^```/gm)]
     const lines = blocks.flatMap(([, text = '']) => text.replace(/\\\n/g, ' ').split('\n'))
     for (const call of lines.flatMap(callsIn)) {
       found++
@@ -177,6 +174,31 @@ t.test('every command line in the documentation is valid', async t => {
     }
   }
   t.ok(found > 20)
+})
+
+/** The commands that a table row of docs/reference/commands.md names. */
+const commandsIn = (cell: string) =>
+  [...cell.matchAll(/`([a-z- ]+?)(?: --[a-z]+)?(?: [A-Z]+)?`/g)].map(([, name]) => name)
+
+t.test('docs/reference/commands.md lists every command', async t => {
+  const section = readText('docs/reference/commands.md').split('\n## ')[1] ?? ''
+  const rows = [...section.matchAll(/^\| (.+?) \| (`.+?) \|/gm)]
+  const listed = rows.flatMap(([, topic = '', verbs = '']) => {
+    const [words] = commandsIn(topic)
+    return commandsIn(verbs).map(verb => (words === undefined ? verb : `${words} ${verb}`))
+  })
+  t.same(listed.sort(), commands.map(({ words }) => words.join(' ')).sort())
+})
+
+t.test('docs/reference/commands.md says which commands ask before they destroy', async t => {
+  const rows = [...readText('docs/reference/commands.md').matchAll(/^\| (`.+) \| yes \| .+ \|$/gm)]
+  t.same(
+    rows.flatMap(([, cell = '']) => commandsIn(cell)).sort(),
+    commands
+      .filter(({ flags }) => flags.yes)
+      .map(({ words }) => words.join(' '))
+      .sort()
+  )
 })
 
 t.test('the help names every queue', async t => {

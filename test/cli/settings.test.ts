@@ -1,7 +1,7 @@
 // Tests the commands for settings and broadcast messages as scripts use them.
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { execute, row } from '../../src/db/sql.js'
+import { execute, row } from '../../src/db/connect/sql.js'
 import { testApp } from '../helpers/app.js'
 import { cli } from '../helpers/cli.js'
 import { testDatabase } from '../helpers/database.js'

@@ -1,5 +1,5 @@
 // Commands that take several arguments: each is done and told, and a failure of one stops no other.
-import { rows } from '../../src/db/sql.js'
+import { rows } from '../../src/db/connect/sql.js'
 import { enqueue } from '../../src/queue/enqueue.js'
 import { cli } from '../helpers/cli.js'
 import { testDatabase } from '../helpers/database.js'

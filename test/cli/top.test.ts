@@ -5,22 +5,23 @@ import { mkdtempSync, readFileSync, readlinkSync, rmSync, writeFileSync } from '
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { createHook } from '../../src/areas/hooks/hooks.js'
+import { createHook } from '../../src/areas/ground/hooks/hooks.js'
 import { loadConfig, root } from '../../src/config.js'
-import { closeDatabase } from '../../src/db/connection.js'
-import { startEmbedded } from '../../src/db/embedded.js'
-import { migrateUp } from '../../src/db/migrate.js'
-import { execute, row } from '../../src/db/sql.js'
+import { closeDatabase } from '../../src/db/connect/connection.js'
+import { execute, row } from '../../src/db/connect/sql.js'
+import { startEmbedded } from '../../src/db/embedded/embedded.js'
+import { migrateUp } from '../../src/db/schema/migrate.js'
 import { displayWidth } from '../../src/lib/display-width.js'
+import { compose } from '../../src/product.js'
 import { pausedQueues } from '../../src/queue/administer.js'
 import { enqueue } from '../../src/queue/enqueue.js'
 import { closeWake } from '../../src/queue/wake.js'
 import { appendTrace } from '../../src/storage/traces.js'
-import { endBuild, makePipeline } from '../areas/builds/make-builds.js'
+import { endBuild, makePipeline } from '../areas/ci/builds/make-builds.js'
 import { cli } from '../helpers/cli.js'
 import { factory, someOrigin } from '../helpers/factory.js'
 import { numbersTo } from '../helpers/numbers.js'
-import { toldJob } from '../helpers/told.js'
+import { eventJob } from '../helpers/published.js'
 import { until } from '../helpers/until.js'
 import { freePort } from '../scenarios/appliance.js'
 
@@ -29,6 +30,7 @@ process.env.GITSTEAD_LOG_LEVEL ??= 'silent'
 const home = mkdtempSync(join(tmpdir(), 'gitstead-test-'))
 process.env.GITSTEAD_HOME = home
 loadConfig({})
+compose()
 let database = await startEmbedded()
 await migrateUp()
 t.teardown(async () => {
@@ -113,7 +115,7 @@ function screenOf(output: string): string[] {
 }
 
 async function deadJob(key: string): Promise<number> {
-  const id = await enqueue('happening.told', toldJob(key))
+  const id = await enqueue('event.published', eventJob(key))
   await execute("update jobs set state = 'dead', error = ? where id = ?", [
     `Error: ${key} is broken\n  at a\n  at b`,
     id
@@ -194,7 +196,7 @@ t.test('a search finds an old job among thousands; marked jobs are changed toget
   const now = new Date()
   await execute(
     `insert into jobs (queue, name, payload, state, run_at, created_at)
-     select 'mail', 'happening.told', '{"id":"hay"}', 'ready', ?, ? from ${numbersTo(25_000)}`,
+     select 'mail', 'event.published', '{"id":"hay"}', 'ready', ?, ? from ${numbersTo(25_000)}`,
     [now, now]
   )
   const top = await terminal(t, 'jobs top --interval 1')
@@ -330,7 +332,7 @@ t.test('the dashboard continues after the database was down', async t => {
   top.type('p')
   await top.sees('no answer: the database is not available')
   database = await startEmbedded()
-  await enqueue('happening.told', toldJob('a'))
+  await enqueue('event.published', eventJob('a'))
   // The pause is done when the database is back soon enough for its statement, and not done otherwise.
   await top.sees(/> default +(active|paused) +1/)
   await until('the messages are gone', () => !/no answer|not done/.test(top.lines().join('\n')))

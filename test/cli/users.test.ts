@@ -2,10 +2,10 @@
 import { spawn } from 'node:child_process'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { beginSession, userOfPassword } from '../../src/areas/credentials/credentials.js'
-import { createProject } from '../../src/areas/projects/projects.js'
+import { beginSession, userOfPassword } from '../../src/areas/people/credentials/credentials.js'
+import { createProject } from '../../src/areas/projects/projects/projects.js'
 import { root } from '../../src/config.js'
-import { execute, row, rows } from '../../src/db/sql.js'
+import { execute, row, rows } from '../../src/db/connect/sql.js'
 import { cli } from '../helpers/cli.js'
 import { testDatabase } from '../helpers/database.js'
 import { factory, originBy } from '../helpers/factory.js'
@@ -240,7 +240,7 @@ t.test('users', async t => {
     const found = await row<{ users: number; hashes: number; namespaces: number; tokens: number; told: number }>(
       `select count(*) as users, count(distinct u.password_hash) as hashes, count(n.id) as namespaces,
          count(a.id) as tokens,
-         (select count(*) from jobs where name = 'happening.told' and payload like '%"username":"many-%') as told
+         (select count(*) from jobs where name = 'event.published' and payload like '%"username":"many-%') as told
        from users u left join namespaces n on n.owner_id = u.id and n.path = u.username
        left join access_tokens a on a.user_id = u.id and a.kind = 'private' where u.username like 'many-%'`
     )
@@ -251,9 +251,9 @@ t.test('users', async t => {
     const { code } = await run(['import', '-', '--mail'], 'username,email,name\nmailed,mailed@example.org,M\n')
     t.equal(code, 0)
     const told = await rows<{ payload: string }>(
-      `select payload from jobs where name = 'happening.told' and payload like '%"kind":"user.created"%'`
+      `select payload from jobs where name = 'event.published' and payload like '%"kind":"user.created"%'`
     )
-    const mails = told.map(({ payload }) => JSON.parse(payload).happening)
+    const mails = told.map(({ payload }) => JSON.parse(payload).event)
     const mailTo = (name: string) => mails.find(({ user }) => user.username === name)
     t.same([mailTo('mailed')?.mail, mailTo('many-1')?.mail], ['welcome', undefined])
     const { id, username } = await factory.user({ confirm: false })

@@ -1,7 +1,7 @@
 // Starts the home's database in its own process, uses it, and stops it again. With `stay` it waits until it is killed.
-import { closeDatabase } from '../../src/db/connection.js'
-import { startEmbedded } from '../../src/db/embedded.js'
-import { rows } from '../../src/db/sql.js'
+import { closeDatabase } from '../../src/db/connect/connection.js'
+import { rows } from '../../src/db/connect/sql.js'
+import { startEmbedded } from '../../src/db/embedded/embedded.js'
 
 const database = await startEmbedded({ transient: true })
 await rows('select 1')

@@ -1,12 +1,12 @@
 // Objects that anybody may push and that no tool of ours writes: each is read, and takes bounded memory.
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { readCommit, readTag, readTree } from '../../src/git/objects.js'
-import { MESSAGE_LIMIT, parseCommit } from '../../src/git/parse.js'
-import { closeGitProcesses } from '../../src/git/processes.js'
-import { refValue, resolveCommit } from '../../src/git/refs.js'
-import { findEntry, walkTree } from '../../src/git/tree.js'
-import { openTree, parseTree } from '../../src/git/tree-object.js'
+import { readCommit, readTag, readTree } from '../../src/git/objects/objects.js'
+import { MESSAGE_LIMIT, parseCommit } from '../../src/git/objects/parse.js'
+import { findEntry, walkTree } from '../../src/git/objects/tree.js'
+import { openTree, parseTree } from '../../src/git/objects/tree-object.js'
+import { refValue, resolveCommit } from '../../src/git/refs/refs.js'
+import { closeGitProcesses } from '../../src/git/repository/processes.js'
 import t from '../helpers/tap.js'
 import { git, repositoryWith } from './history.js'
 

@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import type { Test } from 'tap'
-import { createRepository } from '../../src/git/repository.js'
+import { createRepository } from '../../src/git/repository/repository.js'
 
 const environment = {
   PATH: process.env.PATH ?? '',

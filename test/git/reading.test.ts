@@ -1,10 +1,15 @@
 import { execFileSync } from 'node:child_process'
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs'
 import { buffer } from 'node:stream/consumers'
-import { openBlob, readBlob } from '../../src/git/blob.js'
-import { changedPaths, commitStats, commitsBetween, isAncestor, lastCommitOfPath } from '../../src/git/commits.js'
-import { readCommit, readTag, readTree } from '../../src/git/objects.js'
-import { closeGitProcesses } from '../../src/git/processes.js'
+import {
+  changedPaths,
+  commitStats,
+  commitsBetween,
+  isAncestor,
+  lastCommitOfPath
+} from '../../src/git/history/commits.js'
+import { openBlob, readBlob } from '../../src/git/objects/blob.js'
+import { readCommit, readTag, readTree } from '../../src/git/objects/objects.js'
 import {
   closeReaders,
   LARGE_OBJECT,
@@ -13,10 +18,11 @@ import {
   readObject,
   readObjectStart,
   readSmall
-} from '../../src/git/reader.js'
-import { listRefs, refValue, resolveCommit, ZERO } from '../../src/git/refs.js'
-import { createRepository } from '../../src/git/repository.js'
-import { findEntry, type PathEntry, walkTree } from '../../src/git/tree.js'
+} from '../../src/git/objects/reader.js'
+import { findEntry, type PathEntry, walkTree } from '../../src/git/objects/tree.js'
+import { listRefs, refValue, resolveCommit, ZERO } from '../../src/git/refs/refs.js'
+import { closeGitProcesses } from '../../src/git/repository/processes.js'
+import { createRepository } from '../../src/git/repository/repository.js'
 import t from '../helpers/tap.js'
 import { git, repositoryWith } from './history.js'
 

@@ -7,6 +7,7 @@ import { testDatabase } from './database.js'
 import { documentedAnswers } from './documented.js'
 import { factory, type TestUser } from './factory.js'
 import { runJobs } from './jobs.js'
+import { rememberRoutes } from './route-configs.js'
 
 type Query = Record<string, string | number | boolean | (string | number)[]>
 type Ask = (path: string, input?: Query) => Promise<LightMyRequestResponse>
@@ -70,7 +71,7 @@ let last: Built | undefined
 async function theApp(): Promise<Built> {
   const settings = JSON.stringify({ ...config(), home: null, database: null })
   if (last?.settings === settings) return last
-  const fastify = await buildApp()
+  const fastify = await rememberRoutes(buildApp)
   await fastify.ready()
   const built = { settings, fastify, check: documentedAnswers(fastify), uses: 0 }
   if (last?.uses === 0) await last.fastify.close()

@@ -29,10 +29,6 @@ function environmentOf(given: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return { PATH, HOME, TMPDIR, ...given }
 }
 
-// tap adds its own loader to every Node.js process that a test starts. The real command has none, so NODE_OPTIONS is
-// removed.
-const node = (...args: string[]) => ['-u', 'NODE_OPTIONS', process.execPath, ...args]
-
 let host: ChildProcess | undefined
 let last: Promise<unknown> = Promise.resolve()
 
@@ -71,7 +67,10 @@ function ask(call: Call): Promise<CliResult> {
 /** It ends with this process, as its channel does. */
 function startHost(): ChildProcess {
   const program = fileURLToPath(new URL('command-host.js', import.meta.url))
-  return spawn('env', node(program), { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
+  // tap adds its own loader to every Node.js process that a test starts. The real command has none.
+  return spawn('env', ['-u', 'NODE_OPTIONS', process.execPath, program], {
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc']
+  })
 }
 
 /** Runs `bin/gitstead` to its end, as a process of its own. */
@@ -79,7 +78,7 @@ export function cliProcess(
   args: readonly string[],
   { input = '', environment = {} }: CliOptions = {}
 ): Promise<CliResult> {
-  const child = spawn('env', node(join(root, 'bin/gitstead'), ...args), {
+  const child = spawn(join(root, 'bin/gitstead'), args, {
     env: environmentOf(environment),
     stdio: ['pipe', 'pipe', 'pipe']
   })

@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Connection, createConnection, type RowDataPacket } from 'mysql2/promise'
 import { loadConfig } from '../../src/config.js'
-import { closeDatabase } from '../../src/db/connection.js'
-import { databaseSocket, startEmbedded } from '../../src/db/embedded.js'
-import { migrateUp } from '../../src/db/migrate.js'
+import { closeDatabase } from '../../src/db/connect/connection.js'
+import { databaseSocket, startEmbedded } from '../../src/db/embedded/embedded.js'
+import { migrateUp } from '../../src/db/schema/migrate.js'
 import { secrets } from '../../src/secrets.js'
 
 export interface TestServer {

@@ -3,9 +3,10 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { loadConfig } from '../../src/config.js'
-import { closeDatabase } from '../../src/db/connection.js'
-import { migrateUp } from '../../src/db/migrate.js'
-import { closeGitProcesses } from '../../src/git/processes.js'
+import { closeDatabase } from '../../src/db/connect/connection.js'
+import { migrateUp } from '../../src/db/schema/migrate.js'
+import { closeGitProcesses } from '../../src/git/repository/processes.js'
+import { compose } from '../../src/product.js'
 import { closeWake } from '../../src/queue/wake.js'
 import { dropDatabase, makeDatabase, startTestServer } from './database-server.js'
 import t from './tap.js'
@@ -39,6 +40,7 @@ async function prepare(): Promise<TestHome> {
   process.env.GITSTEAD_DATABASE_URL = url.href
   process.env.GITSTEAD_LOG_LEVEL ??= 'silent'
   loadConfig({ port: 0 })
+  compose()
   // Work of an earlier file that goes on until it is done may have opened a pool meanwhile, to no database at all.
   await closeDatabase()
   // The statements of the template have made the schema already.

@@ -44,7 +44,7 @@ function checkOf(document: Document) {
     const named = `${url} ${Object.keys(headers)} ${typeof payload === 'string' ? payload : ''}`
     if (!operation || ANYWHERE.has(statusCode) || /sudo/i.test(named)) return
     const response = operation.responses[statusCode]
-    if (!response) throw new Error(`the document does not tell that ${method} ${url} answers ${statusCode}: ${body}`)
+    if (!response) throw new Error(`the document does not publish that ${method} ${url} answers ${statusCode}: ${body}`)
     if (!response.$ref || !String(type).startsWith('application/json')) return
     const ref = `api${response.$ref}/content/application~1json/schema`
     const fits = bodies.get(ref) ?? ajv.compile({ $ref: ref })

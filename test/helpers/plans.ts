@@ -1,8 +1,8 @@
 // Finds out which statements were sent to the database, and which plans the database makes for them. It reads the
 // database's own log, so that no copy of a statement can differ from the product's.
 
-import { sequelize } from '../../src/db/sequelize.js'
-import { rows } from '../../src/db/sql.js'
+import { sequelize } from '../../src/db/connect/sequelize.js'
+import { rows } from '../../src/db/connect/sql.js'
 
 export interface Step {
   readonly table: string | null

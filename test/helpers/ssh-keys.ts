@@ -1,6 +1,6 @@
 // Makes real SSH keys in the format of ssh-keygen. It does not use ssh2, whose generator loses a byte of one ed25519
 // key in 256.
-import { generateKeyPairSync, type JsonWebKey, type KeyObject } from 'node:crypto'
+import { generateKeyPairSync, type KeyObject } from 'node:crypto'
 import ssh2 from 'ssh2'
 
 /** Returns a new public key, of the type that is generated fastest. */
@@ -41,5 +41,5 @@ export function craftKey(type: string, ...fields: (Buffer | string)[]): string {
 export const positive = (number: Buffer): Buffer =>
   (number[0] ?? 0) > 127 ? Buffer.concat([Buffer.from([0]), number]) : number
 
-const jwk = (key: KeyObject): JsonWebKey => key.export({ format: 'jwk' })
+const jwk = (key: KeyObject) => key.export({ format: 'jwk' })
 const bytes = (text = ''): Buffer => Buffer.from(text, 'base64url')

@@ -1,7 +1,7 @@
 // Counts the statements that are sent to the database. Outside of a transaction every statement takes a connection from
 // the pool.
-import { pool } from '../../src/db/connection.js'
-import { sequelize } from '../../src/db/sequelize.js'
+import { pool } from '../../src/db/connect/connection.js'
+import { sequelize } from '../../src/db/connect/sequelize.js'
 
 /** Returns how many statements `work` sends outside of transactions. */
 export async function countStatements(work: () => Promise<unknown>): Promise<number> {

@@ -4,6 +4,7 @@ import { closeSync, openSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { runFile } from './tap.js'
+import { startClock } from './times.js'
 
 /** The folder of what the processes share: the list, and an empty file for each test file that is taken, and that has ended. */
 const [shared = ''] = process.argv.slice(2)
@@ -11,7 +12,9 @@ const files = JSON.parse(readFileSync(join(shared, 'files.json'), 'utf8')) as st
 
 for (const [at, file] of files.entries()) {
   if (!take(at)) continue
+  const stop = startClock(file)
   await runFile(file, () => import(pathToFileURL(resolve(file)).href))
+  stop()
   writeFileSync(join(shared, `${at}.ended`), '')
 }
 

@@ -1,5 +1,5 @@
 import { createTask } from 'node-cron'
-import { tasks } from '../../src/areas/maintenance/maintenance-tasks.js'
+import { tasks } from '../../src/areas/upkeep/maintenance/maintenance-tasks.js'
 import { nextDue, previousDue } from '../../src/lib/cron.js'
 import t from '../helpers/tap.js'
 

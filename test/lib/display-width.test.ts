@@ -41,7 +41,7 @@ t.test('a text is cut by its width and shows that it was cut', async t => {
 t.test('a text is cut between two words', async t => {
   t.equal(cutTo('the job did not end in time', 18), 'the job did not…')
   t.equal(cutTo('the job did not end', 16), 'the job did not…')
-  t.equal(cutTo('{"id":"k1","happening":{}}', 16), '{"id":"k1","…')
+  t.equal(cutTo('{"id":"k1","event":{}}', 16), '{"id":"k1","…')
   t.equal(cutTo('Error: getaddrinfo', 12), 'Error:…')
   t.equal(cutTo('a/very-long-path', 12), 'a/very-long…')
   t.equal(cutTo('x incomprehensibly-long', 20), 'x incomprehensibly-…', 'little would be left before the space')

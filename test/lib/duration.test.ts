@@ -1,4 +1,4 @@
-import { readDuration } from '../../src/cli/duration.js'
+import { readDuration } from '../../src/cli/input/duration.js'
 import { parseDuration } from '../../src/lib/duration.js'
 import t from '../helpers/tap.js'
 

@@ -1,5 +1,5 @@
 // The figures for the dashboard: the state of every queue, the counts of the last minutes, and the failed jobs.
-import { execute, rows } from '../../src/db/sql.js'
+import { execute, rows } from '../../src/db/connect/sql.js'
 import { discardJobs, pauseQueue, retryJobs } from '../../src/queue/administer.js'
 import { claimJobs, failJob, finishJobs, promoteJobs } from '../../src/queue/claim.js'
 import { enqueue } from '../../src/queue/enqueue.js'
@@ -7,14 +7,14 @@ import { queueMinutes, ratesOf, Tally } from '../../src/queue/history.js'
 import { queuesOverview } from '../../src/queue/overview.js'
 import { reapProcesses, registerProcess } from '../../src/queue/processes.js'
 import { testDatabase } from '../helpers/database.js'
+import { eventJob } from '../helpers/published.js'
 import { countStatements } from '../helpers/statements.js'
 import t from '../helpers/tap.js'
-import { toldJob } from '../helpers/told.js'
 
 await testDatabase()
 
 const MINUTE = 60_000
-const event = (key: string) => enqueue('happening.told', toldJob(key))
+const event = (key: string) => enqueue('event.published', eventJob(key))
 const worker = () => registerProcess({ queues: ['default'], concurrency: 3 })
 const failures = async () => (await rows<{ job_id: number }>('select job_id from job_failures')).map(r => r.job_id)
 const written = () =>
@@ -78,7 +78,7 @@ t.test('shows failures of existing jobs, the last one first', async t => {
     found.map(({ id }) => id),
     [a, c, b]
   )
-  t.match(found[2], { state: 'dead', name: 'happening.told', queue: 'default', attempts: 1, error: /Error: two/ })
+  t.match(found[2], { state: 'dead', name: 'event.published', queue: 'default', attempts: 1, error: /Error: two/ })
   t.match(JSON.parse(found[2]?.payload ?? ''), { id: 'b' })
 })
 

@@ -4,13 +4,13 @@ import { once } from 'node:events'
 import { readdirSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import t, { type Test } from 'tap'
-import { execute, row, rows } from '../../src/db/sql.js'
+import { execute, row, rows } from '../../src/db/connect/sql.js'
 import { prepareHome, socketPath } from '../../src/home.js'
 import { enqueue, enqueueAll } from '../../src/queue/enqueue.js'
 import { jobStats } from '../../src/queue/metrics.js'
 import { reapProcesses } from '../../src/queue/processes.js'
 import { testDatabase } from '../helpers/database.js'
-import { toldJob } from '../helpers/told.js'
+import { eventJob } from '../helpers/published.js'
 import { until } from '../helpers/until.js'
 
 await testDatabase()
@@ -22,7 +22,7 @@ await execute(`create table ran (id int unsigned not null auto_increment primary
 const HOUR = String(3_600_000)
 const LONG_LEASE = '3600'
 const module = new URL('worker-process.js', import.meta.url)
-const event = toldJob
+const event = eventJob
 const many = (count: number) => Array.from({ length: count }, (_, at) => event(`k${at}`))
 const left = async () => (await row<{ left_over: number }>('select count(*) as left_over from jobs'))?.left_over
 const ran = () => rows<{ job_id: number; pid: number }>('select job_id, pid from ran order by id')
@@ -60,9 +60,9 @@ t.beforeEach(async () => {
 })
 
 t.test('two processes do thousands of jobs, each job once', async t => {
-  await enqueueAll('happening.told', many(2000))
+  await enqueueAll('event.published', many(2000))
   const [one, two] = await Promise.all([worker(t), worker(t)])
-  for (let part = 0; part < 20; part++) await enqueueAll('happening.told', many(50))
+  for (let part = 0; part < 20; part++) await enqueueAll('event.published', many(50))
   await until('the queue is empty', async () => (await left()) === 0)
   const done = await ran()
   t.equal(done.length, 3000)
@@ -81,7 +81,7 @@ t.test('two processes do thousands of jobs, each job once', async t => {
 })
 
 t.test('workers killed in the middle lose nothing', async t => {
-  await enqueueAll('happening.told', many(1500))
+  await enqueueAll('event.published', many(1500))
   const survivor = await worker(t)
   for (let round = 0; round < 4; round++) {
     const victim = await worker(t)
@@ -98,7 +98,7 @@ t.test('workers killed in the middle lose nothing', async t => {
 })
 
 t.test('a job that kills its process is dead after three times, and no other job with it', async t => {
-  await enqueueAll('happening.told', [...many(20), event('kill'), ...many(20)])
+  await enqueueAll('event.published', [...many(20), event('kill'), ...many(20)])
   for (let round = 0; round < 3; round++) {
     const victim = await worker(t)
     if (victim.child.signalCode === null) await once(victim.child, 'exit')
@@ -113,7 +113,7 @@ t.test('a job that kills its process is dead after three times, and no other job
 
 t.test('a process that stood still until its lease ended changes nothing when it continues', async t => {
   const halted = await worker(t)
-  const id = await enqueue('happening.told', event('halt'))
+  const id = await enqueue('event.published', event('halt'))
   await until('the process stands still', async () => (await ran()).length === 1)
   await execute('update job_processes set lease_until = ? where id = ?', [new Date(Date.now() - 1), halted.processId])
   t.same(await reapProcesses(), [halted.processId])
@@ -129,7 +129,7 @@ t.test('a process that stood still until its lease ended changes nothing when it
     return answer.renewed === false
   })
   // The loop of the first worker has finished the job by now, and looks for more jobs all the time.
-  await enqueueAll('happening.told', many(30))
+  await enqueueAll('event.published', many(30))
   await until('the others are done', async () => (await left()) === 1)
   t.same(await row('select * from jobs where id = ?', [id]), before)
   t.match(before, { state: 'running', process_id: other.processId })
@@ -143,7 +143,7 @@ t.test('waking up', async t => {
   t.test('a worker starts a job at once, without polling', async t => {
     await worker(t, { TEST_POLL_INTERVAL: HOUR })
     for (let round = 0; round < 20; round++) {
-      await enqueue('happening.told', event('more'))
+      await enqueue('event.published', event('more'))
       await until('the job has run', async () => (await ran()).length > round)
     }
     t.equal((await ran()).length, 20)
@@ -151,7 +151,7 @@ t.test('waking up', async t => {
 
   t.test('a worker without a socket finds a job by polling', async t => {
     await worker(t, { TEST_DEAF: '1' })
-    await enqueue('happening.told', event('a'))
+    await enqueue('event.published', event('a'))
     await until('the job has run', async () => (await ran()).length === 1)
     t.equal(await until('the job is removed', async () => (await left()) === 0), true)
   })
@@ -161,7 +161,7 @@ t.test('waking up', async t => {
     await kill(victim)
     const path = join(folder, `wake-${victim.processId}.sock`)
     await until('it is gone', async () => {
-      await enqueue('happening.told', event('a'))
+      await enqueue('event.published', event('a'))
       return !readdirSync(folder).some(name => join(folder, name) === path)
     })
     t.pass('it is gone')

@@ -1,5 +1,5 @@
-import { execute, row, rows } from '../../src/db/sql.js'
-import { afterCommit, transact } from '../../src/db/transact.js'
+import { execute, row, rows } from '../../src/db/connect/sql.js'
+import { afterCommit, transact } from '../../src/db/connect/transact.js'
 import {
   discardJobs,
   findJob,
@@ -16,12 +16,12 @@ import { jobStats, processMetrics, queueMetrics } from '../../src/queue/metrics.
 import { reapProcesses, registerProcess, renewProcess, unregisterProcess } from '../../src/queue/processes.js'
 import { enqueueTick } from '../../src/queue/ticks.js'
 import { testDatabase } from '../helpers/database.js'
+import { eventJob } from '../helpers/published.js'
 import t from '../helpers/tap.js'
-import { toldJob } from '../helpers/told.js'
 
 await testDatabase()
 
-const event = toldJob
+const event = eventJob
 const register = (concurrency = 10) => registerProcess({ queues: ['default', 'hooks'], concurrency })
 const states = async () =>
   (await rows<{ state: string }>('select state from jobs order by id')).map(({ state }) => state)
@@ -36,7 +36,7 @@ t.test('a job belongs to its transaction', async t => {
   t.test('the job exists after the commit, and workers are woken then', async t => {
     const events: string[] = []
     await transact(async () => {
-      await enqueue('happening.told', event('a'))
+      await enqueue('event.published', event('a'))
       afterCommit(() => events.push('after'))
       events.push('inside')
     })
@@ -47,7 +47,7 @@ t.test('a job belongs to its transaction', async t => {
   t.test('a rollback removes the job, and no worker is woken', async t => {
     const events: string[] = []
     const failing = transact(async () => {
-      await enqueue('happening.told', event('a'))
+      await enqueue('event.published', event('a'))
       afterCommit(() => events.push('after'))
       throw new Error('no')
     })
@@ -58,7 +58,7 @@ t.test('a job belongs to its transaction', async t => {
   t.test('nobody claims the job before the commit', async t => {
     const process = await register()
     await transact(async () => {
-      await enqueue('happening.told', event('a'))
+      await enqueue('event.published', event('a'))
       const other = new Promise<number>(resolve => setImmediate(() => resolve(0)))
       await other
       const seen = await outside(() => claimJobs('default', process, 10))
@@ -69,7 +69,7 @@ t.test('a job belongs to its transaction', async t => {
 
   t.test('many jobs are added with few statements, in order', async t => {
     const first = await enqueueAll(
-      'happening.told',
+      'event.published',
       Array.from({ length: 1201 }, (_, at) => event(`k${at}`))
     )
     const found = await rows<{ id: number; payload: string }>('select id, payload from jobs order by id')
@@ -81,22 +81,22 @@ t.test('a job belongs to its transaction', async t => {
 
 /** Runs `fn` as if no transaction were open around it. */
 async function outside<T>(fn: () => Promise<T>): Promise<T> {
-  const { scopes } = await import('../../src/db/scope.js')
+  const { scopes } = await import('../../src/db/connect/scope.js')
   return scopes.exit(fn)
 }
 
 t.test('claiming', async t => {
   t.test('takes jobs by priority, then by age, and only from its queue', async t => {
     const process = await register()
-    await enqueue('happening.told', event('late'))
-    await enqueue('happening.told', event('urgent'), { priority: 50 })
+    await enqueue('event.published', event('late'))
+    await enqueue('event.published', event('urgent'), { priority: 50 })
     await enqueue('hook.deliver', { deliveryId: 1 })
     const claimed = await claimJobs('default', process, 10)
     t.same(
       claimed.map(({ name, payload, attempt, suspect }) => ({ name, payload, attempt, suspect })),
       [
-        { name: 'happening.told', payload: event('urgent'), attempt: 1, suspect: false },
-        { name: 'happening.told', payload: event('late'), attempt: 1, suspect: false }
+        { name: 'event.published', payload: event('urgent'), attempt: 1, suspect: false },
+        { name: 'event.published', payload: event('late'), attempt: 1, suspect: false }
       ]
     )
     t.same(await claimJobs('default', process, 10), [])
@@ -105,7 +105,7 @@ t.test('claiming', async t => {
   t.test('gives each job to one of many parallel claims', async t => {
     const process = await register()
     await enqueueAll(
-      'happening.told',
+      'event.published',
       Array.from({ length: 300 }, (_, at) => event(`k${at}`))
     )
     const got: number[] = []
@@ -123,7 +123,7 @@ t.test('claiming', async t => {
 
   t.test('takes nothing from a paused queue until it is resumed', async t => {
     const process = await register()
-    await enqueue('happening.told', event('a'))
+    await enqueue('event.published', event('a'))
     await pauseQueue('default')
     await pauseQueue('default')
     t.same(await claimJobs('default', process, 10), [])
@@ -136,7 +136,7 @@ t.test('claiming', async t => {
   t.test('skips jobs whose time has not come', async t => {
     const process = await register()
     const soon = new Date(Date.now() + 60_000)
-    await enqueue('happening.told', event('a'), { runAt: soon })
+    await enqueue('event.published', event('a'), { runAt: soon })
     t.same(await states(), ['delayed'])
     t.equal(await promoteJobs(), 0)
     t.same(await claimJobs('default', process, 10), [])
@@ -148,7 +148,7 @@ t.test('claiming', async t => {
 t.test('ends', async t => {
   t.test('a finished job is removed and counted once', async t => {
     const process = await register()
-    await enqueue('happening.told', event('a'))
+    await enqueue('event.published', event('a'))
     const [job] = await claimJobs('default', process, 1)
     await finishJobs([job?.id ?? 0], process)
     await finishJobs([job?.id ?? 0], process)
@@ -189,7 +189,7 @@ t.test('ends', async t => {
 
   t.test('dead jobs can be tried again with all their tries, or discarded', async t => {
     const process = await register()
-    const id = await enqueue('happening.told', event('a'))
+    const id = await enqueue('event.published', event('a'))
     await execute("update jobs set state = 'dead', attempts = 12, crashes = 3")
     t.equal(await retryJobs([id]), 1)
     t.match(await claimJobs('default', process, 1), [{ id, attempt: 1, suspect: false }])
@@ -202,7 +202,7 @@ t.test('ends', async t => {
 
   t.test('a job that was claimed but not started goes back without a try', async t => {
     const process = await register()
-    await enqueue('happening.told', event('a'))
+    await enqueue('event.published', event('a'))
     const [job] = await claimJobs('default', process, 1)
     await releaseJobs([job?.id ?? 0], process)
     t.match(await claimJobs('default', process, 1), [{ attempt: 1, suspect: false }])
@@ -213,7 +213,7 @@ t.test('processes that are gone', async t => {
   t.test('a process that lost its lease can no longer change anything', async t => {
     const zombie = await register()
     const other = await register()
-    await enqueueAll('happening.told', [event('a'), event('b'), event('c')])
+    await enqueueAll('event.published', [event('a'), event('b'), event('c')])
     const held = await claimJobs('default', zombie, 3)
     await execute('update job_processes set lease_until = ? where id = ?', [new Date(Date.now() - 1), zombie])
     t.same(await reapProcesses(), [zombie])
@@ -238,14 +238,14 @@ t.test('processes that are gone', async t => {
   t.test('a process that was declared gone claims nothing', async t => {
     const zombie = await register()
     await unregisterProcess(zombie)
-    await enqueue('happening.told', event('a'))
+    await enqueue('event.published', event('a'))
     t.same(await claimJobs('default', zombie, 3), [])
     t.same(await states(), ['ready'])
   })
 
   t.test('a job with an unknown process goes back', async t => {
     const process = await register()
-    await enqueue('happening.told', event('a'))
+    await enqueue('event.published', event('a'))
     await claimJobs('default', process, 1)
     await execute('delete from job_processes')
     await reapProcesses()
@@ -254,7 +254,7 @@ t.test('processes that are gone', async t => {
 
   t.test('a process whose pid has ended or was reused gives its jobs back at once', async t => {
     const dead = await register()
-    await enqueue('happening.told', event('a'))
+    await enqueue('event.published', event('a'))
     await claimJobs('default', dead, 1)
     await execute('update job_processes set pid_started = pid_started + 1 where id = ?', [dead])
     t.same(await reapProcesses(), [dead])
@@ -276,7 +276,7 @@ t.test('processes that are gone', async t => {
   })
 
   t.test('a job that ends its process three times is dead; a job that waited beside it is not', async t => {
-    await enqueueAll('happening.told', [event('killer'), event('innocent')])
+    await enqueueAll('event.published', [event('killer'), event('innocent')])
     for (let count = 1; count <= 3; count++) {
       const process = await register()
       const held = await claimJobs('default', process, 10)
@@ -294,7 +294,7 @@ t.test('processes that are gone', async t => {
 
   t.test('a process that unregisters leaves its jobs without blame', async t => {
     const process = await register()
-    await enqueue('happening.told', event('a'))
+    await enqueue('event.published', event('a'))
     await claimJobs('default', process, 1)
     await unregisterProcess(process)
     t.match(await row('select state, attempts, crashes from jobs'), { state: 'ready', attempts: 0, crashes: 0 })
@@ -303,7 +303,7 @@ t.test('processes that are gone', async t => {
 
 t.test('metrics', async t => {
   t.test('count every queue, also an empty one', async t => {
-    await enqueueAll('happening.told', [event('a'), event('b')])
+    await enqueueAll('event.published', [event('a'), event('b')])
     await enqueue('hook.deliver', { deliveryId: 1 }, { runAt: new Date(Date.now() + 60_000) })
     await execute('update jobs set run_at = ?', [new Date(Date.now() - 5000)])
     const metrics = await queueMetrics()
@@ -316,7 +316,7 @@ t.test('metrics', async t => {
 
   t.test('show processes with the jobs that they run now', async t => {
     const process = await register(2)
-    await enqueueAll('happening.told', [event('a'), event('b'), event('c')])
+    await enqueueAll('event.published', [event('a'), event('b'), event('c')])
     t.match(await processMetrics(), [{ queues: ['default', 'hooks'], concurrency: 2, busy: 0 }])
     await claimJobs('default', process, 1)
     t.match(await processMetrics(), [{ busy: 1 }])
@@ -327,7 +327,7 @@ t.test('metrics', async t => {
   t.test('keep the counts of processes that are gone', async t => {
     for (let count = 0; count < 3; count++) {
       const process = await register()
-      await enqueueAll('happening.told', [event('a'), event('b')])
+      await enqueueAll('event.published', [event('a'), event('b')])
       const claimed = await claimJobs('default', process, 2)
       await finishJobs(
         claimed.map(({ id }) => id),

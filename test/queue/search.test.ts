@@ -1,5 +1,5 @@
 // The search among all jobs: what it finds, where it goes on, and that it sends the text as a value.
-import { execute } from '../../src/db/sql.js'
+import { execute } from '../../src/db/connect/sql.js'
 import { type FoundJobs, type JobSearch, LOOKED_THROUGH, searchJobs } from '../../src/queue/search.js'
 import { testDatabase } from '../helpers/database.js'
 import { numbersTo } from '../helpers/numbers.js'

@@ -1,6 +1,6 @@
 // A worker of one queue in its own process, for tests that kill it. It records the jobs that it runs.
-import { closeDatabase } from '../../src/db/connection.js'
-import { execute } from '../../src/db/sql.js'
+import { closeDatabase } from '../../src/db/connect/connection.js'
+import { execute } from '../../src/db/connect/sql.js'
 import type { ClaimedJob } from '../../src/queue/claim.js'
 import { registerProcess, renewProcess, unregisterProcess } from '../../src/queue/processes.js'
 import { closeWake, listenForWake } from '../../src/queue/wake.js'
@@ -19,7 +19,7 @@ process.on('message', async message => {
     await unregisterProcess(processId)
     closeWake()
     await closeDatabase()
-    process.disconnect()
+    process.disconnect?.()
   }
 })
 loop.wake()

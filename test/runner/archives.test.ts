@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import {
   existsSync,
   mkdirSync,
@@ -13,11 +14,13 @@ import { buffer } from 'node:stream/consumers'
 import { ZipFile } from 'yazl'
 import { TooLarge } from '../../src/errors.js'
 import { pathMatcher } from '../../src/lib/glob.js'
-import { archiveName, type Packing, packArtifacts } from '../../src/runner/artifacts.js'
+import { archiveName, type Packing, packArtifacts } from '../../src/runner/files/artifacts.js'
+import { BadArchive, unzip } from '../../src/runner/files/unzip.js'
 import { leadsInside } from '../../src/runner/tree.js'
-import { BadArchive, unzip } from '../../src/runner/unzip.js'
 import { expand, expandVariables } from '../../src/runner/variables.js'
+import { openFilesIn } from '../helpers/open-files.js'
 import t, { type Test } from '../helpers/tap.js'
+import { until } from '../helpers/until.js'
 
 const limits = { total: 1_000_000, file: 500_000 }
 
@@ -150,6 +153,14 @@ t.test('the size of an archive and of its files is limited', async t => {
   await t.rejects(pack(t, tree, { limit: 19_999 }), { constructor: TooLarge, message: /larger than 199990 bytes/ })
   await t.rejects(pack(t, tree, { limit: 100, paths: ['zeros'] }), TooLarge)
   t.equal(await pack(t, tree, { paths: ['nothing'] }), undefined)
+})
+
+t.test('an archive that fails leaves no file open', async t => {
+  const folder = t.testdir({ tree: {} })
+  const tree = join(folder, 'tree')
+  writeFileSync(join(tree, 'noise'), randomBytes(900_000))
+  await t.rejects(pack(t, tree, {}), { constructor: TooLarge, message: /the archive is larger/ })
+  await until('the file is closed', () => openFilesIn(tree).length === 0)
 })
 
 async function archive(

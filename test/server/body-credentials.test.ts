@@ -1,6 +1,6 @@
 // The story: a client of another maker sends `private_token` and `sudo` as parameters of its forms, so each of its writes
 // was answered with 401.
-import { rows } from '../../src/db/sql.js'
+import { rows } from '../../src/db/connect/sql.js'
 import { buildApp } from '../../src/server/app.js'
 import { testApp } from '../helpers/app.js'
 import t from '../helpers/tap.js'

@@ -1,5 +1,5 @@
 import { loadConfig } from '../../src/config.js'
-import { row } from '../../src/db/sql.js'
+import { row } from '../../src/db/connect/sql.js'
 import { buildApp } from '../../src/server/app.js'
 import { testApp } from '../helpers/app.js'
 import { factory } from '../helpers/factory.js'

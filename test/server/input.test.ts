@@ -317,7 +317,7 @@ t.test('paths and queries', async t => {
     }
   })
 
-  t.test('errors are JSON, and tell nothing of the inside', async t => {
+  t.test('errors are JSON, and publish nothing of the inside', async t => {
     for (const url of ['/no/such', '/projects/0', '/hooks', '/projects?page=x']) {
       const res = await get(url)
       t.match(res.headers['content-type'], /^application\/json/)

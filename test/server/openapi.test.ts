@@ -132,7 +132,7 @@ t.test('every operation says who may call it, and fails as it is described', asy
   t.same(find('createSession')?.security, [], 'no credentials')
   t.same(find('getProject')?.security, optional, 'credentials of those who have them')
   t.equal(find('createProject')?.security, undefined, 'the credentials of the document')
-  t.match(find('listAuditEvents')?.description, /^The newest first\.\n\nFor administrators\.$/)
+  t.match(find('listAuditEvents')?.description, /^Newest first\.\n\nFor administrators\.$/)
   t.match(
     find('createProjectFile')?.description,
     /^For members of the project with the level Developer or higher\. Archived projects refuse it\.$/

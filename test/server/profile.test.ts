@@ -1,6 +1,6 @@
 // The pages of one's own account over a real listener, as a browser without scripts sees them.
 import { loadConfig } from '../../src/config.js'
-import { row, rows } from '../../src/db/sql.js'
+import { row, rows } from '../../src/db/connect/sql.js'
 import { testApp } from '../helpers/app.js'
 import { type Answer, Browser, formIn, listen } from '../helpers/browser.js'
 import type { TestUser } from '../helpers/factory.js'

@@ -1,5 +1,5 @@
 // What administrators decide about signing in: the page's text and messages, where people are sent, how long sessions last.
-import { execute, row } from '../../src/db/sql.js'
+import { execute, row } from '../../src/db/connect/sql.js'
 import { testApp } from '../helpers/app.js'
 import t from '../helpers/tap.js'
 

@@ -1,7 +1,7 @@
 // The pages for people who cannot sign in yet: sign-up, confirmation, a forgotten password; over real HTTP, with the mails that
 // they cause.
-import { WINDOW_S } from '../../src/areas/credentials/attempts.js'
-import { execute, row } from '../../src/db/sql.js'
+import { WINDOW_S } from '../../src/areas/people/credentials/login-throttle.js'
+import { execute, row } from '../../src/db/connect/sql.js'
 import { testApp } from '../helpers/app.js'
 import { Browser, listen } from '../helpers/browser.js'
 import { mailbox } from '../helpers/mails.js'

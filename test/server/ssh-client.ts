@@ -2,7 +2,7 @@
 import { execFile, execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { addKey } from '../../src/areas/users/keys.js'
+import { addKey } from '../../src/areas/people/users/keys.js'
 import { someOrigin, type TestUser } from '../helpers/factory.js'
 import { tryGit } from '../scenarios/client.js'
 

@@ -1,9 +1,9 @@
 // References, mentions, closing patterns and slash commands, as tables.
-import { closedIssues } from '../../src/text/closing.js'
-import { commandLines, MOST_COMMANDS, withoutLines } from '../../src/text/commands.js'
+import { closedIssues } from '../../src/text/closing-references.js'
 import { LONGEST_READ } from '../../src/text/markdown.js'
-import { withProject } from '../../src/text/moving.js'
 import { MOST_MENTIONS, MOST_REFERENCES, parseText, type Reference } from '../../src/text/references.js'
+import { withProject } from '../../src/text/rewrite-references.js'
+import { commandLines, MOST_COMMANDS, withoutLines } from '../../src/text/slash-commands.js'
 import t from '../helpers/tap.js'
 
 const BASE = 'https://git.example.org/here'

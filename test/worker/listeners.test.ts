@@ -1,10 +1,10 @@
-// Passing happenings to listeners: one that fails does not stop the others and runs again. Also jobs of older versions.
+// Passing events to listeners: one that fails does not stop the others and runs again. Also jobs of older versions.
 import { randomUUID } from 'node:crypto'
-import type { Told } from '../../src/areas/activity/happenings.js'
-import type { Listener } from '../../src/areas/activity/listeners.js'
-import { createHook } from '../../src/areas/hooks/hooks.js'
-import { execute, row, rows } from '../../src/db/sql.js'
-import { tellListeners } from '../../src/worker/listeners.js'
+import type { PublishedEvent } from '../../src/areas/ground/activity/events.js'
+import { type Listener, notifyListeners } from '../../src/areas/ground/activity/listeners.js'
+import { createHook } from '../../src/areas/ground/hooks/hooks.js'
+import { execute, row, rows } from '../../src/db/connect/sql.js'
+import { handleEvent } from '../../src/product.js'
 import { testDatabase } from '../helpers/database.js'
 import { factory, someOrigin } from '../helpers/factory.js'
 import { runJobs } from '../helpers/jobs.js'
@@ -13,10 +13,10 @@ import t from '../helpers/tap.js'
 await testDatabase()
 
 const CI = 'test:\n  script: [make]\n'
-const told: Told = {
+const told: PublishedEvent = {
   id: randomUUID(),
   at: new Date().toISOString(),
-  happening: { kind: 'ref.changed', refChangeId: 1 }
+  event: { kind: 'ref.changed', refChangeId: 1 }
 }
 const count = async (table: string) =>
   Number((await row<{ count: number }>(`select count(*) as count from ${table}`))?.count)
@@ -25,7 +25,7 @@ t.beforeEach(async () => {
   for (const table of ['jobs', 'hooks', 'hook_deliveries', 'activity_events']) await execute(`delete from ${table}`)
 })
 
-t.test('all listeners receive a happening, also when one throws or rejects', async t => {
+t.test('all listeners receive an event, also when one throws or rejects', async t => {
   const heard: string[] = []
   const listener = (name: string, fails?: 'at once' | 'later'): Listener => ({
     name,
@@ -38,17 +38,17 @@ t.test('all listeners receive a happening, also when one throws or rejects', asy
     }
   })
   const all = [listener('one'), listener('two', 'at once'), listener('three', 'later'), listener('four')]
-  await t.rejects(tellListeners(told, all), { message: /^two: Error: deaf.*\nthree: TypeError: asleep/s })
+  await t.rejects(notifyListeners(all, told), { message: /^two: Error: deaf.*\nthree: TypeError: asleep/s })
   t.same(
     heard,
     all.map(({ name }) => `${name} ${told.id}`)
   )
-  await t.resolves(tellListeners(told, [listener('one')]))
+  await t.resolves(notifyListeners([listener('one')], told))
 })
 
-t.test('a happening of a newer version does not count as done', async t => {
-  const strange = { ...told, happening: { kind: 'moon.landed' } } as unknown as Told
-  await t.rejects(tellListeners(strange), { message: 'nobody listens to moon.landed' })
+t.test('an event of a newer version does not count as done', async t => {
+  const strange = { ...told, event: { kind: 'moon.landed' } } as unknown as PublishedEvent
+  await t.rejects(handleEvent(strange), { message: 'nobody listens to moon.landed' })
 })
 
 t.test('a job with a failed listener runs again, and the other listeners have no second effect', async t => {
@@ -63,12 +63,12 @@ t.test('a job with a failed listener runs again, and the other listeners have no
   } finally {
     await execute('rename table activity_events_away to activity_events')
   }
-  t.match(await rows("select state, error from jobs where name = 'happening.told'"), [
+  t.match(await rows("select state, error from jobs where name = 'event.published'"), [
     { state: 'delayed', error: /^Error: activity: .*activity_events/ }
   ])
   t.same([await count('hook_deliveries'), await count('pipelines'), await count('activity_events')], [1, 1, 0])
   await runJobs({ until: new Date(Date.now() + 5_000) })
-  t.same(await rows("select id from jobs where name = 'happening.told'"), [])
+  t.same(await rows("select id from jobs where name = 'event.published'"), [])
   t.same([await count('hook_deliveries'), await count('pipelines'), await count('activity_events')], [1, 1, 1])
 })
 
@@ -99,5 +99,12 @@ t.test('jobs of an older version run, with the keys of that version', async t =>
   ])
   t.equal(deliveries.length, 2)
   t.equal((await rows('select id from pipelines where project_id = ?', [project.id])).length, 1)
+  t.same(await rows("select id from jobs where queue = 'default'"), [])
+
+  await execute('delete from activity_events')
+  const happening = { kind: 'ref.changed', refChangeId: change?.id }
+  await enqueue('happening.told', { id: randomUUID(), at: new Date().toISOString(), happening })
+  await runJobs()
+  t.equal(await count('activity_events'), 1)
   t.same(await rows("select id from jobs where queue = 'default'"), [])
 })

@@ -1,7 +1,7 @@
 // One loop in this process, on a real queue: the jobs that it takes and gives back, and that it leaves nothing behind.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { importLanes } from '../../src/areas/imports/fill.js'
-import { execute, row, rows } from '../../src/db/sql.js'
+import { importLanes } from '../../src/areas/projects/imports/fill-repository.js'
+import { execute, row, rows } from '../../src/db/connect/sql.js'
 import { pauseQueue, resumeQueue } from '../../src/queue/administer.js'
 import { type ClaimedJob, promoteJobs } from '../../src/queue/claim.js'
 import { enqueue, enqueueAll } from '../../src/queue/enqueue.js'
@@ -11,14 +11,14 @@ import { registerProcess, unregisterProcess } from '../../src/queue/processes.js
 import { withLimit } from '../../src/worker/limit.js'
 import { type LaneOptions, Loop } from '../../src/worker/loop.js'
 import { testDatabase } from '../helpers/database.js'
+import { eventJob } from '../helpers/published.js'
 import t, { type Test } from '../helpers/tap.js'
-import { toldJob } from '../helpers/told.js'
 import { until } from '../helpers/until.js'
 
 await testDatabase()
 
 const HOUR = 3_600_000
-const event = toldJob
+const event = eventJob
 const many = (count: number, key = 'k') => Array.from({ length: count }, (_, at) => event(`${key}${at}`))
 const left = async () => (await row<{ count: number }>('select count(*) as count from jobs'))?.count ?? -1
 const keyOf = ({ payload }: ClaimedJob) => (payload as { id: string }).id
@@ -53,7 +53,7 @@ t.test('a loop runs any number of jobs, never more at the same time than allowed
     await sleep(0)
     running -= 1
   })
-  await enqueueAll('happening.told', many(1000))
+  await enqueueAll('event.published', many(1000))
   loop.wake()
   await until('all is done', async () => (await left()) === 0)
   t.equal(most, 4)
@@ -77,7 +77,7 @@ t.test('a loop reports finished tries, and how many of them failed', async t => 
     }
   })
   t.teardown(() => loop.stop(10))
-  await enqueueAll('happening.told', many(10))
+  await enqueueAll('event.published', many(10))
   loop.wake()
   await until('all ended', () => reported.count === 10)
   t.equal(reported.failed, 1)
@@ -87,7 +87,7 @@ t.test('no wake-up is lost at any moment', async t => {
   const seen = new Set<string>()
   const { loop } = await loopOf(t, async job => void seen.add(keyOf(job)))
   for (let at = 0; at < 300; at++) {
-    await enqueue('happening.told', event(`k${at}`))
+    await enqueue('event.published', event(`k${at}`))
     loop.wake()
     if (at % 7 === 0) await until('the job has run', () => seen.has(`k${at}`))
   }
@@ -99,7 +99,7 @@ t.test('a loop polls without wake-ups', async t => {
   const { loop } = await loopOf(t, async () => {}, { pollInterval: 20 })
   loop.wake()
   for (let round = 0; round < 3; round++) {
-    await enqueue('happening.told', event('a'))
+    await enqueue('event.published', event('a'))
     await until('the job has run', async () => (await left()) === 0)
   }
   t.pass('all were found')
@@ -110,7 +110,7 @@ t.test('a failed job waits, and is done when it no longer fails', async t => {
   const { loop } = await loopOf(t, async () => {
     if (failing) throw new Error('not yet')
   })
-  await enqueueAll('happening.told', many(3))
+  await enqueueAll('event.published', many(3))
   loop.wake()
   const delayed = () => rows("select id from jobs where state = 'delayed' and error like '%not yet%'")
   await until('all have failed', async () => (await delayed()).length === 3)
@@ -124,7 +124,7 @@ t.test('a failed job waits, and is done when it no longer fails', async t => {
 t.test('a loop takes nothing from a paused queue until it is resumed', async t => {
   const { loop } = await loopOf(t, async () => {}, { pollInterval: 10 })
   await pauseQueue('default')
-  await enqueueAll('happening.told', many(5))
+  await enqueueAll('event.published', many(5))
   loop.wake()
   await sleep(100)
   t.equal(await left(), 5)
@@ -176,7 +176,7 @@ t.test('stopping', async t => {
       // The quick jobs come first, so that the loop claims more jobs than it runs.
       if (keyOf(job).startsWith('slow')) await gate
     })
-    await enqueueAll('happening.told', [...many(200, 'quick'), ...many(60, 'slow')])
+    await enqueueAll('event.published', [...many(200, 'quick'), ...many(60, 'slow')])
     loop.wake()
     await until('four run', () => begun.filter(key => key.startsWith('slow')).length === 4)
     const stopped = loop.stop(HOUR)
@@ -199,7 +199,7 @@ t.test('stopping', async t => {
       begun += 1
       await sleep(HOUR, undefined, { signal })
     })
-    await enqueueAll('happening.told', many(2))
+    await enqueueAll('event.published', many(2))
     loop.wake()
     await until('both run', () => begun === 2)
     await loop.stop(10)
@@ -215,7 +215,7 @@ t.test('stopping', async t => {
       begun += 1
       return new Promise(() => {})
     })
-    await enqueue('happening.told', event('deaf'))
+    await enqueue('event.published', event('deaf'))
     loop.wake()
     await until('it runs', () => begun === 1)
     await loop.stop(20)
@@ -227,7 +227,7 @@ t.test('stopping', async t => {
   t.test('leaves no job behind at any moment of a claim', async t => {
     for (let round = 0; round < 20; round++) {
       const { loop, processId } = await loopOf(t, async () => {}, { pollInterval: 1 })
-      await enqueueAll('happening.told', many(30))
+      await enqueueAll('event.published', many(30))
       loop.wake()
       await sleep(round / 2)
       await loop.stop(1000)
@@ -240,7 +240,7 @@ t.test('stopping', async t => {
   t.test('takes no more jobs, even after a wake-up', async t => {
     const { loop } = await loopOf(t, async () => {})
     await loop.stop(10)
-    await enqueue('happening.told', event('late'))
+    await enqueue('event.published', event('late'))
     loop.wake()
     await sleep(50)
     t.match(await rows('select state from jobs'), [{ state: 'ready' }])
@@ -248,7 +248,7 @@ t.test('stopping', async t => {
 })
 
 t.test('a job whose process died runs alone', async t => {
-  await enqueueAll('happening.told', [...many(3, 'first'), event('suspect'), ...many(20, 'later')])
+  await enqueueAll('event.published', [...many(3, 'first'), event('suspect'), ...many(20, 'later')])
   await execute(`update jobs set crashes = 1 where payload like '%suspect%'`)
   let running = 0
   let beside = -1
@@ -270,7 +270,7 @@ t.test('a job whose process died runs alone', async t => {
 t.test('finished jobs are always removed, in any rhythm', async t => {
   const { loop } = await loopOf(t, async job => sleep(Number(keyOf(job).slice(1)) % 3))
   for (let round = 0; round < 30; round++) {
-    await enqueueAll('happening.told', many(1 + (round % 12)))
+    await enqueueAll('event.published', many(1 + (round % 12)))
     loop.wake()
     await until('the table is empty', async () => (await left()) === 0)
   }

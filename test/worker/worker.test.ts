@@ -6,14 +6,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { loadConfig } from '../../src/config.js'
-import { closeDatabase } from '../../src/db/connection.js'
-import { type EmbeddedDatabase, startEmbedded } from '../../src/db/embedded.js'
-import { migrateUp } from '../../src/db/migrate.js'
-import { execute, row, rows } from '../../src/db/sql.js'
+import { closeDatabase } from '../../src/db/connect/connection.js'
+import { execute, row, rows } from '../../src/db/connect/sql.js'
+import { type EmbeddedDatabase, startEmbedded } from '../../src/db/embedded/embedded.js'
+import { migrateUp } from '../../src/db/schema/migrate.js'
 import { enqueue, enqueueAll } from '../../src/queue/enqueue.js'
 import { jobStats, processMetrics } from '../../src/queue/metrics.js'
 import { closeWake } from '../../src/queue/wake.js'
-import { toldJob } from '../helpers/told.js'
+import { eventJob } from '../helpers/published.js'
 import { until } from '../helpers/until.js'
 
 delete process.env.GITSTEAD_DATABASE_URL
@@ -37,7 +37,7 @@ t.teardown(async () => {
 const module = new URL('../../src/worker/process.js', import.meta.url)
 const left = async () => (await row<{ count: number }>('select count(*) as count from jobs'))?.count ?? -1
 const tasks = (count: number) => Array.from({ length: count }, () => ({ task: 'old_ticks' }))
-const events = (count: number) => Array.from({ length: count }, (_, at) => toldJob(`k${at}`))
+const events = (count: number) => Array.from({ length: count }, (_, at) => eventJob(`k${at}`))
 const emptied = () => until('all is done', async () => (await left().catch(() => -1)) === 0)
 
 async function worker(t: Test): Promise<ChildProcess> {
@@ -67,7 +67,7 @@ t.test('a worker registers itself, runs the jobs, and unregisters at the end', a
   t.match(await processMetrics(), [
     { pid: child.pid, queues: ['default', 'hooks', 'mail', 'maintenance', 'imports'], busy: 0 }
   ])
-  await enqueueAll('happening.told', events(300))
+  await enqueueAll('event.published', events(300))
   await enqueueAll('maintenance.run', tasks(5))
   await emptied()
   t.same(await jobStats(), { processed: 305, failed: 0, enqueued: 0 })
@@ -84,7 +84,7 @@ t.test('a worker ends with its parent', async t => {
 
 t.test('a delayed job starts when its time has come, and a failed job is tried again', async t => {
   await worker(t)
-  await enqueue('happening.told', toldJob('a'), {
+  await enqueue('event.published', eventJob('a'), {
     runAt: new Date(Date.now() + 300)
   })
   const failing = await enqueue('maintenance.run', { task: 'nothing' })
@@ -97,7 +97,7 @@ t.test('a delayed job starts when its time has come, and a failed job is tried a
 
 t.test('a second worker takes over at once when the first is killed', async t => {
   const [victim, other] = [await worker(t), await worker(t)]
-  await enqueueAll('happening.told', events(2000))
+  await enqueueAll('event.published', events(2000))
   await until('some are done', async () => (await left()) < 1800)
   await end(victim, 'SIGKILL')
   await emptied()
@@ -109,7 +109,7 @@ t.test('a second worker takes over at once when the first is killed', async t =>
 t.test('a worker continues after the database was killed and started again', async t => {
   const child = await worker(t)
   for (let round = 0; round < 2; round++) {
-    await enqueueAll('happening.told', events(1500))
+    await enqueueAll('event.published', events(1500))
     await until('some are done', async () => (await left()) < 1400)
     process.kill(database.pid, 'SIGKILL')
     await database.ended
@@ -130,7 +130,7 @@ t.test('a worker that was declared gone while it stood still ends itself', async
   t.match(await processMetrics(), [{ pid: other.pid }])
   child.kill('SIGCONT')
   t.same(await once(child, 'exit'), [1, null])
-  await enqueueAll('happening.told', events(50))
+  await enqueueAll('event.published', events(50))
   await emptied()
 })
 

@@ -45,15 +45,16 @@ export const LATEST = '~latest'
 
 /** The entries of the value of `include`. Reports wrong ones and leaves them out. */
 export function readIncludeEntries(value: Yaml, report: Report, warn: Report, fill: Fill): IncludeEntry[] {
-  const tell = (problem: string) => report('include', problem)
+  const reportInclude = (problem: string) => report('include', problem)
   const entries = Array.isArray(value) ? value : [value]
   return entries.flatMap((entry, at) => {
     if (typeof entry === 'string') {
       const text = written(entry, fill)
-      return placed(text.value.includes('://') ? remote(text, tell) : local(text, tell), text)
+      return placed(text.value.includes('://') ? remote(text, reportInclude) : local(text, reportInclude), text)
     }
-    if (entry instanceof Map) return mapped({ path: `include:${at + 1}`, entries: entry, report, warn }, tell, fill)
-    tell(`should be a path or a list of paths, not ${isReference(entry) ? 'a reference' : kindOf(entry)}`)
+    if (entry instanceof Map)
+      return mapped({ path: `include:${at + 1}`, entries: entry, report, warn }, reportInclude, fill)
+    reportInclude(`should be a path or a list of paths, not ${isReference(entry) ? 'a reference' : kindOf(entry)}`)
     return []
   })
 }
@@ -88,37 +89,40 @@ const placed = (
   { rules = null, inputs = null }: Partial<Pick<IncludeEntry, 'rules' | 'inputs'>> = {}
 ): IncludeEntry[] => (place ? [{ place, rules, inputs, written: isFilled ? shown.slice(1, -1) : null }] : [])
 
-function mapped(section: Section, tell: Tell, fill: Fill): IncludeEntry[] {
+function mapped(section: Section, reportInclude: Tell, fill: Fill): IncludeEntry[] {
   checkKeys(section, [...KINDS, 'file', 'ref', 'rules', 'inputs'], ['integrity', 'cache', 'artifact', 'job'])
   const kinds = KINDS.filter(kind => given(section, kind) !== undefined)
   const [kind, another] = kinds
   const how = { rules: readIncludeRules(section), inputs: readSection(section, 'inputs')?.entries ?? null }
   if (kind === undefined || another !== undefined) {
-    tell(`should have the path of a file in ${another === undefined ? '`local`' : `one of ${kinds.join(', ')}`}`)
+    reportInclude(
+      `should have the path of a file in ${another === undefined ? '`local`' : `one of ${kinds.join(', ')}`}`
+    )
     return []
   }
   if (kind !== 'project') {
-    for (const key of ['file', 'ref']) if (given(section, key) !== undefined) tell(`key \`${key}\` needs \`project\``)
+    for (const key of ['file', 'ref'])
+      if (given(section, key) !== undefined) reportInclude(`key \`${key}\` needs \`project\``)
   }
   const plain = readText(section, kind, LONGEST)
   if (plain === null) return []
   const text = written(plain, fill)
-  if (kind === 'local') return placed(local(text, tell), text, how)
-  if (kind === 'remote') return placed(remote(text, tell), text, how)
+  if (kind === 'local') return placed(local(text, reportInclude), text, how)
+  if (kind === 'remote') return placed(remote(text, reportInclude), text, how)
   if (kind === 'template') return placed({ kind, name: text.value }, text, how)
-  if (kind === 'component') return placed(component(text, tell), text, how)
-  return ofProject(section, text, tell, fill).flatMap(([place, file]) => placed(place, file, how))
+  if (kind === 'component') return placed(component(text, reportInclude), text, how)
+  return ofProject(section, text, reportInclude, fill).flatMap(([place, file]) => placed(place, file, how))
 }
 
-function ofProject(section: Section, project: Written, tell: Tell, fill: Fill): [IncludePlace, Written][] {
+function ofProject(section: Section, project: Written, reportInclude: Tell, fill: Fill): [IncludePlace, Written][] {
   const files = readList(section, 'file', { single: true })
-  if (!files?.length) tell(`of project ${project.shown} should name a file`)
+  if (!files?.length) reportInclude(`of project ${project.shown} should name a file`)
   const ref = readText(section, 'ref', 255)
   const tip = ref === null ? null : written(ref, fill)
   return (files ?? []).flatMap((name): [IncludePlace, Written][] => {
     const file = written(name, fill)
-    const path = pathOf(file, tell)
-    if (path?.includes('*')) tell(`${file.shown} of another project should be the path of one file`)
+    const path = pathOf(file, reportInclude)
+    if (path?.includes('*')) reportInclude(`${file.shown} of another project should be the path of one file`)
     const place = { kind: 'project', project: project.value.replace(/^\/+/, ''), ref: tip?.value ?? null } as const
     const whole = { ...file, shown: `\`${project.shown.slice(1, -1)}:${file.shown.slice(1, -1)}\`` }
     const isFilled = project.isFilled || file.isFilled || tip?.isFilled === true
@@ -133,32 +137,32 @@ function ofProject(section: Section, project: Written, tell: Tell, fill: Fill): 
   })
 }
 
-function local(text: Written, tell: Tell): IncludePlace | null {
-  const path = pathOf(text, tell)
+function local(text: Written, reportInclude: Tell): IncludePlace | null {
+  const path = pathOf(text, reportInclude)
   return path === null ? null : { kind: 'local', path }
 }
 
-function remote({ value: url, shown }: Written, tell: Tell): IncludePlace | null {
+function remote({ value: url, shown }: Written, reportInclude: Tell): IncludePlace | null {
   if (/^https?:\/\/[^/]/i.test(url)) return { kind: 'remote', url }
-  tell(`${shown} should be an http or https URL`)
+  reportInclude(`${shown} should be an http or https URL`)
   return null
 }
 
 /** HOST/PROJECT/NAME@VERSION: a file of the folder `templates` of a project of this service. */
-function component({ value, shown }: Written, tell: Tell): IncludePlace | null {
+function component({ value, shown }: Written, reportInclude: Tell): IncludePlace | null {
   const [, host = '', project = '', name = '', ref = ''] = /^([^/\s]+)\/(.+)\/([\w.-]+)@([^@\s]+)$/.exec(value) ?? []
-  if (host === '') tell(`${shown} should be HOST/PROJECT/NAME@VERSION`)
+  if (host === '') reportInclude(`${shown} should be HOST/PROJECT/NAME@VERSION`)
   else if (ref.startsWith('~') && ref !== LATEST)
-    tell(`${shown} should name a branch, a tag, a commit or ${LATEST} after @`)
+    reportInclude(`${shown} should name a branch, a tag, a commit or ${LATEST} after @`)
   else return { kind: 'component', host, project, name, ref }
   return null
 }
 
 /** The path of a file of a repository; null after a report. */
-function pathOf({ value, shown }: Written, tell: Tell): string | null {
+function pathOf({ value, shown }: Written, reportInclude: Tell): string | null {
   const path = value.replace(/^\/+/, '')
-  if (path.split('/').includes('..')) tell(`${shown} should not contain \`..\``)
-  else if (!/\.ya?ml$/.test(path)) tell(`${shown} should be the path of a .yml or .yaml file`)
+  if (path.split('/').includes('..')) reportInclude(`${shown} should not contain \`..\``)
+  else if (!/\.ya?ml$/.test(path)) reportInclude(`${shown} should be the path of a .yml or .yaml file`)
   else return path
   return null
 }

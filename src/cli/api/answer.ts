@@ -1,8 +1,8 @@
 // Writes an answer of the API to standard output, within its limits.
 import type { IncomingMessage } from 'node:http'
 import { Failure } from '../../errors.js'
-import { ExitCode } from '../failures.js'
-import { writeOut } from '../list-all.js'
+import { ExitCode } from '../framework/failures.js'
+import { writeOut } from '../framework/list-all.js'
 
 /** Bytes of an answer that a command holds at once: for --json, and for each page of --paginate. */
 const HELD = 16 * 1024 * 1024

@@ -1,6 +1,6 @@
 // The fields of `gitstead api`: NAME=VALUE for a query or for a JSON body.
 import { BadParameters } from '../../errors.js'
-import { readTextFile } from '../text-file.js'
+import { readTextFile } from '../input/text-file.js'
 
 export interface Field {
   readonly name: string

@@ -1,7 +1,7 @@
 // All pages of a list, as one JSON array with a line for each record.
 import type { IncomingMessage } from 'node:http'
 import { BadParameters, Failure } from '../../errors.js'
-import { writeOut } from '../list-all.js'
+import { writeOut } from '../framework/list-all.js'
 import { exitCodeOfStatus, heldBody } from './answer.js'
 
 /** Records on a page, when the query says nothing else. */

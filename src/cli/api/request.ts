@@ -7,7 +7,7 @@ import { request as secure } from 'node:https'
 import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { BadParameters, Unavailable } from '../../errors.js'
-import { notConnected } from '../remote-address.js'
+import { notConnected } from '../appliance/remote-address.js'
 
 export interface Body {
   readonly type: string

@@ -1,9 +1,13 @@
 // The token of `gitstead api`.
 import type { Origin } from '../../access/actor.js'
+import { createToken, revokeToken } from '../../areas/people/credentials/tokens.js'
+import { requireUser } from '../../areas/people/users/users.queries.js'
 import { BadParameters, Conflict } from '../../errors.js'
+import { requireSendable } from '../appliance/remote-address.js'
 import { tokenOfEnvironment } from '../dashboard/environment.js'
-import { readFirstLine } from '../password.js'
-import { requireSendable } from '../remote-address.js'
+import { commandOrigin } from '../framework/origin.js'
+import { withDatabase } from '../framework/with-database.js'
+import { readFirstLine } from '../input/password.js'
 
 const DAY = 86_400_000
 
@@ -30,12 +34,6 @@ export async function givenToken({ 'token-file': file, 'token-stdin': stdin }: T
  * system that runs the command. When this process is killed, the token ends within two days. Throws NoSuch, and Conflict for a blocked user.
  */
 export async function withTokenOf<T>(name: string, work: (token: string) => Promise<T>): Promise<T> {
-  const [{ withDatabase }, { commandOrigin }, { requireUser }, { createToken, revokeToken }] = await Promise.all([
-    import('../with-database.js'),
-    import('../origin.js'),
-    import('../../areas/users/users.queries.js'),
-    import('../../areas/credentials/tokens.js')
-  ])
   return withDatabase(async () => {
     const user = await requireUser(name)
     if (user.state !== 'active') throw new Conflict(`user ${user.username} is blocked`)

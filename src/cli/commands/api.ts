@@ -1,7 +1,15 @@
 import type { IncomingMessage } from 'node:http'
 import { BadParameters, Unavailable } from '../../errors.js'
+import { requireFolder } from '../../home.js'
+import { exitCodeOfStatus, headOf, heldBody, streamBody } from '../api/answer.js'
+import { bodyOf, queryOf, textField, typedField } from '../api/fields.js'
+import { writePages } from '../api/pages.js'
 import type { Body } from '../api/request.js'
-import { BaseCommand, type FlagsOf } from '../base.js'
+import { ask, fileBody } from '../api/request.js'
+import { givenToken, withTokenOf } from '../api/signed-in.js'
+import { findServer } from '../appliance/read-status.js'
+import { BaseCommand, type FlagsOf } from '../framework/base.js'
+import { endedBySignals } from '../framework/signals.js'
 import { Args, Flags } from '../oclif.js'
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
@@ -59,7 +67,6 @@ and the audit says so. PATH is relative to /api/v3. Fields are parameters of the
     this.configure(flags)
     const base = await this.base(flags.url)
     const call = await this.prepare(base, args.method, args.path, flags)
-    const { endedBySignals } = await import('../signals.js')
     return endedBySignals(
       signal => this.signedIn(flags, token => call(token, signal)),
       'the appliance may have done it'
@@ -67,11 +74,7 @@ and the audit says so. PATH is relative to /api/v3. Fields are parameters of the
   }
 
   private async base(url: string | undefined): Promise<string> {
-    if (url !== undefined) return (await import('../remote-address.js')).remoteBase(url)
-    const [{ findServer }, { requireFolder }] = await Promise.all([
-      import('../read-status.js'),
-      import('../../home.js')
-    ])
+    if (url !== undefined) return (await import('../appliance/remote-address.js')).remoteBase(url)
     const server = await findServer()
     if (server.up) return server.url
     requireFolder()
@@ -79,16 +82,11 @@ and the audit says so. PATH is relative to /api/v3. Fields are parameters of the
   }
 
   private async signedIn<T>({ as, ...flags }: FlagsOf<typeof Api>, work: (token: string) => Promise<T>): Promise<T> {
-    const { givenToken, withTokenOf } = await import('../api/signed-in.js')
     return as === undefined ? work(await givenToken(flags)) : withTokenOf(as, work)
   }
 
   /** Reads everything that the command line names before anything is sent. */
   private async prepare(base: string, method: string, path: string, flags: FlagsOf<typeof Api>) {
-    const [{ textField, typedField, queryOf, bodyOf }, { ask, fileBody }] = await Promise.all([
-      import('../api/fields.js'),
-      import('../api/request.js')
-    ])
     const { input, paginate } = flags
     if (paginate && method !== 'GET') throw wrong('--paginate goes with GET only')
     if (input === '-' && flags['token-stdin']) throw wrong('standard input cannot be both the token and the body')
@@ -121,7 +119,6 @@ and the audit says so. PATH is relative to /api/v3. Fields are parameters of the
     flags: FlagsOf<typeof Api>
   ): Promise<unknown> {
     const json = this.jsonEnabled()
-    const { exitCodeOfStatus, headOf, heldBody, streamBody } = await import('../api/answer.js')
     const answer = flags.paginate ? await this.pages(url, send, flags['max-pages'], json) : await send(url)
     if (!answer) return undefined
     const { statusCode = 0, statusMessage = '' } = answer
@@ -134,7 +131,6 @@ and the audit says so. PATH is relative to /api/v3. Fields are parameters of the
   }
 
   private async pages(url: URL, ask: (url: URL) => Promise<IncomingMessage>, most: number, json: boolean) {
-    const { writePages } = await import('../api/pages.js')
     return writePages({ url, ask, most, frame: json ? ['{"status":200,"body":', '}'] : ['', ''] })
   }
 }

@@ -1,5 +1,6 @@
-import { BaseCommand } from '../base.js'
+import { BaseCommand } from '../framework/base.js'
 import { Args } from '../oclif.js'
+import { completionScript } from '../reference/completion.js'
 
 export default class Completion extends BaseCommand {
   static override summary = 'Print the completion script for a shell'
@@ -19,7 +20,6 @@ export default class Completion extends BaseCommand {
 
   async run(): Promise<{ shell: string; script: string }> {
     const { args } = await this.parse(Completion)
-    const { completionScript } = await import('../reference/completion.js')
     const script = await completionScript(args.shell, this.config)
     if (!this.jsonEnabled()) process.stdout.write(script)
     return { shell: args.shell, script }

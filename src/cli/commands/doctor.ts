@@ -1,6 +1,6 @@
-import { BaseCommand } from '../base.js'
 import type { CheckResult } from '../doctor/check.js'
-import { ExitCode } from '../failures.js'
+import { BaseCommand } from '../framework/base.js'
+import { ExitCode } from '../framework/failures.js'
 import { Flags } from '../oclif.js'
 
 export default class Doctor extends BaseCommand {
@@ -27,7 +27,7 @@ export default class Doctor extends BaseCommand {
     this.configure(flags)
     const [{ examine }, { progressLine }] = await Promise.all([
       import('../doctor/examine.js'),
-      import('../progress.js')
+      import('../framework/progress.js')
     ])
     const line = progressLine()
     const checks = await examine({

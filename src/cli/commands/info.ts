@@ -1,5 +1,9 @@
-import { BaseCommand } from '../base.js'
+import { factLines } from '../appliance/fact-lines.js'
+import { readFacts } from '../appliance/read-facts.js'
+import { BaseCommand } from '../framework/base.js'
+import { withDatabase } from '../framework/with-database.js'
 import { Flags } from '../oclif.js'
+import { fields } from '../output/table.js'
 
 export default class Info extends BaseCommand {
   static override summary = 'Show versions, addresses, counts and sizes of the appliance'
@@ -18,12 +22,6 @@ export default class Info extends BaseCommand {
   async run() {
     const { flags } = await this.parse(Info)
     this.configure(flags)
-    const [{ withDatabase }, { readFacts }, { fields }, { factLines }] = await Promise.all([
-      import('../with-database.js'),
-      import('../read-facts.js'),
-      import('../table.js'),
-      import('../fact-lines.js')
-    ])
     const facts = await withDatabase(() => readFacts(flags.seconds))
     this.log(fields(factLines(facts)))
     return facts

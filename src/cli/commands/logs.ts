@@ -1,4 +1,6 @@
-import { BaseCommand } from '../base.js'
+import { requireFolder } from '../../home.js'
+import { endOfLog, lastLines, newLines, plainLine } from '../appliance/read-log.js'
+import { BaseCommand } from '../framework/base.js'
 import { Flags } from '../oclif.js'
 
 const LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'] as const
@@ -22,9 +24,7 @@ export default class Logs extends BaseCommand {
   async run() {
     const { flags } = await this.parse(Logs)
     this.configure(flags)
-    const { requireFolder } = await import('../../home.js')
     requireFolder()
-    const { endOfLog, lastLines, newLines, plainLine } = await import('../read-log.js')
     type Line = Parameters<typeof plainLine>[0]
     const least = flags.level === undefined ? -1 : LEVELS.indexOf(flags.level)
     // A line without a level is the end of a process that crashed: it is as bad as an error.

@@ -1,4 +1,5 @@
-import { BaseCommand } from '../base.js'
+import { BaseCommand } from '../framework/base.js'
+import { manPage } from '../reference/man.js'
 
 export default class Man extends BaseCommand {
   static override summary = 'Print the man page, which describes every command'
@@ -10,7 +11,6 @@ export default class Man extends BaseCommand {
 
   async run(): Promise<{ page: string }> {
     await this.parse(Man)
-    const { manPage } = await import('../reference/man.js')
     const page = manPage(this.config)
     if (!this.jsonEnabled()) process.stdout.write(page)
     return { page }

@@ -1,4 +1,4 @@
-import { BaseCommand } from '../base.js'
+import { BaseCommand } from '../framework/base.js'
 
 export default class OpenApi extends BaseCommand {
   static override summary = 'Print the OpenAPI document of the REST API'
@@ -11,7 +11,7 @@ export default class OpenApi extends BaseCommand {
   async run(): Promise<void> {
     const { flags } = await this.parse(OpenApi)
     this.configure(flags)
-    const { openApiDocument } = await import('../openapi-document.js')
+    const { openApiDocument } = await import('../reference/openapi-document.js')
     process.stdout.write(`${JSON.stringify(await openApiDocument(), null, 2)}\n`)
   }
 }

@@ -1,4 +1,7 @@
-import { BaseCommand } from '../base.js'
+import { Unavailable } from '../../errors.js'
+import { requireFolder } from '../../home.js'
+import { give } from '../appliance/control-socket.js'
+import { BaseCommand } from '../framework/base.js'
 
 export default class Restart extends BaseCommand {
   static override summary = 'Start the server and the worker of this home anew, with the configuration of now'
@@ -9,9 +12,7 @@ export default class Restart extends BaseCommand {
   async run() {
     const { flags } = await this.parse(Restart)
     this.configure(flags)
-    const { requireFolder } = await import('../../home.js')
     requireFolder()
-    const [{ give }, { Unavailable }] = await Promise.all([import('../orders.js'), import('../../errors.js')])
     if (!(await give('restart'))) throw new Unavailable('no appliance runs on this home: start it with gitstead up')
     this.log('restarted')
     return { restarted: true }

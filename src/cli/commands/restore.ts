@@ -1,9 +1,16 @@
-import { BaseCommand, type FlagsOf } from '../base.js'
-import { confirm, requireAnswer } from '../confirm.js'
+import { checkRestore, restoreHome } from '../../areas/upkeep/backup/restore-home.js'
+import { restoreProject } from '../../areas/upkeep/backup/restore-project.js'
+import { findBackup, viewBackup } from '../../areas/upkeep/backup/store.js'
+import { BaseCommand, type FlagsOf } from '../framework/base.js'
+import { confirm, requireAnswer } from '../framework/confirm.js'
+import { commandOrigin } from '../framework/origin.js'
+import { progressLine } from '../framework/progress.js'
+import { endedBySignals } from '../framework/signals.js'
+import { withDatabase } from '../framework/with-database.js'
+import { pathFlag } from '../input/path-flag.js'
 import { Args, Flags } from '../oclif.js'
-import { pathFlag } from '../path-flag.js'
 
-type FoundBackup = ReturnType<typeof import('../../areas/backup/store.js').findBackup>
+type FoundBackup = ReturnType<typeof import('../../areas/upkeep/backup/store.js').findBackup>
 
 export default class Restore extends BaseCommand {
   static override summary = 'Restore a backup into a new home, or one project of it into this home'
@@ -40,7 +47,6 @@ export default class Restore extends BaseCommand {
   async run() {
     const { flags, args } = await this.parse(Restore)
     this.configure(flags)
-    const { findBackup } = await import('../../areas/backup/store.js')
     const { into, project } = flags
     if (project !== undefined) return this.one(findBackup(args.backup, flags.to), project, flags)
     if (into !== undefined) return this.whole(findBackup(args.backup, flags.to), into, flags)
@@ -48,11 +54,6 @@ export default class Restore extends BaseCommand {
   }
 
   private async one(backup: FoundBackup, name: string, flags: FlagsOf<typeof Restore>) {
-    const [{ withDatabase }, { restoreProject }, { commandOrigin }] = await Promise.all([
-      import('../with-database.js'),
-      import('../../areas/backup/restore-project.js'),
-      import('../origin.js')
-    ])
     const { overwrite, into } = flags
     const options = { overwrite, ...(into === undefined ? {} : { into }) }
     const how = { yes: flags.yes, json: this.jsonEnabled() }
@@ -78,14 +79,6 @@ export default class Restore extends BaseCommand {
   }
 
   private async whole(backup: FoundBackup, into: string, flags: FlagsOf<typeof Restore>) {
-    const [{ checkRestore, restoreHome }, { viewBackup }, { commandOrigin }, { progressLine }, { endedBySignals }] =
-      await Promise.all([
-        import('../../areas/backup/restore-home.js'),
-        import('../../areas/backup/store.js'),
-        import('../origin.js'),
-        import('../progress.js'),
-        import('../signals.js')
-      ])
     const line = progressLine()
     const options = {
       into,

@@ -1,4 +1,5 @@
-import { BaseCommand } from '../base.js'
+import { becomeProcess } from '../appliance/run-process.js'
+import { BaseCommand } from '../framework/base.js'
 import { Flags } from '../oclif.js'
 
 export default class Server extends BaseCommand {
@@ -13,7 +14,6 @@ export default class Server extends BaseCommand {
   async run(): Promise<void> {
     const { flags } = await this.parse(Server)
     this.configure(flags)
-    const { becomeProcess } = await import('../become.js')
     await becomeProcess('server')
   }
 }

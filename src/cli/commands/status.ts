@@ -1,4 +1,6 @@
-import { BaseCommand } from '../base.js'
+import { requireFolder } from '../../home.js'
+import { readStatus } from '../appliance/read-status.js'
+import { BaseCommand } from '../framework/base.js'
 
 export default class Status extends BaseCommand {
   static override summary = 'Show whether the appliance runs and what it is doing'
@@ -9,9 +11,7 @@ export default class Status extends BaseCommand {
   async run() {
     const { flags } = await this.parse(Status)
     this.configure(flags)
-    const { requireFolder } = await import('../../home.js')
     requireFolder()
-    const { readStatus } = await import('../read-status.js')
     const status = await readStatus()
     const word = (up: boolean) => (up ? 'up' : 'down')
     this.log(`gitstead ${status.version}  ${status.home}`)

@@ -1,4 +1,6 @@
-import { BaseCommand } from '../base.js'
+import { requireFolder } from '../../home.js'
+import { give } from '../appliance/control-socket.js'
+import { BaseCommand } from '../framework/base.js'
 
 export default class Stop extends BaseCommand {
   static override summary = 'Stop the appliance of this home, and wait until it is down'
@@ -9,9 +11,7 @@ export default class Stop extends BaseCommand {
   async run() {
     const { flags } = await this.parse(Stop)
     this.configure(flags)
-    const { requireFolder } = await import('../../home.js')
     requireFolder()
-    const { give } = await import('../orders.js')
     const stopped = await give('stop')
     this.log(stopped ? 'stopped' : 'it was not running')
     return { stopped }

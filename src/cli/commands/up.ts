@@ -1,4 +1,5 @@
-import { BaseCommand } from '../base.js'
+import { runAppliance } from '../appliance/run-appliance.js'
+import { BaseCommand } from '../framework/base.js'
 import { Flags } from '../oclif.js'
 
 export default class Up extends BaseCommand {
@@ -18,7 +19,6 @@ export default class Up extends BaseCommand {
   async run(): Promise<void> {
     const { flags } = await this.parse(Up)
     this.configure(flags)
-    const { runAppliance } = await import('../run-appliance.js')
     await runAppliance(() => this.configure(flags))
   }
 }

@@ -1,4 +1,5 @@
-import { BaseCommand } from '../base.js'
+import { becomeProcess } from '../appliance/run-process.js'
+import { BaseCommand } from '../framework/base.js'
 
 export default class Worker extends BaseCommand {
   static override summary = 'Run one worker process, which does background jobs and builds'
@@ -11,7 +12,6 @@ export default class Worker extends BaseCommand {
   async run(): Promise<void> {
     const { flags } = await this.parse(Worker)
     this.configure(flags)
-    const { becomeProcess } = await import('../become.js')
     await becomeProcess('worker')
   }
 }

@@ -1,5 +1,5 @@
 // Lists every key of the dashboard. The app follows this table, `?` shows it, and a test compares it with
-// docs/dashboard.md.
+// docs/operate/dashboard.md.
 
 export const PANES = ['queues', 'processes', 'failures', 'builds', 'jobs', 'hooks', 'mail'] as const
 export type Pane = (typeof PANES)[number]

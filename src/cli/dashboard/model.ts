@@ -1,6 +1,7 @@
 // What the dashboard remembers between two keys, and what a key may ask for.
+
+import type { Line } from './drawing/tables.js'
 import type { Pane } from './keymap.js'
-import type { Line } from './tables.js'
 
 export type Kind = 'retry_jobs' | 'discard_jobs' | 'retry_builds' | 'cancel_builds'
 

@@ -1,6 +1,7 @@
 // Moves between the lines of a pane, between pages of jobs, and inside an open record; marks lines. Pure functions.
+
+import type { Line } from './drawing/tables.js'
 import { type Context, type Selection, type State, say } from './model.js'
-import type { Line } from './tables.js'
 
 /** As many records as one change may name. */
 const MOST_MARKS = 1000

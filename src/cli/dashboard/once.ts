@@ -1,10 +1,11 @@
 // Draws one plain frame for a pipe or a log: without escapes, and with all panes below each other. It needs no Ink, which
 // takes a third of a second to load.
+
+import { tableOf } from './drawing/tables.js'
 import { PANES } from './keymap.js'
 import { TITLES, titleLine, totalsLine } from './panes/lines.js'
 import { listLines } from './panes/list.js'
 import type { JobOverview } from './source.js'
-import { tableOf } from './tables.js'
 
 /** A pane shows at most this many lines. Its title counts all of them. */
 const MOST = 20

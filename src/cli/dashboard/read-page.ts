@@ -1,6 +1,7 @@
 // Reads one page of jobs: step by step through all jobs, until the page is full.
+
+import type { JobPage } from './drawing/tables.js'
 import type { Job, JobQuestion, JobSource } from './source.js'
-import type { JobPage } from './tables.js'
 import type { Reading } from './use-polling.js'
 
 /** How many jobs stand on a page. */

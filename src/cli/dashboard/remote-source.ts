@@ -1,6 +1,6 @@
 // Reads and changes an appliance on another machine over its API.
 import { Conflict, Failure, Forbidden, Misconfigured, NotFound, Unavailable } from '../../errors.js'
-import { notConnected, remoteBase, requireSendable } from '../remote-address.js'
+import { notConnected, remoteBase, requireSendable } from '../appliance/remote-address.js'
 import { oneByOne } from './one-by-one.js'
 import type {
   FoundJobs,

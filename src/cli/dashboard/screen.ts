@@ -1,7 +1,7 @@
 // Writes frames to the alternate screen of the terminal. Ink gives whole frames. We write only the lines that changed,
 // each at its place. So nothing flickers, scrolls or stays behind, even when a frame is as high as the terminal.
 import { EventEmitter } from 'node:events'
-import type { Size } from './layout.js'
+import type { Size } from './drawing/layout.js'
 
 // ENTER: alternate screen, no cursor, and no wrapping of a line that is wider than we think.
 const ENTER = '\u001B[?1049h\u001B[?25l\u001B[?7l\u001B[H\u001B[2J'
@@ -81,11 +81,15 @@ export class Screen extends EventEmitter {
    */
   readonly hold = (frame: string): string => String.fromCharCode(HELD + this.held.push(frame) - 1)
 
-  /** Shows a frame; gives false when the terminal cannot take more for now. */
-  write(frame: string): boolean {
+  /**
+   * Shows a frame; gives false when the terminal cannot take more for now. At its end Ink writes an empty line, and then nothing,
+   * to learn by `written` that all is written.
+   */
+  write(frame: string, written?: () => void): boolean {
+    written?.()
     const whole = frame.replace(/[\ue000-\uf8ff]/g, held => this.held[held.charCodeAt(0) - HELD] ?? '')
     this.held = []
-    if (!this.entered || frame === '') return true
+    if (!this.entered || frame.trim() === '') return true
     const lines = whole.split('\n').slice(0, this.rows)
     const most = Math.max(lines.length, this.shown.length)
     let text = ''

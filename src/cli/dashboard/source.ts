@@ -1,7 +1,8 @@
 // A source gives the dashboard its records and makes its changes: the database of this machine, or an API.
-import type { JobOverview } from '../../areas/jobs/job-overview.view.js'
-import type { FoundJobs, Job } from '../../areas/jobs/jobs.view.js'
-import type { WatchedBuild, WatchedBuildDetails } from '../../areas/jobs/watched-builds.view.js'
+
+import type { WatchedBuild, WatchedBuildDetails } from '../../areas/upkeep/jobs/dashboard-builds.view.js'
+import type { JobOverview } from '../../areas/upkeep/jobs/job-overview.view.js'
+import type { FoundJobs, Job } from '../../areas/upkeep/jobs/jobs.view.js'
 
 export type { FoundJobs, Job, JobOverview, WatchedBuild, WatchedBuildDetails }
 

@@ -1,13 +1,13 @@
 // One React hook for each kind of record that the dashboard reads.
 import { useEffect, useState } from 'react'
 import { NotFound } from '../../errors.js'
-import { isShown, type Size } from './layout.js'
+import { isShown, type Size } from './drawing/layout.js'
+import type { JobPage } from './drawing/tables.js'
 import type { State } from './model.js'
 import type { Found } from './panes/detail.js'
 import { readPage } from './read-page.js'
 import type { Screen } from './screen.js'
 import type { JobOverview, JobSource, WatchedBuild } from './source.js'
-import type { JobPage } from './tables.js'
 import { type Polled, usePolling } from './use-polling.js'
 
 export function useOverview(

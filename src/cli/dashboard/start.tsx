@@ -2,10 +2,10 @@
 import type { ReadStream } from 'node:tty'
 import { render } from 'ink'
 import { App } from './app.js'
-import { Held } from './drawn.js'
+import { Held } from './drawing/painted-frame.js'
+import type { Theme } from './drawing/style.js'
 import { Screen } from './screen.js'
 import type { JobSource } from './source.js'
-import type { Theme } from './style.js'
 
 export interface DashboardOptions {
   readonly source: JobSource

@@ -1,7 +1,7 @@
 // Reads the token for a remote appliance from a file, from standard input or from the environment. For a quick look, it
 // also takes a token on the command line, although everybody on the machine can read it there.
 import { BadParameters } from '../../errors.js'
-import { readFirstLine } from '../password.js'
+import { readFirstLine } from '../input/password.js'
 import { tokenOfEnvironment } from './environment.js'
 
 export interface TokenSource {

@@ -1,7 +1,7 @@
 // Checks the database itself: whether it answers, its schema, its clock.
 import { config } from '../../config.js'
-import { migrationStates } from '../../db/migrate.js'
-import { databaseNow, databaseVersion } from '../../db/server.js'
+import { databaseNow, databaseVersion } from '../../db/connect/server.js'
+import { migrationStates } from '../../db/schema/migrate.js'
 import { Unavailable } from '../../errors.js'
 import { futureJobs } from '../../queue/inspect.js'
 import { Ailment, type Check } from './check.js'

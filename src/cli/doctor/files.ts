@@ -1,9 +1,10 @@
 // Compares repositories and files with the rows of the database.
-import { findOrphans } from '../../areas/maintenance/orphaned-files.js'
-import { missingGraphs, writeMissingGraphs } from '../../areas/repository/commit-graphs.js'
-import { findWrongHeads, mendHeads } from '../../areas/repository/heads.js'
-import { findMissing, remakeMissing } from '../../areas/repository/missing-repositories.js'
-import { clearStaleLocks, findStaleLocks } from '../../areas/repository/stale-locks.js'
+
+import { missingGraphs, writeMissingGraphs } from '../../areas/code/repository/commit-graphs.js'
+import { findWrongHeads, mendHeads } from '../../areas/code/repository/heads.js'
+import { findMissing, remakeMissing } from '../../areas/code/repository/missing-repositories.js'
+import { clearStaleLocks, findStaleLocks } from '../../areas/code/repository/stale-locks.js'
+import { findOrphans } from '../../areas/upkeep/maintenance/orphaned-files.js'
 import { Ailment, type Check, count } from './check.js'
 
 /** How many are looked at: enough to find a common fault. --all looks at every one. */

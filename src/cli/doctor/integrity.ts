@@ -1,8 +1,9 @@
 // Looks inside what is stored: objects of repositories, files of builds, backups.
-import { lastGoodBackup } from '../../areas/backup/last-backup.js'
-import { lookAtBuildFiles } from '../../areas/builds/files/damaged-files.js'
-import { lookIntoRepositories } from '../../areas/repository/integrity.js'
-import { migrationStates } from '../../db/migrate.js'
+
+import { lookAtBuildFiles } from '../../areas/ci/builds/files/damaged-files.js'
+import { lookIntoRepositories } from '../../areas/code/repository/integrity.js'
+import { lastGoodBackup } from '../../areas/upkeep/backup/last-backup.js'
+import { migrationStates } from '../../db/schema/migrate.js'
 import { Ailment, type Check, count } from './check.js'
 
 /** How many one run looks at without --all. The next run continues. */
@@ -59,7 +60,7 @@ export const backupsCheck: Check = {
   needs: 'rows',
   examine: async ({ now }) => {
     const last = await lastGoodBackup()
-    const remedy = 'run gitstead backup create every night (docs/backup.md), and read why it fails'
+    const remedy = 'run gitstead backup create every night (docs/operate/backup.md), and read why it fails'
     if (last === null) {
       const made = (await migrationStates())[0]?.applied_at ?? now
       if (hoursSince(made, now) < OLDEST_BACKUP) return 'no backup yet; the appliance is new'

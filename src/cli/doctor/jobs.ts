@@ -1,17 +1,17 @@
 // Checks the workers and their work: jobs, ref changes, hooks, maintenance.
-import { restingHooks } from '../../areas/hooks/hooks.queries.js'
-import { releaseStaleLocks, runTask } from '../../areas/maintenance/maintenance.js'
-import { lastRuns } from '../../areas/maintenance/maintenance.queries.js'
-import { isStale, listLocks } from '../../areas/maintenance/maintenance-lock.js'
-import '../../areas/todos/failed-builds.js'
-import { abandonedChanges, settleOpenChanges } from '../../areas/refs/recovery.js'
-import { findLostRemovals } from '../../areas/removal/unfinished-removals.js'
+
+import { abandonedChanges, settleOpenChanges } from '../../areas/code/refs/recovery.js'
+import { restingHooks } from '../../areas/ground/hooks/hooks.queries.js'
+import { releaseStaleLocks, runTask } from '../../areas/upkeep/maintenance/maintenance.js'
+import { lastRuns } from '../../areas/upkeep/maintenance/maintenance.queries.js'
+import { isStale, listLocks } from '../../areas/upkeep/maintenance/maintenance-lock.js'
+import { findLostRemovals } from '../../areas/upkeep/removal/unfinished-removals.js'
 import { pausedQueues } from '../../queue/administer.js'
 import { deadJobs, FAILING_TRIES, failingJobs, lostJobs } from '../../queue/inspect.js'
 import { processMetrics, queueMetrics } from '../../queue/metrics.js'
 import { reapProcesses } from '../../queue/processes.js'
 import { allowedRanges } from '../../webhooks/target.js'
-import { commandOrigin } from '../origin.js'
+import { commandOrigin } from '../framework/origin.js'
 import { Ailment, type Check, count } from './check.js'
 
 /** Seconds that the oldest job of a queue may wait. A build waits longer, because it waits for all builds before it. */

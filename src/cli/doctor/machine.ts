@@ -1,7 +1,7 @@
 // Checks what the machine provides: room on its disks, and an address to listen at.
-import { type Disk, disksOfHome } from '../../areas/maintenance/disks.js'
+import { type Disk, disksOfHome } from '../../areas/upkeep/maintenance/disks.js'
 import { config, publicUrl } from '../../config.js'
-import { embeddedState } from '../../db/embedded.js'
+import { embeddedState } from '../../db/embedded/embedded.js'
 import { tryToListen } from '../../listening.js'
 import { Ailment, type Check } from './check.js'
 

@@ -16,12 +16,8 @@ export const gitsteadCheck: Check = {
 
 export const nodeCheck: Check = {
   name: 'node',
-  about: 'Node.js 20.19 or newer',
-  examine: () => {
-    const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
-    if (major > 20 || (major === 20 && minor >= 19)) return process.versions.node
-    throw new Ailment(`${process.versions.node} is too old`, 'install Node.js 20.19 or newer')
-  }
+  about: 'the version of Node.js, and where it is',
+  examine: () => `${process.versions.node}, ${process.execPath}`
 }
 
 export const gitCheck: Check = {

@@ -1,5 +1,5 @@
 // The facts that hold for all commands, for the man page.
-import { ExitCode } from '../failures.js'
+import { ExitCode } from '../framework/failures.js'
 
 const MEANINGS: { readonly [Name in keyof typeof ExitCode]: string } = {
   failed: 'The command failed, or it found a fault.',

@@ -1,5 +1,9 @@
 // Which arguments and flags are names of records. The completion script holds the names that only a new version changes; for
 // the others it asks the appliance.
+
+import { SETTING_NAMES } from '../../areas/ground/settings/settings.table.js'
+import { tasks } from '../../areas/upkeep/maintenance/maintenance-tasks.js'
+import { jobs, QUEUES } from '../../queue/jobs.js'
 import type { CommandReference } from './commands.js'
 import { LIVE_NAMES, type LiveNames } from './live-names.js'
 
@@ -75,11 +79,6 @@ type FixedNames = keyof FixedWords
 
 /** Loads the lists, which nothing but a completion script needs together. */
 export async function fixedWords(): Promise<FixedWords> {
-  const [{ jobs, QUEUES }, { tasks }, { SETTING_NAMES }] = await Promise.all([
-    import('../../queue/jobs.js'),
-    import('../../areas/maintenance/maintenance-tasks.js'),
-    import('../../areas/settings/settings.table.js')
-  ])
   return {
     queues: QUEUES,
     jobNames: Object.keys(jobs),

@@ -1,4 +1,4 @@
-import type { Migration } from '../migration.js'
+import type { Migration } from './migration.js'
 
 export const accounts: Migration = {
   name: '0001-accounts',

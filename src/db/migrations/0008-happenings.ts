@@ -1,4 +1,4 @@
-import type { Migration } from '../migration.js'
+import type { Migration } from './migration.js'
 
 const SYSTEM_HOOKS = `create table if not exists system_hooks (
       id int unsigned not null auto_increment primary key,

@@ -1,4 +1,4 @@
-import type { Migration } from '../migration.js'
+import type { Migration } from './migration.js'
 
 const TABLES = `users identities access_tokens sessions namespaces projects members ref_changes jobs job_processes
   job_totals paused_queues schedule_ticks pipelines builds hook_deliveries hook_attempts ssh_keys emails

@@ -1,4 +1,4 @@
-import type { Migration } from '../migration.js'
+import type { Migration } from './migration.js'
 
 // A commit of the year 10000 was stored as the date 0000-00-00, which no client can read: each list that showed its pipeline
 // failed. Dates of messages could be written beyond the year 9999 by their time zone.

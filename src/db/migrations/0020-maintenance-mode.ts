@@ -1,4 +1,4 @@
-import type { Migration } from '../migration.js'
+import type { Migration } from './migration.js'
 
 export const maintenanceMode: Migration = {
   name: '0020-maintenance-mode',

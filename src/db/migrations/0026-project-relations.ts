@@ -1,4 +1,4 @@
-import type { Migration } from '../migration.js'
+import type { Migration } from './migration.js'
 
 export const projectRelations: Migration = {
   name: '0026-project-relations',

@@ -1,4 +1,4 @@
-import type { Migration } from '../migration.js'
+import type { Migration } from './migration.js'
 
 export const userUses: Migration = {
   name: '0028-user-uses',

@@ -1,4 +1,4 @@
-import type { Migration } from '../migration.js'
+import type { Migration } from './migration.js'
 
 export const uploadCounts: Migration = {
   name: '0029-upload-counts',

@@ -1,4 +1,4 @@
-import type { Migration } from '../migration.js'
+import type { Migration } from './migration.js'
 
 export const branchesAndTags: Migration = {
   name: '0032-branches-and-tags',

@@ -1,4 +1,4 @@
-import type { Migration } from '../migration.js'
+import type { Migration } from './migration.js'
 
 export const triggers: Migration = {
   name: '0034-triggers',

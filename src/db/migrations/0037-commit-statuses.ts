@@ -1,4 +1,4 @@
-import type { Migration } from '../migration.js'
+import type { Migration } from './migration.js'
 
 export const commitStatuses: Migration = {
   name: '0037-commit-statuses',

@@ -1,4 +1,4 @@
-import type { Migration } from '../migration.js'
+import type { Migration } from './migration.js'
 
 export const issuesOfAuthors: Migration = {
   name: '0044-issues-of-authors',

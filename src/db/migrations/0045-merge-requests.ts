@@ -1,4 +1,4 @@
-import type { Migration } from '../migration.js'
+import type { Migration } from './migration.js'
 
 export const mergeRequests: Migration = {
   name: '0045-merge-requests',

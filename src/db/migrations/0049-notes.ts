@@ -1,4 +1,4 @@
-import type { Migration } from '../migration.js'
+import type { Migration } from './migration.js'
 
 const COMMENTS = `create table if not exists commit_comments (
       id int unsigned not null auto_increment primary key,

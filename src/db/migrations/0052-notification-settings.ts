@@ -1,4 +1,4 @@
-import type { Migration } from '../migration.js'
+import type { Migration } from './migration.js'
 
 export const notificationSettings: Migration = {
   name: '0052-notification-settings',

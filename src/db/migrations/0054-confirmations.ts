@@ -1,4 +1,4 @@
-import type { Migration } from '../migration.js'
+import type { Migration } from './migration.js'
 
 export const confirmations: Migration = {
   name: '0054-confirmations',

@@ -1,4 +1,4 @@
-import type { Migration } from '../migration.js'
+import type { Migration } from './migration.js'
 
 export const ciFile: Migration = {
   name: '0056-ci-file',

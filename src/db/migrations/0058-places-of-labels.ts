@@ -1,4 +1,4 @@
-import type { Migration } from '../migration.js'
+import type { Migration } from './migration.js'
 
 const COPIES = (table: string, type: string, project: string) =>
   `update label_links k join ${table} t on t.id = k.target_id

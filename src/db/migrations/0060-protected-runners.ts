@@ -1,4 +1,4 @@
-import type { Migration } from '../migration.js'
+import type { Migration } from './migration.js'
 
 export const protectedRunners: Migration = {
   name: '0060-protected-runners',

@@ -1,4 +1,4 @@
-import type { Migration } from '../migration.js'
+import type { Migration } from './migration.js'
 
 export const idTokens: Migration = {
   name: '0061-id-tokens',

@@ -1,4 +1,4 @@
-import type { Migration } from '../migration.js'
+import type { Migration } from './migration.js'
 
 export const followedPipelines: Migration = {
   name: '0062-followed-pipelines',

@@ -1,5 +1,5 @@
 // All migrations in order. Only append to this list; never edit a migration that has landed.
-import type { Migration } from '../migration.js'
+
 import { accounts } from './0001-accounts.js'
 import { projects } from './0002-projects.js'
 import { jobs } from './0003-jobs.js'
@@ -45,6 +45,7 @@ import { placesOfLabels } from './0058-places-of-labels.js'
 import { protectedRunners } from './0060-protected-runners.js'
 import { idTokens } from './0061-id-tokens.js'
 import { followedPipelines } from './0062-followed-pipelines.js'
+import type { Migration } from './migration.js'
 
 export const migrations: readonly Migration[] = [
   accounts,

@@ -1,7 +1,7 @@
 // The room of one build at a container engine; containers.ts tells how it works.
 import { config } from '../../config.js'
+import type { Room } from '../executor.js'
 import type { ContainerWish } from '../job.js'
-import type { Room } from '../room.js'
 import { containerScript } from '../script.js'
 import { type Run, StageFailure } from '../stages.js'
 import { expand } from '../variables.js'

@@ -57,7 +57,7 @@ export const securitySchemes = {
     type: 'http',
     scheme: 'bearer',
     description:
-      'An OAuth token, also as the parameter `access_token` or `bearer_token`; docs/oauth.md says how to get one.'
+      'An OAuth token, also as the parameter `access_token` or `bearer_token`; docs/use/oauth.md says how to get one.'
   },
   session: {
     type: 'apiKey',

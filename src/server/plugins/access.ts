@@ -8,14 +8,14 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from
 import { type Ability, type Action, type ActionOn, abilities, abilityOf } from '../../access/abilities.js'
 import type { Actor } from '../../access/actor.js'
 import { answersEmpty, authorize, authorizeGroup, authorizeProject, requireUser } from '../../access/authorize.js'
-import { findGroup, type GroupRow } from '../../areas/groups/groups.queries.js'
+import { findGroup, type GroupRow } from '../../areas/people/groups/groups.queries.js'
 import {
   findProject,
   findShownProject,
   type ProjectRow,
   type ShownProjectRow
-} from '../../areas/projects/projects.queries.js'
-import { type PageRequest, window } from '../../db/paginate.js'
+} from '../../areas/projects/projects/projects.queries.js'
+import { type PageRequest, window } from '../../db/lists/paginate.js'
 
 declare module 'fastify' {
   interface FastifyContextConfig {

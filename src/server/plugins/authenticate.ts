@@ -3,19 +3,19 @@
 //
 // Credentials in headers and in the query are checked before the server reads the body. A request without any may have
 // them among the parameters of its body: it is authenticated, and its route is opened, once the body is read.
-import '@fastify/cookie'
+import type {} from '@fastify/cookie'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { type Actor, nobody, type Origin, originOf } from '../../access/actor.js'
 import { requireScope } from '../../access/authorize.js'
-import { refuseToken } from '../../areas/credentials/attempts.js'
 import {
   actorOfAnyToken,
   actorOfSession,
   actorOfToken,
   findSudoUser,
   isOAuthToken
-} from '../../areas/credentials/credentials.js'
-import { findAsked } from '../../areas/projects/projects.queries.js'
+} from '../../areas/people/credentials/credentials.js'
+import { refuseToken } from '../../areas/people/credentials/login-throttle.js'
+import { findAsked } from '../../areas/projects/projects/projects.queries.js'
 import { BadParameters, Forbidden, NotFound, Unauthorized } from '../../errors.js'
 import { openRoute, projectIdOf } from './access.js'
 

@@ -1,11 +1,11 @@
 // Turns named failures into the bodies of the requirement ("Errors"). No other file builds an error body.
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { isDatabaseAway, isRetriable } from '../../db/failure.js'
+import { isDatabaseAway, isRetriable } from '../../db/connect/failure.js'
 import * as errors from '../../errors.js'
-import { GitLimit, GitTimeout } from '../../git/run.js'
+import { GitLimit, GitTimeout } from '../../git/process/run.js'
 import { isDiskFull } from '../../lib/disk-full.js'
 import { log } from '../../log.js'
-import { sendPage } from '../web/page.js'
+import { sendPage } from '../pages/page.js'
 import { methodsOf } from './methods.js'
 import { logUnroutable } from './request-log.js'
 

@@ -8,8 +8,8 @@ import type { InputSchema } from '../../lib/coerce.js'
 import { addPair, type Form, hasMorePairs, parseForm } from '../../lib/form.js'
 import { hasMoreValues } from '../../lib/json.js'
 import { validator, type Wrong } from '../../lib/validate.js'
-import { drain } from '../drain.js'
-import { cutStalledRequest } from '../stalls.js'
+import { drain } from '../discard-body.js'
+import { cutStalledRequest } from '../stalled-clients.js'
 import { bodyLimitOf, tooLarge } from './bounds.js'
 
 /** A form has at most this many fields, and no file. Their bytes count against the limit of the body. */

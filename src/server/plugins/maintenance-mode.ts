@@ -1,7 +1,7 @@
 // Refuses requests that write while maintenance mode is on. It asks before anything else is done for such a request; reads
 // ask nothing.
 import type { FastifyInstance } from 'fastify'
-import { refuseDuringMaintenance } from '../../areas/settings/maintenance-mode.js'
+import { refuseDuringMaintenance } from '../../areas/ground/settings/maintenance-mode.js'
 
 declare module 'fastify' {
   interface FastifyContextConfig {

@@ -7,7 +7,7 @@ import { version } from '../../version.js'
 import { DESCRIPTION, security, securitySchemes, tags } from '../openapi/about.js'
 import { type Document, finishDocument } from '../openapi/document.js'
 import { describeOperation } from '../openapi/operation.js'
-import { broadcastsHtml } from '../web/page.js'
+import { broadcastsHtml } from '../pages/page.js'
 
 const PREFIX = '/api/v3'
 /**

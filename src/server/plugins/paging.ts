@@ -1,7 +1,7 @@
 // The Link and X- headers of a list ("Limits").
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { publicUrl } from '../../config.js'
-import type { Page } from '../../db/paginate.js'
+import type { Page } from '../../db/lists/paginate.js'
 import { parseForm } from '../../lib/form.js'
 
 declare module 'fastify' {

@@ -1,8 +1,8 @@
 // Lets clients in by their key: one statement finds it by its fingerprint, and the client proves that it has the private one.
 import type { AuthContext, PublicKeyAuthContext } from 'ssh2'
 import ssh2 from 'ssh2'
-import { countWrongToken } from '../../areas/credentials/attempts.js'
-import { findLogin, fingerprintOf } from '../../areas/ssh/logins.js'
+import { countWrongToken } from '../../areas/people/credentials/login-throttle.js'
+import { findLogin, fingerprintOf } from '../../areas/projects/ssh/logins.js'
 import { Failure } from '../../errors.js'
 import { log } from '../../log.js'
 import { sshCounts } from './counts.js'

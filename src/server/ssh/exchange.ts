@@ -1,6 +1,6 @@
 // What a command needs of its client: bytes in, bytes out, lines for the user. A client that stalls is cut off.
 import { config } from '../../config.js'
-import { LEAST_SENT, watch } from '../stalls.js'
+import { LEAST_SENT, watch } from '../stalled-clients.js'
 
 /** One command's connection to its client. */
 export interface Exchange {

@@ -1,7 +1,7 @@
 // The door for an OpenSSH server of this machine: `gitstead ssh authorized-keys` and `gitstead ssh serve` ask here, by a
 // socket in the private folder of the home, so that their clients share all limits with the others.
 import { createServer, type Server, type Socket } from 'node:net'
-import { findLogin } from '../../areas/ssh/logins.js'
+import { findLogin } from '../../areas/projects/ssh/logins.js'
 import { socketPath } from '../../home.js'
 import { addressOf } from '../../lib/address.js'
 import { frame } from '../../lib/frames.js'

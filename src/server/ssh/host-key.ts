@@ -1,5 +1,5 @@
 // The keys by which SSH clients know this server again. The first start makes them.
-import { createHash, generateKeyPairSync, type JsonWebKey } from 'node:crypto'
+import { createHash, generateKeyPairSync } from 'node:crypto'
 import { linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { Misconfigured } from '../../errors.js'
 import { hostKeyPaths } from '../../home.js'
@@ -56,8 +56,8 @@ const field = (content: Buffer | string): Buffer => {
 export function opensshKey(): string {
   const { publicKey, privateKey } = generateKeyPairSync('ed25519')
   const bytes = (text = '') => Buffer.from(text, 'base64url')
-  const x = bytes((publicKey.export({ format: 'jwk' }) as JsonWebKey).x)
-  const d = bytes((privateKey.export({ format: 'jwk' }) as JsonWebKey).d)
+  const x = bytes(publicKey.export({ format: 'jwk' }).x)
+  const d = bytes(privateKey.export({ format: 'jwk' }).d)
   const check = Buffer.alloc(8, createHash('sha256').update(x).digest().subarray(0, 4))
   const open = Buffer.concat([check, field(TYPE), field(x), field(Buffer.concat([d, x])), field('gitstead')])
   const padding = Buffer.from(Array.from({ length: (8 - (open.length % 8)) % 8 }, (_, at) => at + 1))

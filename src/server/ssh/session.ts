@@ -2,20 +2,20 @@
 import { randomBytes } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { authorizeGit } from '../../access/authorize.js'
-import { describePipelines } from '../../areas/pipelines/push-answers.js'
-import { findProject, type ProjectRow } from '../../areas/projects/projects.queries.js'
-import { repositoryFor } from '../../areas/refs/lost-branch.js'
-import { openPush } from '../../areas/refs/push.js'
-import { gitProtocolAllowed, PROTOCOL_OFF } from '../../areas/settings/git-protocol.js'
-import { refuseDuringMaintenance } from '../../areas/settings/maintenance-mode.js'
-import { authorOfPush, findLogin, type Login, noteKeyUse } from '../../areas/ssh/logins.js'
+import { describePipelines } from '../../areas/ci/pipelines/push-answers.js'
+import { repositoryFor } from '../../areas/code/refs/lost-branch.js'
+import { openPush } from '../../areas/code/refs/push.js'
+import { gitProtocolAllowed, PROTOCOL_OFF } from '../../areas/ground/settings/git-protocol.js'
+import { refuseDuringMaintenance } from '../../areas/ground/settings/maintenance-mode.js'
+import { findProject, type ProjectRow } from '../../areas/projects/projects/projects.queries.js'
+import { authorOfPush, findLogin, type Login, noteUseOfLogin } from '../../areas/projects/ssh/logins.js'
 import { config } from '../../config.js'
 import { Failure, Forbidden, NotFound, Unauthorized, Unavailable } from '../../errors.js'
-import { readArriving } from '../../git/arriving.js'
-import { converse } from '../../git/conversation.js'
-import { readPush } from '../../git/packet-lists.js'
-import { GitFailure, GitLimit } from '../../git/run.js'
-import { advertiseRefs, type Caller } from '../../git/transport.js'
+import { GitFailure, GitLimit } from '../../git/process/run.js'
+import { converse } from '../../git/transport/conversation.js'
+import { readPush } from '../../git/transport/packet-lists.js'
+import { readArriving } from '../../git/transport/request-spool.js'
+import { advertiseRefs, type Caller } from '../../git/transport/transport.js'
 import { networkOf } from '../../lib/address.js'
 import { requestScope } from '../../lib/request-scope.js'
 import { log } from '../../log.js'
@@ -65,7 +65,7 @@ async function run(asked: Asked, fingerprint: string, text: string, exchange: Ex
   const login = await findLogin(fingerprint)
   if (!login) throw new Unauthorized('this key opens nothing any more: it was removed, or its user is blocked')
   asked.login = login
-  noteKeyUse(login)
+  noteUseOfLogin(login)
   if (text === '') {
     exchange.say(`Welcome to Gitstead, ${login.name}! There is no shell here, only git.`)
     return 0
@@ -166,7 +166,7 @@ async function push(
 function explain(error: unknown, { say, signal }: Exchange, request: string): number {
   // Nobody reads it when the client has left.
   if (signal.aborted) return FAILED
-  say(`gitstead: ${reasonOf(error) ?? `something is wrong here: tell your administrator the number ${request}`}`)
+  say(`gitstead: ${reasonOf(error) ?? `something is wrong here: publish your administrator the number ${request}`}`)
   if (reasonOf(error) === undefined) log().error({ error }, 'a command over SSH failed')
   return FAILED
 }

@@ -1,11 +1,11 @@
 // Tests that frames fit all sizes of terminals, whatever texts of users they show.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type FrameProps, frameLines } from '../../../src/cli/dashboard/frame.js'
+import { type FrameProps, frameLines } from '../../../src/cli/dashboard/drawing/frame.js'
+import { styled } from '../../../src/cli/dashboard/drawing/style.js'
 import { keymap, PANES, type Pane } from '../../../src/cli/dashboard/keymap.js'
 import { plainFrame } from '../../../src/cli/dashboard/once.js'
 import { detailLines } from '../../../src/cli/dashboard/panes/detail.js'
-import { styled } from '../../../src/cli/dashboard/style.js'
 import { root } from '../../../src/config.js'
 import { displayWidth } from '../../../src/lib/display-width.js'
 import t, { type Test } from '../../helpers/tap.js'
@@ -138,7 +138,7 @@ t.test('at 80 columns no word is cut, and columns that do not fit are named', as
       failures: [
         failure(1, {
           error: `Error: ${text}`,
-          payload: { happening: { kind: 'project.created', path: 'mathematics' } }
+          payload: { event: { kind: 'project.created', path: 'mathematics' } }
         })
       ],
       processes: overview().processes.map(each => ({ ...each, labels: ['linux', 'architecture'] })),
@@ -148,9 +148,7 @@ t.test('at 80 columns no word is cut, and columns that do not fit are named', as
         troubled: [troubledMail(1, { error: text })]
       }
     }),
-    jobs: shownJobs([
-      job(1, { payload: { happening: { kind: 'repository.changed', description: text } }, error: text })
-    ]),
+    jobs: shownJobs([job(1, { payload: { event: { kind: 'repository.changed', description: text } }, error: text })]),
     builds: [
       build(1, {
         project: 'mathematics-department/analytical-engine',
@@ -268,8 +266,8 @@ t.test('a plain frame has every pane, no escapes, and no spaces at the ends of l
   }
 })
 
-t.test('docs/dashboard.md lists exactly the keys of the keymap', async t => {
-  const text = readFileSync(join(root, 'docs/dashboard.md'), 'utf8')
+t.test('docs/operate/dashboard.md lists exactly the keys of the keymap', async t => {
+  const text = readFileSync(join(root, 'docs/operate/dashboard.md'), 'utf8')
   const rows = [...text.matchAll(/^\| (`.+`) \| (.+) \|$/gm)].map(([, keys = '', about = '']) => [
     [...keys.matchAll(/`([^`]+)`/g)].map(([, key]) => key),
     about

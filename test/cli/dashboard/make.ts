@@ -1,10 +1,10 @@
 // Makes records of the dashboard for tests.
 
-import type { FrameProps } from '../../../src/cli/dashboard/frame.js'
+import type { FrameProps } from '../../../src/cli/dashboard/drawing/frame.js'
+import type { JobPage } from '../../../src/cli/dashboard/drawing/tables.js'
 import type { State } from '../../../src/cli/dashboard/model.js'
 import type { Job, JobOverview, WatchedBuild } from '../../../src/cli/dashboard/source.js'
 import { firstState } from '../../../src/cli/dashboard/state.js'
-import type { JobPage } from '../../../src/cli/dashboard/tables.js'
 
 export const NOW = Date.parse('2026-11-21T12:00:00Z')
 const ago = (seconds: number) => new Date(NOW - seconds * 1000).toISOString()
@@ -29,7 +29,7 @@ export const failure = (id: number, values: Partial<Failure> = {}): Failure => (
 export const job = (id: number, values: Partial<Job> = {}): Job => ({
   id,
   queue: 'default',
-  name: 'happening.told',
+  name: 'event.published',
   state: 'ready',
   payload: { key: `k${id}` },
   attempts: 0,

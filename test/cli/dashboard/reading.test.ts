@@ -1,9 +1,9 @@
 // How pages of jobs are read step by step, and how many records are changed one by one.
 import { carryOut } from '../../../src/cli/dashboard/changes.js'
+import type { JobPage } from '../../../src/cli/dashboard/drawing/tables.js'
 import { oneByOne } from '../../../src/cli/dashboard/one-by-one.js'
 import { readPage } from '../../../src/cli/dashboard/read-page.js'
 import type { FoundJobs, JobQuestion, JobSource } from '../../../src/cli/dashboard/source.js'
-import type { JobPage } from '../../../src/cli/dashboard/tables.js'
 import { Forbidden, NotFound, Unavailable } from '../../../src/errors.js'
 import t from '../../helpers/tap.js'
 import { job } from './make.js'

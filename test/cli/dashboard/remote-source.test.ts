@@ -1,14 +1,14 @@
 // Tests the source that reads an appliance over its API: with a real appliance, and with servers that are not one.
 import { createServer, type RequestListener } from 'node:http'
 import { remoteSource } from '../../../src/cli/dashboard/remote-source.js'
-import { execute } from '../../../src/db/sql.js'
+import { execute } from '../../../src/db/connect/sql.js'
 import { Misconfigured, NotFound, Unavailable } from '../../../src/errors.js'
 import { pausedQueues } from '../../../src/queue/administer.js'
 import { enqueue } from '../../../src/queue/enqueue.js'
-import { makePipeline } from '../../areas/builds/make-builds.js'
+import { makePipeline } from '../../areas/ci/builds/make-builds.js'
 import { testApp } from '../../helpers/app.js'
+import { eventJob } from '../../helpers/published.js'
 import t, { type Test } from '../../helpers/tap.js'
-import { toldJob } from '../../helpers/told.js'
 import { freePort } from '../../scenarios/appliance.js'
 
 const app = await testApp(t)
@@ -27,7 +27,7 @@ async function server(t: Test, answer: RequestListener): Promise<string> {
 }
 
 async function deadJob(): Promise<number> {
-  const id = await enqueue('happening.told', toldJob('a'))
+  const id = await enqueue('event.published', eventJob('a'))
   await execute("update jobs set state = 'dead', error = 'no' where id = ?", [id])
   return id
 }

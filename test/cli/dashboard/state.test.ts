@@ -1,12 +1,12 @@
 // Tests how each key changes the state, and which effects it asks for.
 import type { Key } from 'ink'
-import { tableFor } from '../../../src/cli/dashboard/frame.js'
+import { tableFor } from '../../../src/cli/dashboard/drawing/frame.js'
+import type { Line } from '../../../src/cli/dashboard/drawing/tables.js'
 import { helpLines, keymap, PANES } from '../../../src/cli/dashboard/keymap.js'
 import { keysOf } from '../../../src/cli/dashboard/keys.js'
 import type { Context, Effect, State } from '../../../src/cli/dashboard/model.js'
 import { chosen } from '../../../src/cli/dashboard/moves.js'
 import { press, settle } from '../../../src/cli/dashboard/state.js'
-import type { Line } from '../../../src/cli/dashboard/tables.js'
 import t from '../../helpers/tap.js'
 import { build, hook, job, NOW, overview, shownJobs, state } from './make.js'
 

@@ -1,10 +1,12 @@
-import { parseStored } from '../../../lib/stored.js'
-import { BaseCommand } from '../../base.js'
-import { allFlag } from '../../list-all.js'
+import type { AuditRow as Row } from '../../../areas/ground/audit/audit.queries.js'
+import { auditEventsBefore, newestAuditEvents } from '../../../areas/ground/audit/audit.queries.js'
+import { parseStored } from '../../../lib/stored-json.js'
+import { BaseCommand } from '../../framework/base.js'
+import { allFlag, printList } from '../../framework/list-all.js'
+import { withDatabase } from '../../framework/with-database.js'
+import { readMoment } from '../../input/moment.js'
 import { Flags } from '../../oclif.js'
-import type { Column } from '../../table.js'
-
-type Row = import('../../../areas/audit/audit.queries.js').AuditRow
+import type { Column } from '../../output/table.js'
 
 const COLUMNS: readonly Column<Row>[] = [
   ['TIME', event => event.created_at],
@@ -42,7 +44,6 @@ export default class AuditList extends BaseCommand {
   async run() {
     const { flags } = await this.parse(AuditList)
     this.configure(flags)
-    const { readMoment } = await import('../../moment.js')
     const filter = {
       actor: flags.actor,
       action: flags.action,
@@ -51,18 +52,13 @@ export default class AuditList extends BaseCommand {
       since: flags.since === undefined ? undefined : readMoment('--since', flags.since),
       until: flags.until === undefined ? undefined : readMoment('--until', flags.until)
     }
-    const [{ withDatabase }, { auditEventsBefore, newestAuditEvents }] = await Promise.all([
-      import('../../with-database.js'),
-      import('../../../areas/audit/audit.queries.js')
-    ])
-    const { printList } = await import('../../list-all.js')
     return withDatabase(() =>
       printList({
         name: 'audit_events',
         all: flags.all,
         json: this.jsonEnabled(),
         columns: COLUMNS,
-        view: async () => (await import('../../../areas/audit/audit.view.js')).viewAuditEvent,
+        view: async () => (await import('../../../areas/ground/audit/audit.view.js')).viewAuditEvent,
         first: () => newestAuditEvents(filter, flags.limit),
         part: (last = Number.MAX_SAFE_INTEGER) => auditEventsBefore(filter, last),
         idOf: ({ id }) => id

@@ -1,6 +1,12 @@
-import { BaseCommand } from '../../base.js'
+import { createBackup, planBackup } from '../../../areas/upkeep/backup/create.js'
+import { bytesText } from '../../../lib/bytes.js'
+import { BaseCommand } from '../../framework/base.js'
+import { commandOrigin } from '../../framework/origin.js'
+import { progressLine } from '../../framework/progress.js'
+import * as signals from '../../framework/signals.js'
+import { withDatabase } from '../../framework/with-database.js'
+import { pathFlag } from '../../input/path-flag.js'
 import { Flags } from '../../oclif.js'
-import { pathFlag } from '../../path-flag.js'
 
 export default class BackupCreate extends BaseCommand {
   static override summary = 'Write a backup while the appliance runs'
@@ -30,21 +36,6 @@ export default class BackupCreate extends BaseCommand {
   async run() {
     const { flags } = await this.parse(BackupCreate)
     this.configure(flags)
-    const [
-      { withDatabase },
-      { commandOrigin },
-      { progressLine },
-      { bytesText },
-      { createBackup, planBackup },
-      signals
-    ] = await Promise.all([
-      import('../../with-database.js'),
-      import('../../origin.js'),
-      import('../../progress.js'),
-      import('../../../lib/bytes.js'),
-      import('../../../areas/backup/create.js'),
-      import('../../signals.js')
-    ])
     const place = {
       ...(flags.to === undefined ? {} : { to: flags.to }),
       ...(flags['secrets-to'] === undefined ? {} : { secretsTo: flags['secrets-to'] }),

@@ -1,7 +1,13 @@
-import { BaseCommand } from '../../base.js'
-import { confirm, destroyingFlags, requireAnswer } from '../../confirm.js'
+import { noteDeleted } from '../../../areas/upkeep/backup/create.js'
+import { deletable, deleteBackups } from '../../../areas/upkeep/backup/store.js'
+import { bytesText } from '../../../lib/bytes.js'
+import { BaseCommand } from '../../framework/base.js'
+import { confirm, destroyingFlags, requireAnswer } from '../../framework/confirm.js'
+import { sortOut } from '../../framework/each.js'
+import { commandOrigin } from '../../framework/origin.js'
+import { withDatabase } from '../../framework/with-database.js'
+import { pathFlag } from '../../input/path-flag.js'
 import { Args } from '../../oclif.js'
-import { pathFlag } from '../../path-flag.js'
 
 export default class BackupDelete extends BaseCommand {
   static override summary = 'Delete backups, damaged ones as well'
@@ -30,11 +36,6 @@ export default class BackupDelete extends BaseCommand {
     this.configure(flags)
     const how = { yes: flags.yes, json: this.jsonEnabled() }
     if (!flags['dry-run']) requireAnswer(how)
-    const [{ deletable, deleteBackups }, { bytesText }, { sortOut }] = await Promise.all([
-      import('../../../areas/backup/store.js'),
-      import('../../../lib/bytes.js'),
-      import('../../each.js')
-    ])
     const { done, failed } = await sortOut(argv.map(String), how.json, async name => deletable(name, flags.to))
     const found = done.map(({ result }) => result)
     const nameOf = ({ id, bytes }: (typeof found)[number]) => `${id} (${bytes === null ? 'damaged' : bytesText(bytes)})`
@@ -55,11 +56,6 @@ export default class BackupDelete extends BaseCommand {
 
   /** The audit comes last: a full disk, which stops the database, is a reason to delete backups. */
   private async note(found: readonly { id: string; path: string }[]): Promise<void> {
-    const [{ withDatabase }, { commandOrigin }, { noteDeleted }] = await Promise.all([
-      import('../../with-database.js'),
-      import('../../origin.js'),
-      import('../../../areas/backup/create.js')
-    ])
     try {
       await withDatabase(() => noteDeleted(found, commandOrigin()))
     } catch (error) {

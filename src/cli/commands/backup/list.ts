@@ -1,5 +1,8 @@
-import { BaseCommand } from '../../base.js'
-import { pathFlag } from '../../path-flag.js'
+import * as store from '../../../areas/upkeep/backup/store.js'
+import { bytesText } from '../../../lib/bytes.js'
+import { BaseCommand } from '../../framework/base.js'
+import { pathFlag } from '../../input/path-flag.js'
+import { table } from '../../output/table.js'
 
 export default class BackupList extends BaseCommand {
   static override summary = 'List finished backups, oldest first'
@@ -13,11 +16,6 @@ export default class BackupList extends BaseCommand {
   async run() {
     const { flags } = await this.parse(BackupList)
     this.configure(flags)
-    const [store, { table }, { bytesText }] = await Promise.all([
-      import('../../../areas/backup/store.js'),
-      import('../../table.js'),
-      import('../../../lib/bytes.js')
-    ])
     store.requireStore(flags.to)
     const backups = store.listBackups(flags.to)
     const damaged = store.damagedBackups(flags.to)

@@ -1,8 +1,13 @@
-import { BaseCommand } from '../../base.js'
+import { damagedBackups, findBackup } from '../../../areas/upkeep/backup/store.js'
+import { verifyBackup } from '../../../areas/upkeep/backup/verify.js'
+import { BaseCommand } from '../../framework/base.js'
+import { doEach } from '../../framework/each.js'
+import { progressLine } from '../../framework/progress.js'
+import { endedBySignals } from '../../framework/signals.js'
+import { pathFlag } from '../../input/path-flag.js'
 import { Args } from '../../oclif.js'
-import { pathFlag } from '../../path-flag.js'
 
-type Verified = Awaited<ReturnType<typeof import('../../../areas/backup/verify.js').verifyBackup>>
+type Verified = Awaited<ReturnType<typeof import('../../../areas/upkeep/backup/verify.js').verifyBackup>>
 
 export default class BackupVerify extends BaseCommand {
   static override summary = 'Restore a backup into a temporary home, and check the result'
@@ -30,14 +35,6 @@ export default class BackupVerify extends BaseCommand {
   async run() {
     const { flags, argv } = await this.parse(BackupVerify)
     this.configure(flags)
-    const [{ verifyBackup }, { findBackup, damagedBackups }, { progressLine }, { endedBySignals }, { doEach }] =
-      await Promise.all([
-        import('../../../areas/backup/verify.js'),
-        import('../../../areas/backup/store.js'),
-        import('../../progress.js'),
-        import('../../signals.js'),
-        import('../../each.js')
-      ])
     const line = progressLine()
     const verify = async (name: string, signal: AbortSignal) => {
       signal.throwIfAborted()

@@ -1,6 +1,11 @@
-import { BaseCommand } from '../../base.js'
-import { broadcastFlags, newBroadcastOf } from '../../broadcast-flags.js'
+import { createBroadcast } from '../../../areas/reach/broadcasts/broadcasts.js'
+import { viewBroadcast } from '../../../areas/reach/broadcasts/broadcasts.view.js'
+import { BaseCommand } from '../../framework/base.js'
+import { commandOrigin } from '../../framework/origin.js'
+import { withDatabase } from '../../framework/with-database.js'
 import { Args } from '../../oclif.js'
+import * as lines from '../../output/broadcast-lines.js'
+import { broadcastFlags, newBroadcastOf } from '../../topics/broadcast-flags.js'
 
 export default class BroadcastsCreate extends BaseCommand {
   static override summary = 'Create a broadcast message, which the sign-in page shows to everybody'
@@ -16,13 +21,6 @@ export default class BroadcastsCreate extends BaseCommand {
   async run() {
     const { flags, args } = await this.parse(BroadcastsCreate)
     this.configure(flags)
-    const [{ withDatabase }, { commandOrigin }, { createBroadcast }, { viewBroadcast }, lines] = await Promise.all([
-      import('../../with-database.js'),
-      import('../../origin.js'),
-      import('../../../areas/broadcasts/broadcasts.js'),
-      import('../../../areas/broadcasts/broadcasts.view.js'),
-      import('../../broadcast-lines.js')
-    ])
     const body = { message: args.message, ...newBroadcastOf(flags) }
     const message = viewBroadcast(await withDatabase(() => createBroadcast(body, commandOrigin()), { makes: true }))
     this.log(lines.broadcastTable([message]))

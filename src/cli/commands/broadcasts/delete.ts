@@ -1,6 +1,9 @@
-import type { BroadcastRow } from '../../../areas/broadcasts/broadcasts.queries.js'
-import { DestroyingCommand, type RecordDestruction } from '../../destroying-command.js'
-import { recordNumbers } from '../../record-number.js'
+import { deleteBroadcast } from '../../../areas/reach/broadcasts/broadcasts.js'
+import type { BroadcastRow } from '../../../areas/reach/broadcasts/broadcasts.queries.js'
+import { requireBroadcast } from '../../../areas/reach/broadcasts/broadcasts.queries.js'
+import { viewBroadcast } from '../../../areas/reach/broadcasts/broadcasts.view.js'
+import { DestroyingCommand, type RecordDestruction } from '../../framework/destroying-command.js'
+import { recordNumbers } from '../../input/record-number.js'
 
 export default class BroadcastsDelete extends DestroyingCommand<BroadcastRow> {
   static override summary = 'Delete a broadcast message'
@@ -11,19 +14,12 @@ export default class BroadcastsDelete extends DestroyingCommand<BroadcastRow> {
   ]
   static override args = { id: recordNumbers('number of the message') }
 
-  protected async destruction(): Promise<RecordDestruction<BroadcastRow>> {
-    const [{ requireBroadcast }, { deleteBroadcast }, { viewBroadcast }] = await Promise.all([
-      import('../../../areas/broadcasts/broadcasts.queries.js'),
-      import('../../../areas/broadcasts/broadcasts.js'),
-      import('../../../areas/broadcasts/broadcasts.view.js')
-    ])
-    return {
-      kind: 'broadcast message',
-      verb: 'delete',
-      find: requireBroadcast,
-      nameOf: ({ id }) => `broadcast message ${id}`,
-      destroy: ({ id }, origin) => deleteBroadcast(id, origin),
-      view: viewBroadcast
-    }
+  protected override readonly destruction: RecordDestruction<BroadcastRow> = {
+    kind: 'broadcast message',
+    verb: 'delete',
+    find: requireBroadcast,
+    nameOf: ({ id }) => `broadcast message ${id}`,
+    destroy: ({ id }, origin) => deleteBroadcast(id, origin),
+    view: viewBroadcast
   }
 }

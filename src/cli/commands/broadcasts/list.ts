@@ -1,6 +1,10 @@
-import { BaseCommand } from '../../base.js'
-import { allFlag } from '../../list-all.js'
+import { broadcastsAfter, listBroadcasts } from '../../../areas/reach/broadcasts/broadcasts.queries.js'
+import { viewBroadcast } from '../../../areas/reach/broadcasts/broadcasts.view.js'
+import { BaseCommand } from '../../framework/base.js'
+import { allFlag, printList } from '../../framework/list-all.js'
+import { withDatabase } from '../../framework/with-database.js'
 import { Flags } from '../../oclif.js'
+import { BROADCAST_COLUMNS } from '../../output/broadcast-lines.js'
 
 export default class BroadcastsList extends BaseCommand {
   static override summary = 'List broadcast messages'
@@ -16,14 +20,6 @@ export default class BroadcastsList extends BaseCommand {
   async run() {
     const { flags } = await this.parse(BroadcastsList)
     this.configure(flags)
-    const [{ withDatabase }, { broadcastsAfter, listBroadcasts }, { viewBroadcast }, { BROADCAST_COLUMNS }] =
-      await Promise.all([
-        import('../../with-database.js'),
-        import('../../../areas/broadcasts/broadcasts.queries.js'),
-        import('../../../areas/broadcasts/broadcasts.view.js'),
-        import('../../broadcast-lines.js')
-      ])
-    const { printList } = await import('../../list-all.js')
     const query = { active: flags.active, per_page: flags.limit, page: flags.page }
     return withDatabase(() =>
       printList({

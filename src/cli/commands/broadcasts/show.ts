@@ -1,5 +1,11 @@
-import { BaseCommand } from '../../base.js'
-import { recordNumbers, requireNumbers } from '../../record-number.js'
+import { requireBroadcast } from '../../../areas/reach/broadcasts/broadcasts.queries.js'
+import { viewBroadcast } from '../../../areas/reach/broadcasts/broadcasts.view.js'
+import { BaseCommand } from '../../framework/base.js'
+import { doEach } from '../../framework/each.js'
+import { withDatabase } from '../../framework/with-database.js'
+import { orNotFound } from '../../input/or-not-found.js'
+import { recordNumbers, requireNumbers } from '../../input/record-number.js'
+import { broadcastTable } from '../../output/broadcast-lines.js'
 
 export default class BroadcastsShow extends BaseCommand {
   static override summary = 'Show a broadcast message'
@@ -11,17 +17,8 @@ export default class BroadcastsShow extends BaseCommand {
   async run() {
     const { flags, argv } = await this.parse(BroadcastsShow)
     this.configure(flags)
-    const [{ asked }, { doEach }, { withDatabase }, { requireBroadcast }, { viewBroadcast }, { broadcastTable }] =
-      await Promise.all([
-        import('../../asked.js'),
-        import('../../each.js'),
-        import('../../with-database.js'),
-        import('../../../areas/broadcasts/broadcasts.queries.js'),
-        import('../../../areas/broadcasts/broadcasts.view.js'),
-        import('../../broadcast-lines.js')
-      ])
     const show = async (id: number) => {
-      const message = viewBroadcast(await asked('broadcast message', id, () => requireBroadcast(id)))
+      const message = viewBroadcast(await orNotFound('broadcast message', id, () => requireBroadcast(id)))
       this.log(broadcastTable([message]))
       return message
     }

@@ -1,7 +1,14 @@
-import { BaseCommand } from '../../base.js'
-import { broadcastFlags, broadcastOf } from '../../broadcast-flags.js'
+import * as rules from '../../../areas/reach/broadcasts/broadcasts.js'
+import { requireBroadcast } from '../../../areas/reach/broadcasts/broadcasts.queries.js'
+import { viewBroadcast } from '../../../areas/reach/broadcasts/broadcasts.view.js'
+import { BaseCommand } from '../../framework/base.js'
+import { commandOrigin } from '../../framework/origin.js'
+import { withDatabase } from '../../framework/with-database.js'
+import { orNotFound } from '../../input/or-not-found.js'
+import { recordNumber } from '../../input/record-number.js'
 import { Flags } from '../../oclif.js'
-import { recordNumber } from '../../record-number.js'
+import * as lines from '../../output/broadcast-lines.js'
+import { broadcastFlags, broadcastOf } from '../../topics/broadcast-flags.js'
 
 export default class BroadcastsUpdate extends BaseCommand {
   static override summary = 'Change a broadcast message'
@@ -16,21 +23,11 @@ export default class BroadcastsUpdate extends BaseCommand {
   async run() {
     const { flags, args } = await this.parse(BroadcastsUpdate)
     this.configure(flags)
-    const [{ asked }, { withDatabase }, { commandOrigin }, rules, { requireBroadcast }, { viewBroadcast }, lines] =
-      await Promise.all([
-        import('../../asked.js'),
-        import('../../with-database.js'),
-        import('../../origin.js'),
-        import('../../../areas/broadcasts/broadcasts.js'),
-        import('../../../areas/broadcasts/broadcasts.queries.js'),
-        import('../../../areas/broadcasts/broadcasts.view.js'),
-        import('../../broadcast-lines.js')
-      ])
     const body = { ...(flags.message === undefined ? {} : { message: flags.message }), ...broadcastOf(flags) }
     if (Object.keys(body).length === 0)
       this.error('give at least one change, such as --message or --ends-in', { exit: 2 })
     const message = await withDatabase(async () => {
-      await asked('broadcast message', args.id, () => requireBroadcast(args.id))
+      await orNotFound('broadcast message', args.id, () => requireBroadcast(args.id))
       return viewBroadcast(await rules.updateBroadcast(args.id, body, commandOrigin()))
     })
     this.log(lines.broadcastTable([message]))

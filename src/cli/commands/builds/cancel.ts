@@ -1,6 +1,11 @@
-import { BaseCommand } from '../../base.js'
+import * as rules from '../../../areas/ci/builds/administer.js'
+import { BaseCommand } from '../../framework/base.js'
+import { sortOut } from '../../framework/each.js'
+import { commandOrigin } from '../../framework/origin.js'
+import { withDatabase } from '../../framework/with-database.js'
+import { orNotFound } from '../../input/or-not-found.js'
+import { recordNumbers, requireNumbers } from '../../input/record-number.js'
 import { Flags } from '../../oclif.js'
-import { recordNumbers, requireNumbers } from '../../record-number.js'
 
 export default class BuildsCancel extends BaseCommand {
   static override summary = 'Stop builds that run, and cancel builds that wait'
@@ -19,18 +24,11 @@ export default class BuildsCancel extends BaseCommand {
   async run() {
     const { flags, argv } = await this.parse(BuildsCancel)
     this.configure(flags)
-    const [{ asked }, { sortOut }, { withDatabase }, { commandOrigin }, rules] = await Promise.all([
-      import('../../asked.js'),
-      import('../../each.js'),
-      import('../../with-database.js'),
-      import('../../origin.js'),
-      import('../../../areas/builds/administer.js')
-    ])
     const change = flags['dry-run']
       ? (id: number) => rules.cancelableBuilds([id])
       : (id: number) => rules.cancelBuilds([id], commandOrigin())
     const { done, failed } = await withDatabase(() =>
-      sortOut(requireNumbers(argv), this.jsonEnabled(), id => asked('build', id, () => change(id)))
+      sortOut(requireNumbers(argv), this.jsonEnabled(), id => orNotFound('build', id, () => change(id)))
     )
     const canceled = done.flatMap(({ result }) => result)
     if (flags['dry-run']) {

@@ -1,8 +1,11 @@
-import type { DescribedBuild } from '../../../areas/builds/described-builds.queries.js'
-import { DestroyingCommand, type RecordDestruction } from '../../destroying-command.js'
-import { recordNumbers } from '../../record-number.js'
+import { eraseBuild } from '../../../areas/ci/builds/build-actions.js'
+import { viewBuildLine } from '../../../areas/ci/builds/builds.line.js'
+import type { BuildRow } from '../../../areas/ci/builds/builds.queries.js'
+import { requireBuild } from '../../../areas/ci/builds/builds.queries.js'
+import { DestroyingCommand, type RecordDestruction } from '../../framework/destroying-command.js'
+import { recordNumbers } from '../../input/record-number.js'
 
-export default class BuildsErase extends DestroyingCommand<DescribedBuild> {
+export default class BuildsErase extends DestroyingCommand<BuildRow> {
   static override summary = 'Remove the trace and the artifacts of builds that have ended; the builds stay'
   static override description =
     'For a trace that shows a secret, or files that nobody may have. With --json: {erased}, or with --dry-run {would_erase}: the build in the form of `builds list`.'
@@ -12,21 +15,15 @@ export default class BuildsErase extends DestroyingCommand<DescribedBuild> {
   ]
   static override args = { build: recordNumbers('number of a build') }
 
-  protected async destruction(): Promise<RecordDestruction<DescribedBuild>> {
-    const [{ requireDescribedBuild, viewDescribedBuild }, { eraseBuild }] = await Promise.all([
-      import('../../../areas/builds/described-builds.queries.js'),
-      import('../../../areas/builds/build-actions.js')
-    ])
-    return {
-      kind: 'build',
-      verb: 'erase',
-      find: requireDescribedBuild,
-      nameOf: ({ id, name, project }) => `the trace and the artifacts of build ${id} (${name} of ${project})`,
-      destroy: async (build, origin) => {
-        await eraseBuild({ id: build.project_id }, build.id, origin)
-        return build
-      },
-      view: viewDescribedBuild
-    }
+  protected override readonly destruction: RecordDestruction<BuildRow> = {
+    kind: 'build',
+    verb: 'erase',
+    find: requireBuild,
+    nameOf: ({ id, name, project }) => `the trace and the artifacts of build ${id} (${name} of ${project})`,
+    destroy: async (build, origin) => {
+      await eraseBuild({ id: build.project_id }, build.id, origin)
+      return build
+    },
+    view: viewBuildLine
   }
 }

@@ -1,11 +1,14 @@
+import { viewBuildLine } from '../../../areas/ci/builds/builds.line.js'
+import type { BuildRow as Row } from '../../../areas/ci/builds/builds.queries.js'
+import * as queries from '../../../areas/ci/builds/builds.queries.js'
 import { BUILD_STATUSES } from '../../../ci/status.js'
-import { BaseCommand } from '../../base.js'
-import { allFlag } from '../../list-all.js'
+import { BaseCommand } from '../../framework/base.js'
+import { allFlag, printList } from '../../framework/list-all.js'
+import { withDatabase } from '../../framework/with-database.js'
+import { requireNamedProject } from '../../input/named-project.js'
+import { recordNumberFlag } from '../../input/record-number.js'
 import { Flags } from '../../oclif.js'
-import { recordNumberFlag } from '../../record-number.js'
-import type { Column } from '../../table.js'
-
-type Row = import('../../../areas/builds/described-builds.queries.js').DescribedBuild
+import type { Column } from '../../output/table.js'
 
 const COLUMNS: readonly Column<Row>[] = [
   ['ID', build => build.id],
@@ -15,7 +18,7 @@ const COLUMNS: readonly Column<Row>[] = [
   ['NAME', build => build.name],
   ['REF', build => build.ref],
   ['STATUS', build => build.status],
-  ['RUNNER', build => build.runner],
+  ['RUNNER', build => build.runner_description],
   ['STARTED', build => build.started_at],
   ['FINISHED', build => build.finished_at]
 ]
@@ -45,18 +48,12 @@ export default class BuildsList extends BaseCommand {
   async run() {
     const { flags } = await this.parse(BuildsList)
     this.configure(flags)
-    const [{ withDatabase }, { requireNamedProject }, queries] = await Promise.all([
-      import('../../with-database.js'),
-      import('../../named-project.js'),
-      import('../../../areas/builds/described-builds.queries.js')
-    ])
     const filter = async () => ({
       projectId: flags.project === undefined ? undefined : (await requireNamedProject(flags.project)).id,
       pipelineId: flags.pipeline,
       statuses: flags.status,
       ref: flags.ref
     })
-    const { printList } = await import('../../list-all.js')
     return withDatabase(async () => {
       const wanted = await filter()
       return printList({
@@ -64,9 +61,9 @@ export default class BuildsList extends BaseCommand {
         all: flags.all,
         json: this.jsonEnabled(),
         columns: COLUMNS,
-        view: () => queries.viewDescribedBuild,
-        first: () => queries.listDescribedBuilds(wanted, flags.limit),
-        part: last => queries.describedBuildsBefore(wanted, last),
+        view: () => viewBuildLine,
+        first: () => queries.listAllBuilds(wanted, flags.limit),
+        part: last => queries.buildsBefore(wanted, last),
         idOf: ({ id }) => id
       })
     })

@@ -1,5 +1,12 @@
-import { BaseCommand } from '../../base.js'
-import { recordNumbers, requireNumbers } from '../../record-number.js'
+import { playBuild } from '../../../areas/ci/builds/build-actions.js'
+import { requireBuild } from '../../../areas/ci/builds/builds.queries.js'
+import { BadRequest, Failure } from '../../../errors.js'
+import { BaseCommand } from '../../framework/base.js'
+import { sortOut } from '../../framework/each.js'
+import { commandOrigin } from '../../framework/origin.js'
+import { withDatabase } from '../../framework/with-database.js'
+import { orNotFound } from '../../input/or-not-found.js'
+import { recordNumbers, requireNumbers } from '../../input/record-number.js'
 
 export default class BuildsPlay extends BaseCommand {
   static override summary = 'Start builds that wait to be started by hand'
@@ -12,25 +19,8 @@ export default class BuildsPlay extends BaseCommand {
   async run() {
     const { flags, argv } = await this.parse(BuildsPlay)
     this.configure(flags)
-    const [
-      { asked },
-      { sortOut },
-      { withDatabase },
-      { commandOrigin },
-      { requireDescribedBuild },
-      { playBuild },
-      { BadRequest, Failure }
-    ] = await Promise.all([
-      import('../../asked.js'),
-      import('../../each.js'),
-      import('../../with-database.js'),
-      import('../../origin.js'),
-      import('../../../areas/builds/described-builds.queries.js'),
-      import('../../../areas/builds/build-actions.js'),
-      import('../../../errors.js')
-    ])
     const play = async (id: number) => {
-      const build = await asked('build', id, () => requireDescribedBuild(id))
+      const build = await orNotFound('build', id, () => requireBuild(id))
       await playBuild({ id: build.project_id }, id, commandOrigin()).catch(error => {
         if (!(error instanceof BadRequest)) throw error
         throw new Failure(`build ${id} does not wait to be started by hand: it is ${build.status}`)

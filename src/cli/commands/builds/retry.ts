@@ -1,5 +1,10 @@
-import { BaseCommand } from '../../base.js'
-import { recordNumbers, requireNumbers } from '../../record-number.js'
+import { retryBuilds } from '../../../areas/ci/builds/administer.js'
+import { BaseCommand } from '../../framework/base.js'
+import { sortOut } from '../../framework/each.js'
+import { commandOrigin } from '../../framework/origin.js'
+import { withDatabase } from '../../framework/with-database.js'
+import { orNotFound } from '../../input/or-not-found.js'
+import { recordNumbers, requireNumbers } from '../../input/record-number.js'
 
 export default class BuildsRetry extends BaseCommand {
   static override summary = 'Repeat builds that have ended, each as a new build of its pipeline'
@@ -12,16 +17,8 @@ export default class BuildsRetry extends BaseCommand {
   async run() {
     const { flags, argv } = await this.parse(BuildsRetry)
     this.configure(flags)
-    const [{ asked }, { sortOut }, { withDatabase }, { commandOrigin }, { retryBuilds }] = await Promise.all([
-      import('../../asked.js'),
-      import('../../each.js'),
-      import('../../with-database.js'),
-      import('../../origin.js'),
-      import('../../../areas/builds/administer.js'),
-      import('../../../areas/todos/failed-builds.js')
-    ])
     const retry = async (build: number) => {
-      const again = (await asked('build', build, () => retryBuilds([build], commandOrigin()))).get(build)
+      const again = (await orNotFound('build', build, () => retryBuilds([build], commandOrigin()))).get(build)
       this.log(`build ${build} is retried as ${again}`)
       return again
     }

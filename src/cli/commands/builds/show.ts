@@ -1,5 +1,12 @@
-import { BaseCommand } from '../../base.js'
-import { recordNumbers, requireNumbers } from '../../record-number.js'
+import { viewBuildLine } from '../../../areas/ci/builds/builds.line.js'
+import { requireBuild } from '../../../areas/ci/builds/builds.queries.js'
+import { sizeOfTrace } from '../../../areas/ci/builds/live-build.js'
+import { BaseCommand } from '../../framework/base.js'
+import { doEach } from '../../framework/each.js'
+import { withDatabase } from '../../framework/with-database.js'
+import { orNotFound } from '../../input/or-not-found.js'
+import { recordNumbers, requireNumbers } from '../../input/record-number.js'
+import { fields } from '../../output/table.js'
 
 export default class BuildsShow extends BaseCommand {
   static override summary = 'Show a build: where it stands, who runs it, and why it failed'
@@ -12,17 +19,9 @@ export default class BuildsShow extends BaseCommand {
   async run() {
     const { flags, argv } = await this.parse(BuildsShow)
     this.configure(flags)
-    const [{ asked }, { doEach }, { withDatabase }, queries, { sizeOfTrace }, { fields }] = await Promise.all([
-      import('../../asked.js'),
-      import('../../each.js'),
-      import('../../with-database.js'),
-      import('../../../areas/builds/described-builds.queries.js'),
-      import('../../../areas/builds/watched.js'),
-      import('../../table.js')
-    ])
     const show = async (id: number) => {
-      const build = await asked('build', id, () => queries.requireDescribedBuild(id))
-      const view = queries.viewDescribedBuild(build)
+      const build = await orNotFound('build', id, () => requireBuild(id))
+      const view = viewBuildLine(build)
       const shown = { ...view, trace_size: await sizeOfTrace(build) }
       this.log(fields({ ...shown, tag_list: view.tag_list.join(', ') }))
       return shown

@@ -1,6 +1,10 @@
-import { BaseCommand } from '../../base.js'
+import { endOfTrace, traceStateOf } from '../../../areas/ci/builds/live-build.js'
+import { BaseCommand } from '../../framework/base.js'
+import { withDatabase } from '../../framework/with-database.js'
+import { orNotFound } from '../../input/or-not-found.js'
+import { recordNumber } from '../../input/record-number.js'
 import { Flags } from '../../oclif.js'
-import { recordNumber } from '../../record-number.js'
+import { printTrace } from '../../topics/print-trace.js'
 
 /** Bytes of the end of a trace that a document of --json has. */
 const MOST_JSON = 4_194_304
@@ -23,14 +27,8 @@ export default class BuildsTrace extends BaseCommand {
     const { args, flags } = await this.parse(BuildsTrace)
     this.configure(flags)
     if (flags.follow && this.jsonEnabled()) this.error('--follow prints a text: leave --json away', { exit: 2 })
-    const [{ asked }, { withDatabase }, { endOfTrace, traceStateOf }, { printTrace }] = await Promise.all([
-      import('../../asked.js'),
-      import('../../with-database.js'),
-      import('../../../areas/builds/watched.js'),
-      import('../../print-trace.js')
-    ])
     return withDatabase(async () => {
-      const build = await asked('build', args.build, () => traceStateOf(args.build))
+      const build = await orNotFound('build', args.build, () => traceStateOf(args.build))
       if (this.jsonEnabled()) {
         const { size, tail } = await endOfTrace(build, MOST_JSON)
         return { id: build.id, status: build.status, attempt: build.attempt, size, trace: tail }

@@ -1,4 +1,7 @@
-import { BaseCommand } from '../../base.js'
+import { lintWithFiles } from '../../../ci/lint.js'
+import { BaseCommand } from '../../framework/base.js'
+import { filesAround } from '../../input/repository-files.js'
+import { readTextFile } from '../../input/text-file.js'
 import { Args } from '../../oclif.js'
 
 /** Bytes: the limit of a CI file. */
@@ -18,11 +21,6 @@ export default class CiLint extends BaseCommand {
 
   async run() {
     const { args } = await this.parse(CiLint)
-    const [{ readTextFile }, { filesAround }, { lintWithFiles }] = await Promise.all([
-      import('../../text-file.js'),
-      import('../../repository-files.js'),
-      import('../../../ci/lint.js')
-    ])
     const text = await readTextFile('the CI file', args.file, LIMIT)
     const { errors, warnings } = await lintWithFiles(text, await filesAround(args.file, LIMIT))
     for (const warning of warnings) this.log(`warning: ${warning}`)

@@ -1,4 +1,5 @@
-import { BaseCommand } from '../../base.js'
+import { checkConfig } from '../../appliance/check-config.js'
+import { BaseCommand } from '../../framework/base.js'
 import { Args } from '../../oclif.js'
 
 export default class ConfigCheck extends BaseCommand {
@@ -13,7 +14,6 @@ export default class ConfigCheck extends BaseCommand {
 
   async run() {
     const { flags, args } = await this.parse(ConfigCheck)
-    const { checkConfig } = await import('../../check-config.js')
     const { file, problems } = checkConfig(flags, args.file)
     for (const { text, origin } of problems) this.log(`${origin}: ${text}`)
     if (problems.length === 0) this.log('the configuration has no problems')

@@ -1,4 +1,7 @@
-import { BaseCommand } from '../../base.js'
+import { reportConfig } from '../../../config.js'
+import { withoutPasswords } from '../../../lib/rules.js'
+import { BaseCommand } from '../../framework/base.js'
+import { table } from '../../output/table.js'
 
 export default class ConfigShow extends BaseCommand {
   static override summary = 'Show the effective configuration, and where each value comes from'
@@ -12,11 +15,6 @@ export default class ConfigShow extends BaseCommand {
   async run() {
     const { flags } = await this.parse(ConfigShow)
     this.configure(flags)
-    const [{ reportConfig }, { withoutPasswords }, { table }] = await Promise.all([
-      import('../../../config.js'),
-      import('../../../lib/rules.js'),
-      import('../../table.js')
-    ])
     const { home, file, settings } = reportConfig({ home: flags.home })
     const shown = settings.map(({ key, value, origin }) => ({
       key,

@@ -1,4 +1,6 @@
-import { BaseCommand } from '../../base.js'
+import { migrateUp } from '../../../db/schema/migrate.js'
+import { BaseCommand } from '../../framework/base.js'
+import { withDatabase } from '../../framework/with-database.js'
 
 export default class DbMigrate extends BaseCommand {
   static override summary = 'Bring the database schema up to date; two runs at once are safe'
@@ -7,10 +9,6 @@ export default class DbMigrate extends BaseCommand {
   async run(): Promise<{ applied: string[] }> {
     const { flags } = await this.parse(DbMigrate)
     this.configure(flags)
-    const [{ withDatabase }, { migrateUp }] = await Promise.all([
-      import('../../with-database.js'),
-      import('../../../db/migrate.js')
-    ])
     const applied = await withDatabase(() => migrateUp(), { anySchema: true, makes: true })
     for (const name of applied) this.log(`applied ${name}`)
     if (applied.length === 0) this.log('the schema is up to date')

@@ -1,6 +1,11 @@
-import type { RollbackStep } from '../../../db/rollback.js'
-import { BaseCommand } from '../../base.js'
-import { confirm, destroyingFlags, offer, requireAnswer } from '../../confirm.js'
+import { createBackup } from '../../../areas/upkeep/backup/create.js'
+import type { RollbackStep } from '../../../db/schema/rollback.js'
+import { planRollback } from '../../../db/schema/rollback.js'
+import { refuseAtWork } from '../../appliance/require-stopped.js'
+import { BaseCommand } from '../../framework/base.js'
+import { confirm, destroyingFlags, offer, requireAnswer } from '../../framework/confirm.js'
+import { commandOrigin } from '../../framework/origin.js'
+import { withDatabase } from '../../framework/with-database.js'
 import { Flags } from '../../oclif.js'
 
 export default class DbRollback extends BaseCommand {
@@ -24,11 +29,6 @@ export default class DbRollback extends BaseCommand {
     this.configure(flags)
     const how = { yes: flags.yes, json: this.jsonEnabled() }
     if (!flags['dry-run']) requireAnswer(how)
-    const [{ withDatabase }, { refuseAtWork }, { planRollback }] = await Promise.all([
-      import('../../with-database.js'),
-      import('../../at-work.js'),
-      import('../../../db/rollback.js')
-    ])
     if (!flags['dry-run']) await refuseAtWork.beforeDatabase()
     return withDatabase(
       async () => {
@@ -41,7 +41,7 @@ export default class DbRollback extends BaseCommand {
         }
         const backup = await this.backUp(steps, flags.backup, how)
         await confirm(linesOf(steps, 'to undo').join('\n'), how)
-        const { migrateDown } = await import('../../../db/migrate.js')
+        const { migrateDown } = await import('../../../db/schema/migrate.js')
         await migrateDown(flags.steps)
         for (const line of linesOf(steps, 'undid')) this.log(line)
         return { rolled_back: names, dry_run: false, steps, backup }
@@ -54,10 +54,6 @@ export default class DbRollback extends BaseCommand {
     const loses = steps.some(({ losses }) => losses.some(({ rows }) => rows > 0))
     const agreed = wanted || (loses && (await offer('Rows will be lost. Write a backup first?', how)))
     if (!agreed) return null
-    const [{ createBackup }, { commandOrigin }] = await Promise.all([
-      import('../../../areas/backup/create.js'),
-      import('../../origin.js')
-    ])
     const { id, path } = await createBackup({}, commandOrigin())
     this.log(`wrote the backup ${id}\n${path}`)
     return id

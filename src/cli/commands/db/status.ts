@@ -1,4 +1,6 @@
-import { BaseCommand } from '../../base.js'
+import { migrationStates } from '../../../db/schema/migrate.js'
+import { BaseCommand } from '../../framework/base.js'
+import { withDatabase } from '../../framework/with-database.js'
 
 export default class DbStatus extends BaseCommand {
   static override summary = 'Show which migrations are applied'
@@ -7,8 +9,6 @@ export default class DbStatus extends BaseCommand {
   async run() {
     const { flags } = await this.parse(DbStatus)
     this.configure(flags)
-    const { withDatabase } = await import('../../with-database.js')
-    const { migrationStates } = await import('../../../db/migrate.js')
     const migrations = await withDatabase(migrationStates, { anySchema: true })
     for (const { name, applied_at, half_undone } of migrations) {
       this.log(`${name}  ${applied_at?.toISOString() ?? (half_undone ? 'half undone' : 'pending')}`)

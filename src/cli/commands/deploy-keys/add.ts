@@ -1,4 +1,10 @@
-import { BaseCommand } from '../../base.js'
+import * as keys from '../../../areas/projects/ssh/deploy-keys.js'
+import { viewDeployKey } from '../../../areas/projects/ssh/deploy-keys.view.js'
+import { BaseCommand } from '../../framework/base.js'
+import { commandOrigin } from '../../framework/origin.js'
+import { withDatabase } from '../../framework/with-database.js'
+import { requireNamedProject } from '../../input/named-project.js'
+import { readText } from '../../input/read-text.js'
 import { Flags } from '../../oclif.js'
 
 export default class DeployKeysAdd extends BaseCommand {
@@ -20,15 +26,7 @@ export default class DeployKeysAdd extends BaseCommand {
   async run() {
     const { flags } = await this.parse(DeployKeysAdd)
     this.configure(flags)
-    const { readText } = await import('../../read-text.js')
     const body = { title: flags.title, key: await readText('key', flags.file), can_push: flags.push === true }
-    const [{ withDatabase }, { commandOrigin }, { requireNamedProject }, keys, { viewDeployKey }] = await Promise.all([
-      import('../../with-database.js'),
-      import('../../origin.js'),
-      import('../../named-project.js'),
-      import('../../../areas/ssh/deploy-keys.js'),
-      import('../../../areas/ssh/deploy-keys.view.js')
-    ])
     const key = await withDatabase(async () =>
       flags.project === undefined
         ? keys.addPublicKey(body, commandOrigin())

@@ -1,9 +1,11 @@
-import { BaseCommand } from '../../base.js'
-import { allFlag } from '../../list-all.js'
+import type { ListedDeployKeyRow as Row } from '../../../areas/projects/ssh/deploy-keys.queries.js'
+import { listWithProjects, withProjectsBefore } from '../../../areas/projects/ssh/deploy-keys.queries.js'
+import { BaseCommand } from '../../framework/base.js'
+import { allFlag, printList } from '../../framework/list-all.js'
+import { withDatabase } from '../../framework/with-database.js'
+import { requireNamedProject } from '../../input/named-project.js'
 import { Flags } from '../../oclif.js'
-import type { Column } from '../../table.js'
-
-type Row = import('../../../areas/ssh/deploy-keys.queries.js').ListedDeployKeyRow
+import type { Column } from '../../output/table.js'
 
 const COLUMNS: readonly Column<Row>[] = [
   ['ID', key => key.id],
@@ -32,12 +34,6 @@ export default class DeployKeysList extends BaseCommand {
   async run() {
     const { flags } = await this.parse(DeployKeysList)
     this.configure(flags)
-    const [{ withDatabase }, { requireNamedProject }, { listWithProjects, withProjectsBefore }] = await Promise.all([
-      import('../../with-database.js'),
-      import('../../named-project.js'),
-      import('../../../areas/ssh/deploy-keys.queries.js')
-    ])
-    const { printList } = await import('../../list-all.js')
     return withDatabase(async () => {
       const projectId = flags.project === undefined ? undefined : (await requireNamedProject(flags.project)).id
       return printList({
@@ -45,7 +41,7 @@ export default class DeployKeysList extends BaseCommand {
         all: flags.all,
         json: this.jsonEnabled(),
         columns: COLUMNS,
-        view: async () => (await import('../../../areas/ssh/deploy-keys.view.js')).viewDeployKeyInList,
+        view: async () => (await import('../../../areas/projects/ssh/deploy-keys.view.js')).viewDeployKeyInList,
         first: () => listWithProjects({ projectId, limit: flags.limit }),
         part: (last = Number.MAX_SAFE_INTEGER) => withProjectsBefore(projectId, last),
         idOf: ({ id }) => id

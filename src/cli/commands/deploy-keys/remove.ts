@@ -1,6 +1,10 @@
-import type { ListedDeployKeyRow } from '../../../areas/ssh/deploy-keys.queries.js'
-import { DestroyingCommand, type RecordDestruction } from '../../destroying-command.js'
-import { recordNumbers } from '../../record-number.js'
+import { deleteDeployKey } from '../../../areas/projects/ssh/deploy-keys.js'
+import type { ListedDeployKeyRow } from '../../../areas/projects/ssh/deploy-keys.queries.js'
+import { requireWithProjects } from '../../../areas/projects/ssh/deploy-keys.queries.js'
+import { viewDeployKeyInList } from '../../../areas/projects/ssh/deploy-keys.view.js'
+import { NotFound } from '../../../errors.js'
+import { DestroyingCommand, type RecordDestruction } from '../../framework/destroying-command.js'
+import { recordNumbers } from '../../input/record-number.js'
 
 export default class DeployKeysRemove extends DestroyingCommand<ListedDeployKeyRow> {
   static override summary = 'Remove a deploy key from all projects that have it'
@@ -12,25 +16,17 @@ export default class DeployKeysRemove extends DestroyingCommand<ListedDeployKeyR
   ]
   static override args = { id: recordNumbers('number of the key, as `deploy-keys list` shows it') }
 
-  protected async destruction(): Promise<RecordDestruction<ListedDeployKeyRow>> {
-    const [{ requireWithProjects }, { deleteDeployKey }, { viewDeployKeyInList }, { NotFound }] = await Promise.all([
-      import('../../../areas/ssh/deploy-keys.queries.js'),
-      import('../../../areas/ssh/deploy-keys.js'),
-      import('../../../areas/ssh/deploy-keys.view.js'),
-      import('../../../errors.js')
-    ])
-    return {
-      kind: 'deploy key',
-      verb: 'remove',
-      recordVerb: 'delete',
-      find: requireWithProjects,
-      nameOf: ({ id, title, projects }) =>
-        `deploy key ${id} (${JSON.stringify(title)} of ${projects?.replaceAll('\n', ', ') ?? 'no project'})`,
-      destroy: async (key, origin) => {
-        if (!(await deleteDeployKey(key, origin))) throw new NotFound('Deploy Key')
-        return key
-      },
-      view: viewDeployKeyInList
-    }
+  protected override readonly destruction: RecordDestruction<ListedDeployKeyRow> = {
+    kind: 'deploy key',
+    verb: 'remove',
+    recordVerb: 'delete',
+    find: requireWithProjects,
+    nameOf: ({ id, title, projects }) =>
+      `deploy key ${id} (${JSON.stringify(title)} of ${projects?.replaceAll('\n', ', ') ?? 'no project'})`,
+    destroy: async (key, origin) => {
+      if (!(await deleteDeployKey(key, origin))) throw new NotFound('Deploy Key')
+      return key
+    },
+    view: viewDeployKeyInList
   }
 }

@@ -1,4 +1,9 @@
-import { BaseCommand } from '../../base.js'
+import { addEmail } from '../../../areas/people/users/emails.js'
+import { viewEmail } from '../../../areas/people/users/emails.view.js'
+import { requireUser } from '../../../areas/people/users/users.queries.js'
+import { BaseCommand } from '../../framework/base.js'
+import { commandOrigin } from '../../framework/origin.js'
+import { withDatabase } from '../../framework/with-database.js'
 import { Args, Flags } from '../../oclif.js'
 
 export default class EmailsAdd extends BaseCommand {
@@ -17,13 +22,6 @@ export default class EmailsAdd extends BaseCommand {
   async run() {
     const { flags, args } = await this.parse(EmailsAdd)
     this.configure(flags)
-    const [{ withDatabase }, { commandOrigin }, { requireUser }, { addEmail }, { viewEmail }] = await Promise.all([
-      import('../../with-database.js'),
-      import('../../origin.js'),
-      import('../../../areas/users/users.queries.js'),
-      import('../../../areas/users/emails.js'),
-      import('../../../areas/users/emails.view.js')
-    ])
     const [user, email] = await withDatabase(async () => {
       const owner = await requireUser(flags.user)
       return [owner, await addEmail(owner, { email: args.address }, commandOrigin())] as const

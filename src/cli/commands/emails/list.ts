@@ -1,5 +1,9 @@
-import { BaseCommand } from '../../base.js'
+import { listEmails } from '../../../areas/people/users/emails.queries.js'
+import { requireUser } from '../../../areas/people/users/users.queries.js'
+import { BaseCommand } from '../../framework/base.js'
+import { withDatabase } from '../../framework/with-database.js'
 import { Flags } from '../../oclif.js'
+import { table } from '../../output/table.js'
 
 export default class EmailsList extends BaseCommand {
   static override summary = 'List the further mail addresses of a user, without the primary one'
@@ -16,18 +20,12 @@ export default class EmailsList extends BaseCommand {
   async run() {
     const { flags } = await this.parse(EmailsList)
     this.configure(flags)
-    const [{ withDatabase }, { requireUser }, { listEmails }] = await Promise.all([
-      import('../../with-database.js'),
-      import('../../../areas/users/users.queries.js'),
-      import('../../../areas/users/emails.queries.js')
-    ])
     const found = await withDatabase(async () => listEmails((await requireUser(flags.user)).id))
     // Load the view for --json alone: it brings the schema library along.
     if (this.jsonEnabled()) {
-      const { viewEmail } = await import('../../../areas/users/emails.view.js')
+      const { viewEmail } = await import('../../../areas/people/users/emails.view.js')
       return { emails: found.map(viewEmail) }
     }
-    const { table } = await import('../../table.js')
     this.log(
       table(found, [
         ['ID', email => email.id],

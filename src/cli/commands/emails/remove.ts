@@ -1,6 +1,9 @@
-import type { OwnedEmailRow } from '../../../areas/users/emails.queries.js'
-import { DestroyingCommand, type RecordDestruction } from '../../destroying-command.js'
-import { recordNumbers } from '../../record-number.js'
+import { deleteEmail } from '../../../areas/people/users/emails.js'
+import type { OwnedEmailRow } from '../../../areas/people/users/emails.queries.js'
+import { requireAnyEmail } from '../../../areas/people/users/emails.queries.js'
+import { viewEmail } from '../../../areas/people/users/emails.view.js'
+import { DestroyingCommand, type RecordDestruction } from '../../framework/destroying-command.js'
+import { recordNumbers } from '../../input/record-number.js'
 
 export default class EmailsRemove extends DestroyingCommand<OwnedEmailRow> {
   static override summary = 'Remove a further mail address from its user'
@@ -12,23 +15,16 @@ export default class EmailsRemove extends DestroyingCommand<OwnedEmailRow> {
   ]
   static override args = { id: recordNumbers('number of the address, as `emails list` shows it') }
 
-  protected async destruction(): Promise<RecordDestruction<OwnedEmailRow>> {
-    const [{ requireAnyEmail }, { deleteEmail }, { viewEmail }] = await Promise.all([
-      import('../../../areas/users/emails.queries.js'),
-      import('../../../areas/users/emails.js'),
-      import('../../../areas/users/emails.view.js')
-    ])
-    return {
-      kind: 'address',
-      verb: 'remove',
-      recordVerb: 'delete',
-      find: requireAnyEmail,
-      nameOf: ({ id, email, username }) => `address ${id} of ${username}: ${email}`,
-      destroy: async (email, origin) => {
-        await deleteEmail({ id: email.user_id, username: email.username }, email.id, origin)
-        return email
-      },
-      view: viewEmail
-    }
+  protected override readonly destruction: RecordDestruction<OwnedEmailRow> = {
+    kind: 'address',
+    verb: 'remove',
+    recordVerb: 'delete',
+    find: requireAnyEmail,
+    nameOf: ({ id, email, username }) => `address ${id} of ${username}: ${email}`,
+    destroy: async (email, origin) => {
+      await deleteEmail({ id: email.user_id, username: email.username }, email.id, origin)
+      return email
+    },
+    view: viewEmail
   }
 }

@@ -1,6 +1,12 @@
-import { BaseCommand } from '../../base.js'
-import { groupAttributes, groupFlags } from '../../group-attributes.js'
+import { viewGroupLine } from '../../../areas/people/groups/groups.line.js'
+import { writtenGroup } from '../../../areas/people/groups/groups.queries.js'
+import { createGroup } from '../../../areas/people/members/group-creation.js'
+import { requireUser } from '../../../areas/people/users/users.queries.js'
+import { BaseCommand } from '../../framework/base.js'
+import { commandOrigin } from '../../framework/origin.js'
+import { withDatabase } from '../../framework/with-database.js'
 import { Args, Flags } from '../../oclif.js'
+import { groupAttributes, groupFlags } from '../../topics/group-attributes.js'
 
 export default class GroupsCreate extends BaseCommand {
   static override summary = 'Create a group with its owner'
@@ -22,18 +28,11 @@ export default class GroupsCreate extends BaseCommand {
   async run() {
     const { args, flags } = await this.parse(GroupsCreate)
     this.configure(flags)
-    const [{ withDatabase }, { commandOrigin }, { createGroup }, groups, { requireUser }] = await Promise.all([
-      import('../../with-database.js'),
-      import('../../origin.js'),
-      import('../../../areas/members/group-creation.js'),
-      import('../../../areas/groups/described-groups.js'),
-      import('../../../areas/users/users.queries.js')
-    ])
     const body = { ...groupAttributes(flags), name: flags.name ?? args.path, path: args.path }
     return withDatabase(async () => {
       const owner = await requireUser(flags.owner)
       const id = await createGroup(body, commandOrigin(), owner)
-      const made = groups.describeGroup(await groups.writtenGroup(id))
+      const made = viewGroupLine(await writtenGroup(id))
       this.log(`created group ${made.path} (id ${id}), owner ${owner.username}`)
       return made
     })

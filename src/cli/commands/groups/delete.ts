@@ -1,8 +1,15 @@
-import { BaseCommand } from '../../base.js'
-import { destroyingFlags, requireAnswer } from '../../confirm.js'
+import type { GroupLine as Group } from '../../../areas/people/groups/groups.line.js'
+import { viewGroupLine } from '../../../areas/people/groups/groups.line.js'
+import { requireGroup } from '../../../areas/people/groups/groups.queries.js'
+import { deleteGroup } from '../../../areas/upkeep/removal/group-deletion.js'
+import * as queries from '../../../areas/upkeep/removal/group-deletion.queries.js'
+import { BaseCommand } from '../../framework/base.js'
+import { destroyingFlags, requireAnswer } from '../../framework/confirm.js'
+import { destroyEach } from '../../framework/each.js'
+import { commandOrigin } from '../../framework/origin.js'
+import { withDatabase } from '../../framework/with-database.js'
 import { Args } from '../../oclif.js'
-
-type Group = ReturnType<typeof import('../../../areas/groups/described-groups.js').describeGroup>
+import * as summary from '../../output/group-summary.js'
 
 export default class GroupsDelete extends BaseCommand {
   static override summary = 'Delete a group with all its projects'
@@ -25,16 +32,6 @@ export default class GroupsDelete extends BaseCommand {
     this.configure(flags)
     const how = { yes: flags.yes, json: this.jsonEnabled() }
     if (!flags['dry-run']) requireAnswer(how)
-    const [{ destroyEach }, { withDatabase }, { commandOrigin }, groups, { deleteGroup }, queries, summary] =
-      await Promise.all([
-        import('../../each.js'),
-        import('../../with-database.js'),
-        import('../../origin.js'),
-        import('../../../areas/groups/described-groups.js'),
-        import('../../../areas/removal/group-deletion.js'),
-        import('../../../areas/removal/group-deletion.queries.js'),
-        import('../../group-summary.js')
-      ])
     const show = async (group: Group) => {
       const deletion = await queries.deletionOfGroup(group.id)
       this.log(summary.groupSummary(group.path, deletion))
@@ -48,7 +45,7 @@ export default class GroupsDelete extends BaseCommand {
     const dryRun = flags['dry-run'] === true
     return withDatabase(() =>
       destroyEach<string, Group, object>(argv.map(String), {
-        find: async name => groups.describeGroup(await groups.requireGroup(name)),
+        find: async name => viewGroupLine(await requireGroup(name)),
         loss: async group => summary.groupSummary(group.path, await queries.deletionOfGroup(group.id)),
         destroy: dryRun ? show : destroy,
         how,

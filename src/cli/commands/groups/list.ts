@@ -1,8 +1,12 @@
-import { BaseCommand } from '../../base.js'
-import { allFlag } from '../../list-all.js'
+import { viewGroupLine } from '../../../areas/people/groups/groups.line.js'
+import type { CountedGroup as Row } from '../../../areas/people/groups/groups.queries.js'
+import { groupsBefore, listAllGroups } from '../../../areas/people/groups/groups.queries.js'
+import { bytesText } from '../../../lib/bytes.js'
+import { visibilityName } from '../../../lib/levels.js'
+import { BaseCommand } from '../../framework/base.js'
+import { allFlag, printList } from '../../framework/list-all.js'
+import { withDatabase } from '../../framework/with-database.js'
 import { Flags } from '../../oclif.js'
-
-type Row = import('../../../areas/groups/described-groups.js').GroupInList
 
 export default class GroupsList extends BaseCommand {
   static override summary = 'List groups, newest first'
@@ -22,13 +26,6 @@ export default class GroupsList extends BaseCommand {
   async run() {
     const { flags } = await this.parse(GroupsList)
     this.configure(flags)
-    const [{ withDatabase }, { describeGroup, groupsBefore, listAllGroups }, { bytesText }, { visibilityName }] =
-      await Promise.all([
-        import('../../with-database.js'),
-        import('../../../areas/groups/described-groups.js'),
-        import('../../../lib/bytes.js'),
-        import('../../../lib/levels.js')
-      ])
     const columns: readonly (readonly [string, (group: Row) => string | number | Date])[] = [
       ['ID', group => group.id],
       ['PATH', group => group.path],
@@ -41,16 +38,15 @@ export default class GroupsList extends BaseCommand {
     ]
     const { search, page } = flags
     const query = { search, page, per_page: flags['per-page'] }
-    const { printList } = await import('../../list-all.js')
     return withDatabase(() =>
       printList({
         name: 'groups',
         all: flags.all,
         json: this.jsonEnabled(),
         columns,
-        view: () => describeGroup,
+        view: () => viewGroupLine,
         first: () => listAllGroups(query),
-        part: (last = Number.MAX_SAFE_INTEGER) => groupsBefore(query, last),
+        part: last => groupsBefore(query, last),
         idOf: ({ id }) => id,
         hint: 'use --page or --all to see more'
       })

@@ -1,5 +1,10 @@
-import { BaseCommand } from '../../base.js'
+import { viewGroupLine } from '../../../areas/people/groups/groups.line.js'
+import { requireGroup } from '../../../areas/people/groups/groups.queries.js'
+import { BaseCommand } from '../../framework/base.js'
+import { doEach } from '../../framework/each.js'
+import { withDatabase } from '../../framework/with-database.js'
 import { Args } from '../../oclif.js'
+import { fields } from '../../output/table.js'
 
 export default class GroupsShow extends BaseCommand {
   static override summary = 'Show a group'
@@ -14,14 +19,8 @@ export default class GroupsShow extends BaseCommand {
   async run() {
     const { argv, flags } = await this.parse(GroupsShow)
     this.configure(flags)
-    const [{ doEach }, { withDatabase }, { describeGroup, requireGroup }, { fields }] = await Promise.all([
-      import('../../each.js'),
-      import('../../with-database.js'),
-      import('../../../areas/groups/described-groups.js'),
-      import('../../table.js')
-    ])
     const show = async (name: string) => {
-      const group = describeGroup(await requireGroup(name))
+      const group = viewGroupLine(await requireGroup(name))
       this.log(fields(group))
       return group
     }

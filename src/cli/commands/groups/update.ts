@@ -1,6 +1,11 @@
-import { BaseCommand } from '../../base.js'
-import { groupAttributes, groupFlags } from '../../group-attributes.js'
+import { updateGroup } from '../../../areas/people/groups/groups.js'
+import { viewGroupLine } from '../../../areas/people/groups/groups.line.js'
+import { requireGroup, writtenGroup } from '../../../areas/people/groups/groups.queries.js'
+import { BaseCommand } from '../../framework/base.js'
+import { commandOrigin } from '../../framework/origin.js'
+import { withDatabase } from '../../framework/with-database.js'
 import { Args, Flags } from '../../oclif.js'
+import { groupAttributes, groupFlags } from '../../topics/group-attributes.js'
 
 export default class GroupsUpdate extends BaseCommand {
   static override summary = 'Change attributes of a group'
@@ -29,17 +34,10 @@ export default class GroupsUpdate extends BaseCommand {
         exit: 2
       })
     }
-    const [{ withDatabase }, { commandOrigin }, { updateGroup }, { describeGroup, requireGroup, writtenGroup }] =
-      await Promise.all([
-        import('../../with-database.js'),
-        import('../../origin.js'),
-        import('../../../areas/groups/groups.js'),
-        import('../../../areas/groups/described-groups.js')
-      ])
     return withDatabase(async () => {
       const { id } = await requireGroup(args.group)
       await updateGroup(id, change, commandOrigin())
-      const group = describeGroup(await writtenGroup(id))
+      const group = viewGroupLine(await writtenGroup(id))
       this.log(`changed ${Object.keys(change).join(', ')} of group ${group.path} (id ${id})`)
       return group
     })

@@ -1,4 +1,10 @@
-import { BaseCommand } from '../../base.js'
+import { createHook } from '../../../areas/ground/hooks/hooks.js'
+import { viewHookWithHealth } from '../../../areas/ground/hooks/hooks.view.js'
+import { checkHookUrl } from '../../../webhooks/url.js'
+import { BaseCommand } from '../../framework/base.js'
+import { commandOrigin } from '../../framework/origin.js'
+import { withDatabase } from '../../framework/with-database.js'
+import { readSecret } from '../../input/password.js'
 import { Flags } from '../../oclif.js'
 
 const flag = (what: string, usual: boolean) =>
@@ -28,20 +34,10 @@ export default class HooksAdd extends BaseCommand {
   async run() {
     const { flags } = await this.parse(HooksAdd)
     this.configure(flags)
-    const [{ readSecret }, { checkHookUrl }] = await Promise.all([
-      import('../../password.js'),
-      import('../../../webhooks/url.js')
-    ])
     const problem = checkHookUrl(flags.url)
     if (problem) this.error(`--url ${problem}`, { exit: 2 })
     const source = { stdin: flags['token-stdin'], file: flags['token-file'] }
     const token = source.stdin || source.file !== undefined ? await readSecret('token', source) : undefined
-    const [{ withDatabase }, { commandOrigin }, { createHook }, { viewHookWithHealth }] = await Promise.all([
-      import('../../with-database.js'),
-      import('../../origin.js'),
-      import('../../../areas/hooks/hooks.js'),
-      import('../../../areas/hooks/hooks.view.js')
-    ])
     const body = {
       url: flags.url,
       token,

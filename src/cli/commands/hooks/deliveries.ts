@@ -1,10 +1,14 @@
-import { BaseCommand } from '../../base.js'
-import { allFlag } from '../../list-all.js'
+import type { DeliveryRow as Row } from '../../../areas/ground/hooks/deliveries.queries.js'
+import { deliveriesBefore, listDeliveries } from '../../../areas/ground/hooks/deliveries.queries.js'
+import { viewDelivery } from '../../../areas/ground/hooks/deliveries.view.js'
+import { findHook } from '../../../areas/ground/hooks/hooks.js'
+import { BaseCommand } from '../../framework/base.js'
+import { allFlag, printList } from '../../framework/list-all.js'
+import { withDatabase } from '../../framework/with-database.js'
+import { orNotFound } from '../../input/or-not-found.js'
+import { recordNumber } from '../../input/record-number.js'
 import { Flags } from '../../oclif.js'
-import { recordNumber } from '../../record-number.js'
-import type { Column } from '../../table.js'
-
-type Row = import('../../../areas/hooks/deliveries.queries.js').DeliveryRow
+import type { Column } from '../../output/table.js'
 
 const COLUMNS: readonly Column<Row>[] = [
   ['ID', delivery => delivery.id],
@@ -38,17 +42,8 @@ export default class HooksDeliveries extends BaseCommand {
   async run() {
     const { flags, args } = await this.parse(HooksDeliveries)
     this.configure(flags)
-    const [{ asked }, { withDatabase }, { findHook }, { deliveriesBefore, listDeliveries }, { viewDelivery }] =
-      await Promise.all([
-        import('../../asked.js'),
-        import('../../with-database.js'),
-        import('../../../areas/hooks/hooks.js'),
-        import('../../../areas/hooks/deliveries.queries.js'),
-        import('../../../areas/hooks/deliveries.view.js')
-      ])
-    const { printList } = await import('../../list-all.js')
     return withDatabase(async () => {
-      const { id } = await asked('hook', args.id, () => findHook(args.id))
+      const { id } = await orNotFound('hook', args.id, () => findHook(args.id))
       return printList({
         name: 'deliveries',
         all: flags.all,

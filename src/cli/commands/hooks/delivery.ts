@@ -1,5 +1,11 @@
-import { BaseCommand } from '../../base.js'
-import { recordNumber } from '../../record-number.js'
+import * as queries from '../../../areas/ground/hooks/deliveries.queries.js'
+import { viewDeliveryDetails } from '../../../areas/ground/hooks/deliveries.view.js'
+import { findHook } from '../../../areas/ground/hooks/hooks.js'
+import { BaseCommand } from '../../framework/base.js'
+import { withDatabase } from '../../framework/with-database.js'
+import { orNotFound } from '../../input/or-not-found.js'
+import { recordNumber } from '../../input/record-number.js'
+import { deliveryReport } from '../../output/delivery-report.js'
 
 export default class HooksDelivery extends BaseCommand {
   static override summary = 'Show one delivery: its payload, and every try with request, answer and error'
@@ -17,18 +23,9 @@ export default class HooksDelivery extends BaseCommand {
   async run() {
     const { flags, args } = await this.parse(HooksDelivery)
     this.configure(flags)
-    const [{ asked }, { withDatabase }, { findHook }, queries, { viewDeliveryDetails }, { deliveryReport }] =
-      await Promise.all([
-        import('../../asked.js'),
-        import('../../with-database.js'),
-        import('../../../areas/hooks/hooks.js'),
-        import('../../../areas/hooks/deliveries.queries.js'),
-        import('../../../areas/hooks/deliveries.view.js'),
-        import('../../delivery-report.js')
-      ])
     const delivery = await withDatabase(async () => {
-      const { id } = await asked('hook', args.hook, () => findHook(args.hook))
-      const found = await asked('delivery', args.delivery, () => queries.findDelivery(args.delivery, id))
+      const { id } = await orNotFound('hook', args.hook, () => findHook(args.hook))
+      const found = await orNotFound('delivery', args.delivery, () => queries.findDelivery(args.delivery, id))
       return viewDeliveryDetails(found, await queries.listAttempts(found.id))
     })
     this.log(deliveryReport(delivery))

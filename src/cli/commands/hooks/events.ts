@@ -1,4 +1,7 @@
-import { BaseCommand } from '../../base.js'
+import { SYSTEM_HOOK_EVENTS as systemHookEvents, systemHookFlag } from '../../../webhooks/events.js'
+import { operationsOf } from '../../../webhooks/operations.js'
+import { BaseCommand } from '../../framework/base.js'
+import { table } from '../../output/table.js'
 
 export default class HooksEvents extends BaseCommand {
   static override summary = 'List the events of system hooks, and the operations that emit each'
@@ -11,11 +14,6 @@ export default class HooksEvents extends BaseCommand {
 
   async run() {
     await this.parse(HooksEvents)
-    const [{ SYSTEM_HOOK_EVENTS: systemHookEvents, systemHookFlag }, { operationsOf }, { table }] = await Promise.all([
-      import('../../../webhooks/events.js'),
-      import('../../../webhooks/operations.js'),
-      import('../../table.js')
-    ])
     const events = systemHookEvents.map(event => ({
       event,
       flag: systemHookFlag(event),

@@ -1,4 +1,9 @@
-import { BaseCommand } from '../../base.js'
+import { listHooks } from '../../../areas/ground/hooks/hooks.js'
+import { hooksHealth } from '../../../areas/ground/hooks/hooks.queries.js'
+import { viewListedHook } from '../../../areas/ground/hooks/hooks.view.js'
+import { BaseCommand } from '../../framework/base.js'
+import { withDatabase } from '../../framework/with-database.js'
+import { table } from '../../output/table.js'
 
 export default class HooksList extends BaseCommand {
   static override summary = 'List system hooks and the state of their receivers'
@@ -9,13 +14,6 @@ export default class HooksList extends BaseCommand {
   async run() {
     const { flags } = await this.parse(HooksList)
     this.configure(flags)
-    const [{ withDatabase }, { listHooks }, { hooksHealth }, { viewListedHook }, { table }] = await Promise.all([
-      import('../../with-database.js'),
-      import('../../../areas/hooks/hooks.js'),
-      import('../../../areas/hooks/hooks.queries.js'),
-      import('../../../areas/hooks/hooks.view.js'),
-      import('../../table.js')
-    ])
     const [found, health] = await withDatabase(() => Promise.all([listHooks(), hooksHealth()]))
     const hooks = found.map(hook => viewListedHook(hook, health.get(hook.id)))
     this.log(

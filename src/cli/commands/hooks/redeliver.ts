@@ -1,6 +1,11 @@
-import { BaseCommand } from '../../base.js'
+import * as rules from '../../../areas/ground/hooks/redeliveries.js'
+import { BaseCommand } from '../../framework/base.js'
+import { sortOut } from '../../framework/each.js'
+import { commandOrigin } from '../../framework/origin.js'
+import { withDatabase } from '../../framework/with-database.js'
+import { orNotFound } from '../../input/or-not-found.js'
+import { numbersIn } from '../../input/record-number.js'
 import { Args, Flags } from '../../oclif.js'
-import { numbersIn } from '../../record-number.js'
 
 export default class HooksRedeliver extends BaseCommand {
   static override summary = 'Send events again, as new deliveries'
@@ -26,20 +31,13 @@ export default class HooksRedeliver extends BaseCommand {
         exit: 2
       })
     }
-    const [{ asked }, { sortOut }, { withDatabase }, { commandOrigin }, rules] = await Promise.all([
-      import('../../asked.js'),
-      import('../../each.js'),
-      import('../../with-database.js'),
-      import('../../origin.js'),
-      import('../../../areas/hooks/redeliveries.js')
-    ])
     const { hook } = flags
     if (hook !== undefined) {
       const dead = () => rules.redeliverDead(hook, commandOrigin())
-      return this.said(await withDatabase(() => asked('hook', hook, dead)))
+      return this.said(await withDatabase(() => orNotFound('hook', hook, dead)))
     }
     const redeliver = (deliveryId: number) =>
-      asked('delivery', deliveryId, () => rules.redeliver({ deliveryId }, commandOrigin()))
+      orNotFound('delivery', deliveryId, () => rules.redeliver({ deliveryId }, commandOrigin()))
     const { done, failed } = await withDatabase(() => sortOut(ids, this.jsonEnabled(), redeliver))
     return { ...this.said(done.map(({ result }) => result.id)), failed }
   }

@@ -1,6 +1,9 @@
-import type { ListedHook } from '../../../areas/hooks/hooks.view.js'
-import { DestroyingCommand, type RecordDestruction } from '../../destroying-command.js'
-import { recordNumbers } from '../../record-number.js'
+import { deleteHook, findHook } from '../../../areas/ground/hooks/hooks.js'
+import { hookHealth } from '../../../areas/ground/hooks/hooks.queries.js'
+import type { ListedHook } from '../../../areas/ground/hooks/hooks.view.js'
+import { viewListedHook } from '../../../areas/ground/hooks/hooks.view.js'
+import { DestroyingCommand, type RecordDestruction } from '../../framework/destroying-command.js'
+import { recordNumbers } from '../../input/record-number.js'
 
 export default class HooksRemove extends DestroyingCommand<ListedHook> {
   static override summary = 'Remove a system hook; its waiting deliveries are not sent any more'
@@ -12,23 +15,16 @@ export default class HooksRemove extends DestroyingCommand<ListedHook> {
   ]
   static override args = { id: recordNumbers('number of the hook') }
 
-  protected async destruction(): Promise<RecordDestruction<ListedHook>> {
-    const [{ deleteHook, findHook }, { hookHealth }, { viewListedHook }] = await Promise.all([
-      import('../../../areas/hooks/hooks.js'),
-      import('../../../areas/hooks/hooks.queries.js'),
-      import('../../../areas/hooks/hooks.view.js')
-    ])
-    return {
-      kind: 'hook',
-      verb: 'remove',
-      recordVerb: 'delete',
-      find: async id => viewListedHook(await findHook(id), await hookHealth(id)),
-      nameOf: ({ id, url, pending_deliveries: waiting }) => `hook ${id} (${url}) with ${waiting} waiting deliveries`,
-      destroy: async (hook, origin) => {
-        await deleteHook(hook.id, origin)
-        return hook
-      },
-      view: hook => hook
-    }
+  protected override readonly destruction: RecordDestruction<ListedHook> = {
+    kind: 'hook',
+    verb: 'remove',
+    recordVerb: 'delete',
+    find: async id => viewListedHook(await findHook(id), await hookHealth(id)),
+    nameOf: ({ id, url, pending_deliveries: waiting }) => `hook ${id} (${url}) with ${waiting} waiting deliveries`,
+    destroy: async (hook, origin) => {
+      await deleteHook(hook.id, origin)
+      return hook
+    },
+    view: hook => hook
   }
 }

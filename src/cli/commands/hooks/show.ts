@@ -1,5 +1,12 @@
-import { BaseCommand } from '../../base.js'
-import { recordNumbers, requireNumbers } from '../../record-number.js'
+import { findHook } from '../../../areas/ground/hooks/hooks.js'
+import { hookHealth } from '../../../areas/ground/hooks/hooks.queries.js'
+import { viewHookWithHealth } from '../../../areas/ground/hooks/hooks.view.js'
+import { BaseCommand } from '../../framework/base.js'
+import { doEach } from '../../framework/each.js'
+import { withDatabase } from '../../framework/with-database.js'
+import { orNotFound } from '../../input/or-not-found.js'
+import { recordNumbers, requireNumbers } from '../../input/record-number.js'
+import { fields } from '../../output/table.js'
 
 export default class HooksShow extends BaseCommand {
   static override summary = 'Show a system hook and the state of its receiver'
@@ -12,18 +19,8 @@ export default class HooksShow extends BaseCommand {
   async run() {
     const { flags, argv } = await this.parse(HooksShow)
     this.configure(flags)
-    const [{ asked }, { doEach }, { withDatabase }, { findHook }, { hookHealth }, { viewHookWithHealth }, { fields }] =
-      await Promise.all([
-        import('../../asked.js'),
-        import('../../each.js'),
-        import('../../with-database.js'),
-        import('../../../areas/hooks/hooks.js'),
-        import('../../../areas/hooks/hooks.queries.js'),
-        import('../../../areas/hooks/hooks.view.js'),
-        import('../../table.js')
-      ])
     const show = async (id: number) => {
-      const hook = viewHookWithHealth(await asked('hook', id, () => findHook(id)), await hookHealth(id))
+      const hook = viewHookWithHealth(await orNotFound('hook', id, () => findHook(id)), await hookHealth(id))
       this.log(fields(hook))
       return hook
     }

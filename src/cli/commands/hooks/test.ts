@@ -1,6 +1,13 @@
-import { BaseCommand } from '../../base.js'
+import * as queries from '../../../areas/ground/hooks/deliveries.queries.js'
+import { viewDeliveryDetails } from '../../../areas/ground/hooks/deliveries.view.js'
+import { testHook } from '../../../areas/ground/hooks/hooks.js'
+import { firstTry } from '../../appliance/await-delivery.js'
+import { BaseCommand } from '../../framework/base.js'
+import { withDatabase } from '../../framework/with-database.js'
+import { orNotFound } from '../../input/or-not-found.js'
+import { recordNumber } from '../../input/record-number.js'
 import { Flags } from '../../oclif.js'
-import { recordNumber } from '../../record-number.js'
+import { deliveryReport } from '../../output/delivery-report.js'
 
 export default class HooksTest extends BaseCommand {
   static override summary = 'Send the sample event to a system hook'
@@ -24,25 +31,8 @@ export default class HooksTest extends BaseCommand {
   async run() {
     const { flags, args } = await this.parse(HooksTest)
     this.configure(flags)
-    const [
-      { asked },
-      { withDatabase },
-      { testHook },
-      queries,
-      { viewDeliveryDetails },
-      { firstTry },
-      { deliveryReport }
-    ] = await Promise.all([
-      import('../../asked.js'),
-      import('../../with-database.js'),
-      import('../../../areas/hooks/hooks.js'),
-      import('../../../areas/hooks/deliveries.queries.js'),
-      import('../../../areas/hooks/deliveries.view.js'),
-      import('../../await-delivery.js'),
-      import('../../delivery-report.js')
-    ])
     const { sample, delivery } = await withDatabase(async () => {
-      const { sample, deliveryId } = await asked('hook', args.id, () => testHook(args.id))
+      const { sample, deliveryId } = await orNotFound('hook', args.id, () => testHook(args.id))
       const found = flags.wait
         ? await firstTry(deliveryId, flags.seconds ?? 20)
         : await queries.findDelivery(deliveryId)

@@ -1,6 +1,6 @@
-import { BaseCommand } from '../../base.js'
-import { changeStates } from '../../issue-states.js'
+import { BaseCommand } from '../../framework/base.js'
 import { Args } from '../../oclif.js'
+import { changeStates } from '../../topics/issue-states.js'
 
 export default class IssuesClose extends BaseCommand {
   static override summary = 'Close issues of a project'

@@ -1,20 +1,23 @@
-import { BaseCommand } from '../../base.js'
-import { allFlag } from '../../list-all.js'
+import * as queries from '../../../areas/planning/issues/all-issues.queries.js'
+import type { IssueReading as Row } from '../../../areas/planning/issues/issue-readings.js'
+import { projectOf, viewIssueLine } from '../../../areas/planning/issues/issues.line.js'
+import { BaseCommand } from '../../framework/base.js'
+import { allFlag, printList } from '../../framework/list-all.js'
+import { withDatabase } from '../../framework/with-database.js'
+import { requireNamedProject } from '../../input/named-project.js'
 import { Flags } from '../../oclif.js'
-import type { Column } from '../../table.js'
-
-type Row = import('../../../areas/issues/described-issues.queries.js').DescribedIssue
+import type { Column } from '../../output/table.js'
 
 const COLUMNS: readonly Column<Row>[] = [
-  ['PROJECT', issue => issue.project],
-  ['NUMBER', issue => issue.number],
-  ['STATE', issue => issue.state],
-  ['TITLE', issue => issue.title],
-  ['AUTHOR', issue => issue.author],
-  ['ASSIGNEE', issue => issue.assignee],
-  ['LABELS', issue => issue.labels],
-  ['MILESTONE', issue => issue.milestone],
-  ['UPDATED', issue => issue.updated_at]
+  ['PROJECT', ({ issue }) => projectOf(issue)],
+  ['NUMBER', ({ issue }) => issue.iid],
+  ['STATE', ({ issue }) => issue.state],
+  ['TITLE', ({ issue }) => issue.title],
+  ['AUTHOR', ({ issue }) => issue.author_username],
+  ['ASSIGNEE', ({ issue }) => issue.assignee_username],
+  ['LABELS', ({ labels }) => labels.join(',') || null],
+  ['MILESTONE', ({ milestone }) => milestone?.title ?? null],
+  ['UPDATED', ({ issue }) => issue.updated_at]
 ]
 
 export default class IssuesList extends BaseCommand {
@@ -42,11 +45,6 @@ export default class IssuesList extends BaseCommand {
   async run() {
     const { flags } = await this.parse(IssuesList)
     this.configure(flags)
-    const [{ withDatabase }, { requireNamedProject }, queries] = await Promise.all([
-      import('../../with-database.js'),
-      import('../../named-project.js'),
-      import('../../../areas/issues/described-issues.queries.js')
-    ])
     const { state, label: labels, milestone } = flags
     const filter = async () => ({
       projectId: flags.project === undefined ? undefined : (await requireNamedProject(flags.project)).id,
@@ -54,7 +52,6 @@ export default class IssuesList extends BaseCommand {
       labels,
       milestone
     })
-    const { printList } = await import('../../list-all.js')
     return withDatabase(async () => {
       const wanted = await filter()
       return printList({
@@ -62,10 +59,10 @@ export default class IssuesList extends BaseCommand {
         all: flags.all,
         json: this.jsonEnabled(),
         columns: COLUMNS,
-        view: () => queries.viewDescribedIssue,
-        first: () => queries.listDescribedIssues(wanted, flags.limit),
-        part: last => queries.describedIssuesBefore(wanted, last),
-        idOf: ({ id }) => id
+        view: () => viewIssueLine,
+        first: () => queries.listAllIssues(wanted, flags.limit),
+        part: last => queries.issuesBefore(wanted, last),
+        idOf: ({ issue }) => issue.id
       })
     })
   }

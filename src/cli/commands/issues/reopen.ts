@@ -1,6 +1,6 @@
-import { BaseCommand } from '../../base.js'
-import { changeStates } from '../../issue-states.js'
+import { BaseCommand } from '../../framework/base.js'
 import { Args } from '../../oclif.js'
+import { changeStates } from '../../topics/issue-states.js'
 
 export default class IssuesReopen extends BaseCommand {
   static override summary = 'Open closed issues of a project again'

@@ -1,6 +1,14 @@
-import { BaseCommand } from '../../base.js'
+import { nobody } from '../../../access/actor.js'
+import { readIssue } from '../../../areas/planning/issues/issue-readings.js'
+import { viewIssueLine } from '../../../areas/planning/issues/issues.line.js'
+import { requireIssueByNumber } from '../../../areas/planning/issues/issues.queries.js'
+import { BaseCommand } from '../../framework/base.js'
+import { doEach } from '../../framework/each.js'
+import { withDatabase } from '../../framework/with-database.js'
+import { requireNamedProject } from '../../input/named-project.js'
+import { requireNumbers } from '../../input/record-number.js'
 import { Args } from '../../oclif.js'
-import { requireNumbers } from '../../record-number.js'
+import { fields } from '../../output/table.js'
 
 export default class IssuesShow extends BaseCommand {
   static override summary = 'Show issues of a project'
@@ -20,21 +28,15 @@ export default class IssuesShow extends BaseCommand {
     const { flags, argv } = await this.parse(IssuesShow)
     this.configure(flags)
     const [of = '', ...numbers] = argv.map(String)
-    const [{ doEach }, { withDatabase }, { requireNamedProject }, queries, { fields }] = await Promise.all([
-      import('../../each.js'),
-      import('../../with-database.js'),
-      import('../../named-project.js'),
-      import('../../../areas/issues/described-issues.queries.js'),
-      import('../../table.js')
-    ])
     return withDatabase(async () => {
       const project = await requireNamedProject(of)
       return doEach(requireNumbers(numbers), this.jsonEnabled(), async number => {
-        const view = queries.viewDescribedIssue(await queries.requireDescribedIssue(project.id, number))
-        const { description, ...rest } = view
-        this.log(fields({ ...rest, labels: view.labels.join(', ') }))
+        const issue = await requireIssueByNumber(project.id, number)
+        const { description } = issue
+        const line = viewIssueLine(await readIssue(issue, nobody))
+        this.log(fields({ ...line, labels: line.labels.join(', ') }))
         if (description !== null) this.log(`\n${description}`)
-        return view
+        return { ...line, description }
       })
     })
   }

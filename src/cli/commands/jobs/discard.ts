@@ -1,7 +1,15 @@
+import { discardableJobs, discardJobs } from '../../../areas/upkeep/jobs/jobs.js'
+import { viewJob } from '../../../areas/upkeep/jobs/jobs.view.js'
 import type { JobRow } from '../../../queue/administer.js'
-import { BaseCommand } from '../../base.js'
-import { type Confirming, confirm, destroyingFlags, requireAnswer } from '../../confirm.js'
+import { BaseCommand } from '../../framework/base.js'
+import { type Confirming, confirm, destroyingFlags, requireAnswer } from '../../framework/confirm.js'
+import { sortOut } from '../../framework/each.js'
+import { commandOrigin } from '../../framework/origin.js'
+import { withDatabase } from '../../framework/with-database.js'
+import { jobSelection } from '../../input/job-selection.js'
+import { orNotFound } from '../../input/or-not-found.js'
 import { Args, Flags } from '../../oclif.js'
+import { jobTable } from '../../output/job-table.js'
 
 export default class JobsDiscard extends BaseCommand {
   static override summary = 'Discard jobs that are not running'
@@ -24,7 +32,6 @@ export default class JobsDiscard extends BaseCommand {
     this.configure(flags)
     const how = { yes: flags.yes, json: this.jsonEnabled() }
     if (!flags['dry-run']) requireAnswer(how)
-    const { jobSelection } = await import('../../job-selection.js')
     const which = jobSelection(argv.map(String), flags.dead)
     return which === 'dead'
       ? this.allDead(flags['dry-run'] === true, how)
@@ -32,28 +39,22 @@ export default class JobsDiscard extends BaseCommand {
   }
 
   private async allDead(dryRun: boolean, how: Confirming) {
-    const [{ withDatabase }, { commandOrigin }, rules] = await load()
     if (dryRun) {
-      const { jobs, total } = await withDatabase(() => rules.discardableJobs('dead'))
+      const { jobs, total } = await withDatabase(() => discardableJobs('dead'))
       return this.would(jobs, total)
     }
     const discarded = await withDatabase(async () => {
-      if (!how.yes) await confirm(`to discard ${(await rules.discardableJobs('dead')).total} jobs`, how)
-      return rules.discardJobs('dead', commandOrigin())
+      if (!how.yes) await confirm(`to discard ${(await discardableJobs('dead')).total} jobs`, how)
+      return discardJobs('dead', commandOrigin())
     })
     this.log(`discarded ${discarded}`)
     return { discarded }
   }
 
   private async some(ids: readonly number[], dryRun: boolean, how: Confirming) {
-    const [[{ withDatabase }, { commandOrigin }, rules], { asked }, { sortOut }] = await Promise.all([
-      load(),
-      import('../../asked.js'),
-      import('../../each.js')
-    ])
-    const look = (id: number) => asked('job that can be discarded', id, () => rules.discardableJobs([id]))
+    const look = (id: number) => orNotFound('job that can be discarded', id, () => discardableJobs([id]))
     const discard = (id: number) =>
-      asked('job that can be discarded', id, () => rules.discardJobs([id], commandOrigin()))
+      orNotFound('job that can be discarded', id, () => discardJobs([id], commandOrigin()))
     return withDatabase(async () => {
       if (dryRun) {
         const { done, failed } = await sortOut(ids, how.json, look)
@@ -73,14 +74,7 @@ export default class JobsDiscard extends BaseCommand {
   }
 
   private async would(jobs: readonly JobRow[], total: number) {
-    const [{ viewJob }, { jobTable }] = await Promise.all([
-      import('../../../areas/jobs/jobs.view.js'),
-      import('../../job-table.js')
-    ])
     this.log(`would discard ${total}\n${jobTable(jobs)}`)
     return { would_discard: total, jobs: jobs.map(viewJob) }
   }
 }
-
-const load = () =>
-  Promise.all([import('../../with-database.js'), import('../../origin.js'), import('../../../areas/jobs/jobs.js')])

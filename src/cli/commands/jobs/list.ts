@@ -1,7 +1,9 @@
-import { BaseCommand } from '../../base.js'
-import { JOB_COLUMNS } from '../../job-table.js'
-import { allFlag } from '../../list-all.js'
+import { countJobs, jobsBefore, listJobs } from '../../../queue/administer.js'
+import { BaseCommand } from '../../framework/base.js'
+import { allFlag, printList } from '../../framework/list-all.js'
+import { withDatabase } from '../../framework/with-database.js'
 import { Flags } from '../../oclif.js'
+import { JOB_COLUMNS } from '../../output/job-table.js'
 
 export default class JobsList extends BaseCommand {
   static override summary = 'List background jobs, newest first'
@@ -27,18 +29,13 @@ export default class JobsList extends BaseCommand {
   async run() {
     const { flags } = await this.parse(JobsList)
     this.configure(flags)
-    const [{ withDatabase }, { countJobs, jobsBefore, listJobs }] = await Promise.all([
-      import('../../with-database.js'),
-      import('../../../queue/administer.js')
-    ])
-    const { printList } = await import('../../list-all.js')
     return withDatabase(() =>
       printList({
         name: 'jobs',
         all: flags.all,
         json: this.jsonEnabled(),
         columns: JOB_COLUMNS,
-        view: async () => (await import('../../../areas/jobs/jobs.view.js')).viewJob,
+        view: async () => (await import('../../../areas/upkeep/jobs/jobs.view.js')).viewJob,
         first: async () => {
           const [items, total] = await Promise.all([listJobs(flags), countJobs(flags)])
           return { items, total }

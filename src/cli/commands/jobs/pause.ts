@@ -1,4 +1,8 @@
-import { BaseCommand } from '../../base.js'
+import { pauseQueue } from '../../../areas/upkeep/jobs/jobs.js'
+import { BaseCommand } from '../../framework/base.js'
+import { doEach } from '../../framework/each.js'
+import { commandOrigin } from '../../framework/origin.js'
+import { withDatabase } from '../../framework/with-database.js'
 import { Args } from '../../oclif.js'
 
 export default class JobsPause extends BaseCommand {
@@ -15,12 +19,6 @@ export default class JobsPause extends BaseCommand {
   async run() {
     const { flags, argv } = await this.parse(JobsPause)
     this.configure(flags)
-    const [{ doEach }, { withDatabase }, { commandOrigin }, { pauseQueue }] = await Promise.all([
-      import('../../each.js'),
-      import('../../with-database.js'),
-      import('../../origin.js'),
-      import('../../../areas/jobs/jobs.js')
-    ])
     const pause = async (queue: string) => {
       await pauseQueue(queue, commandOrigin())
       this.log(`paused ${queue}`)

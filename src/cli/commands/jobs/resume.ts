@@ -1,4 +1,8 @@
-import { BaseCommand } from '../../base.js'
+import { resumeQueue } from '../../../areas/upkeep/jobs/jobs.js'
+import { BaseCommand } from '../../framework/base.js'
+import { doEach } from '../../framework/each.js'
+import { commandOrigin } from '../../framework/origin.js'
+import { withDatabase } from '../../framework/with-database.js'
 import { Args } from '../../oclif.js'
 
 export default class JobsResume extends BaseCommand {
@@ -15,12 +19,6 @@ export default class JobsResume extends BaseCommand {
   async run() {
     const { flags, argv } = await this.parse(JobsResume)
     this.configure(flags)
-    const [{ doEach }, { withDatabase }, { commandOrigin }, { resumeQueue }] = await Promise.all([
-      import('../../each.js'),
-      import('../../with-database.js'),
-      import('../../origin.js'),
-      import('../../../areas/jobs/jobs.js')
-    ])
     const resume = async (queue: string) => {
       await resumeQueue(queue, commandOrigin())
       this.log(`resumed ${queue}`)

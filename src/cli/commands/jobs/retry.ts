@@ -1,4 +1,10 @@
-import { BaseCommand } from '../../base.js'
+import { retryJobs } from '../../../areas/upkeep/jobs/jobs.js'
+import { BaseCommand } from '../../framework/base.js'
+import { sortOut } from '../../framework/each.js'
+import { commandOrigin } from '../../framework/origin.js'
+import { withDatabase } from '../../framework/with-database.js'
+import { jobSelection } from '../../input/job-selection.js'
+import { orNotFound } from '../../input/or-not-found.js'
 import { Args, Flags } from '../../oclif.js'
 
 export default class JobsRetry extends BaseCommand {
@@ -13,21 +19,13 @@ export default class JobsRetry extends BaseCommand {
   async run() {
     const { flags, argv } = await this.parse(JobsRetry)
     this.configure(flags)
-    const { jobSelection } = await import('../../job-selection.js')
     const which = jobSelection(argv.map(String), flags.dead)
-    const [{ asked }, { sortOut }, { withDatabase }, { commandOrigin }, { retryJobs }] = await Promise.all([
-      import('../../asked.js'),
-      import('../../each.js'),
-      import('../../with-database.js'),
-      import('../../origin.js'),
-      import('../../../areas/jobs/jobs.js')
-    ])
     if (which === 'dead') {
       const retried = await withDatabase(() => retryJobs(which, commandOrigin()))
       this.log(`retried ${retried}`)
       return { retried }
     }
-    const retry = (id: number) => asked('dead or delayed job', id, () => retryJobs([id], commandOrigin()))
+    const retry = (id: number) => orNotFound('dead or delayed job', id, () => retryJobs([id], commandOrigin()))
     const { done, failed } = await withDatabase(() => sortOut(which, this.jsonEnabled(), retry))
     this.log(`retried ${done.length}`)
     return { retried: done.length, failed }

@@ -1,5 +1,13 @@
-import { BaseCommand } from '../../base.js'
-import { recordNumbers, requireNumbers } from '../../record-number.js'
+import { eventsOf } from '../../../areas/ground/audit/audit.queries.js'
+import { viewAuditEvent } from '../../../areas/ground/audit/audit.view.js'
+import { viewJob } from '../../../areas/upkeep/jobs/jobs.view.js'
+import { findJob } from '../../../queue/administer.js'
+import { BaseCommand } from '../../framework/base.js'
+import { doEach } from '../../framework/each.js'
+import { withDatabase } from '../../framework/with-database.js'
+import { orNotFound } from '../../input/or-not-found.js'
+import { recordNumbers, requireNumbers } from '../../input/record-number.js'
+import { fields } from '../../output/table.js'
 
 export default class JobsShow extends BaseCommand {
   static override summary = 'Show a background job: its payload, tries and error, and what sysadmins did to it'
@@ -12,27 +20,8 @@ export default class JobsShow extends BaseCommand {
   async run() {
     const { flags, argv } = await this.parse(JobsShow)
     this.configure(flags)
-    const [
-      { asked },
-      { doEach },
-      { withDatabase },
-      { findJob },
-      { viewJob },
-      { eventsOf },
-      { viewAuditEvent },
-      { fields }
-    ] = await Promise.all([
-      import('../../asked.js'),
-      import('../../each.js'),
-      import('../../with-database.js'),
-      import('../../../queue/administer.js'),
-      import('../../../areas/jobs/jobs.view.js'),
-      import('../../../areas/audit/audit.queries.js'),
-      import('../../../areas/audit/audit.view.js'),
-      import('../../table.js')
-    ])
     const show = async (id: number) => {
-      const job = await asked('job', id, () => findJob(id))
+      const job = await orNotFound('job', id, () => findJob(id))
       const events = await eventsOf('job', id)
       const { payload: _payload, error: _error, ...rest } = job
       this.log(fields({ ...rest, payload: job.payload }))

@@ -1,4 +1,7 @@
-import { BaseCommand } from '../../base.js'
+import { pausedQueues } from '../../../queue/administer.js'
+import * as metrics from '../../../queue/metrics.js'
+import { BaseCommand } from '../../framework/base.js'
+import { withDatabase } from '../../framework/with-database.js'
 
 export default class JobsStats extends BaseCommand {
   static override summary = 'Show queues, worker processes and counts of background jobs'
@@ -9,11 +12,6 @@ export default class JobsStats extends BaseCommand {
   async run() {
     const { flags } = await this.parse(JobsStats)
     this.configure(flags)
-    const [{ withDatabase }, metrics, { pausedQueues }] = await Promise.all([
-      import('../../with-database.js'),
-      import('../../../queue/metrics.js'),
-      import('../../../queue/administer.js')
-    ])
     const [queues, processes, jobs, paused] = await withDatabase(() =>
       Promise.all([metrics.queueMetrics(), metrics.processMetrics(), metrics.jobStats(), pausedQueues()])
     )

@@ -1,7 +1,8 @@
-import type { JobOverview } from '../../../areas/jobs/job-overview.view.js'
-import { BaseCommand, type FlagsOf } from '../../base.js'
+import type { JobOverview } from '../../../areas/upkeep/jobs/job-overview.view.js'
 import type { JobSource } from '../../dashboard/source.js'
 import type { TokenSource } from '../../dashboard/token.js'
+import { BaseCommand, type FlagsOf } from '../../framework/base.js'
+import { withDatabase } from '../../framework/with-database.js'
 import { Flags } from '../../oclif.js'
 
 export default class JobsTop extends BaseCommand {
@@ -45,7 +46,6 @@ GET /bgjobs/overview. With --url it watches another appliance. That needs a toke
       const source = await this.remote(flags.url, { token, file, stdin })
       return watches ? this.watch(source, flags) : this.look(source)
     }
-    const { withDatabase } = await import('../../with-database.js')
     if (!watches) {
       const { localOverview } = await import('../../dashboard/local-overview.js')
       return withDatabase(() => this.look(localOverview()))

@@ -1,4 +1,10 @@
-import { BaseCommand } from '../../base.js'
+import { addKey } from '../../../areas/people/users/keys.js'
+import { viewKey } from '../../../areas/people/users/keys.view.js'
+import { requireUser } from '../../../areas/people/users/users.queries.js'
+import { BaseCommand } from '../../framework/base.js'
+import { commandOrigin } from '../../framework/origin.js'
+import { withDatabase } from '../../framework/with-database.js'
+import { readText } from '../../input/read-text.js'
 import { Flags } from '../../oclif.js'
 
 export default class KeysAdd extends BaseCommand {
@@ -18,15 +24,7 @@ export default class KeysAdd extends BaseCommand {
   async run() {
     const { flags } = await this.parse(KeysAdd)
     this.configure(flags)
-    const { readText } = await import('../../read-text.js')
     const text = await readText('key', flags.file)
-    const [{ withDatabase }, { commandOrigin }, { requireUser }, { addKey }, { viewKey }] = await Promise.all([
-      import('../../with-database.js'),
-      import('../../origin.js'),
-      import('../../../areas/users/users.queries.js'),
-      import('../../../areas/users/keys.js'),
-      import('../../../areas/users/keys.view.js')
-    ])
     const [user, key] = await withDatabase(async () => {
       const owner = await requireUser(flags.user)
       return [owner, await addKey(owner, { title: flags.title, key: text }, commandOrigin())] as const

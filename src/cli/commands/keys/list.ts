@@ -1,9 +1,11 @@
-import { BaseCommand } from '../../base.js'
-import { allFlag } from '../../list-all.js'
+import type { OwnedKeyRow as Row } from '../../../areas/people/users/keys.queries.js'
+import { keysBefore, listAllKeys } from '../../../areas/people/users/keys.queries.js'
+import { requireUser } from '../../../areas/people/users/users.queries.js'
+import { BaseCommand } from '../../framework/base.js'
+import { allFlag, printList } from '../../framework/list-all.js'
+import { withDatabase } from '../../framework/with-database.js'
 import { Flags } from '../../oclif.js'
-import type { Column } from '../../table.js'
-
-type Row = import('../../../areas/users/keys.queries.js').OwnedKeyRow
+import type { Column } from '../../output/table.js'
 
 const COLUMNS: readonly Column<Row>[] = [
   ['ID', key => key.id],
@@ -29,12 +31,6 @@ export default class KeysList extends BaseCommand {
   async run() {
     const { flags } = await this.parse(KeysList)
     this.configure(flags)
-    const [{ withDatabase }, { requireUser }, { keysBefore, listAllKeys }] = await Promise.all([
-      import('../../with-database.js'),
-      import('../../../areas/users/users.queries.js'),
-      import('../../../areas/users/keys.queries.js')
-    ])
-    const { printList } = await import('../../list-all.js')
     return withDatabase(async () => {
       const userId = flags.user === undefined ? undefined : (await requireUser(flags.user)).id
       return printList({
@@ -42,7 +38,7 @@ export default class KeysList extends BaseCommand {
         all: flags.all,
         json: this.jsonEnabled(),
         columns: COLUMNS,
-        view: async () => (await import('../../../areas/users/keys.view.js')).viewKeyInList,
+        view: async () => (await import('../../../areas/people/users/keys.view.js')).viewKeyInList,
         first: () => listAllKeys({ userId, limit: flags.limit }),
         part: (last = Number.MAX_SAFE_INTEGER) => keysBefore(userId, last),
         idOf: ({ id }) => id

@@ -1,6 +1,10 @@
-import type { OwnedKeyRow } from '../../../areas/users/keys.queries.js'
-import { DestroyingCommand, type RecordDestruction } from '../../destroying-command.js'
-import { recordNumbers } from '../../record-number.js'
+import { deleteKey } from '../../../areas/people/users/keys.js'
+import type { OwnedKeyRow } from '../../../areas/people/users/keys.queries.js'
+import { requireAnyKey } from '../../../areas/people/users/keys.queries.js'
+import { viewKeyInList } from '../../../areas/people/users/keys.view.js'
+import { NotFound } from '../../../errors.js'
+import { DestroyingCommand, type RecordDestruction } from '../../framework/destroying-command.js'
+import { recordNumbers } from '../../input/record-number.js'
 
 export default class KeysRemove extends DestroyingCommand<OwnedKeyRow> {
   static override summary = 'Remove an SSH key from its user'
@@ -12,24 +16,16 @@ export default class KeysRemove extends DestroyingCommand<OwnedKeyRow> {
   ]
   static override args = { id: recordNumbers('number of the key, as `keys list` shows it') }
 
-  protected async destruction(): Promise<RecordDestruction<OwnedKeyRow>> {
-    const [{ requireAnyKey }, { deleteKey }, { viewKeyInList }, { NotFound }] = await Promise.all([
-      import('../../../areas/users/keys.queries.js'),
-      import('../../../areas/users/keys.js'),
-      import('../../../areas/users/keys.view.js'),
-      import('../../../errors.js')
-    ])
-    return {
-      kind: 'key',
-      verb: 'remove',
-      recordVerb: 'delete',
-      find: requireAnyKey,
-      nameOf: ({ id, title, username }) => `key ${id} (${JSON.stringify(title)} of ${username})`,
-      destroy: async (key, origin) => {
-        if (!(await deleteKey({ id: key.user_id, username: key.username }, key.id, origin))) throw new NotFound('Key')
-        return key
-      },
-      view: viewKeyInList
-    }
+  protected override readonly destruction: RecordDestruction<OwnedKeyRow> = {
+    kind: 'key',
+    verb: 'remove',
+    recordVerb: 'delete',
+    find: requireAnyKey,
+    nameOf: ({ id, title, username }) => `key ${id} (${JSON.stringify(title)} of ${username})`,
+    destroy: async (key, origin) => {
+      if (!(await deleteKey({ id: key.user_id, username: key.username }, key.id, origin))) throw new NotFound('Key')
+      return key
+    },
+    view: viewKeyInList
   }
 }

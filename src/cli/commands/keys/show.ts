@@ -1,5 +1,13 @@
-import { BaseCommand } from '../../base.js'
-import { recordNumbers, requireNumbers } from '../../record-number.js'
+import { requireAnyKey } from '../../../areas/people/users/keys.queries.js'
+import { viewKeyWithUser } from '../../../areas/people/users/keys.view.js'
+import { findUser } from '../../../areas/people/users/users.queries.js'
+import { NotFound } from '../../../errors.js'
+import { BaseCommand } from '../../framework/base.js'
+import { doEach } from '../../framework/each.js'
+import { withDatabase } from '../../framework/with-database.js'
+import { orNotFound } from '../../input/or-not-found.js'
+import { recordNumbers, requireNumbers } from '../../input/record-number.js'
+import { fields } from '../../output/table.js'
 
 export default class KeysShow extends BaseCommand {
   static override summary = 'Show an SSH key and its user'
@@ -11,27 +19,8 @@ export default class KeysShow extends BaseCommand {
   async run() {
     const { flags, argv } = await this.parse(KeysShow)
     this.configure(flags)
-    const [
-      { asked },
-      { doEach },
-      { withDatabase },
-      { requireAnyKey },
-      { viewKeyWithUser },
-      { findUser },
-      { fields },
-      { NotFound }
-    ] = await Promise.all([
-      import('../../asked.js'),
-      import('../../each.js'),
-      import('../../with-database.js'),
-      import('../../../areas/users/keys.queries.js'),
-      import('../../../areas/users/keys.view.js'),
-      import('../../../areas/users/users.queries.js'),
-      import('../../table.js'),
-      import('../../../errors.js')
-    ])
     const show = async (id: number) => {
-      const key = await asked('key', id, () => requireAnyKey(id))
+      const key = await orNotFound('key', id, () => requireAnyKey(id))
       const user = await findUser(key.user_id)
       if (!user) throw new NotFound('User')
       this.log(

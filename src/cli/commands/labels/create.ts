@@ -1,6 +1,9 @@
-import { BaseCommand } from '../../base.js'
-import { labelOwnerFlags, requireLabelOwner } from '../../label-owner.js'
+import { administerLabel } from '../../../areas/planning/labels/administer.js'
+import { BaseCommand } from '../../framework/base.js'
+import { commandOrigin } from '../../framework/origin.js'
+import { withDatabase } from '../../framework/with-database.js'
 import { Args, Flags } from '../../oclif.js'
+import { labelOwnerFlags, requireLabelOwner } from '../../topics/label-owner.js'
 
 export default class LabelsCreate extends BaseCommand {
   static override summary = 'Create a label of a project or group'
@@ -22,11 +25,6 @@ export default class LabelsCreate extends BaseCommand {
   async run() {
     const { args, flags } = await this.parse(LabelsCreate)
     this.configure(flags)
-    const [{ withDatabase }, { commandOrigin }, { administerLabel }] = await Promise.all([
-      import('../../with-database.js'),
-      import('../../origin.js'),
-      import('../../../areas/labels/administer.js')
-    ])
     const { color, description, priority } = flags
     return withDatabase(async () => {
       const owner = await requireLabelOwner(flags)

@@ -1,7 +1,12 @@
-import { BaseCommand } from '../../base.js'
-import { destroyingFlags, requireAnswer } from '../../confirm.js'
-import { labelOwnerFlags, requireLabelOwner } from '../../label-owner.js'
+import { removeLabel } from '../../../areas/planning/labels/administer.js'
+import { requireOwnLabel } from '../../../areas/planning/labels/labels.queries.js'
+import { BaseCommand } from '../../framework/base.js'
+import { destroyingFlags, requireAnswer } from '../../framework/confirm.js'
+import { destroyEach } from '../../framework/each.js'
+import { commandOrigin } from '../../framework/origin.js'
+import { withDatabase } from '../../framework/with-database.js'
 import { Args } from '../../oclif.js'
+import { labelOwnerFlags, requireLabelOwner } from '../../topics/label-owner.js'
 
 export default class LabelsDelete extends BaseCommand {
   static override summary = 'Delete labels of a project or group'
@@ -23,20 +28,14 @@ export default class LabelsDelete extends BaseCommand {
     const dryRun = flags['dry-run'] === true
     const how = { yes: flags.yes, json: this.jsonEnabled() }
     if (!dryRun) requireAnswer(how)
-    const [{ destroyEach }, { withDatabase }, { commandOrigin }, { removeLabel, requireLabelOf }] = await Promise.all([
-      import('../../each.js'),
-      import('../../with-database.js'),
-      import('../../origin.js'),
-      import('../../../areas/labels/administer.js')
-    ])
     return withDatabase(async () => {
       const owner = await requireLabelOwner(flags)
       return destroyEach(argv.map(String), {
         how,
         dryRun,
-        find: title => requireLabelOf(owner, title),
-        loss: ({ title, used }) =>
-          `to delete label ${title} of ${owner.path}, which ${used} issues and merge requests have`,
+        find: title => requireOwnLabel(owner, title),
+        loss: ({ title, issues, merge_requests }) =>
+          `to delete label ${title} of ${owner.path}, which ${issues + merge_requests} issues and merge requests have`,
         destroy: async label => {
           if (!dryRun) await removeLabel(owner, label, commandOrigin())
           this.log(`${dryRun ? 'would delete' : 'deleted'} label ${label.title} of ${owner.path}`)

@@ -1,5 +1,9 @@
-import { BaseCommand } from '../../base.js'
-import { labelOwnerFlags, requireLabelOwner } from '../../label-owner.js'
+import { viewLabelLine } from '../../../areas/planning/labels/labels.line.js'
+import { listAllLabels } from '../../../areas/planning/labels/labels.queries.js'
+import { BaseCommand } from '../../framework/base.js'
+import { withDatabase } from '../../framework/with-database.js'
+import { table } from '../../output/table.js'
+import { labelOwnerFlags, requireLabelOwner } from '../../topics/label-owner.js'
 
 export default class LabelsList extends BaseCommand {
   static override summary = 'List the labels of a project or group'
@@ -14,12 +18,7 @@ export default class LabelsList extends BaseCommand {
   async run() {
     const { flags } = await this.parse(LabelsList)
     this.configure(flags)
-    const [{ withDatabase }, { listDescribedLabels }, { table }] = await Promise.all([
-      import('../../with-database.js'),
-      import('../../../areas/labels/administer.js'),
-      import('../../table.js')
-    ])
-    const labels = await withDatabase(async () => listDescribedLabels(await requireLabelOwner(flags)))
+    const labels = await withDatabase(async () => listAllLabels(await requireLabelOwner(flags)))
     this.log(
       table(labels, [
         ['TITLE', label => label.title],
@@ -31,6 +30,6 @@ export default class LabelsList extends BaseCommand {
         ['DESCRIPTION', label => label.description]
       ])
     )
-    return { labels }
+    return { labels: labels.map(viewLabelLine) }
   }
 }

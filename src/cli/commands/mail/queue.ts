@@ -1,9 +1,9 @@
-import { BaseCommand } from '../../base.js'
+import type { BounceRow as Bounce, MailRow as Row } from '../../../areas/reach/mail/mail-queue.queries.js'
+import * as queries from '../../../areas/reach/mail/mail-queue.queries.js'
+import { BaseCommand } from '../../framework/base.js'
+import { withDatabase } from '../../framework/with-database.js'
 import { Flags } from '../../oclif.js'
-import { type Column, table } from '../../table.js'
-
-type Row = import('../../../areas/mail/mail-queue.queries.js').MailRow
-type Bounce = import('../../../areas/mail/mail-queue.queries.js').BounceRow
+import { type Column, table } from '../../output/table.js'
 
 const COLUMNS: readonly Column<Row>[] = [
   ['ID', mail => mail.id],
@@ -43,10 +43,6 @@ export default class MailQueue extends BaseCommand {
   async run() {
     const { flags } = await this.parse(MailQueue)
     this.configure(flags)
-    const [{ withDatabase }, queries] = await Promise.all([
-      import('../../with-database.js'),
-      import('../../../areas/mail/mail-queue.queries.js')
-    ])
     const [counts, { items, total }, bounced] = await withDatabase(() =>
       Promise.all([
         queries.countMails(),

@@ -1,6 +1,11 @@
-import { BaseCommand } from '../../base.js'
+import * as rules from '../../../areas/reach/mail/administer.js'
+import { BaseCommand } from '../../framework/base.js'
+import { sortOut } from '../../framework/each.js'
+import { commandOrigin } from '../../framework/origin.js'
+import { withDatabase } from '../../framework/with-database.js'
+import { orNotFound } from '../../input/or-not-found.js'
+import { numbersIn } from '../../input/record-number.js'
 import { Args, Flags } from '../../oclif.js'
-import { numbersIn } from '../../record-number.js'
 
 export default class MailRetry extends BaseCommand {
   static override summary = 'Send mails again that failed or were canceled'
@@ -19,19 +24,12 @@ export default class MailRetry extends BaseCommand {
     const ids = numbersIn(argv.map(String))
     if (ids === undefined || Boolean(flags.failed) === ids.length > 0 || ids.length > 1000)
       this.error('give the numbers of up to 1000 mails, or --failed for all failed ones', { exit: 2 })
-    const [{ asked }, { sortOut }, { withDatabase }, { commandOrigin }, rules] = await Promise.all([
-      import('../../asked.js'),
-      import('../../each.js'),
-      import('../../with-database.js'),
-      import('../../origin.js'),
-      import('../../../areas/mail/administer.js')
-    ])
     if (flags.failed) {
       const retried = await withDatabase(() => rules.retryFailedMails(commandOrigin()))
       this.log(`retried ${retried}`)
       return { retried }
     }
-    const retry = (id: number) => asked('failed or canceled mail', id, () => rules.retryMail(id, commandOrigin()))
+    const retry = (id: number) => orNotFound('failed or canceled mail', id, () => rules.retryMail(id, commandOrigin()))
     const { done, failed } = await withDatabase(() => sortOut(ids, this.jsonEnabled(), retry))
     this.log(`retried ${done.length}`)
     return { retried: done.length, failed }

@@ -1,4 +1,10 @@
-import { BaseCommand } from '../../base.js'
+import { sendTestMail } from '../../../areas/reach/mail/test-mail.js'
+import { config } from '../../../config.js'
+import { Failure } from '../../../errors.js'
+import { plainText } from '../../../lib/display-width.js'
+import { faultOf } from '../../../mail/faults.js'
+import { BaseCommand } from '../../framework/base.js'
+import { ExitCode } from '../../framework/failures.js'
 import { Args } from '../../oclif.js'
 
 export default class MailTest extends BaseCommand {
@@ -14,14 +20,6 @@ export default class MailTest extends BaseCommand {
   async run() {
     const { flags, args } = await this.parse(MailTest)
     this.configure(flags)
-    const [{ config }, { sendTestMail }, { faultOf }, { ExitCode }, { Failure }, { plainText }] = await Promise.all([
-      import('../../../config.js'),
-      import('../../../areas/mail/test-mail.js'),
-      import('../../../mail/faults.js'),
-      import('../../failures.js'),
-      import('../../../errors.js'),
-      import('../../../lib/display-width.js')
-    ])
     const { transport } = config().mail
     const conversation: string[] = []
     // A server may say anything, and a terminal obeys some of it.

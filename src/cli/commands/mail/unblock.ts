@@ -1,4 +1,9 @@
-import { BaseCommand } from '../../base.js'
+import { unblockAddress } from '../../../areas/reach/mail/administer.js'
+import { BaseCommand } from '../../framework/base.js'
+import { doEach } from '../../framework/each.js'
+import { commandOrigin } from '../../framework/origin.js'
+import { withDatabase } from '../../framework/with-database.js'
+import { orNotFound } from '../../input/or-not-found.js'
 import { Args } from '../../oclif.js'
 
 export default class MailUnblock extends BaseCommand {
@@ -17,16 +22,9 @@ export default class MailUnblock extends BaseCommand {
   async run() {
     const { flags, argv } = await this.parse(MailUnblock)
     this.configure(flags)
-    const [{ asked }, { doEach }, { withDatabase }, { commandOrigin }, { unblockAddress }] = await Promise.all([
-      import('../../asked.js'),
-      import('../../each.js'),
-      import('../../with-database.js'),
-      import('../../origin.js'),
-      import('../../../areas/mail/administer.js')
-    ])
     return withDatabase(() =>
       doEach(argv.map(String), this.jsonEnabled(), async address => {
-        const unblocked = await asked('bounced address', address, () => unblockAddress(address, commandOrigin()))
+        const unblocked = await orNotFound('bounced address', address, () => unblockAddress(address, commandOrigin()))
         this.log(`unblocked ${unblocked.address}`)
         return { unblocked }
       })

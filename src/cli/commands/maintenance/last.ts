@@ -1,9 +1,12 @@
-import { BaseCommand } from '../../base.js'
-import { allFlag } from '../../list-all.js'
+import { taskNamed } from '../../../areas/upkeep/maintenance/maintenance.js'
+import type { RunRow as Row } from '../../../areas/upkeep/maintenance/maintenance.queries.js'
+import { listRuns, runsBefore } from '../../../areas/upkeep/maintenance/maintenance.queries.js'
+import { viewRun } from '../../../areas/upkeep/maintenance/maintenance.view.js'
+import { BaseCommand } from '../../framework/base.js'
+import { allFlag } from '../../framework/list-all.js'
+import { withDatabase } from '../../framework/with-database.js'
 import { Args, Flags } from '../../oclif.js'
-import { type Column, table } from '../../table.js'
-
-type Row = import('../../../areas/maintenance/maintenance.queries.js').RunRow
+import { type Column, table } from '../../output/table.js'
 
 const COLUMNS: readonly Column<Row>[] = [
   ['RUN', ({ id }) => id],
@@ -32,15 +35,9 @@ export default class MaintenanceLast extends BaseCommand {
   async run() {
     const { args, flags } = await this.parse(MaintenanceLast)
     this.configure(flags)
-    const [{ withDatabase }, { taskNamed }, { listRuns, runsBefore }, { viewRun }] = await Promise.all([
-      import('../../with-database.js'),
-      import('../../../areas/maintenance/maintenance.js'),
-      import('../../../areas/maintenance/maintenance.queries.js'),
-      import('../../../areas/maintenance/maintenance.view.js')
-    ])
     const task = args.task === undefined ? undefined : taskNamed(args.task).name
     if (flags.all) {
-      const { printAll } = await import('../../list-all.js')
+      const { printAll } = await import('../../framework/list-all.js')
       return withDatabase(() =>
         printAll({
           name: 'runs',

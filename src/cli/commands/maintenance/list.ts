@@ -1,4 +1,9 @@
-import { BaseCommand } from '../../base.js'
+import { lastRuns } from '../../../areas/upkeep/maintenance/maintenance.queries.js'
+import { viewTask } from '../../../areas/upkeep/maintenance/maintenance.view.js'
+import { tasks } from '../../../areas/upkeep/maintenance/maintenance-tasks.js'
+import { BaseCommand } from '../../framework/base.js'
+import { withDatabase } from '../../framework/with-database.js'
+import { table } from '../../output/table.js'
 
 export default class MaintenanceList extends BaseCommand {
   static override summary = 'List the maintenance tasks, with their schedule and last run'
@@ -8,13 +13,6 @@ export default class MaintenanceList extends BaseCommand {
   async run() {
     const { flags } = await this.parse(MaintenanceList)
     this.configure(flags)
-    const [{ withDatabase }, { table }, { tasks }, { lastRuns }, { viewTask }] = await Promise.all([
-      import('../../with-database.js'),
-      import('../../table.js'),
-      import('../../../areas/maintenance/maintenance-tasks.js'),
-      import('../../../areas/maintenance/maintenance.queries.js'),
-      import('../../../areas/maintenance/maintenance.view.js')
-    ])
     const last = await withDatabase(lastRuns)
     const now = new Date()
     const shown = tasks.map(task => viewTask(task, last.get(task.name), now))

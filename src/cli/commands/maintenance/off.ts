@@ -1,4 +1,7 @@
-import { BaseCommand } from '../../base.js'
+import { setMaintenanceMode } from '../../../areas/ground/settings/maintenance-mode.js'
+import { BaseCommand } from '../../framework/base.js'
+import { commandOrigin } from '../../framework/origin.js'
+import { withDatabase } from '../../framework/with-database.js'
 
 export default class MaintenanceOff extends BaseCommand {
   static override summary = 'Accept writes and pushes again'
@@ -9,11 +12,6 @@ export default class MaintenanceOff extends BaseCommand {
   async run() {
     const { flags } = await this.parse(MaintenanceOff)
     this.configure(flags)
-    const [{ withDatabase }, { commandOrigin }, { setMaintenanceMode }] = await Promise.all([
-      import('../../with-database.js'),
-      import('../../origin.js'),
-      import('../../../areas/settings/maintenance-mode.js')
-    ])
     const changed = await withDatabase(() => setMaintenanceMode(null, commandOrigin()))
     this.log(changed ? 'maintenance is off' : 'it was off already')
     return { on: false }

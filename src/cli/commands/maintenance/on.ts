@@ -1,4 +1,7 @@
-import { BaseCommand } from '../../base.js'
+import { maintenanceMode, setMaintenanceMode } from '../../../areas/ground/settings/maintenance-mode.js'
+import { BaseCommand } from '../../framework/base.js'
+import { commandOrigin } from '../../framework/origin.js'
+import { withDatabase } from '../../framework/with-database.js'
 import { Flags } from '../../oclif.js'
 
 export default class MaintenanceOn extends BaseCommand {
@@ -20,11 +23,6 @@ export default class MaintenanceOn extends BaseCommand {
   async run() {
     const { flags } = await this.parse(MaintenanceOn)
     this.configure(flags)
-    const [{ withDatabase }, { commandOrigin }, { maintenanceMode, setMaintenanceMode }] = await Promise.all([
-      import('../../with-database.js'),
-      import('../../origin.js'),
-      import('../../../areas/settings/maintenance-mode.js')
-    ])
     const mode = await withDatabase(async () => {
       await setMaintenanceMode(flags.message, commandOrigin())
       return maintenanceMode()

@@ -1,7 +1,8 @@
-import type { MaintenanceRun } from '../../../areas/maintenance/maintenance.view.js'
-import { BaseCommand } from '../../base.js'
-import { ExitCode } from '../../failures.js'
+import type { MaintenanceRun } from '../../../areas/upkeep/maintenance/maintenance.view.js'
+import { BaseCommand } from '../../framework/base.js'
+import { ExitCode } from '../../framework/failures.js'
 import { Args, Flags } from '../../oclif.js'
+import { runTasks } from '../../topics/run-tasks.js'
 
 export default class MaintenanceRunCommand extends BaseCommand {
   static override summary = 'Run maintenance tasks, one after another, and print the record of each'
@@ -28,7 +29,6 @@ export default class MaintenanceRunCommand extends BaseCommand {
     const named = argv.map(String)
     if (Boolean(flags.all) === named.length > 0)
       this.error('give the names of tasks, or --all for every task', { exit: ExitCode.usage })
-    const { runTasks } = await import('../../run-tasks.js')
     const result = await runTasks(flags.all ? 'all' : named, {
       dryRun: flags['dry-run'],
       // A person at a terminal sees each step. The mail of cron gets only the records.

@@ -1,7 +1,17 @@
+import * as rules from '../../../areas/people/members/members.js'
+import { findMember } from '../../../areas/people/members/members.queries.js'
+import { viewMember } from '../../../areas/people/members/members.view.js'
+import { requireSource } from '../../../areas/people/members/sources.js'
+import { requireUser } from '../../../areas/people/users/users.queries.js'
 import { Conflict } from '../../../errors.js'
-import { BaseCommand } from '../../base.js'
-import { endOf, expiresFlag, levelFlag, SOURCE } from '../../member-terms.js'
+import * as levels from '../../../lib/levels.js'
+import { BaseCommand } from '../../framework/base.js'
+import { doEach } from '../../framework/each.js'
+import { commandOrigin } from '../../framework/origin.js'
+import { withDatabase } from '../../framework/with-database.js'
 import { Args } from '../../oclif.js'
+import * as words from '../../topics/member-terms.js'
+import { endOf, expiresFlag, levelFlag, SOURCE } from '../../topics/member-terms.js'
 
 export default class MembersAdd extends BaseCommand {
   static override summary = 'Make users members of a project or group'
@@ -29,21 +39,6 @@ export default class MembersAdd extends BaseCommand {
     this.configure(flags)
     const [of = '', ...users] = argv.map(String)
     const end = endOf(flags.expires)
-    const [{ doEach }, { withDatabase }, { commandOrigin }, rules, { findMember }, { requireSource }, words, levels] =
-      await Promise.all([
-        import('../../each.js'),
-        import('../../with-database.js'),
-        import('../../origin.js'),
-        import('../../../areas/members/members.js'),
-        import('../../../areas/members/members.queries.js'),
-        import('../../../areas/members/sources.js'),
-        import('../../member-terms.js'),
-        import('../../../lib/levels.js')
-      ])
-    const [{ requireUser }, { viewMember }] = await Promise.all([
-      import('../../../areas/users/users.queries.js'),
-      import('../../../areas/members/members.view.js')
-    ])
     return withDatabase(async () => {
       const source = await requireSource(of)
       return doEach(users, this.jsonEnabled(), async name => {

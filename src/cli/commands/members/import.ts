@@ -1,6 +1,12 @@
-import type { MemberOutcome, MemberRefusal } from '../../../areas/members/member-import.js'
-import { BaseCommand } from '../../base.js'
+import type { MemberOutcome, MemberRefusal } from '../../../areas/people/members/member-import.js'
+import { importMembers, MEMBER_COLUMNS, REQUIRED_MEMBER_COLUMNS } from '../../../areas/people/members/member-import.js'
+import { BaseCommand } from '../../framework/base.js'
+import { commandOrigin } from '../../framework/origin.js'
+import { progressLine } from '../../framework/progress.js'
+import { withDatabase } from '../../framework/with-database.js'
+import { openCsvFile } from '../../input/csv-file.js'
 import { Args, Flags } from '../../oclif.js'
+import { printable } from '../../output/table.js'
 
 export default class MembersImport extends BaseCommand {
   static override summary = 'Make users members of projects and groups from a CSV file'
@@ -23,17 +29,7 @@ export default class MembersImport extends BaseCommand {
     const { args, flags } = await this.parse(MembersImport)
     this.configure(flags)
     const dryRun = flags['dry-run'] === true
-    const [{ openCsvFile }, { importMembers, MEMBER_COLUMNS, REQUIRED_MEMBER_COLUMNS }] = await Promise.all([
-      import('../../csv-file.js'),
-      import('../../../areas/members/member-import.js')
-    ])
     const file = await openCsvFile(args.file, { known: MEMBER_COLUMNS, required: REQUIRED_MEMBER_COLUMNS })
-    const [{ withDatabase }, { commandOrigin }, { progressLine }, { printable }] = await Promise.all([
-      import('../../with-database.js'),
-      import('../../origin.js'),
-      import('../../progress.js'),
-      import('../../table.js')
-    ])
     // A reader of stderr such as `head` may close the pipe early: that must not stop the import.
     process.stderr.on('error', () => undefined)
     const progress = progressLine()

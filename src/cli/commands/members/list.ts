@@ -1,10 +1,13 @@
-import { BaseCommand } from '../../base.js'
-import { allFlag } from '../../list-all.js'
-import { SOURCE } from '../../member-terms.js'
+import type { MemberRow as Row } from '../../../areas/people/members/members.queries.js'
+import { listMembers, membersAfter } from '../../../areas/people/members/members.queries.js'
+import { requireSource } from '../../../areas/people/members/sources.js'
+import { levelName } from '../../../lib/levels.js'
+import { BaseCommand } from '../../framework/base.js'
+import { allFlag, printList } from '../../framework/list-all.js'
+import { withDatabase } from '../../framework/with-database.js'
 import { Args, Flags } from '../../oclif.js'
-import type { Column } from '../../table.js'
-
-type Row = import('../../../areas/members/members.queries.js').MemberRow
+import type { Column } from '../../output/table.js'
+import { SOURCE } from '../../topics/member-terms.js'
 
 export default class MembersList extends BaseCommand {
   static override summary = 'List the members of a project or group'
@@ -26,12 +29,6 @@ export default class MembersList extends BaseCommand {
   async run() {
     const { args, flags } = await this.parse(MembersList)
     this.configure(flags)
-    const [{ withDatabase }, { requireSource }, { listMembers, membersAfter }, { levelName }] = await Promise.all([
-      import('../../with-database.js'),
-      import('../../../areas/members/sources.js'),
-      import('../../../areas/members/members.queries.js'),
-      import('../../../lib/levels.js')
-    ])
     const columns: readonly Column<Row>[] = [
       ['ID', member => member.user_id],
       ['USERNAME', member => member.username],
@@ -42,7 +39,6 @@ export default class MembersList extends BaseCommand {
       ['SINCE', member => member.created_at]
     ]
     const query = { query: flags.search, page: flags.page, per_page: flags['per-page'] }
-    const { printList } = await import('../../list-all.js')
     return withDatabase(async () => {
       const source = await requireSource(args.of)
       return printList({
@@ -50,7 +46,7 @@ export default class MembersList extends BaseCommand {
         all: flags.all,
         json: this.jsonEnabled(),
         columns,
-        view: async () => (await import('../../../areas/members/members.view.js')).viewMember,
+        view: async () => (await import('../../../areas/people/members/members.view.js')).viewMember,
         first: () => listMembers(source, query),
         part: (last = 0) => membersAfter(source, query, last),
         idOf: ({ user_id }) => user_id,

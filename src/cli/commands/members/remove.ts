@@ -1,10 +1,18 @@
+import { removeMember } from '../../../areas/people/members/members.js'
+import type { MemberRow as Row } from '../../../areas/people/members/members.queries.js'
+import { findMember } from '../../../areas/people/members/members.queries.js'
+import { viewMember } from '../../../areas/people/members/members.view.js'
+import * as sources from '../../../areas/people/members/sources.js'
+import { requireUser } from '../../../areas/people/users/users.queries.js'
 import { NoSuch } from '../../../errors.js'
-import { BaseCommand } from '../../base.js'
-import { destroyingFlags, requireAnswer } from '../../confirm.js'
-import { SOURCE } from '../../member-terms.js'
+import { BaseCommand } from '../../framework/base.js'
+import { destroyingFlags, requireAnswer } from '../../framework/confirm.js'
+import { destroyEach } from '../../framework/each.js'
+import { commandOrigin } from '../../framework/origin.js'
+import { withDatabase } from '../../framework/with-database.js'
 import { Args } from '../../oclif.js'
-
-type Row = import('../../../areas/members/members.queries.js').MemberRow
+import * as words from '../../topics/member-terms.js'
+import { SOURCE } from '../../topics/member-terms.js'
 
 export default class MembersRemove extends BaseCommand {
   static override summary = 'Remove members from a project or group'
@@ -31,20 +39,6 @@ export default class MembersRemove extends BaseCommand {
     const dryRun = flags['dry-run'] === true
     const how = { yes: flags.yes, json: this.jsonEnabled() }
     if (!dryRun) requireAnswer(how)
-    const [{ destroyEach }, { withDatabase }, { commandOrigin }, { removeMember }, { findMember }, sources, words] =
-      await Promise.all([
-        import('../../each.js'),
-        import('../../with-database.js'),
-        import('../../origin.js'),
-        import('../../../areas/members/members.js'),
-        import('../../../areas/members/members.queries.js'),
-        import('../../../areas/members/sources.js'),
-        import('../../member-terms.js')
-      ])
-    const [{ requireUser }, { viewMember }] = await Promise.all([
-      import('../../../areas/users/users.queries.js'),
-      import('../../../areas/members/members.view.js')
-    ])
     return withDatabase(async () => {
       const source = await sources.requireSource(of)
       const from = words.nameOf(source)

@@ -1,19 +1,22 @@
-import { BaseCommand } from '../../base.js'
-import { allFlag } from '../../list-all.js'
+import { viewMergeRequestLine } from '../../../areas/planning/merge-requests/merge-requests.line.js'
+import type { MergeRequestRow as Row } from '../../../areas/planning/merge-requests/merge-requests.queries.js'
+import * as queries from '../../../areas/planning/merge-requests/merge-requests.queries.js'
+import { BaseCommand } from '../../framework/base.js'
+import { allFlag, printList } from '../../framework/list-all.js'
+import { withDatabase } from '../../framework/with-database.js'
+import { requireNamedProject } from '../../input/named-project.js'
 import { Flags } from '../../oclif.js'
-import type { Column } from '../../table.js'
-
-type Row = import('../../../areas/merge-requests/described-merge-requests.queries.js').DescribedMergeRequest
+import type { Column } from '../../output/table.js'
 
 const COLUMNS: readonly Column<Row>[] = [
-  ['PROJECT', found => found.project],
-  ['NUMBER', found => found.number],
+  ['PROJECT', found => `${found.namespace_path}/${found.project_path}`],
+  ['NUMBER', found => found.iid],
   ['STATE', found => found.state],
   ['TITLE', found => found.title],
   ['FROM', found => found.source_branch],
   ['INTO', found => found.target_branch],
   ['MERGES', found => found.merge_status],
-  ['AUTHOR', found => found.author],
+  ['AUTHOR', found => found.author_username],
   ['UPDATED', found => found.updated_at]
 ]
 
@@ -39,17 +42,11 @@ export default class MergeRequestsList extends BaseCommand {
   async run() {
     const { flags } = await this.parse(MergeRequestsList)
     this.configure(flags)
-    const [{ withDatabase }, { requireNamedProject }, queries] = await Promise.all([
-      import('../../with-database.js'),
-      import('../../named-project.js'),
-      import('../../../areas/merge-requests/described-merge-requests.queries.js')
-    ])
     const { state } = flags
     const filter = async () => ({
       projectId: flags.project === undefined ? undefined : (await requireNamedProject(flags.project)).id,
       state
     })
-    const { printList } = await import('../../list-all.js')
     return withDatabase(async () => {
       const wanted = await filter()
       return printList({
@@ -57,9 +54,9 @@ export default class MergeRequestsList extends BaseCommand {
         all: flags.all,
         json: this.jsonEnabled(),
         columns: COLUMNS,
-        view: () => queries.viewDescribedMergeRequest,
-        first: () => queries.listDescribedMergeRequests(wanted, flags.limit),
-        part: last => queries.describedMergeRequestsBefore(wanted, last),
+        view: () => viewMergeRequestLine,
+        first: () => queries.listAllMergeRequests(wanted, flags.limit),
+        part: last => queries.mergeRequestsBefore(wanted, last),
         idOf: ({ id }) => id
       })
     })

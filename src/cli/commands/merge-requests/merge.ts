@@ -1,6 +1,11 @@
-import { BaseCommand } from '../../base.js'
+import { mergerBy } from '../../../areas/planning/merge-requests/administer.js'
+import { BaseCommand } from '../../framework/base.js'
+import { sortOut } from '../../framework/each.js'
+import { withDatabase } from '../../framework/with-database.js'
+import { requireNamedProject } from '../../input/named-project.js'
+import { orNotFound } from '../../input/or-not-found.js'
+import { requireNumbers } from '../../input/record-number.js'
 import { Args, Flags } from '../../oclif.js'
-import { requireNumbers } from '../../record-number.js'
 
 export default class MergeRequestsMerge extends BaseCommand {
   static override summary = 'Merge merge requests of a project in the name of a user'
@@ -31,13 +36,6 @@ export default class MergeRequestsMerge extends BaseCommand {
     const { flags, argv } = await this.parse(MergeRequestsMerge)
     this.configure(flags)
     const [of = '', ...numbers] = argv.map(String)
-    const [{ asked }, { sortOut }, { withDatabase }, { requireNamedProject }, { mergerBy }] = await Promise.all([
-      import('../../asked.js'),
-      import('../../each.js'),
-      import('../../with-database.js'),
-      import('../../named-project.js'),
-      import('../../../areas/merge-requests/administer.js')
-    ])
     const body = {
       ...(flags.message !== undefined && { merge_commit_message: flags.message }),
       should_remove_source_branch: flags['remove-source-branch'],
@@ -47,7 +45,9 @@ export default class MergeRequestsMerge extends BaseCommand {
       const project = await requireNamedProject(of)
       const merge = await mergerBy(flags.user)
       return sortOut(requireNumbers(numbers), this.jsonEnabled(), async number => {
-        const { state, merge_commit_sha } = await asked('merge request', number, () => merge(project, number, body))
+        const { state, merge_commit_sha } = await orNotFound('merge request', number, () =>
+          merge(project, number, body)
+        )
         this.log(state === 'merged' ? `${number} is merged: ${merge_commit_sha}` : `${number} waits for its build`)
         return { number, state, merge_commit_sha }
       })

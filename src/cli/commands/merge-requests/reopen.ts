@@ -1,6 +1,6 @@
-import { BaseCommand } from '../../base.js'
-import { changeMergeRequestStates } from '../../merge-request-states.js'
+import { BaseCommand } from '../../framework/base.js'
 import { Args } from '../../oclif.js'
+import { changeMergeRequestStates } from '../../topics/merge-request-states.js'
 
 export default class MergeRequestsReopen extends BaseCommand {
   static override summary = 'Reopen merge requests of a project'

@@ -1,6 +1,13 @@
-import { BaseCommand } from '../../base.js'
+import { viewMergeRequestLine } from '../../../areas/planning/merge-requests/merge-requests.line.js'
+import { requireByNumber } from '../../../areas/planning/merge-requests/merge-requests.queries.js'
+import { BaseCommand } from '../../framework/base.js'
+import { doEach } from '../../framework/each.js'
+import { withDatabase } from '../../framework/with-database.js'
+import { requireNamedProject } from '../../input/named-project.js'
+import { orNotFound } from '../../input/or-not-found.js'
+import { requireNumbers } from '../../input/record-number.js'
 import { Args } from '../../oclif.js'
-import { requireNumbers } from '../../record-number.js'
+import { fields } from '../../output/table.js'
 
 export default class MergeRequestsShow extends BaseCommand {
   static override summary = 'Show merge requests of a project'
@@ -23,23 +30,15 @@ export default class MergeRequestsShow extends BaseCommand {
     const { flags, argv } = await this.parse(MergeRequestsShow)
     this.configure(flags)
     const [of = '', ...numbers] = argv.map(String)
-    const [{ asked }, { doEach }, { withDatabase }, { requireNamedProject }, queries, { fields }] = await Promise.all([
-      import('../../asked.js'),
-      import('../../each.js'),
-      import('../../with-database.js'),
-      import('../../named-project.js'),
-      import('../../../areas/merge-requests/described-merge-requests.queries.js'),
-      import('../../table.js')
-    ])
     return withDatabase(async () => {
       const project = await requireNamedProject(of)
       return doEach(requireNumbers(numbers), this.jsonEnabled(), async number => {
-        const find = () => queries.requireDescribedMergeRequest(project.id, number)
-        const found = await asked('merge request', number, find)
-        const { description, ...rest } = { ...queries.viewDescribedMergeRequest(found), description: found.description }
-        this.log(fields(rest))
+        const found = await orNotFound('merge request', number, () => requireByNumber(project.id, number))
+        const { description } = found
+        const line = viewMergeRequestLine(found)
+        this.log(fields(line))
         if (description !== null) this.log(`\n${description}`)
-        return { ...rest, description }
+        return { ...line, description }
       })
     })
   }

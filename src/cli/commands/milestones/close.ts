@@ -1,6 +1,6 @@
-import { BaseCommand } from '../../base.js'
-import { changeStates } from '../../milestone-states.js'
+import { BaseCommand } from '../../framework/base.js'
 import { Args } from '../../oclif.js'
+import { changeStates } from '../../topics/milestone-states.js'
 
 export default class MilestonesClose extends BaseCommand {
   static override summary = 'Close milestones of a project'

@@ -1,5 +1,9 @@
-import { BaseCommand } from '../../base.js'
+import { administerMilestone } from '../../../areas/planning/milestones/administer.js'
+import { BaseCommand } from '../../framework/base.js'
+import { commandOrigin } from '../../framework/origin.js'
+import { withDatabase } from '../../framework/with-database.js'
 import { Args, Flags } from '../../oclif.js'
+import { requireNamedPlace } from '../../topics/milestone-states.js'
 
 export default class MilestonesCreate extends BaseCommand {
   static override summary = 'Create a milestone of a project'
@@ -21,12 +25,6 @@ export default class MilestonesCreate extends BaseCommand {
   async run() {
     const { args, flags } = await this.parse(MilestonesCreate)
     this.configure(flags)
-    const [{ withDatabase }, { commandOrigin }, { requireNamedPlace }, { administerMilestone }] = await Promise.all([
-      import('../../with-database.js'),
-      import('../../origin.js'),
-      import('../../milestone-states.js'),
-      import('../../../areas/milestones/administer.js')
-    ])
     const { description, start: start_date, due: due_date } = flags
     return withDatabase(async () => {
       const body = { title: args.title, description, start_date, due_date }

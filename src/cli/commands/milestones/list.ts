@@ -1,5 +1,10 @@
-import { BaseCommand } from '../../base.js'
+import { viewMilestoneLine } from '../../../areas/planning/milestones/milestones.line.js'
+import { listAllMilestones } from '../../../areas/planning/milestones/milestones.queries.js'
+import { BaseCommand } from '../../framework/base.js'
+import { withDatabase } from '../../framework/with-database.js'
+import { requireNamedProject } from '../../input/named-project.js'
 import { Args, Flags } from '../../oclif.js'
+import { table } from '../../output/table.js'
 
 export default class MilestonesList extends BaseCommand {
   static override summary = 'List the milestones of a project'
@@ -19,18 +24,12 @@ export default class MilestonesList extends BaseCommand {
   async run() {
     const { args, flags } = await this.parse(MilestonesList)
     this.configure(flags)
-    const [{ withDatabase }, { requireNamedProject }, { listDescribedMilestones }, { table }] = await Promise.all([
-      import('../../with-database.js'),
-      import('../../named-project.js'),
-      import('../../../areas/milestones/administer.js'),
-      import('../../table.js')
-    ])
     const milestones = await withDatabase(async () =>
-      listDescribedMilestones((await requireNamedProject(args.project)).id, flags.state)
+      listAllMilestones((await requireNamedProject(args.project)).id, flags.state)
     )
     this.log(
       table(milestones, [
-        ['NUMBER', milestone => milestone.number],
+        ['NUMBER', milestone => milestone.iid],
         ['TITLE', milestone => milestone.title],
         ['STATE', milestone => milestone.state],
         ['START', milestone => milestone.start_date],
@@ -39,6 +38,6 @@ export default class MilestonesList extends BaseCommand {
         ['CLOSED', milestone => milestone.closed_issues]
       ])
     )
-    return { milestones }
+    return { milestones: milestones.map(viewMilestoneLine) }
   }
 }

@@ -1,5 +1,9 @@
-import { BaseCommand } from '../../base.js'
+import { requireUser } from '../../../areas/people/users/users.queries.js'
+import { explainNotifications } from '../../../areas/reach/notifications/explain.js'
+import { BaseCommand } from '../../framework/base.js'
+import { withDatabase } from '../../framework/with-database.js'
 import { Args } from '../../oclif.js'
+import { fields, table } from '../../output/table.js'
 
 export default class NotificationsExplain extends BaseCommand {
   static override summary = 'Show of what a user gets mail, and why'
@@ -21,12 +25,6 @@ export default class NotificationsExplain extends BaseCommand {
   async run() {
     const { args, flags } = await this.parse(NotificationsExplain)
     this.configure(flags)
-    const [{ withDatabase }, { requireUser }, { explainNotifications }, { fields, table }] = await Promise.all([
-      import('../../with-database.js'),
-      import('../../../areas/users/users.queries.js'),
-      import('../../../areas/notifications/explain.js'),
-      import('../../table.js')
-    ])
     return withDatabase(async () => {
       const found = await explainNotifications(await requireUser(args.user), args.target)
       const { settings, applied, roles } = found

@@ -1,5 +1,12 @@
-import { BaseCommand } from '../../base.js'
-import { recordNumbers, requireNumbers } from '../../record-number.js'
+import { cancelPipeline } from '../../../areas/ci/builds/pipeline-actions.js'
+import { viewPipelineLine } from '../../../areas/ci/pipelines/pipelines.line.js'
+import { requireAnyPipeline } from '../../../areas/ci/pipelines/pipelines.queries.js'
+import { BaseCommand } from '../../framework/base.js'
+import { sortOut } from '../../framework/each.js'
+import { commandOrigin } from '../../framework/origin.js'
+import { withDatabase } from '../../framework/with-database.js'
+import { orNotFound } from '../../input/or-not-found.js'
+import { recordNumbers, requireNumbers } from '../../input/record-number.js'
 
 export default class PipelinesCancel extends BaseCommand {
   static override summary = 'Cancel pipelines: their builds that run or wait'
@@ -15,20 +22,11 @@ export default class PipelinesCancel extends BaseCommand {
   async run() {
     const { flags, argv } = await this.parse(PipelinesCancel)
     this.configure(flags)
-    const [{ asked }, { sortOut }, { withDatabase }, { commandOrigin }, queries, { cancelPipeline }] =
-      await Promise.all([
-        import('../../asked.js'),
-        import('../../each.js'),
-        import('../../with-database.js'),
-        import('../../origin.js'),
-        import('../../../areas/pipelines/described-pipelines.queries.js'),
-        import('../../../areas/builds/pipeline-actions.js')
-      ])
     const cancel = async (id: number) => {
-      await asked('pipeline', id, () => cancelPipeline({ id }, commandOrigin()))
-      const pipeline = await asked('pipeline', id, () => queries.requireDescribedPipeline(id))
+      await orNotFound('pipeline', id, () => cancelPipeline({ id }, commandOrigin()))
+      const pipeline = await orNotFound('pipeline', id, () => requireAnyPipeline(id))
       this.log(`pipeline ${id} is ${pipeline.status}`)
-      return queries.viewDescribedPipeline(pipeline)
+      return viewPipelineLine(pipeline)
     }
     const { done, failed } = await withDatabase(() => sortOut(requireNumbers(argv), this.jsonEnabled(), cancel))
     return { canceled: done.map(({ result }) => result), failed }

@@ -1,10 +1,13 @@
+import { viewPipelineLine } from '../../../areas/ci/pipelines/pipelines.line.js'
+import type { PipelineRow as Row } from '../../../areas/ci/pipelines/pipelines.queries.js'
+import * as queries from '../../../areas/ci/pipelines/pipelines.queries.js'
 import { BUILD_STATUSES } from '../../../ci/status.js'
-import { BaseCommand } from '../../base.js'
-import { allFlag } from '../../list-all.js'
+import { BaseCommand } from '../../framework/base.js'
+import { allFlag, printList } from '../../framework/list-all.js'
+import { withDatabase } from '../../framework/with-database.js'
+import { requireNamedProject } from '../../input/named-project.js'
 import { Flags } from '../../oclif.js'
-import type { Column } from '../../table.js'
-
-type Row = import('../../../areas/pipelines/described-pipelines.queries.js').DescribedPipeline
+import type { Column } from '../../output/table.js'
 
 const COLUMNS: readonly Column<Row>[] = [
   ['ID', pipeline => pipeline.id],
@@ -13,7 +16,7 @@ const COLUMNS: readonly Column<Row>[] = [
   ['COMMIT', pipeline => pipeline.sha.slice(0, 8)],
   ['STATUS', pipeline => pipeline.status],
   ['SOURCE', pipeline => pipeline.source],
-  ['USER', pipeline => pipeline.username],
+  ['USER', pipeline => pipeline.user_username],
   ['CREATED', pipeline => pipeline.created_at],
   ['FINISHED', pipeline => pipeline.finished_at]
 ]
@@ -41,17 +44,11 @@ export default class PipelinesList extends BaseCommand {
   async run() {
     const { flags } = await this.parse(PipelinesList)
     this.configure(flags)
-    const [{ withDatabase }, { requireNamedProject }, queries] = await Promise.all([
-      import('../../with-database.js'),
-      import('../../named-project.js'),
-      import('../../../areas/pipelines/described-pipelines.queries.js')
-    ])
     const filter = async () => ({
       projectId: flags.project === undefined ? undefined : (await requireNamedProject(flags.project)).id,
       statuses: flags.status,
       ref: flags.ref
     })
-    const { printList } = await import('../../list-all.js')
     return withDatabase(async () => {
       const wanted = await filter()
       return printList({
@@ -59,9 +56,9 @@ export default class PipelinesList extends BaseCommand {
         all: flags.all,
         json: this.jsonEnabled(),
         columns: COLUMNS,
-        view: () => queries.viewDescribedPipeline,
-        first: () => queries.listDescribedPipelines(wanted, flags.limit),
-        part: last => queries.describedPipelinesBefore(wanted, last),
+        view: () => viewPipelineLine,
+        first: () => queries.listAllPipelines(wanted, flags.limit),
+        part: last => queries.pipelinesBefore(wanted, last),
         idOf: ({ id }) => id
       })
     })

@@ -1,5 +1,12 @@
-import { BaseCommand } from '../../base.js'
-import { recordNumbers, requireNumbers } from '../../record-number.js'
+import { retryPipeline } from '../../../areas/ci/builds/pipeline-actions.js'
+import { viewPipelineLine } from '../../../areas/ci/pipelines/pipelines.line.js'
+import { requireAnyPipeline } from '../../../areas/ci/pipelines/pipelines.queries.js'
+import { BaseCommand } from '../../framework/base.js'
+import { sortOut } from '../../framework/each.js'
+import { commandOrigin } from '../../framework/origin.js'
+import { withDatabase } from '../../framework/with-database.js'
+import { orNotFound } from '../../input/or-not-found.js'
+import { recordNumbers, requireNumbers } from '../../input/record-number.js'
 
 export default class PipelinesRetry extends BaseCommand {
   static override summary = 'Repeat the builds of pipelines that failed or were canceled'
@@ -15,22 +22,11 @@ export default class PipelinesRetry extends BaseCommand {
   async run() {
     const { flags, argv } = await this.parse(PipelinesRetry)
     this.configure(flags)
-    const [{ asked }, { sortOut }, { withDatabase }, { commandOrigin }, queries, { retryPipeline }] = await Promise.all(
-      [
-        import('../../asked.js'),
-        import('../../each.js'),
-        import('../../with-database.js'),
-        import('../../origin.js'),
-        import('../../../areas/pipelines/described-pipelines.queries.js'),
-        import('../../../areas/builds/pipeline-actions.js'),
-        import('../../../areas/todos/failed-builds.js')
-      ]
-    )
     const retry = async (id: number) => {
-      await asked('pipeline', id, () => retryPipeline({ id }, commandOrigin()))
-      const pipeline = await asked('pipeline', id, () => queries.requireDescribedPipeline(id))
+      await orNotFound('pipeline', id, () => retryPipeline({ id }, commandOrigin()))
+      const pipeline = await orNotFound('pipeline', id, () => requireAnyPipeline(id))
       this.log(`pipeline ${id} is ${pipeline.status}`)
-      return queries.viewDescribedPipeline(pipeline)
+      return viewPipelineLine(pipeline)
     }
     const { done, failed } = await withDatabase(() => sortOut(requireNumbers(argv), this.jsonEnabled(), retry))
     return { retried: done.map(({ result }) => result), failed }

@@ -1,6 +1,12 @@
-import { BaseCommand } from '../../base.js'
+import { viewPipelineLine } from '../../../areas/ci/pipelines/pipelines.line.js'
+import { requireAnyPipeline } from '../../../areas/ci/pipelines/pipelines.queries.js'
+import { runPipelineOf } from '../../../areas/ci/pipelines/requested-pipelines.js'
+import { BaseCommand } from '../../framework/base.js'
+import { commandOrigin } from '../../framework/origin.js'
+import { withDatabase } from '../../framework/with-database.js'
+import { requireNamedProject } from '../../input/named-project.js'
+import { readVariables, variablesFlag } from '../../input/variables-flag.js'
 import { Args, Flags } from '../../oclif.js'
-import { variablesFlag } from '../../variables-flag.js'
 
 export default class PipelinesRun extends BaseCommand {
   static override summary = 'Run the CI file of a branch or tag as a new pipeline'
@@ -22,28 +28,13 @@ export default class PipelinesRun extends BaseCommand {
   async run() {
     const { args, flags } = await this.parse(PipelinesRun)
     this.configure(flags)
-    const [
-      { withDatabase },
-      { commandOrigin },
-      { requireNamedProject },
-      queries,
-      { runPipelineOf },
-      { readVariables }
-    ] = await Promise.all([
-      import('../../with-database.js'),
-      import('../../origin.js'),
-      import('../../named-project.js'),
-      import('../../../areas/pipelines/described-pipelines.queries.js'),
-      import('../../../areas/pipelines/requested-pipelines.js'),
-      import('../../variables-flag.js')
-    ])
     const variables = await readVariables(flags.variables)
     const pipeline = await withDatabase(async () => {
       const project = await requireNamedProject(args.project)
       const id = await runPipelineOf(project, { ref: flags.ref, variables }, commandOrigin())
-      return queries.requireDescribedPipeline(id)
+      return requireAnyPipeline(id)
     })
     this.log(`pipeline ${pipeline.id} of ${pipeline.ref} is ${pipeline.status}`)
-    return queries.viewDescribedPipeline(pipeline)
+    return viewPipelineLine(pipeline)
   }
 }

@@ -1,5 +1,13 @@
-import { BaseCommand } from '../../base.js'
-import { recordNumbers, requireNumbers } from '../../record-number.js'
+import { viewBuildLine } from '../../../areas/ci/builds/builds.line.js'
+import { buildsOfPipeline } from '../../../areas/ci/builds/builds.queries.js'
+import { viewPipelineLine } from '../../../areas/ci/pipelines/pipelines.line.js'
+import { requireAnyPipeline } from '../../../areas/ci/pipelines/pipelines.queries.js'
+import { BaseCommand } from '../../framework/base.js'
+import { doEach } from '../../framework/each.js'
+import { withDatabase } from '../../framework/with-database.js'
+import { orNotFound } from '../../input/or-not-found.js'
+import { recordNumbers, requireNumbers } from '../../input/record-number.js'
+import { fields, table } from '../../output/table.js'
 
 export default class PipelinesShow extends BaseCommand {
   static override summary = 'Show a pipeline with its builds, stage by stage'
@@ -15,18 +23,10 @@ export default class PipelinesShow extends BaseCommand {
   async run() {
     const { flags, argv } = await this.parse(PipelinesShow)
     this.configure(flags)
-    const [{ asked }, { doEach }, { withDatabase }, pipelines, builds, { fields, table }] = await Promise.all([
-      import('../../asked.js'),
-      import('../../each.js'),
-      import('../../with-database.js'),
-      import('../../../areas/pipelines/described-pipelines.queries.js'),
-      import('../../../areas/builds/described-builds.queries.js'),
-      import('../../table.js')
-    ])
     const show = async (id: number) => {
-      const pipeline = await asked('pipeline', id, () => pipelines.requireDescribedPipeline(id))
-      const found = await builds.describedBuildsOf(id)
-      const { yaml_errors: errors, ...view } = pipelines.viewDescribedPipeline(pipeline)
+      const pipeline = await orNotFound('pipeline', id, () => requireAnyPipeline(id))
+      const found = await buildsOfPipeline(id)
+      const { yaml_errors: errors, ...view } = viewPipelineLine(pipeline)
       this.log(fields(view))
       for (const error of errors?.split('\n') ?? []) this.log(fields({ error }))
       this.log('')
@@ -38,12 +38,12 @@ export default class PipelinesShow extends BaseCommand {
           ['STATUS', build => build.status],
           ['REASON', build => build.failure_reason],
           ['WHEN', build => build.start_when],
-          ['RUNNER', build => build.runner],
+          ['RUNNER', build => build.runner_description],
           ['STARTED', build => build.started_at],
           ['FINISHED', build => build.finished_at]
         ])
       )
-      return { ...view, yaml_errors: errors, builds: found.map(builds.viewDescribedBuild) }
+      return { ...view, yaml_errors: errors, builds: found.map(viewBuildLine) }
     }
     return withDatabase(() => doEach(requireNumbers(argv), this.jsonEnabled(), show))
   }

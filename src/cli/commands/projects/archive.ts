@@ -1,5 +1,6 @@
-import { BaseCommand } from '../../base.js'
+import { BaseCommand } from '../../framework/base.js'
 import { Args } from '../../oclif.js'
+import { archiveProjects } from '../../topics/archive-projects.js'
 
 export default class ProjectsArchive extends BaseCommand {
   static override summary = 'Archive projects: nobody can push to them any more'
@@ -20,11 +21,10 @@ export default class ProjectsArchive extends BaseCommand {
   async run() {
     const { argv, flags } = await this.parse(ProjectsArchive)
     this.configure(flags)
-    const { archiveProjects } = await import('../../archive-projects.js')
     return archiveProjects(argv.map(String), {
       archived: true,
       json: this.jsonEnabled(),
-      tell: (path, changed) => this.log(changed ? `archived project ${path}` : `project ${path} is already archived`)
+      report: (path, changed) => this.log(changed ? `archived project ${path}` : `project ${path} is already archived`)
     })
   }
 }

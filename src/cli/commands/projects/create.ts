@@ -1,6 +1,12 @@
+import { placeOfNewProject } from '../../../areas/projects/projects/new-project-target.js'
+import * as rules from '../../../areas/projects/projects/projects.js'
+import { projectLine } from '../../../areas/projects/projects/projects.line.js'
 import { BadParameters } from '../../../errors.js'
 import { INTERNAL, PRIVATE, PUBLIC } from '../../../lib/levels.js'
-import { BaseCommand } from '../../base.js'
+import { BaseCommand } from '../../framework/base.js'
+import { commandOrigin } from '../../framework/origin.js'
+import { withDatabase } from '../../framework/with-database.js'
+import { readFirstLine } from '../../input/password.js'
 import { Args, Flags } from '../../oclif.js'
 
 const LEVELS = { private: PRIVATE, internal: INTERNAL, public: PUBLIC } as const
@@ -38,15 +44,6 @@ export default class ProjectsCreate extends BaseCommand {
     const { args, flags } = await this.parse(ProjectsCreate)
     this.configure(flags)
     const file = flags['import-url-file']
-    const [{ readFirstLine }, { withDatabase }, { commandOrigin }, { placeOfNewProject }, rules, { describeProject }] =
-      await Promise.all([
-        import('../../password.js'),
-        import('../../with-database.js'),
-        import('../../origin.js'),
-        import('../../../areas/projects/place-of-new.js'),
-        import('../../../areas/projects/projects.js'),
-        import('../../../areas/projects/describe-project.js')
-      ])
     const url = file === undefined ? flags['import-url'] : (await readFirstLine('import-url', file)).trim()
     if (url === '') throw new BadParameters('import_url is empty', 'the import URL is empty')
     const { visibility, description } = flags
@@ -61,7 +58,7 @@ export default class ProjectsCreate extends BaseCommand {
         ...(url === undefined ? {} : { import_url: url }),
         default_branch: flags['default-branch']
       }
-      const project = await describeProject(String(await rules.createProjectFor(creator, body, commandOrigin())))
+      const project = await projectLine(await rules.createProjectFor(creator, body, commandOrigin()))
       this.log(`created project ${project.path_with_namespace} (id ${project.id})`)
       if (project.import_status !== null) this.log('a job fetches its branches and tags: see `projects show`')
       return project

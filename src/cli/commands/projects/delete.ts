@@ -1,8 +1,15 @@
-import { BaseCommand } from '../../base.js'
-import { destroyingFlags, requireAnswer } from '../../confirm.js'
+import { projectLine } from '../../../areas/projects/projects/projects.line.js'
+import type { ProjectRow as Found } from '../../../areas/projects/projects/projects.queries.js'
+import * as queries from '../../../areas/projects/projects/projects.queries.js'
+import * as counts from '../../../areas/upkeep/removal/project-deletion.queries.js'
+import * as removal from '../../../areas/upkeep/removal/project-removal.js'
+import { BaseCommand } from '../../framework/base.js'
+import { destroyingFlags, requireAnswer } from '../../framework/confirm.js'
+import { destroyEach } from '../../framework/each.js'
+import { commandOrigin } from '../../framework/origin.js'
+import { withDatabase } from '../../framework/with-database.js'
 import { Args } from '../../oclif.js'
-
-type Found = import('../../../areas/projects/projects.queries.js').ProjectRow
+import { projectLoss } from '../../output/project-loss.js'
 
 export default class ProjectsDelete extends BaseCommand {
   static override summary = 'Delete a project with its repository, builds and files'
@@ -30,26 +37,15 @@ export default class ProjectsDelete extends BaseCommand {
     const how = { yes: flags.yes, json: this.jsonEnabled() }
     const dryRun = flags['dry-run'] === true
     if (!dryRun) requireAnswer(how)
-    const [{ destroyEach }, { withDatabase }, { commandOrigin }, queries, removal, counts, described, { projectLoss }] =
-      await Promise.all([
-        import('../../each.js'),
-        import('../../with-database.js'),
-        import('../../origin.js'),
-        import('../../../areas/projects/projects.queries.js'),
-        import('../../../areas/removal/project-removal.js'),
-        import('../../../areas/removal/project-deletion.queries.js'),
-        import('../../../areas/projects/describe-project.js'),
-        import('../../project-loss.js')
-      ])
     const pathOf = ({ namespace_path, path }: Found) => `${namespace_path}/${path}`
     const loss = async (project: Found) => projectLoss(pathOf(project), await counts.deletionOfProject(project))
     const show = async (project: Found) => {
       const deletion = await counts.deletionOfProject(project)
       this.log(projectLoss(pathOf(project), deletion))
-      return { would_delete: await described.describeProject(String(project.id)), ...deletion }
+      return { would_delete: await projectLine(project.id), ...deletion }
     }
     const destroy = async (project: Found) => {
-      const deleted = await described.describeProject(String(project.id))
+      const deleted = await projectLine(project.id)
       await removal.removeProject(project, commandOrigin())
       this.log(`deleted project ${pathOf(project)} (id ${project.id})`)
       return { deleted }

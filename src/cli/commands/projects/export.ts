@@ -1,6 +1,13 @@
-import { BaseCommand } from '../../base.js'
+import { exportProject } from '../../../areas/upkeep/project-archives/export.js'
+import { bytesText } from '../../../lib/bytes.js'
+import { BaseCommand } from '../../framework/base.js'
+import { commandOrigin } from '../../framework/origin.js'
+import { progressLine } from '../../framework/progress.js'
+import { endedBySignals } from '../../framework/signals.js'
+import { withDatabase } from '../../framework/with-database.js'
+import { requireNamedProject } from '../../input/named-project.js'
+import { pathFlag } from '../../input/path-flag.js'
 import { Args } from '../../oclif.js'
-import { pathFlag } from '../../path-flag.js'
 
 export default class ProjectsExport extends BaseCommand {
   static override summary = 'Write one project into an archive'
@@ -23,23 +30,6 @@ export default class ProjectsExport extends BaseCommand {
   async run() {
     const { args, flags } = await this.parse(ProjectsExport)
     this.configure(flags)
-    const [
-      { withDatabase },
-      { commandOrigin },
-      { progressLine },
-      { bytesText },
-      { endedBySignals },
-      { requireNamedProject },
-      { exportProject }
-    ] = await Promise.all([
-      import('../../with-database.js'),
-      import('../../origin.js'),
-      import('../../progress.js'),
-      import('../../../lib/bytes.js'),
-      import('../../signals.js'),
-      import('../../named-project.js'),
-      import('../../../areas/project-archives/export.js')
-    ])
     const line = progressLine()
     const exported = await endedBySignals(signal =>
       withDatabase(async () => {

@@ -1,7 +1,9 @@
-import { BaseCommand } from '../../base.js'
-import { everyFlag, repositoryArgs } from '../../each-repository.js'
-import { ExitCode } from '../../failures.js'
+import { lookIntoRepository } from '../../../areas/code/repository/integrity.js'
+import { BaseCommand } from '../../framework/base.js'
+import { ExitCode } from '../../framework/failures.js'
 import { Flags } from '../../oclif.js'
+import { printable } from '../../output/table.js'
+import { eachRepository, everyFlag, repositoryArgs } from '../../topics/each-repository.js'
 
 interface Checked {
   readonly id: number
@@ -34,11 +36,6 @@ export default class ProjectsFsck extends BaseCommand {
     const names = argv.map(String)
     if (Boolean(flags.all) === names.length > 0)
       this.error('name projects, or give --all for every project', { exit: ExitCode.usage })
-    const [{ eachRepository }, { lookIntoRepository }, { printable }] = await Promise.all([
-      import('../../each-repository.js'),
-      import('../../../areas/repository/integrity.js'),
-      import('../../table.js')
-    ])
     const result = await eachRepository<Checked>({
       names,
       json: this.jsonEnabled(),

@@ -1,9 +1,9 @@
+import type { Files } from '../../../areas/code/repository/upkeep.js'
+import { packNow } from '../../../areas/code/repository/upkeep.js'
 import { bytesText } from '../../../lib/bytes.js'
-import { BaseCommand } from '../../base.js'
-import { everyFlag, repositoryArgs } from '../../each-repository.js'
-import { ExitCode } from '../../failures.js'
-
-type Files = import('../../../areas/repository/upkeep.js').Files
+import { BaseCommand } from '../../framework/base.js'
+import { ExitCode } from '../../framework/failures.js'
+import { eachRepository, everyFlag, repositoryArgs } from '../../topics/each-repository.js'
 
 interface Packed {
   readonly id: number
@@ -34,10 +34,6 @@ export default class ProjectsGc extends BaseCommand {
     const names = argv.map(String)
     if (Boolean(flags.all) === names.length > 0)
       this.error('name projects, or give --all for every project', { exit: ExitCode.usage })
-    const [{ eachRepository }, { packNow }] = await Promise.all([
-      import('../../each-repository.js'),
-      import('../../../areas/repository/upkeep.js')
-    ])
     const result = await eachRepository<Packed>({
       names,
       json: this.jsonEnabled(),

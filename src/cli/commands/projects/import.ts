@@ -1,4 +1,9 @@
-import { BaseCommand } from '../../base.js'
+import { importProject } from '../../../areas/upkeep/project-archives/import.js'
+import { BaseCommand } from '../../framework/base.js'
+import { commandOrigin } from '../../framework/origin.js'
+import { progressLine } from '../../framework/progress.js'
+import { endedBySignals } from '../../framework/signals.js'
+import { withDatabase } from '../../framework/with-database.js'
 import { Args, Flags } from '../../oclif.js'
 
 export default class ProjectsImport extends BaseCommand {
@@ -21,14 +26,6 @@ export default class ProjectsImport extends BaseCommand {
   async run() {
     const { args, flags } = await this.parse(ProjectsImport)
     this.configure(flags)
-    const [{ withDatabase }, { commandOrigin }, { progressLine }, { endedBySignals }, { importProject }] =
-      await Promise.all([
-        import('../../with-database.js'),
-        import('../../origin.js'),
-        import('../../progress.js'),
-        import('../../signals.js'),
-        import('../../../areas/project-archives/import.js')
-      ])
     const line = progressLine()
     const imported = await endedBySignals(signal =>
       withDatabase(() => {

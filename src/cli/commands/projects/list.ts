@@ -1,17 +1,20 @@
+import type { CountedProject as Row } from '../../../areas/projects/projects/all-projects.queries.js'
+import * as queries from '../../../areas/projects/projects/all-projects.queries.js'
+import { viewProjectLine } from '../../../areas/projects/projects/projects.line.js'
 import { bytesText } from '../../../lib/bytes.js'
 import { visibilityName } from '../../../lib/levels.js'
-import { BaseCommand } from '../../base.js'
-import { allFlag } from '../../list-all.js'
+import { BaseCommand } from '../../framework/base.js'
+import { allFlag, printList } from '../../framework/list-all.js'
+import { withDatabase } from '../../framework/with-database.js'
+import { readMoment } from '../../input/moment.js'
 import { Flags } from '../../oclif.js'
-import type { Column } from '../../table.js'
-
-type Row = import('../../../areas/projects/describe-project.js').Described
+import type { Column } from '../../output/table.js'
 
 const size = (bytes: number | null) => (bytes === null ? null : bytesText(bytes))
 
 const COLUMNS: readonly Column<Row>[] = [
   ['ID', project => project.id],
-  ['PATH', project => project.path_with_namespace],
+  ['PATH', project => `${project.namespace_path}/${project.path}`],
   ['VISIBILITY', project => visibilityName(project.visibility_level)],
   ['ARCHIVED', project => project.archived === 1],
   ['COMMITS', project => project.commit_count],
@@ -53,16 +56,9 @@ export default class ProjectsList extends BaseCommand {
   async run() {
     const { flags } = await this.parse(ProjectsList)
     this.configure(flags)
-    const [{ withDatabase }, queries, { viewDescribed }, { readMoment }] = await Promise.all([
-      import('../../with-database.js'),
-      import('../../../areas/projects/project-list.queries.js'),
-      import('../../../areas/projects/describe-project.js'),
-      import('../../moment.js')
-    ])
     const { namespace, visibility, archived, search, order } = flags
     const quietSince = flags.inactive === undefined ? undefined : readMoment('--inactive', flags.inactive)
     const filter = { namespace, visibility, archived, search, quietSince }
-    const { printList } = await import('../../list-all.js')
     return withDatabase(async () => {
       if (namespace !== undefined) await queries.requireNamespace(namespace)
       return printList({
@@ -70,9 +66,9 @@ export default class ProjectsList extends BaseCommand {
         all: flags.all,
         json: this.jsonEnabled(),
         columns: COLUMNS,
-        view: () => viewDescribed,
-        first: () => queries.listDescribed(filter, order, flags.limit),
-        part: queries.describedParts(filter, order),
+        view: () => viewProjectLine,
+        first: () => queries.listAllProjects(filter, order, flags.limit),
+        part: queries.projectParts(filter, order),
         idOf: ({ id }) => id
       })
     })

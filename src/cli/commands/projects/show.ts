@@ -1,5 +1,10 @@
-import { BaseCommand } from '../../base.js'
+import { projectLine } from '../../../areas/projects/projects/projects.line.js'
+import { BaseCommand } from '../../framework/base.js'
+import { doEach } from '../../framework/each.js'
+import { withDatabase } from '../../framework/with-database.js'
+import { requireNamedProject } from '../../input/named-project.js'
 import { Args } from '../../oclif.js'
+import { fields } from '../../output/table.js'
 
 export default class ProjectsShow extends BaseCommand {
   static override summary = 'Show a project'
@@ -20,15 +25,8 @@ export default class ProjectsShow extends BaseCommand {
   async run() {
     const { argv, flags } = await this.parse(ProjectsShow)
     this.configure(flags)
-    const [{ asked }, { doEach }, { withDatabase }, { describeProject }, { fields }] = await Promise.all([
-      import('../../asked.js'),
-      import('../../each.js'),
-      import('../../with-database.js'),
-      import('../../../areas/projects/describe-project.js'),
-      import('../../table.js')
-    ])
     const show = async (name: string) => {
-      const project = await asked('project', name, () => describeProject(name))
+      const project = await projectLine((await requireNamedProject(name)).id)
       this.log(fields(project))
       return project
     }

@@ -1,5 +1,11 @@
+import * as groups from '../../../areas/people/groups/groups.queries.js'
+import { transferProject } from '../../../areas/projects/project-groups/transfer.js'
+import { projectLine } from '../../../areas/projects/projects/projects.line.js'
+import * as projects from '../../../areas/projects/projects/projects.queries.js'
 import { Conflict, Invalid } from '../../../errors.js'
-import { BaseCommand } from '../../base.js'
+import { BaseCommand } from '../../framework/base.js'
+import { commandOrigin } from '../../framework/origin.js'
+import { withDatabase } from '../../framework/with-database.js'
 import { Args } from '../../oclif.js'
 
 export default class ProjectsTransfer extends BaseCommand {
@@ -18,15 +24,6 @@ export default class ProjectsTransfer extends BaseCommand {
   async run() {
     const { args, flags } = await this.parse(ProjectsTransfer)
     this.configure(flags)
-    const [{ withDatabase }, { commandOrigin }, projects, groups, { transferProject }, { describeProject }] =
-      await Promise.all([
-        import('../../with-database.js'),
-        import('../../origin.js'),
-        import('../../../areas/projects/projects.queries.js'),
-        import('../../../areas/groups/groups.queries.js'),
-        import('../../../areas/project-groups/transfer.js'),
-        import('../../../areas/projects/describe-project.js')
-      ])
     return withDatabase(async () => {
       const [project, group] = [await projects.requireProject(args.project), await groups.requireGroup(args.group)]
       if (project.namespace_id === group.id)
@@ -35,7 +32,7 @@ export default class ProjectsTransfer extends BaseCommand {
         const { cause } = error as Error
         throw cause instanceof Invalid ? new Conflict(`in the group ${group.path}, the ${cause.message}`) : error
       })
-      const moved = await describeProject(String(project.id))
+      const moved = await projectLine(project.id)
       this.log(`moved project ${project.namespace_path}/${project.path} to ${moved.path_with_namespace}`)
       return moved
     })

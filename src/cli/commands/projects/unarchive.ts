@@ -1,5 +1,6 @@
-import { BaseCommand } from '../../base.js'
+import { BaseCommand } from '../../framework/base.js'
 import { Args } from '../../oclif.js'
+import { archiveProjects } from '../../topics/archive-projects.js'
 
 export default class ProjectsUnarchive extends BaseCommand {
   static override summary = 'Take projects out of the archive'
@@ -20,11 +21,10 @@ export default class ProjectsUnarchive extends BaseCommand {
   async run() {
     const { argv, flags } = await this.parse(ProjectsUnarchive)
     this.configure(flags)
-    const { archiveProjects } = await import('../../archive-projects.js')
     return archiveProjects(argv.map(String), {
       archived: false,
       json: this.jsonEnabled(),
-      tell: (path, changed) => this.log(changed ? `unarchived project ${path}` : `project ${path} is not archived`)
+      report: (path, changed) => this.log(changed ? `unarchived project ${path}` : `project ${path} is not archived`)
     })
   }
 }

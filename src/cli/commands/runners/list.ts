@@ -1,9 +1,10 @@
-import { BaseCommand } from '../../base.js'
-import { allFlag } from '../../list-all.js'
+import type { RunnerRecord as Row } from '../../../areas/ci/runners/runner-records.queries.js'
+import { listRunners, runnersAfter } from '../../../areas/ci/runners/runner-records.queries.js'
+import { BaseCommand } from '../../framework/base.js'
+import { allFlag, printList } from '../../framework/list-all.js'
+import { withDatabase } from '../../framework/with-database.js'
 import { Flags } from '../../oclif.js'
-import type { Column } from '../../table.js'
-
-type Row = import('../../../areas/runners/runner-records.queries.js').RunnerRecord
+import type { Column } from '../../output/table.js'
 
 const tagsOf = (runner: Row) => JSON.parse(runner.tag_list) as string[]
 const kindOf = (runner: Row) => (runner.built_in ? 'built-in' : runner.is_shared ? 'shared' : 'specific')
@@ -48,11 +49,6 @@ export default class RunnersList extends BaseCommand {
   async run() {
     const { flags } = await this.parse(RunnersList)
     this.configure(flags)
-    const [{ withDatabase }, { listRunners, runnersAfter }] = await Promise.all([
-      import('../../with-database.js'),
-      import('../../../areas/runners/runner-records.queries.js')
-    ])
-    const { printList } = await import('../../list-all.js')
     return withDatabase(() =>
       printList({
         name: 'runners',

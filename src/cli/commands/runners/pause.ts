@@ -1,5 +1,11 @@
-import { BaseCommand } from '../../base.js'
-import { recordNumbers, requireNumbers } from '../../record-number.js'
+import { requireRunnerById } from '../../../areas/ci/runners/runner-records.queries.js'
+import { changeRunner } from '../../../areas/ci/runners/runners.js'
+import { BaseCommand } from '../../framework/base.js'
+import { doEach } from '../../framework/each.js'
+import { commandOrigin } from '../../framework/origin.js'
+import { withDatabase } from '../../framework/with-database.js'
+import { orNotFound } from '../../input/or-not-found.js'
+import { recordNumbers, requireNumbers } from '../../input/record-number.js'
 
 export default class RunnersPause extends BaseCommand {
   static override summary = 'Pause runners: they take no more builds; builds that run go on to their end'
@@ -12,17 +18,8 @@ export default class RunnersPause extends BaseCommand {
   async run() {
     const { flags, argv } = await this.parse(RunnersPause)
     this.configure(flags)
-    const [{ asked }, { doEach }, { withDatabase }, { commandOrigin }, { requireRunnerById }, { changeRunner }] =
-      await Promise.all([
-        import('../../asked.js'),
-        import('../../each.js'),
-        import('../../with-database.js'),
-        import('../../origin.js'),
-        import('../../../areas/runners/runner-records.queries.js'),
-        import('../../../areas/runners/runners.js')
-      ])
     const pause = async (id: number) => {
-      const runner = await asked('runner', id, () => requireRunnerById(id))
+      const runner = await orNotFound('runner', id, () => requireRunnerById(id))
       const changed = await changeRunner(runner, { active: false }, commandOrigin())
       this.log(`paused runner ${id}`)
       return { paused: id, changed }

@@ -1,4 +1,8 @@
-import { BaseCommand } from '../../base.js'
+import { announceRunner } from '../../../areas/ci/runners/external/registration.js'
+import { BaseCommand } from '../../framework/base.js'
+import { commandOrigin } from '../../framework/origin.js'
+import { withDatabase } from '../../framework/with-database.js'
+import { requireNamedProject } from '../../input/named-project.js'
 import { Flags } from '../../oclif.js'
 
 export default class RunnersRegister extends BaseCommand {
@@ -28,12 +32,6 @@ export default class RunnersRegister extends BaseCommand {
   async run() {
     const { flags } = await this.parse(RunnersRegister)
     this.configure(flags)
-    const [{ withDatabase }, { commandOrigin }, { requireNamedProject }, { announceRunner }] = await Promise.all([
-      import('../../with-database.js'),
-      import('../../origin.js'),
-      import('../../named-project.js'),
-      import('../../../areas/runners/outside/registration.js')
-    ])
     const wanted = {
       description: flags.description,
       tag_list: flags.tag ?? [],

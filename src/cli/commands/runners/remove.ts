@@ -1,6 +1,9 @@
-import type { RunnerRecord } from '../../../areas/runners/runner-records.queries.js'
-import { DestroyingCommand, type RecordDestruction } from '../../destroying-command.js'
-import { recordNumbers } from '../../record-number.js'
+import type { RunnerRecord } from '../../../areas/ci/runners/runner-records.queries.js'
+import { requireRunnerById } from '../../../areas/ci/runners/runner-records.queries.js'
+import { removeRunner } from '../../../areas/ci/runners/runners.js'
+import { viewRunnerSummary } from '../../../areas/ci/runners/runners.view.js'
+import { DestroyingCommand, type RecordDestruction } from '../../framework/destroying-command.js'
+import { recordNumbers } from '../../input/record-number.js'
 
 export default class RunnersRemove extends DestroyingCommand<RunnerRecord> {
   static override summary = 'Remove a runner: its token stops working'
@@ -12,22 +15,15 @@ export default class RunnersRemove extends DestroyingCommand<RunnerRecord> {
   ]
   static override args = { id: recordNumbers('number of the runner') }
 
-  protected async destruction(): Promise<RecordDestruction<RunnerRecord>> {
-    const [{ requireRunnerById }, { removeRunner }, { viewRunnerSummary }] = await Promise.all([
-      import('../../../areas/runners/runner-records.queries.js'),
-      import('../../../areas/runners/runners.js'),
-      import('../../../areas/runners/runners.view.js')
-    ])
-    return {
-      kind: 'runner',
-      verb: 'remove',
-      find: requireRunnerById,
-      nameOf: ({ id, description }) => `runner ${id} (${description})`,
-      destroy: async (runner, origin) => {
-        await removeRunner(runner, origin)
-        return runner
-      },
-      view: viewRunnerSummary
-    }
+  protected override readonly destruction: RecordDestruction<RunnerRecord> = {
+    kind: 'runner',
+    verb: 'remove',
+    find: requireRunnerById,
+    nameOf: ({ id, description }) => `runner ${id} (${description})`,
+    destroy: async (runner, origin) => {
+      await removeRunner(runner, origin)
+      return runner
+    },
+    view: viewRunnerSummary
   }
 }

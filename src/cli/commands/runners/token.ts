@@ -1,5 +1,9 @@
-import { BaseCommand } from '../../base.js'
-import { confirm, requireAnswer } from '../../confirm.js'
+import * as tokens from '../../../areas/ci/runners/registration-token.js'
+import { BaseCommand } from '../../framework/base.js'
+import { confirm, requireAnswer } from '../../framework/confirm.js'
+import { commandOrigin } from '../../framework/origin.js'
+import { withDatabase } from '../../framework/with-database.js'
+import { requireNamedProject } from '../../input/named-project.js'
 import { Flags } from '../../oclif.js'
 
 export default class RunnersToken extends BaseCommand {
@@ -22,12 +26,6 @@ export default class RunnersToken extends BaseCommand {
     this.configure(flags)
     const how = { yes: flags.yes, json: this.jsonEnabled() }
     if (flags.reset) requireAnswer(how)
-    const [{ withDatabase }, { commandOrigin }, { requireNamedProject }, tokens] = await Promise.all([
-      import('../../with-database.js'),
-      import('../../origin.js'),
-      import('../../named-project.js'),
-      import('../../../areas/runners/registration-token.js')
-    ])
     if (flags.reset) await confirm(`the registration token of ${flags.project ?? 'the instance'} stops working`, how)
     const token = await withDatabase(async () => {
       const project = flags.project === undefined ? undefined : await requireNamedProject(flags.project)

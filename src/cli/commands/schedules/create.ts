@@ -1,6 +1,12 @@
-import { BaseCommand } from '../../base.js'
+import { createSchedule } from '../../../areas/ci/pipelines/schedules/schedules.js'
+import { viewSchedule } from '../../../areas/ci/pipelines/schedules/schedules.queries.js'
+import { BaseCommand } from '../../framework/base.js'
+import { commandOrigin } from '../../framework/origin.js'
+import { withDatabase } from '../../framework/with-database.js'
+import { requireNamedProject } from '../../input/named-project.js'
+import * as words from '../../input/variables-flag.js'
 import { Args, Flags } from '../../oclif.js'
-import { CRON, scheduleFlags } from '../../schedule-flags.js'
+import { CRON, scheduleFlags } from '../../topics/schedule-flags.js'
 
 export default class SchedulesCreate extends BaseCommand {
   static override summary = 'Make a schedule, which runs a pipeline of a branch or tag by the clock'
@@ -18,15 +24,6 @@ export default class SchedulesCreate extends BaseCommand {
   async run() {
     const { args, flags } = await this.parse(SchedulesCreate)
     this.configure(flags)
-    const [{ withDatabase }, { commandOrigin }, { requireNamedProject }, { createSchedule }, { viewSchedule }, words] =
-      await Promise.all([
-        import('../../with-database.js'),
-        import('../../origin.js'),
-        import('../../named-project.js'),
-        import('../../../areas/pipelines/schedules/schedules.js'),
-        import('../../../areas/pipelines/schedules/schedules.queries.js'),
-        import('../../variables-flag.js')
-      ])
     const variables = await words.readVariables(flags.variables)
     const made = await withDatabase(async () => {
       const project = await requireNamedProject(args.project)

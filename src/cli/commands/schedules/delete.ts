@@ -1,6 +1,12 @@
-import { BaseCommand } from '../../base.js'
-import { destroyingFlags, requireAnswer } from '../../confirm.js'
-import { recordNumbers, requireNumbers } from '../../record-number.js'
+import { deleteSchedule } from '../../../areas/ci/pipelines/schedules/schedules.js'
+import * as queries from '../../../areas/ci/pipelines/schedules/schedules.queries.js'
+import { BaseCommand } from '../../framework/base.js'
+import { destroyingFlags, requireAnswer } from '../../framework/confirm.js'
+import { destroyEach } from '../../framework/each.js'
+import { commandOrigin } from '../../framework/origin.js'
+import { withDatabase } from '../../framework/with-database.js'
+import { orNotFound } from '../../input/or-not-found.js'
+import { recordNumbers, requireNumbers } from '../../input/record-number.js'
 
 export default class SchedulesDelete extends BaseCommand {
   static override summary = 'Delete a schedule; pipelines that it has made stay'
@@ -20,20 +26,11 @@ export default class SchedulesDelete extends BaseCommand {
     const dryRun = flags['dry-run'] === true
     const how = { yes: flags.yes, json: this.jsonEnabled() }
     if (!dryRun) requireAnswer(how)
-    const [{ asked }, { destroyEach }, { withDatabase }, { commandOrigin }, queries, { deleteSchedule }] =
-      await Promise.all([
-        import('../../asked.js'),
-        import('../../each.js'),
-        import('../../with-database.js'),
-        import('../../origin.js'),
-        import('../../../areas/pipelines/schedules/schedules.queries.js'),
-        import('../../../areas/pipelines/schedules/schedules.js')
-      ])
     return withDatabase(() =>
       destroyEach(requireNumbers(argv), {
         how,
         dryRun,
-        find: id => asked('schedule', id, () => queries.requireSchedule(id)),
+        find: id => orNotFound('schedule', id, () => queries.requireSchedule(id)),
         loss: ({ id, cron, ref, project }) => `to delete schedule ${id} (${cron}, ${ref} of ${project})`,
         destroy: async schedule => {
           if (!dryRun) await deleteSchedule(schedule, commandOrigin())

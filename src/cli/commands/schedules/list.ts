@@ -1,5 +1,9 @@
-import { BaseCommand } from '../../base.js'
+import * as queries from '../../../areas/ci/pipelines/schedules/schedules.queries.js'
+import { BaseCommand } from '../../framework/base.js'
+import { withDatabase } from '../../framework/with-database.js'
+import { requireNamedProject } from '../../input/named-project.js'
 import { Flags } from '../../oclif.js'
+import { table } from '../../output/table.js'
 
 export default class SchedulesList extends BaseCommand {
   static override summary = 'List schedules of pipelines, oldest first'
@@ -17,12 +21,6 @@ export default class SchedulesList extends BaseCommand {
   async run() {
     const { flags } = await this.parse(SchedulesList)
     this.configure(flags)
-    const [{ withDatabase }, { requireNamedProject }, queries, { table }] = await Promise.all([
-      import('../../with-database.js'),
-      import('../../named-project.js'),
-      import('../../../areas/pipelines/schedules/schedules.queries.js'),
-      import('../../table.js')
-    ])
     const { items, total } = await withDatabase(async () => {
       const id = flags.project === undefined ? undefined : (await requireNamedProject(flags.project)).id
       return queries.listSchedules(id, flags.limit)

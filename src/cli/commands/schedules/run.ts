@@ -1,5 +1,11 @@
-import { BaseCommand } from '../../base.js'
-import { recordNumbers, requireNumbers } from '../../record-number.js'
+import { runScheduleNow } from '../../../areas/ci/pipelines/schedules/run-schedule.js'
+import { requireSchedule } from '../../../areas/ci/pipelines/schedules/schedules.queries.js'
+import { BaseCommand } from '../../framework/base.js'
+import { doEach } from '../../framework/each.js'
+import { commandOrigin } from '../../framework/origin.js'
+import { withDatabase } from '../../framework/with-database.js'
+import { orNotFound } from '../../input/or-not-found.js'
+import { recordNumbers, requireNumbers } from '../../input/record-number.js'
 
 export default class SchedulesRun extends BaseCommand {
   static override summary = 'Run a schedule now; its next time stays'
@@ -11,17 +17,8 @@ export default class SchedulesRun extends BaseCommand {
   async run() {
     const { flags, argv } = await this.parse(SchedulesRun)
     this.configure(flags)
-    const [{ asked }, { doEach }, { withDatabase }, { commandOrigin }, { requireSchedule }, { runScheduleNow }] =
-      await Promise.all([
-        import('../../asked.js'),
-        import('../../each.js'),
-        import('../../with-database.js'),
-        import('../../origin.js'),
-        import('../../../areas/pipelines/schedules/schedules.queries.js'),
-        import('../../../areas/pipelines/schedules/run-schedule.js')
-      ])
     const start = async (id: number) => {
-      const schedule = await asked('schedule', id, () => requireSchedule(id))
+      const schedule = await orNotFound('schedule', id, () => requireSchedule(id))
       const pipeline = await runScheduleNow(schedule, commandOrigin())
       this.log(`schedule ${id} made pipeline ${pipeline}`)
       return { schedule: id, pipeline }

@@ -1,7 +1,13 @@
-import { BaseCommand } from '../../base.js'
+import { updateSchedule } from '../../../areas/ci/pipelines/schedules/schedules.js'
+import * as queries from '../../../areas/ci/pipelines/schedules/schedules.queries.js'
+import { BaseCommand } from '../../framework/base.js'
+import { commandOrigin } from '../../framework/origin.js'
+import { withDatabase } from '../../framework/with-database.js'
+import { orNotFound } from '../../input/or-not-found.js'
+import { recordNumber } from '../../input/record-number.js'
+import * as words from '../../input/variables-flag.js'
 import { Flags } from '../../oclif.js'
-import { recordNumber } from '../../record-number.js'
-import { CRON, scheduleFlags } from '../../schedule-flags.js'
+import { CRON, scheduleFlags } from '../../topics/schedule-flags.js'
 
 export default class SchedulesUpdate extends BaseCommand {
   static override summary = 'Change a schedule: its time, its ref, its variables, or whether it runs'
@@ -17,20 +23,16 @@ export default class SchedulesUpdate extends BaseCommand {
   async run() {
     const { args, flags } = await this.parse(SchedulesUpdate)
     this.configure(flags)
-    const [{ asked }, { withDatabase }, { commandOrigin }, { updateSchedule }, queries, words] = await Promise.all([
-      import('../../asked.js'),
-      import('../../with-database.js'),
-      import('../../origin.js'),
-      import('../../../areas/pipelines/schedules/schedules.js'),
-      import('../../../areas/pipelines/schedules/schedules.queries.js'),
-      import('../../variables-flag.js')
-    ])
     const { cron, ref, description, owner, active } = flags
     const named = Object.entries({ cron, ref, description, owner, active }).filter(([, value]) => value !== undefined)
     const variables = await words.readVariables(flags.variables)
     const change = { ...Object.fromEntries(named), ...(variables && { variables }) }
     const changed = await withDatabase(async () =>
-      updateSchedule(await asked('schedule', args.id, () => queries.requireSchedule(args.id)), change, commandOrigin())
+      updateSchedule(
+        await orNotFound('schedule', args.id, () => queries.requireSchedule(args.id)),
+        change,
+        commandOrigin()
+      )
     )
     const view = queries.viewSchedule(changed)
     this.log(`changed schedule ${view.id}: next ${view.next_run_at?.toISOString() ?? 'never'}`)

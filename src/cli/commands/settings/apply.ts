@@ -1,5 +1,11 @@
-import { BaseCommand } from '../../base.js'
+import * as rules from '../../../areas/ground/settings/settings.js'
+import { settingsOfYaml } from '../../../areas/ground/settings/settings.text.js'
+import { BaseCommand } from '../../framework/base.js'
+import { commandOrigin } from '../../framework/origin.js'
+import { withDatabase } from '../../framework/with-database.js'
+import { readTextFile } from '../../input/text-file.js'
 import { Flags } from '../../oclif.js'
+import * as lines from '../../output/setting-changes.js'
 
 export default class SettingsApply extends BaseCommand {
   static override summary = 'Set the application settings of a file, either all of them or none'
@@ -22,16 +28,6 @@ export default class SettingsApply extends BaseCommand {
   async run() {
     const { flags } = await this.parse(SettingsApply)
     this.configure(flags)
-    const [{ withDatabase }, { commandOrigin }, { settingsOfYaml }, rules, lines, { readTextFile }] = await Promise.all(
-      [
-        import('../../with-database.js'),
-        import('../../origin.js'),
-        import('../../../areas/settings/settings.text.js'),
-        import('../../../areas/settings/settings.js'),
-        import('../../setting-changes.js'),
-        import('../../text-file.js')
-      ]
-    )
     const body = settingsOfYaml(await readTextFile('--file', flags.file, lines.SETTINGS_FILE_LIMIT), flags.file)
     const dryRun = flags['dry-run'] === true
     const found = await withDatabase(

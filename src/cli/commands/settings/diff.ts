@@ -1,5 +1,10 @@
-import { BaseCommand } from '../../base.js'
+import * as rules from '../../../areas/ground/settings/settings.js'
+import { settingsOfYaml } from '../../../areas/ground/settings/settings.text.js'
+import { BaseCommand } from '../../framework/base.js'
+import { withDatabase } from '../../framework/with-database.js'
+import { readTextFile } from '../../input/text-file.js'
 import { Flags } from '../../oclif.js'
+import * as lines from '../../output/setting-changes.js'
 
 export default class SettingsDiff extends BaseCommand {
   static override summary = 'Show which application settings differ from their defaults, or what a file would change'
@@ -20,13 +25,6 @@ export default class SettingsDiff extends BaseCommand {
   async run() {
     const { flags } = await this.parse(SettingsDiff)
     this.configure(flags)
-    const [{ withDatabase }, { settingsOfYaml }, rules, lines, { readTextFile }] = await Promise.all([
-      import('../../with-database.js'),
-      import('../../../areas/settings/settings.text.js'),
-      import('../../../areas/settings/settings.js'),
-      import('../../setting-changes.js'),
-      import('../../text-file.js')
-    ])
     const { file } = flags
     const body =
       file === undefined

@@ -1,4 +1,10 @@
-import { BaseCommand } from '../../base.js'
+import { settingsRecord } from '../../../areas/ground/settings/settings.queries.js'
+import { isSettingName } from '../../../areas/ground/settings/settings.table.js'
+import { viewSetting } from '../../../areas/ground/settings/settings.view.js'
+import { NoSuch } from '../../../errors.js'
+import { BaseCommand } from '../../framework/base.js'
+import { doEach } from '../../framework/each.js'
+import { withDatabase } from '../../framework/with-database.js'
 import { Args } from '../../oclif.js'
 
 export default class SettingsGet extends BaseCommand {
@@ -17,15 +23,6 @@ export default class SettingsGet extends BaseCommand {
   async run() {
     const { flags, argv } = await this.parse(SettingsGet)
     this.configure(flags)
-    const [{ doEach }, { withDatabase }, { settingsRecord }, { viewSetting }, { isSettingName }, { NoSuch }] =
-      await Promise.all([
-        import('../../each.js'),
-        import('../../with-database.js'),
-        import('../../../areas/settings/settings.queries.js'),
-        import('../../../areas/settings/settings.view.js'),
-        import('../../../areas/settings/settings.table.js'),
-        import('../../../errors.js')
-      ])
     const record = await withDatabase(() => settingsRecord())
     return doEach(argv.map(String), this.jsonEnabled(), async name => {
       if (!isSettingName(name)) throw new NoSuch('setting', name)

@@ -1,5 +1,11 @@
-import { BaseCommand } from '../../base.js'
+import { settingsRecord } from '../../../areas/ground/settings/settings.queries.js'
+import { SETTING_NAMES } from '../../../areas/ground/settings/settings.table.js'
+import { viewSetting } from '../../../areas/ground/settings/settings.view.js'
+import { BaseCommand } from '../../framework/base.js'
+import { withDatabase } from '../../framework/with-database.js'
 import { Flags } from '../../oclif.js'
+import { valueText } from '../../output/setting-changes.js'
+import { table } from '../../output/table.js'
 
 export default class SettingsList extends BaseCommand {
   static override summary = 'List the application settings with their defaults'
@@ -17,15 +23,6 @@ export default class SettingsList extends BaseCommand {
   async run() {
     const { flags } = await this.parse(SettingsList)
     this.configure(flags)
-    const [{ withDatabase }, { settingsRecord }, { viewSetting }, { SETTING_NAMES }, { table }, { valueText }] =
-      await Promise.all([
-        import('../../with-database.js'),
-        import('../../../areas/settings/settings.queries.js'),
-        import('../../../areas/settings/settings.view.js'),
-        import('../../../areas/settings/settings.table.js'),
-        import('../../table.js'),
-        import('../../setting-changes.js')
-      ])
     const record = await withDatabase(() => settingsRecord())
     const settings = SETTING_NAMES.map(name => viewSetting(record, name)).filter(
       ({ changed }) => changed || !flags.changed

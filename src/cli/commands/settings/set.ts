@@ -1,7 +1,13 @@
-import { SETTING_NAMES, settingOf } from '../../../areas/settings/settings.table.js'
-import { typeOf } from '../../../areas/settings/settings.words.js'
-import { BaseCommand } from '../../base.js'
+import { updateSettings } from '../../../areas/ground/settings/settings.js'
+import { SETTING_NAMES, settingOf } from '../../../areas/ground/settings/settings.table.js'
+import { settingsOfWords } from '../../../areas/ground/settings/settings.text.js'
+import { viewSettings } from '../../../areas/ground/settings/settings.view.js'
+import { typeOf } from '../../../areas/ground/settings/settings.words.js'
+import { BaseCommand } from '../../framework/base.js'
+import { commandOrigin } from '../../framework/origin.js'
+import { withDatabase } from '../../framework/with-database.js'
 import { Args } from '../../oclif.js'
+import * as lines from '../../output/setting-changes.js'
 
 // Only the help of this command lists all settings. oclif reads it from the manifest.
 const NAMES = SETTING_NAMES.map(name => `${name}: ${settingOf(name).meaning} (${typeOf(name)})`)
@@ -26,15 +32,6 @@ ${NAMES.join('\n')}`
   async run() {
     const { flags, argv } = await this.parse(SettingsSet)
     this.configure(flags)
-    const [{ withDatabase }, { commandOrigin }, { settingsOfWords }, { updateSettings }, { viewSettings }, lines] =
-      await Promise.all([
-        import('../../with-database.js'),
-        import('../../origin.js'),
-        import('../../../areas/settings/settings.text.js'),
-        import('../../../areas/settings/settings.js'),
-        import('../../../areas/settings/settings.view.js'),
-        import('../../setting-changes.js')
-      ])
     const body = settingsOfWords(this.pairsOf(argv.map(String)))
     const { record, changes } = await withDatabase(() => updateSettings(body, commandOrigin()), { makes: true })
     const changed = lines.changeList(changes)

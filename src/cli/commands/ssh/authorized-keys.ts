@@ -1,11 +1,12 @@
-import { BaseCommand } from '../../base.js'
+import { authorizedLine, fingerprintFrom } from '../../appliance/authorized-line.js'
+import { BaseCommand } from '../../framework/base.js'
 import { Args, Flags } from '../../oclif.js'
 
 export default class SshAuthorizedKeys extends BaseCommand {
   static override summary =
     'Print the line of authorized_keys for a key, for AuthorizedKeysCommand of an OpenSSH server'
   static override description =
-    'It prints nothing for a key that opens nothing. The appliance must run, and this user must be the owner of its home. docs/ssh.md shows the lines of sshd_config. With --json: {line}, null for a key that opens nothing.'
+    'It prints nothing for a key that opens nothing. The appliance must run, and this user must be the owner of its home. docs/operate/ssh.md shows the lines of sshd_config. With --json: {line}, null for a key that opens nothing.'
   static override examples = [
     '<%= config.bin %> ssh authorized-keys --fingerprint SHA256:j9SJe5G2hl6PtznmWd+ioydvC0eZMTp+NCNKJ3S3MIc',
     '<%= config.bin %> ssh authorized-keys ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIBkKp0'
@@ -21,7 +22,6 @@ export default class SshAuthorizedKeys extends BaseCommand {
   async run() {
     const { args, flags } = await this.parse(SshAuthorizedKeys)
     this.configure(flags)
-    const [{ authorizedLine, fingerprintFrom }] = await Promise.all([import('../../authorized-line.js')])
     const line = await authorizedLine(fingerprintFrom({ ...args, fingerprint: flags.fingerprint }))
     if (line !== null) this.log(line)
     return { line }

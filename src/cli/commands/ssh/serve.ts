@@ -1,4 +1,6 @@
-import { BaseCommand } from '../../base.js'
+import { fingerprintFrom } from '../../appliance/authorized-line.js'
+import { passThrough } from '../../appliance/ssh-serve.js'
+import { BaseCommand } from '../../framework/base.js'
 import { Flags } from '../../oclif.js'
 
 export default class SshServe extends BaseCommand {
@@ -19,10 +21,6 @@ export default class SshServe extends BaseCommand {
   async run() {
     const { flags } = await this.parse(SshServe)
     this.configure(flags)
-    const [{ passThrough }, { fingerprintFrom }] = await Promise.all([
-      import('../../ssh-serve.js'),
-      import('../../authorized-line.js')
-    ])
     process.exitCode = await passThrough(fingerprintFrom(flags))
   }
 }

@@ -1,5 +1,10 @@
-import { BaseCommand } from '../../base.js'
+import { listTemplates } from '../../../areas/ci/templates/files.js'
+import { viewTemplateName } from '../../../areas/ci/templates/files.view.js'
+import { listLicenses } from '../../../areas/ci/templates/licenses.js'
+import { viewLicense } from '../../../areas/ci/templates/licenses.view.js'
+import { BaseCommand } from '../../framework/base.js'
 import { Args } from '../../oclif.js'
+import { table } from '../../output/table.js'
 
 const KINDS = ['licenses', 'gitignores', 'dockerfiles', 'gitstead_ci_ymls'] as const
 
@@ -20,13 +25,6 @@ export default class TemplatesList extends BaseCommand {
 
   async run() {
     const { args } = await this.parse(TemplatesList)
-    const [{ table }, { listLicenses }, { viewLicense }, { listTemplates }, { viewTemplateName }] = await Promise.all([
-      import('../../table.js'),
-      import('../../../areas/templates/licenses.js'),
-      import('../../../areas/templates/licenses.view.js'),
-      import('../../../areas/templates/files.js'),
-      import('../../../areas/templates/files.view.js')
-    ])
     // The texts are long; `templates show` prints them.
     const licenses = listLicenses().map(license => {
       const { content, ...rest } = viewLicense(license)

@@ -1,4 +1,10 @@
-import { BaseCommand } from '../../base.js'
+import { nobody } from '../../../access/actor.js'
+import { findTemplate } from '../../../areas/ci/templates/files.js'
+import { viewTemplate } from '../../../areas/ci/templates/files.view.js'
+import { findLicense } from '../../../areas/ci/templates/licenses.js'
+import { viewLicense } from '../../../areas/ci/templates/licenses.view.js'
+import { BaseCommand } from '../../framework/base.js'
+import { orNotFound } from '../../input/or-not-found.js'
 import { Args, Flags } from '../../oclif.js'
 
 const FILES = ['gitignores', 'dockerfiles', 'gitstead_ci_ymls'] as const
@@ -34,20 +40,9 @@ export default class TemplatesShow extends BaseCommand {
 }
 
 async function license(key: string, placeholders: { project?: string; fullname?: string }) {
-  const [{ asked }, { findLicense }, { viewLicense }, { nobody }] = await Promise.all([
-    import('../../asked.js'),
-    import('../../../areas/templates/licenses.js'),
-    import('../../../areas/templates/licenses.view.js'),
-    import('../../../access/actor.js')
-  ])
-  return viewLicense(await asked('license', key, () => findLicense(key, placeholders, nobody)))
+  return viewLicense(await orNotFound('license', key, () => findLicense(key, placeholders, nobody)))
 }
 
 async function file(kind: (typeof FILES)[number], name: string) {
-  const [{ asked }, { findTemplate }, { viewTemplate }] = await Promise.all([
-    import('../../asked.js'),
-    import('../../../areas/templates/files.js'),
-    import('../../../areas/templates/files.view.js')
-  ])
-  return viewTemplate(await asked('template', name, () => findTemplate(kind, name)))
+  return viewTemplate(await orNotFound('template', name, () => findTemplate(kind, name)))
 }

@@ -1,4 +1,10 @@
-import { BaseCommand } from '../../base.js'
+import { createToken } from '../../../areas/people/credentials/tokens.js'
+import { viewNewToken } from '../../../areas/people/credentials/tokens.view.js'
+import { requireUser } from '../../../areas/people/users/users.queries.js'
+import { BaseCommand } from '../../framework/base.js'
+import { commandOrigin } from '../../framework/origin.js'
+import { withDatabase } from '../../framework/with-database.js'
+import { tokenEnd } from '../../input/token-end.js'
 import { Flags } from '../../oclif.js'
 
 export default class TokensCreate extends BaseCommand {
@@ -24,21 +30,11 @@ export default class TokensCreate extends BaseCommand {
   async run() {
     const { flags } = await this.parse(TokensCreate)
     this.configure(flags)
-    const { tokenEnd } = await import('../../token-end.js')
     const body = {
       name: flags.name,
       scopes: flags.scope,
       expires_at: tokenEnd({ within: flags['expires-in'], at: flags['expires-at'] })
     }
-    const [{ withDatabase }, { commandOrigin }, { requireUser }, { createToken }, { viewNewToken }] = await Promise.all(
-      [
-        import('../../with-database.js'),
-        import('../../origin.js'),
-        import('../../../areas/users/users.queries.js'),
-        import('../../../areas/credentials/tokens.js'),
-        import('../../../areas/credentials/tokens.view.js')
-      ]
-    )
     const made = await withDatabase(async () =>
       viewNewToken(await createToken(await requireUser(flags.user), body, commandOrigin()))
     )

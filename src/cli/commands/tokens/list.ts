@@ -1,10 +1,12 @@
-import { endOf, stateOf } from '../../../areas/credentials/tokens.state.js'
-import { BaseCommand } from '../../base.js'
-import { allFlag } from '../../list-all.js'
+import type { TokenRow as Row } from '../../../areas/people/credentials/tokens.queries.js'
+import { listTokens, tokensBefore } from '../../../areas/people/credentials/tokens.queries.js'
+import { endOf, stateOf } from '../../../areas/people/credentials/tokens.state.js'
+import { requireUser } from '../../../areas/people/users/users.queries.js'
+import { BaseCommand } from '../../framework/base.js'
+import { allFlag, printList } from '../../framework/list-all.js'
+import { withDatabase } from '../../framework/with-database.js'
 import { Flags } from '../../oclif.js'
-import type { Column } from '../../table.js'
-
-type Row = import('../../../areas/credentials/tokens.queries.js').TokenRow
+import type { Column } from '../../output/table.js'
 
 const COLUMNS: readonly Column<Row>[] = [
   ['ID', token => token.id],
@@ -39,16 +41,10 @@ export default class TokensList extends BaseCommand {
   async run() {
     const { flags } = await this.parse(TokensList)
     this.configure(flags)
-    const [{ withDatabase }, { requireUser }, { listTokens, tokensBefore }] = await Promise.all([
-      import('../../with-database.js'),
-      import('../../../areas/users/users.queries.js'),
-      import('../../../areas/credentials/tokens.queries.js')
-    ])
     const filterOf = async () => ({
       userId: flags.user === undefined ? undefined : (await requireUser(flags.user)).id,
       state: flags.state ?? (flags.all ? undefined : ('active' as const))
     })
-    const { printList } = await import('../../list-all.js')
     return withDatabase(async () => {
       const filter = await filterOf()
       return printList({
@@ -56,7 +52,7 @@ export default class TokensList extends BaseCommand {
         all: flags.all,
         json: this.jsonEnabled(),
         columns: COLUMNS,
-        view: async () => (await import('../../../areas/credentials/tokens.view.js')).viewToken,
+        view: async () => (await import('../../../areas/people/credentials/tokens.view.js')).viewToken,
         first: () => listTokens(filter, `limit ${flags.limit}`),
         part: (last = Number.MAX_SAFE_INTEGER) => tokensBefore(filter, last),
         idOf: ({ id }) => id

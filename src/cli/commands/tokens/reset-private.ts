@@ -1,5 +1,11 @@
-import { BaseCommand } from '../../base.js'
-import { destroyingFlags, requireAnswer } from '../../confirm.js'
+import { resetPrivateToken } from '../../../areas/people/credentials/tokens.js'
+import { requireUser } from '../../../areas/people/users/users.queries.js'
+import { viewAccount } from '../../../areas/people/users/users.record.js'
+import { BaseCommand } from '../../framework/base.js'
+import { destroyingFlags, requireAnswer } from '../../framework/confirm.js'
+import { destroyEach } from '../../framework/each.js'
+import { commandOrigin } from '../../framework/origin.js'
+import { withDatabase } from '../../framework/with-database.js'
 import { Args } from '../../oclif.js'
 
 export default class TokensResetPrivate extends BaseCommand {
@@ -28,21 +34,6 @@ export default class TokensResetPrivate extends BaseCommand {
     const dryRun = flags['dry-run'] === true
     const how = { yes: flags.yes, json: this.jsonEnabled() }
     if (!dryRun) requireAnswer(how)
-    const [
-      { destroyEach },
-      { withDatabase },
-      { commandOrigin },
-      { requireUser },
-      { resetPrivateToken },
-      { viewAccount }
-    ] = await Promise.all([
-      import('../../each.js'),
-      import('../../with-database.js'),
-      import('../../origin.js'),
-      import('../../../areas/users/users.queries.js'),
-      import('../../../areas/credentials/tokens.js'),
-      import('../../../areas/users/users.record.js')
-    ])
     return withDatabase(() =>
       destroyEach(argv.map(String), {
         how,

@@ -1,6 +1,9 @@
-import type { TokenRow } from '../../../areas/credentials/tokens.queries.js'
-import { DestroyingCommand, type RecordDestruction } from '../../destroying-command.js'
-import { recordNumbers } from '../../record-number.js'
+import { revokeToken } from '../../../areas/people/credentials/tokens.js'
+import type { TokenRow } from '../../../areas/people/credentials/tokens.queries.js'
+import { requireToken } from '../../../areas/people/credentials/tokens.queries.js'
+import { viewToken } from '../../../areas/people/credentials/tokens.view.js'
+import { DestroyingCommand, type RecordDestruction } from '../../framework/destroying-command.js'
+import { recordNumbers } from '../../input/record-number.js'
 
 export default class TokensRevoke extends DestroyingCommand<TokenRow> {
   static override summary = 'Revoke a personal access token: it stops working'
@@ -12,19 +15,12 @@ export default class TokensRevoke extends DestroyingCommand<TokenRow> {
   ]
   static override args = { id: recordNumbers('number of the token, as `tokens list` shows it') }
 
-  protected async destruction(): Promise<RecordDestruction<TokenRow>> {
-    const [{ requireToken }, { revokeToken }, { viewToken }] = await Promise.all([
-      import('../../../areas/credentials/tokens.queries.js'),
-      import('../../../areas/credentials/tokens.js'),
-      import('../../../areas/credentials/tokens.view.js')
-    ])
-    return {
-      kind: 'token',
-      verb: 'revoke',
-      find: requireToken,
-      nameOf: ({ id, name, username }) => `token ${id} (${JSON.stringify(name)} of ${username})`,
-      destroy: ({ id }, origin) => revokeToken(id, origin),
-      view: viewToken
-    }
+  protected override readonly destruction: RecordDestruction<TokenRow> = {
+    kind: 'token',
+    verb: 'revoke',
+    find: requireToken,
+    nameOf: ({ id, name, username }) => `token ${id} (${JSON.stringify(name)} of ${username})`,
+    destroy: ({ id }, origin) => revokeToken(id, origin),
+    view: viewToken
   }
 }

@@ -1,4 +1,10 @@
-import { BaseCommand } from '../../base.js'
+import { blockUser } from '../../../areas/people/users/user-state.js'
+import { requireNumberedUser, requireUser } from '../../../areas/people/users/users.queries.js'
+import * as view from '../../../areas/people/users/users.record.js'
+import { BaseCommand } from '../../framework/base.js'
+import { doEach } from '../../framework/each.js'
+import { commandOrigin } from '../../framework/origin.js'
+import { withDatabase } from '../../framework/with-database.js'
 import { Args } from '../../oclif.js'
 
 export default class UsersBlock extends BaseCommand {
@@ -20,15 +26,6 @@ export default class UsersBlock extends BaseCommand {
   async run() {
     const { argv, flags } = await this.parse(UsersBlock)
     this.configure(flags)
-    const [{ doEach }, { withDatabase }, { commandOrigin }, { blockUser }, { requireNumberedUser, requireUser }, view] =
-      await Promise.all([
-        import('../../each.js'),
-        import('../../with-database.js'),
-        import('../../origin.js'),
-        import('../../../areas/users/user-state.js'),
-        import('../../../areas/users/users.queries.js'),
-        import('../../../areas/users/users.record.js')
-      ])
     const block = async (name: string) => {
       const { id } = await requireUser(name)
       const changed = await blockUser(id, commandOrigin())

@@ -1,4 +1,9 @@
-import { BaseCommand } from '../../base.js'
+import { requireUser } from '../../../areas/people/users/users.queries.js'
+import { confirmAddressesOf } from '../../../areas/reach/accounts/confirmations.js'
+import { BaseCommand } from '../../framework/base.js'
+import { doEach } from '../../framework/each.js'
+import { commandOrigin } from '../../framework/origin.js'
+import { withDatabase } from '../../framework/with-database.js'
 import { Args, Flags } from '../../oclif.js'
 
 export default class UsersConfirm extends BaseCommand {
@@ -24,14 +29,6 @@ export default class UsersConfirm extends BaseCommand {
   async run() {
     const { argv, flags } = await this.parse(UsersConfirm)
     this.configure(flags)
-    const [{ doEach }, { withDatabase }, { commandOrigin }, { confirmAddressesOf }, { requireUser }] =
-      await Promise.all([
-        import('../../each.js'),
-        import('../../with-database.js'),
-        import('../../origin.js'),
-        import('../../../areas/accounts/confirmations.js'),
-        import('../../../areas/users/users.queries.js')
-      ])
     const confirm = async (name: string) => {
       const { id, username } = await requireUser(name)
       const confirmed = (await confirmAddressesOf(id, commandOrigin(), flags.email)).map(({ address }) => address)

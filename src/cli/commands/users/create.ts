@@ -1,6 +1,13 @@
-import { BaseCommand } from '../../base.js'
+import { createUser } from '../../../areas/people/users/users.js'
+import { requireUser } from '../../../areas/people/users/users.queries.js'
+import { viewAccount } from '../../../areas/people/users/users.record.js'
+import { publicUrl } from '../../../config.js'
+import { BaseCommand } from '../../framework/base.js'
+import { commandOrigin } from '../../framework/origin.js'
+import { withDatabase } from '../../framework/with-database.js'
+import { readPassword } from '../../input/password.js'
 import { Flags } from '../../oclif.js'
-import { attributeFlags, attributesOf } from '../../user-attributes.js'
+import { attributeFlags, attributesOf } from '../../topics/user-attributes.js'
 
 export default class UsersCreate extends BaseCommand {
   static override summary = 'Create a user and print the record with its private token'
@@ -24,17 +31,7 @@ export default class UsersCreate extends BaseCommand {
   async run() {
     const { flags } = await this.parse(UsersCreate)
     this.configure(flags)
-    const { readPassword } = await import('../../password.js')
     const password = await readPassword({ stdin: flags['password-stdin'], file: flags['password-file'] })
-    const [{ withDatabase }, { commandOrigin }, { createUser }, { requireUser }, { viewAccount }, { publicUrl }] =
-      await Promise.all([
-        import('../../with-database.js'),
-        import('../../origin.js'),
-        import('../../../areas/users/users.js'),
-        import('../../../areas/users/users.queries.js'),
-        import('../../../areas/users/users.record.js'),
-        import('../../../config.js')
-      ])
     const { username, email, name, admin } = flags
     const body = { username, email, name, admin, password, ...attributesOf(flags, Object.keys(attributeFlags)) }
     const account = await withDatabase(

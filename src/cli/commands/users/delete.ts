@@ -1,10 +1,17 @@
-import type { UserDeletion } from '../../../areas/removal/user-deletion.js'
+import { requireUser } from '../../../areas/people/users/users.queries.js'
+import * as view from '../../../areas/people/users/users.record.js'
+import type { UserDeletion } from '../../../areas/upkeep/removal/user-deletion.js'
+import * as rules from '../../../areas/upkeep/removal/user-deletion.js'
 import { Failure, NoSuch } from '../../../errors.js'
-import { BaseCommand } from '../../base.js'
-import { destroyingFlags, requireAnswer } from '../../confirm.js'
+import { BaseCommand } from '../../framework/base.js'
+import { destroyingFlags, requireAnswer } from '../../framework/confirm.js'
+import { destroyEach } from '../../framework/each.js'
+import { commandOrigin } from '../../framework/origin.js'
+import { withDatabase } from '../../framework/with-database.js'
 import { Args } from '../../oclif.js'
+import { summaryOf } from '../../output/deletion-summary.js'
 
-type ShownUser = ReturnType<typeof import('../../../areas/users/users.record.js').viewUserForAdmin>
+type ShownUser = ReturnType<typeof import('../../../areas/people/users/users.record.js').viewUserForAdmin>
 
 export default class UsersDelete extends BaseCommand {
   static override summary = 'Delete a user and everything that belongs to them alone'
@@ -31,16 +38,6 @@ export default class UsersDelete extends BaseCommand {
     this.configure(flags)
     const how = { yes: flags.yes, json: this.jsonEnabled() }
     if (!flags['dry-run']) requireAnswer(how)
-    const [{ destroyEach }, { withDatabase }, { commandOrigin }, rules, { requireUser }, view, { summaryOf }] =
-      await Promise.all([
-        import('../../each.js'),
-        import('../../with-database.js'),
-        import('../../origin.js'),
-        import('../../../areas/removal/user-deletion.js'),
-        import('../../../areas/users/users.queries.js'),
-        import('../../../areas/users/users.record.js'),
-        import('../../deletion-summary.js')
-      ])
     const loss = async (user: ShownUser) => summaryOf(user.username, await rules.deletionOf(user))
     const show = async (user: ShownUser) => {
       const deletion = await rules.deletionOf(user)

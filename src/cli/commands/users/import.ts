@@ -1,6 +1,12 @@
-import type { Refusal } from '../../../areas/users/user-import.js'
-import { BaseCommand } from '../../base.js'
+import type { Refusal } from '../../../areas/people/users/user-import.js'
+import { IMPORT_COLUMNS, importUsers, REQUIRED_COLUMNS } from '../../../areas/people/users/user-import.js'
+import { BaseCommand } from '../../framework/base.js'
+import { commandOrigin } from '../../framework/origin.js'
+import { progressLine } from '../../framework/progress.js'
+import { withDatabase } from '../../framework/with-database.js'
+import { openCsvFile } from '../../input/csv-file.js'
 import { Args, Flags } from '../../oclif.js'
+import { printable } from '../../output/table.js'
 
 export default class UsersImport extends BaseCommand {
   static override summary = 'Create users from a CSV file'
@@ -25,17 +31,7 @@ export default class UsersImport extends BaseCommand {
   async run() {
     const { args, flags } = await this.parse(UsersImport)
     this.configure(flags)
-    const [{ openCsvFile }, { IMPORT_COLUMNS, importUsers, REQUIRED_COLUMNS }] = await Promise.all([
-      import('../../csv-file.js'),
-      import('../../../areas/users/user-import.js')
-    ])
     const file = await openCsvFile(args.file, { known: IMPORT_COLUMNS, required: REQUIRED_COLUMNS })
-    const [{ withDatabase }, { commandOrigin }, { progressLine }, { printable }] = await Promise.all([
-      import('../../with-database.js'),
-      import('../../origin.js'),
-      import('../../progress.js'),
-      import('../../table.js')
-    ])
     // A reader of stderr such as `head` may close the pipe early: that must not stop the import.
     process.stderr.on('error', () => undefined)
     const line = progressLine()

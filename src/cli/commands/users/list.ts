@@ -1,9 +1,11 @@
-import { BaseCommand } from '../../base.js'
-import { allFlag } from '../../list-all.js'
+import type { ListedUserRow as Row } from '../../../areas/people/users/users.queries.js'
+import { listUsersWithUse, usersBefore } from '../../../areas/people/users/users.queries.js'
+import { BaseCommand } from '../../framework/base.js'
+import { allFlag, printList } from '../../framework/list-all.js'
+import { withDatabase } from '../../framework/with-database.js'
+import { readMoment } from '../../input/moment.js'
 import { Flags } from '../../oclif.js'
-import type { Column } from '../../table.js'
-
-type Row = import('../../../areas/users/users.queries.js').ListedUserRow
+import type { Column } from '../../output/table.js'
 
 const COLUMNS: readonly Column<Row>[] = [
   ['ID', user => user.id],
@@ -46,15 +48,9 @@ export default class UsersList extends BaseCommand {
   async run() {
     const { flags } = await this.parse(UsersList)
     this.configure(flags)
-    const [{ withDatabase }, { listUsersWithUse, usersBefore }, { readMoment }] = await Promise.all([
-      import('../../with-database.js'),
-      import('../../../areas/users/users.queries.js'),
-      import('../../moment.js')
-    ])
     const { search, active, blocked, admins, external, page } = flags
     const dormantSince = flags.dormant === undefined ? undefined : readMoment('--dormant', flags.dormant)
     const query = { search, active, blocked, admins, external, dormantSince, page, per_page: flags['per-page'] }
-    const { printList } = await import('../../list-all.js')
     return withDatabase(() =>
       printList({
         name: 'users',
@@ -72,6 +68,6 @@ export default class UsersList extends BaseCommand {
 }
 
 async function viewer() {
-  const { viewUserForAdmin } = await import('../../../areas/users/users.record.js')
+  const { viewUserForAdmin } = await import('../../../areas/people/users/users.record.js')
   return (user: Row) => ({ ...viewUserForAdmin(user), last_used_at: user.last_used_at })
 }

@@ -1,4 +1,11 @@
-import { BaseCommand } from '../../base.js'
+import { updateUser } from '../../../areas/people/users/user-update.js'
+import { requireUser } from '../../../areas/people/users/users.queries.js'
+import { viewUserForAdmin } from '../../../areas/people/users/users.record.js'
+import { offerPassword } from '../../../areas/reach/accounts/passwords.js'
+import { BaseCommand } from '../../framework/base.js'
+import { commandOrigin } from '../../framework/origin.js'
+import { withDatabase } from '../../framework/with-database.js'
+import { readPassword } from '../../input/password.js'
 import { Args, Flags } from '../../oclif.js'
 
 export default class UsersPasswd extends BaseCommand {
@@ -26,16 +33,7 @@ export default class UsersPasswd extends BaseCommand {
     const { args, flags } = await this.parse(UsersPasswd)
     this.configure(flags)
     if (flags.mail) return this.offer(args.user)
-    const { readPassword } = await import('../../password.js')
     const password = await readPassword({ stdin: flags['password-stdin'], file: flags['password-file'] })
-    const [{ withDatabase }, { commandOrigin }, { updateUser }, { requireUser }, { viewUserForAdmin }] =
-      await Promise.all([
-        import('../../with-database.js'),
-        import('../../origin.js'),
-        import('../../../areas/users/user-update.js'),
-        import('../../../areas/users/users.queries.js'),
-        import('../../../areas/users/users.record.js')
-      ])
     const user = await withDatabase(async () => {
       const found = await requireUser(args.user)
       await updateUser(found.id, { password }, commandOrigin())
@@ -46,14 +44,6 @@ export default class UsersPasswd extends BaseCommand {
   }
 
   private async offer(name: string) {
-    const [{ withDatabase }, { commandOrigin }, { offerPassword }, { requireUser }, { viewUserForAdmin }] =
-      await Promise.all([
-        import('../../with-database.js'),
-        import('../../origin.js'),
-        import('../../../areas/accounts/passwords.js'),
-        import('../../../areas/users/users.queries.js'),
-        import('../../../areas/users/users.record.js')
-      ])
     const user = await withDatabase(async () => {
       const found = await requireUser(name)
       await offerPassword(found, commandOrigin())

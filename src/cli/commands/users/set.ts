@@ -1,6 +1,11 @@
-import { BaseCommand } from '../../base.js'
+import { updateUser } from '../../../areas/people/users/user-update.js'
+import { requireNumberedUser, requireUser } from '../../../areas/people/users/users.queries.js'
+import * as view from '../../../areas/people/users/users.record.js'
+import { BaseCommand } from '../../framework/base.js'
+import { commandOrigin } from '../../framework/origin.js'
+import { withDatabase } from '../../framework/with-database.js'
 import { Args, Flags } from '../../oclif.js'
-import { attributeFlags, attributesOf } from '../../user-attributes.js'
+import { attributeFlags, attributesOf } from '../../topics/user-attributes.js'
 
 const OWN_FLAGS = {
   email: Flags.string({ description: 'the primary mail address' }),
@@ -31,14 +36,6 @@ export default class UsersSet extends BaseCommand {
     if (Object.keys(change).length === 0) {
       this.error('give at least one attribute to change, such as --email: see gitstead users set --help', { exit: 2 })
     }
-    const [{ withDatabase }, { commandOrigin }, { updateUser }, { requireNumberedUser, requireUser }, view] =
-      await Promise.all([
-        import('../../with-database.js'),
-        import('../../origin.js'),
-        import('../../../areas/users/user-update.js'),
-        import('../../../areas/users/users.queries.js'),
-        import('../../../areas/users/users.record.js')
-      ])
     const user = await withDatabase(async () => {
       const { id } = await requireUser(args.user)
       await updateUser(id, change, commandOrigin())

@@ -1,5 +1,10 @@
-import { BaseCommand } from '../../base.js'
+import { requireUser } from '../../../areas/people/users/users.queries.js'
+import { viewUserForAdmin } from '../../../areas/people/users/users.record.js'
+import { BaseCommand } from '../../framework/base.js'
+import { doEach } from '../../framework/each.js'
+import { withDatabase } from '../../framework/with-database.js'
 import { Args } from '../../oclif.js'
+import { fields } from '../../output/table.js'
 
 export default class UsersShow extends BaseCommand {
   static override summary = 'Show a user'
@@ -20,13 +25,6 @@ export default class UsersShow extends BaseCommand {
   async run() {
     const { argv, flags } = await this.parse(UsersShow)
     this.configure(flags)
-    const [{ doEach }, { withDatabase }, { requireUser }, { viewUserForAdmin }, { fields }] = await Promise.all([
-      import('../../each.js'),
-      import('../../with-database.js'),
-      import('../../../areas/users/users.queries.js'),
-      import('../../../areas/users/users.record.js'),
-      import('../../table.js')
-    ])
     const show = async (name: string) => {
       const user = viewUserForAdmin(await requireUser(name))
       const identities = user.identities.map(({ provider, extern_uid }) => `${provider}=${extern_uid}`)

@@ -1,5 +1,10 @@
-import { BaseCommand } from '../../base.js'
+import { allVariables } from '../../../areas/ci/variables/variables.queries.js'
+import { viewVariable } from '../../../areas/ci/variables/variables.view.js'
+import { BaseCommand } from '../../framework/base.js'
+import { withDatabase } from '../../framework/with-database.js'
+import { requireNamedProject } from '../../input/named-project.js'
 import { Args, Flags } from '../../oclif.js'
+import { table } from '../../output/table.js'
 
 export default class VariablesList extends BaseCommand {
   static override summary = 'List the variables that the builds of a project get'
@@ -17,14 +22,6 @@ export default class VariablesList extends BaseCommand {
   async run() {
     const { args, flags } = await this.parse(VariablesList)
     this.configure(flags)
-    const [{ withDatabase }, { requireNamedProject }, { allVariables }, { viewVariable }, { table }] =
-      await Promise.all([
-        import('../../with-database.js'),
-        import('../../named-project.js'),
-        import('../../../areas/variables/variables.queries.js'),
-        import('../../../areas/variables/variables.view.js'),
-        import('../../table.js')
-      ])
     const found = await withDatabase(async () => allVariables((await requireNamedProject(args.project)).id))
     const variables = found.map(viewVariable).map(({ key, value }) => ({
       key,

@@ -1,4 +1,9 @@
-import { BaseCommand } from '../../base.js'
+import { setVariable } from '../../../areas/ci/variables/variables.js'
+import { BaseCommand } from '../../framework/base.js'
+import { commandOrigin } from '../../framework/origin.js'
+import { withDatabase } from '../../framework/with-database.js'
+import { requireNamedProject } from '../../input/named-project.js'
+import { readText } from '../../input/read-text.js'
 import { Args, Flags } from '../../oclif.js'
 
 export default class VariablesSet extends BaseCommand {
@@ -18,14 +23,7 @@ export default class VariablesSet extends BaseCommand {
   async run() {
     const { args, flags } = await this.parse(VariablesSet)
     this.configure(flags)
-    const { readText } = await import('../../read-text.js')
     const value = (await readText('value', flags.file)).replace(/\r?\n$/, '')
-    const [{ withDatabase }, { commandOrigin }, { requireNamedProject }, { setVariable }] = await Promise.all([
-      import('../../with-database.js'),
-      import('../../origin.js'),
-      import('../../named-project.js'),
-      import('../../../areas/variables/variables.js')
-    ])
     const made = await withDatabase(async () =>
       setVariable(await requireNamedProject(args.project), { key: args.key, value }, commandOrigin())
     )

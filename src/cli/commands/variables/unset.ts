@@ -1,6 +1,12 @@
+import { deleteVariable } from '../../../areas/ci/variables/variables.js'
+import * as queries from '../../../areas/ci/variables/variables.queries.js'
 import { NoSuch } from '../../../errors.js'
-import { BaseCommand } from '../../base.js'
-import { destroyingFlags, requireAnswer } from '../../confirm.js'
+import { BaseCommand } from '../../framework/base.js'
+import { destroyingFlags, requireAnswer } from '../../framework/confirm.js'
+import { destroyEach } from '../../framework/each.js'
+import { commandOrigin } from '../../framework/origin.js'
+import { withDatabase } from '../../framework/with-database.js'
+import { requireNamedProject } from '../../input/named-project.js'
 import { Args } from '../../oclif.js'
 
 export default class VariablesUnset extends BaseCommand {
@@ -25,15 +31,6 @@ export default class VariablesUnset extends BaseCommand {
     const dryRun = flags['dry-run'] === true
     const how = { yes: flags.yes, json: this.jsonEnabled() }
     if (!dryRun) requireAnswer(how)
-    const [{ destroyEach }, { withDatabase }, { commandOrigin }, { requireNamedProject }, queries, { deleteVariable }] =
-      await Promise.all([
-        import('../../each.js'),
-        import('../../with-database.js'),
-        import('../../origin.js'),
-        import('../../named-project.js'),
-        import('../../../areas/variables/variables.queries.js'),
-        import('../../../areas/variables/variables.js')
-      ])
     return withDatabase(async () => {
       const project = await requireNamedProject(of)
       return destroyEach(keys, {

@@ -1,10 +1,10 @@
 // Shows one job, build or hook whole: a job with every line of its error and its payload, a build with the end of its
 // trace.
 import { breakLines, plainText } from '../../../lib/display-width.js'
-import { duration, since } from '../format.js'
+import { duration, since } from '../drawing/format.js'
+import { cutLine, type Theme } from '../drawing/style.js'
 import type { Opened } from '../model.js'
 import type { Job, JobOverview, WatchedBuildDetails } from '../source.js'
-import { cutLine, type Theme } from '../style.js'
 
 /** A payload may have megabytes. Its first lines are enough here. */
 const MOST_LINES = 2000

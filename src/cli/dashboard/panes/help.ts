@@ -1,6 +1,7 @@
 // Lists the keys, from the table that the app follows.
+
+import { cutLine } from '../drawing/style.js'
 import { helpLines as keys } from '../keymap.js'
-import { cutLine } from '../style.js'
 
 /** Needs twenty lines, so a terminal of 24 lines shows all keys. */
 export const helpLines = (width: number) =>

@@ -1,11 +1,11 @@
 // The lines above and below the panes.
 import { cutTo, displayWidth, fitTo, plainText } from '../../../lib/display-width.js'
 import { questionOf } from '../changes.js'
-import { clock, count } from '../format.js'
+import { clock, count } from '../drawing/format.js'
+import { cutLine, type Look, type Theme } from '../drawing/style.js'
 import { PANES } from '../keymap.js'
 import type { State } from '../model.js'
 import type { JobOverview } from '../source.js'
-import { cutLine, type Look, type Theme } from '../style.js'
 
 export const TITLES = {
   queues: 'Queues',

@@ -1,8 +1,8 @@
 // Draws one pane: its title, its headings and its lines.
 import { cutTo, displayWidth, fitTo } from '../../../lib/display-width.js'
-import { type Fitted, firstShown, widthsOf } from '../layout.js'
-import { cutLine, styled, type Theme } from '../style.js'
-import { drawn, type Line, type Table, type Tone } from '../tables.js'
+import { type Fitted, firstShown, widthsOf } from '../drawing/layout.js'
+import { cutLine, styled, type Theme } from '../drawing/style.js'
+import { drawn, type Line, type Table, type Tone } from '../drawing/tables.js'
 
 export interface ListProps {
   readonly title: string

@@ -1,4 +1,8 @@
-import { BaseCommand } from '../../../base.js'
+import { createApplication } from '../../../../areas/people/credentials/oauth-applications.js'
+import { viewNewApplication } from '../../../../areas/people/credentials/oauth-applications.view.js'
+import { BaseCommand } from '../../../framework/base.js'
+import { commandOrigin } from '../../../framework/origin.js'
+import { withDatabase } from '../../../framework/with-database.js'
 import { Flags } from '../../../oclif.js'
 
 export default class OauthApplicationsCreate extends BaseCommand {
@@ -34,12 +38,6 @@ export default class OauthApplicationsCreate extends BaseCommand {
       scopes: flags.scope,
       confidential: !flags.public
     }
-    const [{ withDatabase }, { commandOrigin }, { createApplication }, { viewNewApplication }] = await Promise.all([
-      import('../../../with-database.js'),
-      import('../../../origin.js'),
-      import('../../../../areas/credentials/oauth-applications.js'),
-      import('../../../../areas/credentials/oauth-applications.view.js')
-    ])
     const made = await withDatabase(async () => viewNewApplication(await createApplication(body, commandOrigin())))
     this.log(
       `registered application ${made.id} (${made.scopes.join(', ')})\nclient_id: ${made.application_id}\nclient_secret: ${made.secret}`

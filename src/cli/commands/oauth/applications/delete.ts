@@ -1,6 +1,11 @@
-import { BaseCommand } from '../../../base.js'
-import { confirm, destroyingFlags, requireAnswer } from '../../../confirm.js'
-import { recordNumber } from '../../../record-number.js'
+import { deleteApplication } from '../../../../areas/people/credentials/oauth-applications.js'
+import { requireApplication } from '../../../../areas/people/credentials/oauth-applications.queries.js'
+import { viewApplication } from '../../../../areas/people/credentials/oauth-applications.view.js'
+import { BaseCommand } from '../../../framework/base.js'
+import { confirm, destroyingFlags, requireAnswer } from '../../../framework/confirm.js'
+import { commandOrigin } from '../../../framework/origin.js'
+import { withDatabase } from '../../../framework/with-database.js'
+import { recordNumber } from '../../../input/record-number.js'
 
 export default class OauthApplicationsDelete extends BaseCommand {
   static override summary = 'Delete an OAuth application: its codes and tokens stop working'
@@ -20,14 +25,6 @@ export default class OauthApplicationsDelete extends BaseCommand {
     this.configure(flags)
     const how = { yes: flags.yes, json: this.jsonEnabled() }
     if (!flags['dry-run']) requireAnswer(how)
-    const [{ withDatabase }, { commandOrigin }, { requireApplication }, { deleteApplication }, { viewApplication }] =
-      await Promise.all([
-        import('../../../with-database.js'),
-        import('../../../origin.js'),
-        import('../../../../areas/credentials/oauth-applications.queries.js'),
-        import('../../../../areas/credentials/oauth-applications.js'),
-        import('../../../../areas/credentials/oauth-applications.view.js')
-      ])
     const found = await withDatabase(async () => {
       const application = await requireApplication(args.id)
       if (flags['dry-run']) return application

@@ -1,5 +1,9 @@
-import { BaseCommand } from '../../../base.js'
+import { listApplications, redirectUrisOf } from '../../../../areas/people/credentials/oauth-applications.queries.js'
+import { requireUser } from '../../../../areas/people/users/users.queries.js'
+import { BaseCommand } from '../../../framework/base.js'
+import { withDatabase } from '../../../framework/with-database.js'
 import { Flags } from '../../../oclif.js'
+import { table } from '../../../output/table.js'
 
 export default class OauthApplicationsList extends BaseCommand {
   static override summary = 'List OAuth applications, newest first: those of the instance and those of users'
@@ -19,21 +23,15 @@ export default class OauthApplicationsList extends BaseCommand {
   async run() {
     const { flags } = await this.parse(OauthApplicationsList)
     this.configure(flags)
-    const [{ withDatabase }, { requireUser }, { listApplications, redirectUrisOf }] = await Promise.all([
-      import('../../../with-database.js'),
-      import('../../../../areas/users/users.queries.js'),
-      import('../../../../areas/credentials/oauth-applications.queries.js')
-    ])
     const { items, total } = await withDatabase(async () => {
       const userId = flags.user === undefined ? undefined : (await requireUser(flags.user)).id
       return listApplications({ userId }, `limit ${flags.limit}`)
     })
     // Load the view for --json alone: it brings the schema library along.
     if (this.jsonEnabled()) {
-      const { viewApplication } = await import('../../../../areas/credentials/oauth-applications.view.js')
+      const { viewApplication } = await import('../../../../areas/people/credentials/oauth-applications.view.js')
       return { applications: items.map(viewApplication), total }
     }
-    const { table } = await import('../../../table.js')
     this.log(
       table(items, [
         ['ID', application => application.id],

@@ -1,5 +1,9 @@
-import { BaseCommand } from '../../../base.js'
+import { listAuthorizations } from '../../../../areas/people/credentials/oauth/grants.queries.js'
+import { requireUser } from '../../../../areas/people/users/users.queries.js'
+import { BaseCommand } from '../../../framework/base.js'
+import { withDatabase } from '../../../framework/with-database.js'
 import { Args } from '../../../oclif.js'
+import { table } from '../../../output/table.js'
 
 export default class OauthGrantsList extends BaseCommand {
   static override summary = 'List the applications that have access to the account of a user'
@@ -16,12 +20,6 @@ export default class OauthGrantsList extends BaseCommand {
   async run() {
     const { args, flags } = await this.parse(OauthGrantsList)
     this.configure(flags)
-    const [{ withDatabase }, { requireUser }, { listAuthorizations }, { table }] = await Promise.all([
-      import('../../../with-database.js'),
-      import('../../../../areas/users/users.queries.js'),
-      import('../../../../areas/credentials/oauth/grants.queries.js'),
-      import('../../../table.js')
-    ])
     const grants = await withDatabase(async () => listAuthorizations((await requireUser(args.user)).id))
     this.log(
       table(grants, [

@@ -1,8 +1,13 @@
+import * as grants from '../../../../areas/people/credentials/oauth/grants.js'
+import { findAuthorization } from '../../../../areas/people/credentials/oauth/grants.queries.js'
+import { requireUser } from '../../../../areas/people/users/users.queries.js'
 import { NotFound } from '../../../../errors.js'
-import { BaseCommand } from '../../../base.js'
-import { confirm, destroyingFlags, requireAnswer } from '../../../confirm.js'
+import { BaseCommand } from '../../../framework/base.js'
+import { confirm, destroyingFlags, requireAnswer } from '../../../framework/confirm.js'
+import { commandOrigin } from '../../../framework/origin.js'
+import { withDatabase } from '../../../framework/with-database.js'
+import { requireNumbers } from '../../../input/record-number.js'
 import { Args } from '../../../oclif.js'
-import { requireNumbers } from '../../../record-number.js'
 
 /** The word for the tokens that were given for a password, to no application. */
 const NO_APPLICATION = 'password'
@@ -32,13 +37,6 @@ export default class OauthGrantsRevoke extends BaseCommand {
     const how = { yes: flags.yes, json: this.jsonEnabled() }
     const [id = null] = args.application === NO_APPLICATION ? [] : requireNumbers([args.application])
     if (!flags['dry-run']) requireAnswer(how)
-    const [{ withDatabase }, { commandOrigin }, { requireUser }, { findAuthorization }, grants] = await Promise.all([
-      import('../../../with-database.js'),
-      import('../../../origin.js'),
-      import('../../../../areas/users/users.queries.js'),
-      import('../../../../areas/credentials/oauth/grants.queries.js'),
-      import('../../../../areas/credentials/oauth/grants.js')
-    ])
     return withDatabase(async () => {
       const user = await requireUser(args.user)
       const grant = await findAuthorization(user.id, id)

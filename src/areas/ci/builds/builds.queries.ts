@@ -1,0 +1,167 @@
+import { type Fragment, marks, padded, row, rows } from '../../../db/connect/sql.js'
+import { and, below, equals, isIn } from '../../../db/lists/conditions.js'
+import { countTotal, PART, type Page, window } from '../../../db/lists/paginate.js'
+import { NotFound } from '../../../errors.js'
+import { JOINED_FULL_USER, type JoinedFullUser } from '../../people/users/joined-user.js'
+import type { ChangingBuild } from '../pipelines/build-changes.js'
+import type { BuildListQuery } from './builds.schema.js'
+
+export type BuildRow = JoinedFullUser & BuildColumns
+
+interface BuildColumns {
+  readonly id: number
+  readonly project_id: number
+  /** NAMESPACE/PROJECT; null while the builds of a removed project are being removed. */
+  readonly project: string | null
+  readonly name: string
+  readonly stage: string
+  readonly ref: string
+  readonly tag: number
+  readonly sha: string
+  readonly status: string
+  readonly start_when: string
+  readonly allow_failure: number
+  /** A JSON array. */
+  readonly tag_list: string
+  readonly failure_reason: string | null
+  readonly exit_code: number | null
+  readonly coverage: number | null
+  readonly attempt: number
+  readonly created_at: Date
+  readonly queued_at: Date | null
+  readonly started_at: Date | null
+  readonly finished_at: Date | null
+  readonly artifacts_filename: string | null
+  readonly artifacts_size: number | null
+  readonly artifacts_sha256: Buffer | null
+  readonly artifacts_attempt: number | null
+  readonly artifacts_expire_at: Date | null
+  readonly erased_at: Date | null
+  readonly pipeline_id: number
+  readonly pipeline_ref: string
+  readonly pipeline_sha: string
+  readonly pipeline_status: string
+  readonly runner_id: number | null
+  readonly runner_description: string | null
+  readonly runner_active: number | null
+  readonly runner_is_shared: number | null
+  readonly runner_name: string | null
+}
+
+const COLUMNS = `b.id, b.project_id, concat(n.path, '/', p.path) as project, b.name, b.stage, b.ref, b.tag, b.sha, b.status,
+  b.start_when, b.allow_failure, b.tag_list, b.failure_reason, b.exit_code, b.coverage, b.attempt, b.created_at, b.queued_at,
+  b.started_at, b.finished_at, b.artifacts_filename, b.artifacts_size, b.artifacts_sha256, b.artifacts_attempt,
+  b.artifacts_expire_at, b.erased_at, b.pipeline_id, l.ref as pipeline_ref, l.sha as pipeline_sha, l.status as pipeline_status,
+  ${JOINED_FULL_USER}, r.id as runner_id, r.description as runner_description, r.active as runner_active,
+  r.is_shared as runner_is_shared, r.name as runner_name`
+const JOINS = `left join pipelines l on l.id = b.pipeline_id left join users u on u.id = b.user_id
+  left join runners r on r.id = b.runner_id left join projects p on p.id = b.project_id
+  left join namespaces n on n.id = p.namespace_id`
+
+export function findBuild(projectId: number, id: number): Promise<BuildRow | undefined> {
+  return row<BuildRow>(`select ${COLUMNS} from builds b ${JOINS} where b.id = ? and b.project_id = ?`, [id, projectId])
+}
+
+/** Returns builds of a project by their ids. */
+export function findBuilds(projectId: number, ids: readonly number[]): Promise<BuildRow[]> {
+  if (ids.length === 0) return Promise.resolve([])
+  const listed = padded(ids)
+  return rows<BuildRow>(
+    `select ${COLUMNS} from builds b ${JOINS} where b.project_id = ? and b.id in (${marks(listed)})`,
+    [projectId, ...listed]
+  )
+}
+
+/** Finds a build of any project. Throws NotFound. */
+export async function requireBuild(id: number): Promise<BuildRow> {
+  const found = await row<BuildRow>(`select ${COLUMNS} from builds b ${JOINS} where b.id = ?`, [id])
+  if (!found) throw new NotFound('Build')
+  return found
+}
+
+/** Returns all builds of a pipeline, in the order of its stages. */
+export const buildsOfPipeline = (pipelineId: number): Promise<BuildRow[]> =>
+  rows<BuildRow>(`select ${COLUMNS} from builds b ${JOINS} where b.pipeline_id = ? order by b.stage_index, b.id`, [
+    pipelineId
+  ])
+
+/** A build to start. `latest` is 0 when it was retried, otherwise 1. */
+export interface StartableBuild extends ChangingBuild {
+  readonly name: string
+  readonly start_when: string
+  readonly ready_at: Date | null
+  readonly resource_group: string | null
+  /** 0 when the build starts a pipeline. */
+  readonly start_in: number | null
+  readonly latest: number
+}
+
+/** Reads a build of a pipeline that the caller has locked. */
+export function findStartableBuild(id: number): Promise<StartableBuild | undefined> {
+  return row<StartableBuild>(
+    `select b.id, b.name, b.stage_index, b.status, b.allow_failure, b.start_when, b.ready_at, b.resource_group,
+       b.start_in, not exists (select 1 from builds c where c.pipeline_id = b.pipeline_id and c.name = b.name and c.id > b.id) as latest
+     from builds b where b.id = ?`,
+    [id]
+  )
+}
+
+/** Which builds to list. Without `projectId`, builds of all projects. */
+export interface BuildFilter {
+  readonly projectId?: number
+  readonly pipelineId?: number
+  readonly statuses?: readonly string[]
+  readonly ref?: string
+  readonly sha?: string
+}
+
+const conditionOf = ({ projectId, pipelineId, statuses, ref, sha }: BuildFilter): Fragment =>
+  and(
+    equals('b.project_id', projectId),
+    equals('b.pipeline_id', pipelineId),
+    equals('b.ref', ref),
+    equals('b.sha', sha),
+    isIn('b.status', statuses)
+  )
+
+const countBuilds = ({ sql, values }: Fragment) =>
+  countTotal(`select count(*) as total from builds b where ${sql}`, values)
+
+/** Reads the ids first, so that only the rows of the page are joined. */
+const newest = ({ sql, values }: Fragment, limit: string) =>
+  rows<BuildRow>(
+    `select ${COLUMNS} from (select b.id from builds b where ${sql} order by b.id desc ${limit}) page
+     join builds b on b.id = page.id ${JOINS} order by page.id desc`,
+    values
+  )
+
+/** Returns a page of builds, newest first. With `sha`, the page has only builds of that commit. */
+export async function listBuilds(projectId: number, query: BuildListQuery, sha?: string): Promise<Page<BuildRow>> {
+  const { page, perPage, sql } = window(query)
+  const where = conditionOf({ projectId, sha, statuses: query.scope })
+  const [total, items] = await Promise.all([countBuilds(where), newest(where, sql)])
+  return { items, total, page, perPage }
+}
+
+/** Returns the newest builds that match a filter, at most `limit`, and the total number. */
+export async function listAllBuilds(filter: BuildFilter, limit: number) {
+  const [items, total] = await Promise.all([buildsBefore(filter, undefined, limit), countBuilds(conditionOf(filter))])
+  return { items, total }
+}
+
+/** Returns the next builds of such a list, after the build `last`. */
+export const buildsBefore = (filter: BuildFilter, last?: number, most = PART): Promise<BuildRow[]> =>
+  newest(and(conditionOf(filter), below('b.id', last)), `limit ${Math.trunc(most)}`)
+
+/** Returns the successful build `name` in the newest successful pipeline of a ref. */
+export function findSuccessfulBuild(projectId: number, ref: string, name: string): Promise<BuildRow | undefined> {
+  return row<BuildRow>(
+    `select ${COLUMNS} from builds b ${JOINS}
+     where b.project_id = ? and b.ref = ? and b.name = ? and b.status = 'success'
+       and b.pipeline_id = (select max(m.id) from pipelines m
+         where m.project_id = b.project_id and m.ref = b.ref and m.status = 'success'
+           and m.is_child = false)
+     order by b.id desc limit 1`,
+    [projectId, ref, name]
+  )
+}

@@ -1,0 +1,32 @@
+import { row, rows } from '../../../db/connect/sql.js'
+import { countTotal, type Page, type PageRequest, window } from '../../../db/lists/paginate.js'
+import { NotFound } from '../../../errors.js'
+
+export interface EnvironmentRow {
+  readonly id: number
+  readonly name: string
+  readonly slug: string
+  readonly external_url: string | null
+}
+
+const SELECT = 'select e.id, e.name, e.slug, e.external_url from environments e where e.project_id = ?'
+
+/** Returns a page of the environments of a project, in order of creation. */
+export async function listEnvironments(projectId: number, query: PageRequest): Promise<Page<EnvironmentRow>> {
+  const { page, perPage, sql } = window(query)
+  const [total, items] = await Promise.all([
+    countTotal('select count(*) as total from environments where project_id = ?', [projectId]),
+    rows<EnvironmentRow>(`${SELECT} order by e.id ${sql}`, [projectId])
+  ])
+  return { items, total, page, perPage }
+}
+
+/** Finds an environment of a project. Throws NotFound. */
+export async function requireEnvironment(projectId: number, id: number): Promise<EnvironmentRow> {
+  const found = await row<EnvironmentRow>(`${SELECT} and e.id = ?`, [projectId, id])
+  if (!found) throw new NotFound()
+  return found
+}
+
+export const findEnvironment = (projectId: number, name: string): Promise<EnvironmentRow | undefined> =>
+  row<EnvironmentRow>(`${SELECT} and e.name = ?`, [projectId, name])

@@ -1,0 +1,36 @@
+// The input of external runners. A stock runner sends more than this, and each version sends other attributes, so the
+// rest is ignored.
+import { type Static, Type } from '../../../lib/type.js'
+
+const text = Type.Optional(Type.String({ maxLength: 1024 }))
+/** In the body or in the query; newer runners also send it in a header. */
+const token = text
+const info = Type.Optional(Type.Unknown())
+
+export const RunnerCall = Type.Object({ token, info })
+export const JobCall = Type.Object({ token, info, last_update: text, system_id: text })
+export const RegisterCall = Type.Object({
+  token,
+  info,
+  description: Type.Optional(Type.String()),
+  tag_list: Type.Optional(Type.Unknown()),
+  run_untagged: Type.Optional(Type.Boolean()),
+  locked: Type.Optional(Type.Boolean()),
+  active: Type.Optional(Type.Boolean()),
+  paused: Type.Optional(Type.Boolean()),
+  maximum_timeout: Type.Optional(Type.Integer()),
+  access_level: text
+})
+
+export const JobParams = Type.Object({ id: Type.Integer() })
+export const JobReport = Type.Object({
+  token,
+  info,
+  state: text,
+  failure_reason: text,
+  exit_code: Type.Optional(Type.Integer()),
+  trace: Type.Optional(Type.String())
+})
+export const UploadQuery = Type.Object({ token, expire_in: text, artifact_type: text, artifact_format: text })
+export const DownloadQuery = Type.Object({ token })
+export type Named = Static<typeof DownloadQuery>

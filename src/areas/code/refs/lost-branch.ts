@@ -1,0 +1,35 @@
+// To this program and to git, a repository that has lost its refs looks like an empty one.
+import { DamagedRepository } from '../../../git/objects/objects.js'
+import { lookUpRef } from '../../../git/refs/lookup.js'
+import { refValue } from '../../../git/refs/refs.js'
+import type { Service } from '../../../git/transport/transport.js'
+import { ensureRepository, type StoredProject } from '../../projects/projects/repositories.js'
+import { isRecorded } from './ref-changes.queries.js'
+
+interface Branched extends StoredProject {
+  readonly default_branch: string | null
+}
+
+/**
+ * Throws DamagedRepository when a repository has lost its default branch: the repository itself does not show that, but
+ * the record of its changes does. A branch whose file exists but cannot be read counts as lost.
+ */
+export async function refuseLostBranch(project: Branched, repository: string): Promise<void> {
+  const name = project.default_branch
+  if (!name) return
+  const ref = `refs/heads/${name}`
+  // Almost always its file exists, and no git process is needed.
+  if ((await lookUpRef(repository, ref)) || (await refValue(repository, ref))) return
+  if (!(await isRecorded(project.id, ref))) return
+  throw new DamagedRepository(repository, `it has lost its default branch ${name}`)
+}
+
+/**
+ * Returns the path of the repository for a git service. Throws as `refuseLostBranch` does, but accepts a push, which
+ * may restore the branch.
+ */
+export async function repositoryFor(service: Service, project: Branched): Promise<string> {
+  const repository = await ensureRepository(project)
+  if (service === 'git-upload-pack') await refuseLostBranch(project, repository)
+  return repository
+}

@@ -1,0 +1,127 @@
+// Settles ref changes whose process ended. The next change of the ref, or the ref itself, shows which value the ref
+// had, and so whether git made the change before the process ended.
+import { config } from '../../../config.js'
+import { rows } from '../../../db/connect/sql.js'
+import { gitOutlives } from '../../../git/process/orphan-processes.js'
+import { refValue, ZERO } from '../../../git/refs/refs.js'
+import { removeStaleLocks } from '../../../git/repository/stale-locks.js'
+import { startOf } from '../../../lib/process-status.js'
+import { log } from '../../../log.js'
+import { machine } from '../../../queue/processes.js'
+import { repositoryPath } from '../../projects/projects/repositories.js'
+import { type OpenChange, settle } from './ref-changes.js'
+
+interface OpenRow {
+  readonly id: number
+  readonly project_id: number
+  readonly ref: string
+  readonly old_id: string
+  readonly new_id: string
+  readonly process: string
+  readonly created_at: Date
+  readonly storage: string | null
+}
+
+/**
+ * Milliseconds. A git process on another machine may finish this late: this machine cannot see whether it still runs.
+ */
+const GRACE_MS = 300_000
+
+/** Whether git made each open change, by id; undefined while that is uncertain. */
+type Outcomes = Map<number, boolean | undefined>
+
+/** Settles the open changes whose outcome is certain. Returns how many of them git made. */
+export async function settleOpenChanges(now = new Date()): Promise<number> {
+  const open = await rows<OpenRow>(
+    `select c.id, c.project_id, c.ref, c.old_id, c.new_id, c.process, c.created_at, p.storage
+     from ref_changes c left join projects p on p.id = c.project_id
+     where c.state = 'open' order by c.id desc limit 1000`
+  )
+  const outcomes: Outcomes = new Map()
+  // Newest first, because the outcome of a change follows from the next change of the same ref.
+  for (const change of open) {
+    if (ownerLives(change, now)) continue
+    outcomes.set(change.id, change.storage === null ? false : await outcomeOf(change, change.storage, now, outcomes))
+  }
+  // Settled together and in order: the default branch is chosen among all branches of the first push.
+  const decided = open.filter(({ id }) => outcomes.get(id) !== undefined).reverse()
+  for (const projectId of new Set(decided.map(change => change.project_id))) {
+    const own = decided.filter(change => change.project_id === projectId)
+    const [done, undone] = [true, false].map(wanted => own.filter(({ id }) => outcomes.get(id) === wanted).map(asOpen))
+    await settle(projectId, done ?? [], undone ?? [])
+    log().info({ project: projectId, happened: done, did_not: undone }, 'ref changes were settled afterwards')
+  }
+  return decided.filter(({ id }) => outcomes.get(id)).length
+}
+
+/** Returns the number of open changes whose process ended. */
+export async function abandonedChanges(now = new Date()): Promise<number> {
+  const open = await rows<Pick<OpenRow, 'process' | 'created_at'>>(
+    "select process, created_at from ref_changes where state = 'open' order by id desc limit 1000"
+  )
+  return open.filter(change => !ownerLives(change, now)).length
+}
+
+const asOpen = ({ id, ref, old_id, new_id }: OpenRow): OpenChange => ({ id, ref, old: old_id, new: new_id })
+
+/** A process on another machine cannot be checked. It counts as alive for as long as its git may run. */
+function ownerLives({ process: owner, created_at }: Pick<OpenRow, 'process' | 'created_at'>, now: Date): boolean {
+  const [where, pid, start] = owner.split('#')
+  if (where === machine()) return startOf(Number(pid)) === Number(start)
+  return now.getTime() - created_at.getTime() < (config().git.timeout + 60) * 1000
+}
+
+/** Returns whether git made the change: the next change of the ref, or the ref itself, shows its value. */
+async function outcomeOf(
+  change: OpenRow,
+  storage: string,
+  now: Date,
+  outcomes: Outcomes
+): Promise<boolean | undefined> {
+  const next = await nextOf(change, outcomes)
+  if (next) return follows(change, next, outcomes)
+  const path = repositoryPath({ id: change.project_id, storage })
+  // This check comes before the read of the ref: a git process that ends between the two has already written its value.
+  const over = await gitIsOver(change, now)
+  // A killed git process may have left a lock, which would block the ref permanently. Other machines remove their own
+  // locks.
+  if (over && change.process.startsWith(`${machine()}#`)) {
+    const locks = await removeStaleLocks(path)
+    if (locks.length > 0) log().warn({ project: change.project_id, locks }, 'locks of a dead process were removed')
+  }
+  const value = (await refValue(path, change.ref)) ?? ZERO
+  if (value === change.new_id) return true
+  // A client may have moved the ref since the first read. The row of that move was written before git made it.
+  const later = await nextOf(change, outcomes)
+  if (later) return follows(change, later, outcomes)
+  return over ? false : undefined
+}
+
+interface NextRow {
+  readonly id: number
+  readonly old_id: string
+  readonly state: string
+}
+
+/** Returns the next change of the ref, except those that git did not make. */
+async function nextOf(change: OpenRow, outcomes: Outcomes): Promise<NextRow | undefined> {
+  const later = await rows<NextRow>(
+    'select id, old_id, state from ref_changes where project_id = ? and ref = ? and id > ? order by id limit 1000',
+    [change.project_id, change.ref, change.id]
+  )
+  return later.find(({ id }) => outcomes.get(id) !== false)
+}
+
+/**
+ * Returns whether the next change began where this one ended; undefined while it is unknown whether git made the next
+ * one.
+ */
+const follows = (change: OpenRow, next: NextRow, outcomes: Outcomes): boolean | undefined =>
+  next.state === 'done' || outcomes.get(next.id) ? next.old_id === change.new_id : undefined
+
+/** Returns whether git can no longer make the change. */
+async function gitIsOver({ process: owner, created_at }: OpenRow, now: Date): Promise<boolean> {
+  const [where, pid] = owner.split('#')
+  if (where === machine()) return !(await gitOutlives(Number(pid)))
+  return now.getTime() - created_at.getTime() > GRACE_MS
+}

@@ -1,0 +1,216 @@
+// All ref changes take these steps: the rows of the intended changes are written, git makes the changes, and the
+// effects of each change follow exactly once. If a process stops in between, settleOpenChanges reads from the refs
+// which changes git made.
+import { randomBytes } from 'node:crypto'
+import type { ActorUser } from '../../../access/actor.js'
+import { execute, marks, row, rows } from '../../../db/connect/sql.js'
+import { transact } from '../../../db/connect/transact.js'
+import { ZERO } from '../../../git/refs/refs.js'
+import type { PushResult } from '../../../git/transport/receive.js'
+import { batches } from '../../../lib/batches.js'
+import { startOf } from '../../../lib/process-status.js'
+import { log } from '../../../log.js'
+import { machine } from '../../../queue/processes.js'
+import { publishAll } from '../../ground/activity/events.js'
+import { replaceDefaultBranch } from '../../projects/projects/project-columns.js'
+import { protectDefaultBranch } from '../../projects/projects/protection/branch-protections.js'
+
+export type ChangeSource = 'push' | 'api'
+
+export interface RefMove {
+  readonly ref: string
+  readonly old: string
+  readonly new: string
+}
+
+export interface OpenChange extends RefMove {
+  readonly id: number
+}
+
+/**
+ * Returns the name of this process as the owner of a change. A later process with the same pid has a different name.
+ */
+export const processName = (): string => {
+  ownName ??= `${machine()}#${process.pid}#${startOf(process.pid) ?? 0}`
+  return ownName
+}
+
+let ownName: string | undefined
+
+/** An owner that counts as ended, so that recovery settles the change at once. */
+const nobody = () => `${machine()}#0#0`
+
+/** Writes the rows of changes before git makes them. Returns them with their ids. If this fails, no row stays. */
+export async function openChanges(
+  project: { id: number },
+  user: Pick<ActorUser, 'id'> | null,
+  source: ChangeSource,
+  moves: readonly RefMove[]
+): Promise<OpenChange[]> {
+  const now = new Date()
+  // Unique to this call, so that its rows can be found even when the answer to the commit was lost.
+  const owner = `${processName()}#${randomBytes(4).toString('hex')}`
+  const insert = async (part: readonly RefMove[]) => {
+    const { insertId } = await execute(
+      `insert into ref_changes (project_id, ref, old_id, new_id, user_id, source, process, created_at)
+       values ${part.map(() => '(?, ?, ?, ?, ?, ?, ?, ?)').join(', ')}`,
+      part.flatMap(move => [project.id, move.ref, move.old, move.new, user?.id ?? null, source, owner, now])
+    )
+    return insertId
+  }
+  try {
+    // Most calls have one change: a single statement needs no transaction, and returns the id of its row.
+    const [only] = moves
+    if (only && moves.length === 1) return [{ ...only, id: await insert([only]) }]
+    return await transact(async () => {
+      const open: OpenChange[] = []
+      for (let at = 0; at < moves.length; at += 500) {
+        const part = moves.slice(at, at + 500)
+        open.push(...(await idsFrom(await insert(part), part, project.id, owner)))
+      }
+      return open
+    })
+  } catch (error) {
+    const which = 'state = ? and created_at = ? and process = ?'
+    untilDone('changes could not be forgotten yet', () =>
+      execute(`delete from ref_changes where ${which}`, ['open', now, owner])
+    )
+    throw error
+  }
+}
+
+/** The ids of one insert ascend, but not by one in a cluster, so they are read back. */
+async function idsFrom(first: number, part: readonly RefMove[], projectId: number, owner: string) {
+  const found = await rows<{ id: number }>(
+    `select id from ref_changes where id >= ? and project_id = ? and process = ? and state = 'open'
+     order by id limit ${part.length}`,
+    [first, projectId, owner]
+  )
+  return part.map((move, index) => ({ ...move, id: found[index]?.id ?? 0 }))
+}
+
+/** Settles changes by git's result for each. Retries while the database is not available. Never throws. */
+export async function settleChanges(
+  project: { id: number },
+  open: readonly OpenChange[],
+  results: readonly Pick<PushResult, 'ref' | 'ok'>[]
+): Promise<void> {
+  const moved = new Set(results.filter(({ ok }) => ok).map(({ ref }) => ref))
+  const done = open.filter(({ ref }) => moved.has(ref))
+  const undone = open.filter(({ ref }) => !moved.has(ref))
+  // The rows exist already, so accepted changes get their effects when the database is available again.
+  await untilDone('ref changes could not be settled yet', () => settle(project.id, done, undone))
+}
+
+/** Leaves changes with an unknown result to recovery, which reads the refs. Never throws. */
+export async function abandonChanges(open: readonly OpenChange[]): Promise<void> {
+  await untilDone('ref changes could not be given up yet', async () => {
+    for (let at = 0; at < open.length; at += 500) {
+      const ids = open.slice(at, at + 500).map(({ id }) => id)
+      await execute(`update ref_changes set process = ? where state = 'open' and id in (${marks(ids)})`, [
+        nobody(),
+        ...ids
+      ])
+    }
+  })
+}
+
+/** Leaves all open changes to recovery: in a restored copy their processes do not exist. */
+export async function disownChanges(): Promise<void> {
+  await execute("update ref_changes set process = ? where state = 'open'", [nobody()])
+}
+
+/** Waits for one attempt. After a failure it retries in the background until the work succeeds. */
+async function untilDone(message: string, work: () => Promise<unknown>): Promise<void> {
+  try {
+    await work()
+  } catch (error) {
+    log().error({ error }, message)
+    setTimeout(() => void untilDone(message, work), 1000).unref()
+  }
+}
+
+/** Updates the rows and the project's default branch, and publishes the events, in one transaction. */
+export async function settle(
+  projectId: number,
+  done: readonly OpenChange[],
+  undone: readonly OpenChange[]
+): Promise<void> {
+  await transact(async () => {
+    const now = new Date()
+    const mine: OpenChange[] = []
+    for (let at = 0; at < done.length; at += 500) mine.push(...(await closeOpen(done.slice(at, at + 500), now)))
+    for (let at = 0; at < undone.length; at += 500) {
+      const ids = undone.slice(at, at + 500).map(({ id }) => id)
+      await execute(`delete from ref_changes where state = 'open' and id in (${marks(ids)})`, ids)
+    }
+    await nameDefaultBranch(projectId, mine)
+    await forgetReleases(mine)
+    await publishAll(mine.map(({ id }) => ({ kind: 'ref.changed', refChangeId: id })))
+  })
+}
+
+/** Marks changes as done. Returns those that were still open. */
+async function closeOpen(changes: readonly OpenChange[], now: Date): Promise<readonly OpenChange[]> {
+  const ids = changes.map(({ id }) => id)
+  if (changes.length === 1) {
+    const { affectedRows } = await execute(
+      "update ref_changes set state = 'done', settled_at = ? where id = ? and state = 'open'",
+      [now, ...ids]
+    )
+    return affectedRows === 1 ? changes : []
+  }
+  const found = await rows<{ id: number }>(
+    `select id from ref_changes where state = 'open' and id in (${marks(ids)}) order by id for update`,
+    ids
+  )
+  const open = new Set(found.map(({ id }) => id))
+  if (open.size === 0) return []
+  await execute(`update ref_changes set state = 'done', settled_at = ? where id in (${marks(found)})`, [now, ...open])
+  return changes.filter(({ id }) => open.has(id))
+}
+
+/**
+ * Makes the first branch of an empty project its default branch; `master` or `main` when a push has several. The order
+ * is that of the requests: a change that recovery settles late replaces a branch that was requested after it.
+ */
+async function nameDefaultBranch(projectId: number, changes: readonly OpenChange[]): Promise<void> {
+  const made = changes.filter(
+    ({ ref, old, new: next }) => ref.startsWith('refs/heads/') && old === ZERO && next !== ZERO
+  )
+  const called = (name: string) => made.find(({ ref }) => ref === `refs/heads/${name}`)
+  const first = called('master') ?? called('main') ?? made[0]
+  if (!first) return
+  // Another process may set it between the read and the write.
+  for (let tries = 0, named = false; !named && tries < 5; tries++) {
+    const known = await row<{ default_branch: string | null; change_id: number | null }>(
+      `select p.default_branch, (select max(c.id) from ref_changes c where c.project_id = p.id and c.old_id = ?
+         and c.ref = concat('refs/heads/', p.default_branch)) as change_id from projects p where p.id = ?`,
+      [ZERO, projectId]
+    )
+    if (!known || (known.default_branch !== null && (known.change_id ?? 0) <= first.id)) return
+    const branch = first.ref.slice('refs/heads/'.length)
+    named = await replaceDefaultBranch(projectId, known.default_branch, branch)
+    // Not specified: who creates the first branch. Anybody who may push, because nothing is protected yet.
+    if (named) await protectDefaultBranch(projectId, branch, known.default_branch)
+  }
+}
+
+/**
+ * Deletes releases with their tags. A release that was written while its tag was being deleted does not belong to the
+ * next tag with that name. A change that is settled late keeps the releases that were written after it.
+ */
+async function forgetReleases(changes: readonly OpenChange[]): Promise<void> {
+  const tags = changes.filter(
+    ({ ref, old, new: next }) => ref.startsWith('refs/tags/') && (old === ZERO || next === ZERO)
+  )
+  for (const part of batches(tags, 500)) {
+    await execute(
+      `delete r from releases r join ref_changes c on r.project_id = c.project_id
+         and r.tag = substring(c.ref, ${'refs/tags/'.length + 1})
+       where c.id in (${marks(part)})
+         and (r.created_at < c.created_at or (c.new_id = ? and r.created_at = c.created_at))`,
+      [...part.map(({ id }) => id), ZERO]
+    )
+  }
+}

@@ -1,0 +1,45 @@
+// Lists the branches or tags of a repository by name, without a git process.
+import { existsSync } from 'node:fs'
+import { DamagedRepository } from '../../../git/objects/objects.js'
+import { listEveryRef } from '../../../git/refs/list.js'
+import { listRefs } from '../../../git/refs/refs.js'
+import { repositoryPath, type StoredProject } from '../../projects/projects/repositories.js'
+import { refuseLostBranch } from './lost-branch.js'
+
+export interface NamedRef {
+  /** Without `refs/heads/` or `refs/tags/`. U+FFFD stands for bytes that are not UTF-8. */
+  readonly name: string
+  /** The value of the ref; for an annotated tag the id of the tag object. */
+  readonly id: string
+  /** The object that it finally points to. */
+  readonly target: string
+}
+
+/**
+ * Lists the refs below `refs/heads/` or `refs/tags/`, sorted by the bytes of their names. Throws DamagedRepository when the
+ * repository has lost its default branch.
+ */
+export async function namedRefs(
+  project: StoredProject & { readonly default_branch: string | null },
+  prefix: 'refs/heads/' | 'refs/tags/'
+): Promise<readonly NamedRef[]> {
+  const repository = repositoryPath(project)
+  if (!existsSync(repository)) {
+    if (project.default_branch === null) return []
+    throw new DamagedRepository(repository, 'it does not exist')
+  }
+  await refuseLostBranch(project, repository)
+  const all = await listEveryRef(repository)
+  if (!all) {
+    // Something is unusual: git knows how to read it.
+    const listed = await listRefs(repository, prefix)
+    return listed.map(({ name, id, target }) => ({ name: name.slice(prefix.length), id, target: target ?? id }))
+  }
+  return all.refs
+    .filter(({ name }) => name.startsWith(prefix))
+    .map(({ name, id, peeled }) => ({
+      name: Buffer.from(name.slice(prefix.length), 'latin1').toString(),
+      id,
+      target: peeled ?? id
+    }))
+}

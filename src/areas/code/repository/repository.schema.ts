@@ -1,0 +1,46 @@
+import { Flag, projectParam, Text } from '../../../lib/schema.js'
+import { type Static, Type } from '../../../lib/type.js'
+
+const path = (description: string) => Text(description, { minLength: 1, maxLength: 4096 })
+const ref = (description: string) => Text(description, { minLength: 1, maxLength: 255 })
+const person = (description: string) => Type.Optional(Text(description, { maxLength: 255 }))
+
+export const ShaParams = Type.Object({ ...projectParam, sha: ref('the id of a commit, a branch or a tag') })
+export const BlobParams = Type.Object({ ...projectParam, sha: ref('the id of the blob') })
+
+export const TreeQuery = Type.Object({
+  path: Type.Optional(Text('the folder; default the root folder', { maxLength: 4096 })),
+  ref_name: Type.Optional(
+    Text('a branch, a tag or the id of a commit; default the default branch', { maxLength: 255 })
+  ),
+  recursive: Type.Optional(Flag('true: include the contents of subfolders; default false'))
+})
+
+export const BlobQuery = Type.Object({ filepath: path('the path of the file') })
+export const FileQuery = Type.Object({
+  file_path: path('the path of the file'),
+  ref: ref('a branch, a tag or the id of a commit')
+})
+
+const removal = {
+  file_path: path('the path of the file'),
+  branch_name: ref('the branch that gets the commit'),
+  author_email: person('the email address of the author; default your own'),
+  author_name: person('the name of the author; default your own'),
+  commit_message: Text('the message of the commit', { minLength: 1, maxLength: 1_000_000 })
+}
+
+export const FileDeletion = Type.Object(removal)
+export const FileBody = Type.Object(
+  {
+    ...removal,
+    encoding: Type.Optional(
+      Type.Enum(['text', 'base64'], { title: 'FileEncoding', description: 'the encoding of `content`; default text' })
+    ),
+    content: Text('the whole content of the file')
+  },
+  { title: 'FileBody', description: 'A file, and the commit that writes it.' }
+)
+
+export type FileBody = Static<typeof FileBody>
+export type FileDeletion = Static<typeof FileDeletion>

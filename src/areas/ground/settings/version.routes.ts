@@ -1,0 +1,24 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Text } from '../../../lib/schema.js'
+import { Type } from '../../../lib/type.js'
+import { version } from '../../../version.js'
+
+const Version = Type.Object(
+  {
+    version: Text('the version of the program'),
+    revision: Text('the revision of its source, or `unknown`')
+  },
+  { title: 'Version', description: 'The version of the appliance.' }
+)
+
+export const versionRoutes: FastifyPluginAsyncTypebox = async app => {
+  app.get(
+    '/version',
+    {
+      config: { can: 'version.read' },
+      schema: { tags: ['Application settings'], summary: 'Get the version', response: { 200: Version } }
+    },
+    // Not specified: the revision of a package that was not built from a checkout.
+    async () => ({ version, revision: 'unknown' })
+  )
+}

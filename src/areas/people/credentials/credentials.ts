@@ -1,0 +1,189 @@
+// Finds the actor for the credentials of a client. It looks tokens up by their hash and never compares them byte by
+// byte.
+import { type Actor, type ActorUser, actorOf, type Origin, originOf } from '../../../access/actor.js'
+import { ACTOR_USER, type ActorUserColumns, actorUserOf } from '../../../access/actor-user.js'
+import { scopesIn } from '../../../access/scopes.js'
+import { noteLastUse } from '../../../db/connect/last-use.js'
+import { execute, row, type Value } from '../../../db/connect/sql.js'
+import { transact } from '../../../db/connect/transact.js'
+import { User } from '../../../db/models/index.js'
+import { Forbidden, InvalidToken, Unauthorized } from '../../../errors.js'
+import { passwordFits } from '../../../lib/password-hash.js'
+import { newToken, tokenHash } from '../../../secrets.js'
+import { audit } from '../../ground/audit/audit.js'
+import { applicationSettings } from '../../ground/settings/settings.queries.js'
+import { noteUseOf } from './last-use.js'
+import { accountOfNobody, attempt } from './login-throttle.js'
+import { noteSignIn } from './sign-in-addresses.js'
+
+/** A token as `t`, with its user as `u`. */
+export interface TokenRow {
+  readonly token_id: number
+  readonly token_kind: 'private' | 'personal'
+  readonly token_scopes: string
+  readonly token_used_at: Date | null
+}
+
+/** The parts of a statement that finds a valid private or personal access token. */
+export const TOKEN = {
+  columns: 't.id as token_id, t.kind as token_kind, t.scopes as token_scopes, t.last_used_at as token_used_at',
+  from: 'access_tokens t join users u on u.id = t.user_id',
+  where: `t.token_hash = ? and t.revoked_at is null and (t.expires_at is null or t.expires_at > ?) and u.state = 'active'`
+}
+export const tokenValues = (token: string): Value[] => [tokenHash(token), new Date()]
+
+const PASSWORDS_OFF = 'Signing in with a password is switched off: use a personal access token'
+const UNCONFIRMED = 'Confirm your email address first, by the link in the mail that was sent to it'
+
+/**
+ * Returns the actor of a private or personal access token; null if the token is unknown, revoked or expired, or its
+ * user is blocked.
+ */
+export async function actorOfToken(token: string): Promise<Actor | null> {
+  const found = await row<TokenRow & ActorUserColumns>(
+    `select ${TOKEN.columns}, ${ACTOR_USER} from ${TOKEN.from} where ${TOKEN.where}`,
+    tokenValues(token)
+  )
+  return found ? actorOfRow(found, found) : null
+}
+
+/** Returns the actor of a token that was found. */
+export function actorOfRow(
+  { token_id, token_kind, token_scopes, token_used_at }: TokenRow,
+  of: ActorUserColumns
+): Actor {
+  const user = actorUserOf(of)
+  noteUseOf(user.id)
+  if (token_kind === 'personal') noteLastUse('access_tokens', { id: token_id, lastUsedAt: token_used_at })
+  return { user, by: token_kind, sudoer: null, scopes: scopesIn(token_scopes) }
+}
+
+interface OAuthRow {
+  readonly token_id: number
+  readonly scopes: string
+  readonly last_used_at: Date | null
+  readonly expires_at: Date | null
+  readonly revoked_at: Date | null
+  readonly grant_revoked_at: Date | null
+  readonly state: string | null
+}
+
+/**
+ * Returns the actor of an OAuth token; null if the token is unknown. Throws InvalidToken when it has expired or was
+ * revoked, and Unauthorized when it has no user or its user is blocked.
+ */
+export async function actorOfOAuthToken(token: string): Promise<Actor | null> {
+  const found = await row<OAuthRow & ActorUserColumns>(
+    `select t.id as token_id, t.scopes, t.last_used_at, t.expires_at, t.revoked_at, g.revoked_at as grant_revoked_at,
+       u.state, ${ACTOR_USER}
+     from oauth_tokens t join oauth_grants g on g.id = t.grant_id left join users u on u.id = g.user_id
+     where t.token_hash = ?`,
+    [tokenHash(token)]
+  )
+  if (!found) return null
+  if (found.revoked_at || found.grant_revoked_at) throw new InvalidToken('The access token was revoked')
+  if (found.expires_at && found.expires_at.getTime() <= Date.now())
+    throw new InvalidToken('The access token has expired')
+  if (found.state !== 'active') throw new Unauthorized()
+  noteUseOf(found.id)
+  noteLastUse('oauth_tokens', { id: found.token_id, lastUsedAt: found.last_used_at })
+  return { user: actorUserOf(found), by: 'oauth', sudoer: null, scopes: scopesIn(found.scopes) }
+}
+
+const OAUTH_TOKEN = /^[0-9a-f]{64}$/
+
+/** Returns whether a text has the form of an OAuth token. No other token has this form. */
+export const isOAuthToken = (text: string): boolean => OAUTH_TOKEN.test(text)
+
+/** Returns the actor of a token of any kind; null if it is unknown. Throws the errors of `actorOfOAuthToken`. */
+export const actorOfAnyToken = (token: string): Promise<Actor | null> =>
+  isOAuthToken(token) ? actorOfOAuthToken(token) : actorOfToken(token)
+
+/** Returns the actor of a session cookie; null if the session is unknown or expired, or its user is blocked. */
+export async function actorOfSession(cookie: string): Promise<Actor | null> {
+  const found = await row<ActorUserColumns>(
+    `select ${ACTOR_USER} from sessions s join users u on u.id = s.user_id
+     where s.id = ? and s.expires_at > ? and u.state = 'active'`,
+    [tokenHash(cookie), new Date()]
+  )
+  if (!found) return null
+  noteUseOf(found.id)
+  return actorOf(actorUserOf(found), 'session')
+}
+
+/**
+ * Returns the active user with this username or mail address and this password; null without a match. Throws
+ * TooManyRequests after too many wrong guesses (`attempt`), and Forbidden when the address is not confirmed or
+ * signin_enabled is off. Not specified: administrators may still sign in then, because nobody else could turn it on
+ * again.
+ */
+export async function userOfPassword(login: string, password: string, address: string): Promise<ActorUser | null> {
+  const found = await row<ActorUserColumns & { password_hash: string; state: string; confirmed: number }>(
+    `select ${ACTOR_USER}, u.password_hash, u.state, u.confirmed_at is not null as confirmed from users u where u.username_key = lower(?) or u.email_key = lower(?)`,
+    [login, login]
+  )
+  const user = await attempt(found ? `user ${found.id}` : accountOfNobody(login), address, async () => {
+    const fits = await passwordFits(found?.password_hash, password)
+    return found && fits && found.state === 'active' ? actorUserOf(found) : null
+  })
+  if (!user) return null
+  // This check comes last, so that the answer to a wrong password does not reveal who is an administrator.
+  if (!user.admin && !(await applicationSettings()).signin_enabled) throw new Forbidden(PASSWORDS_OFF)
+  if (!found?.confirmed) throw new Forbidden(UNCONFIRMED)
+  await noteSignIn(user.id, address)
+  noteUseOf(user.id)
+  return user
+}
+
+/** Returns the active user whom `sudo` names: digits are an id, other text is a username. */
+export function findSudoUser(name: string): Promise<ActorUser | undefined> {
+  const byId = /^\d{1,10}$/.test(name)
+  return one(
+    `select ${ACTOR_USER} from users u where ${byId ? 'u.id = ?' : 'u.username_key = lower(?)'} and u.state = 'active'`,
+    [byId ? Number(name) : name]
+  )
+}
+
+/** Begins a session. Returns the value of the cookie and the time at which the session ends. */
+export async function beginSession(
+  user: ActorUser,
+  client: { address: string; userAgent: string }
+): Promise<{ cookie: string; expiresAt: Date }> {
+  const cookie = newToken() + newToken()
+  const now = new Date()
+  const { session_expire_delay: minutes } = await applicationSettings()
+  const expiresAt = new Date(now.getTime() + minutes * 60_000)
+  const id = tokenHash(cookie)
+  await transact(async () => {
+    await execute(
+      'insert into sessions (id, user_id, address, user_agent, created_at, expires_at) values (?, ?, ?, ?, ?, ?)',
+      [id, user.id, client.address, client.userAgent.slice(0, 255), now, expiresAt]
+    )
+    const account = await User.findByPk(user.id)
+    await account?.update({ lastSignInAt: account.currentSignInAt, currentSignInAt: now }, { silent: true })
+    const origin = originOf(actorOf(user, 'password'), client.address)
+    await audit(origin, { action: 'session.create', target: targetOfSession(id, user.username) })
+  })
+  return { cookie, expiresAt }
+}
+
+/** Ends the session of a cookie when the user signs out. */
+export const endSession = (cookie: string, origin: Origin): Promise<void> =>
+  transact(async () => {
+    const id = tokenHash(cookie)
+    const { affectedRows } = await execute('delete from sessions where id = ?', [id])
+    if (affectedRows === 0) return
+    await audit(origin, { action: 'session.delete', target: targetOfSession(id, origin.name) })
+  })
+
+/** The id of a session is the hash of its cookie, which does not reveal the cookie. */
+export const targetOfSession = (id: Buffer, username: string) => ({
+  type: 'session',
+  id: id.toString('hex'),
+  name: username
+})
+
+async function one(sql: string, values: Value[]): Promise<ActorUser | undefined> {
+  const found = await row<ActorUserColumns>(sql, values)
+  return found && actorUserOf(found)
+}

@@ -1,0 +1,38 @@
+import type { Actor } from '../../../access/actor.js'
+import { groupsOfMember } from '../../../access/membership.js'
+import { rows, type Value } from '../../../db/connect/sql.js'
+import { contains } from '../../../db/lists/conditions.js'
+import { countTotal, type Page, window } from '../../../db/lists/paginate.js'
+import type { NamespaceListQuery } from './namespaces.schema.js'
+
+export interface NamespaceRow {
+  readonly id: number
+  readonly name: string
+  readonly path: string
+  readonly kind: 'user' | 'group'
+}
+
+/**
+ * Returns a page of the caller's own namespace and the groups of which the caller is a member; administrators get all.
+ */
+export async function listNamespaces(query: NamespaceListQuery, actor: Actor): Promise<Page<NamespaceRow>> {
+  const conditions: string[] = []
+  const values: Value[] = []
+  if (!actor.user?.admin) {
+    const groups = groupsOfMember(actor)
+    conditions.push(`(n.owner_id = ? or (n.kind = 'group' and ${groups.sql}))`)
+    values.push(actor.user?.id ?? 0, ...groups.values)
+  }
+  if (query.search) {
+    const found = contains(['n.name', 'n.path'], query.search)
+    conditions.push(found.sql)
+    values.push(...found.values)
+  }
+  const from = `from namespaces n ${conditions.length > 0 ? `where ${conditions.join(' and ')}` : ''}`
+  const { page, perPage, sql } = window(query)
+  const [items, total] = await Promise.all([
+    rows<NamespaceRow>(`select n.id, n.name, n.path, n.kind ${from} order by n.id ${sql}`, values),
+    countTotal(`select count(*) as total ${from}`, values)
+  ])
+  return { items, total, page, perPage }
+}

@@ -1,0 +1,94 @@
+// Emoji that people give to issues, merge requests, snippets and notes.
+import { type Actor, askerOf } from '../../../access/actor.js'
+import { duplicateKey } from '../../../db/connect/failure.js'
+import { execute, row } from '../../../db/connect/sql.js'
+import { transact } from '../../../db/connect/transact.js'
+import { NotFound } from '../../../errors.js'
+import { publishInTransaction } from '../../ground/activity/events.js'
+import { holdUser } from '../../people/users/users.queries.js'
+import { type Awardable, type AwardRow, findAward } from './awards.queries.js'
+import { emojiName, emojiOf } from './emoji.js'
+import type { Noteable } from './noteables.js'
+
+const TABLES: { readonly [Type in Awardable['type']]: string } = {
+  Issue: 'issues',
+  MergeRequest: 'merge_requests',
+  Snippet: 'snippets',
+  Note: 'notes'
+}
+
+/** Votes, which count in records: nobody votes for what is their own. */
+const VOTES = new Set(['thumbsup', 'thumbsdown'])
+
+/** Whether an emoji of this name is a vote of users for what is their own. */
+export const isOwnVote = (name: string, { authorId }: { readonly authorId: number }, userId: number | undefined) =>
+  VOTES.has(name) && authorId === userId
+
+/** Gives an emoji to something. Throws NotFound, as the requirement wants, for all that cannot be given. */
+export async function giveAward(awardable: Awardable, asked: string, actor: Actor): Promise<AwardRow> {
+  const name = emojiName(asked)
+  if (!name) throw new NotFound('Award Emoji {:name=>["is not a valid emoji name"]}')
+  if (isOwnVote(name, awardable, actor.user?.id)) throw new NotFound('Award Emoji')
+  const user = askerOf(actor)
+  try {
+    await insert(awardable, name, user.id)
+  } catch (error) {
+    if (duplicateKey(error) !== 'award_emoji_name') throw error
+    throw new NotFound('Award Emoji {:name=>["has already been taken"]}')
+  }
+  return given(awardable, name, user.id)
+}
+
+/**
+ * Returns the award that a note stands for whose text is an emoji alone; undefined for other texts, and for a vote for what
+ * is one's own, which stays a note. Not specified: the emoji that the asker gave before is answered again.
+ */
+export async function awardByNote(noteable: Noteable, text: string, actor: Actor): Promise<AwardRow | undefined> {
+  const name = emojiOf(text)
+  if (!name || isOwnVote(name, noteable, actor.user?.id)) return undefined
+  const { id: userId } = askerOf(actor)
+  const known = await findAward(noteable, name, userId)
+  if (known) return known
+  try {
+    await insert(noteable, name, userId)
+  } catch (error) {
+    if (duplicateKey(error) !== 'award_emoji_name') throw error
+  }
+  return given(noteable, name, userId)
+}
+
+/** Does the same for the route of notes: for those who hear of notes at once, the award counts as one. */
+export async function noteEmoji(noteable: Noteable, text: string, actor: Actor): Promise<AwardRow | undefined> {
+  if (!emojiOf(text)) return undefined
+  return transact(async () => {
+    const award = await awardByNote(noteable, text, actor)
+    if (award) await publishInTransaction({ kind: 'emoji.noted', target: noteable, by: askerOf(actor).id })
+    return award
+  })
+}
+
+async function insert({ type, id }: Awardable, name: string, userId: number): Promise<void> {
+  await transact(async () => {
+    await holdUser(userId)
+    if (!(await row(`select id from ${TABLES[type]} where id = ? lock in share mode`, [id]))) {
+      throw new NotFound('Award Emoji')
+    }
+    const now = new Date()
+    await execute(
+      'insert into award_emoji (awardable_type, awardable_id, name, user_id, created_at, updated_at) values (?, ?, ?, ?, ?, ?)',
+      [type, id, name, userId, now, now]
+    )
+  })
+}
+
+async function given(awardable: Awardable, name: string, userId: number): Promise<AwardRow> {
+  const found = await findAward(awardable, name, userId)
+  if (!found) throw new NotFound('Award Emoji')
+  return found
+}
+
+/** Takes an award back. Throws NotFound when somebody else was faster. */
+export async function removeAward({ id }: AwardRow): Promise<void> {
+  const { affectedRows } = await execute('delete from award_emoji where id = ?', [id])
+  if (affectedRows === 0) throw new NotFound('Award Emoji')
+}

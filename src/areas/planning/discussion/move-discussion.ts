@@ -1,0 +1,85 @@
+// What moves along with an issue: its notes, awards and participants. In its texts, `#1` becomes `group/project#1`.
+import { setImmediate as others } from 'node:timers/promises'
+import { execute, rows } from '../../../db/connect/sql.js'
+import { withProject } from '../../../text/rewrite-references.js'
+import type { IssueRow } from '../issues/issues.queries.js'
+import type { moveSteps } from '../issues/move.js'
+import { LONGEST_DESCRIPTION } from '../participation/targets.js'
+
+const PAGE = 100
+/** Characters of the notes of one issue that are read. Not specified: a limit. The others stay as they are. */
+const MOST_READ = 1_000_000
+
+export const discussionMoves: Awaited<ReturnType<typeof moveSteps>> = {
+  rewrite: (text, from) => rewritten(text, `${from.namespace_path}/${from.path}`),
+  copy: copyDiscussion
+}
+
+/** A text that would become too long stays as it is. */
+function rewritten(text: string, path: string): string {
+  const moved = withProject(text, path)
+  return moved.length > LONGEST_DESCRIPTION ? text : moved
+}
+
+/** Rewrites the notes that an issue has brought along. Call it in the transaction of the move. */
+async function rewriteNotes(from: IssueRow, to: IssueRow): Promise<void> {
+  const [project] = await rows<{ path: string }>(
+    "select concat(n.path, '/', p.path) as path from projects p join namespaces n on n.id = p.namespace_id where p.id = ?",
+    [from.project_id]
+  )
+  if (!project) return
+  let [last, read] = [0, 0]
+  for (;;) {
+    const page = await rows<{ id: number; note: string }>(
+      `select id, note from notes where noteable_type = 'Issue' and noteable_id = ? and id > ? and note regexp '[#!$~%]'
+       order by id limit ${PAGE}`,
+      [to.id, last]
+    )
+    for (const { id, note } of page) {
+      read += note.length
+      if (read > MOST_READ) return
+      const moved = rewritten(note, project.path)
+      if (moved !== note) await execute('update notes set note = ? where id = ?', [moved, id])
+      await others()
+    }
+    if (page.length < PAGE) return
+    last = page.at(-1)?.id ?? 0
+  }
+}
+
+/** Gives each copied note the awards of the note that it copies: both are in the same order. */
+async function copyNoteAwards(from: IssueRow, to: IssueRow): Promise<void> {
+  const inOrder = `(select id, author_id, created_at, row_number() over (order by id) as place from notes
+    where noteable_type = 'Issue' and noteable_id = ? and not is_system)`
+  // The authors and times tell when a note has been deleted in the meantime.
+  await execute(
+    `insert into award_emoji (awardable_type, awardable_id, name, user_id, created_at, updated_at)
+     select 'Note', b.id, w.name, w.user_id, w.created_at, w.updated_at from ${inOrder} a
+     join ${inOrder} b on b.place = a.place and b.author_id = a.author_id and b.created_at = a.created_at
+     join award_emoji w on w.awardable_type = 'Note' and w.awardable_id = a.id order by w.id`,
+    [from.id, to.id]
+  )
+}
+
+// Notes keep their authors and times, and awards their givers. Automatic notes stay with the old issue.
+async function copyDiscussion(from: IssueRow, to: IssueRow): Promise<void> {
+  await execute(
+    `insert into notes (project_id, noteable_type, noteable_id, author_id, note, updated_by_id, created_at, updated_at)
+     select ?, 'Issue', ?, author_id, note, updated_by_id, created_at, updated_at from notes
+     where noteable_type = 'Issue' and noteable_id = ? and not is_system order by id`,
+    [to.project_id, to.id, from.id]
+  )
+  await rewriteNotes(from, to)
+  await copyNoteAwards(from, to)
+  await execute(
+    `insert into award_emoji (awardable_type, awardable_id, name, user_id, created_at, updated_at)
+     select 'Issue', ?, name, user_id, created_at, updated_at from award_emoji
+     where awardable_type = 'Issue' and awardable_id = ? order by id`,
+    [to.id, from.id]
+  )
+  await execute(
+    `insert ignore into participants (target_type, target_id, user_id)
+     select 'Issue', ?, user_id from participants where target_type = 'Issue' and target_id = ?`,
+    [to.id, from.id]
+  )
+}

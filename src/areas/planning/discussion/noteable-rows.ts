@@ -1,0 +1,65 @@
+// The rows that notes are about, as far as notes change them.
+
+import { execute, marks, padded, rows } from '../../../db/connect/sql.js'
+import { moved } from '../../../db/lists/keyset-cache.js'
+import { NotFound } from '../../../errors.js'
+import { batches } from '../../../lib/batches.js'
+import { TARGET_TABLES, type TargetType } from '../participation/targets.js'
+import type { Noteable, NoteableType } from './noteables.js'
+
+const TABLES: { readonly [Type in NoteableType]: string } = {
+  ...TARGET_TABLES,
+  Snippet: 'snippets'
+}
+
+interface Touched extends Pick<Noteable, 'type' | 'id'> {
+  /** Who writes about it. */
+  readonly userId: number
+}
+
+/**
+ * Who writes about an issue or merge request takes part in it, and it counts as changed. Call it at the end of the transaction:
+ * writers at the same time wait for each other from here on. Throws NotFound when one is gone.
+ */
+export async function touchNoteables(touched: readonly Touched[]): Promise<void> {
+  for (const type of ['Issue', 'MergeRequest', 'Snippet'] as const) {
+    const some = touched.filter(each => each.type === type)
+    if (some.length === 0) continue
+    // In the order of their ids, so that two who write about the same things do not wait for each other.
+    const ids = [...new Set(some.map(({ id }) => id))].sort((a, b) => a - b)
+    if (type !== 'Snippet') await addParticipations(type, some)
+    // A row that stays as it was is not counted.
+    if (type !== 'Snippet' && (await touch(type, ids)) === ids.length) continue
+    // What is deleted at this moment takes no more notes.
+    const list = padded(ids)
+    const held = await rows(`select id from ${TABLES[type]} where id in (${marks(list)}) lock in share mode`, list)
+    if (held.length < ids.length) throw new NotFound('Note')
+  }
+}
+
+/** Returns how many rows have changed. */
+async function touch(type: TargetType, ids: readonly number[]): Promise<number> {
+  const list = padded(ids)
+  const { affectedRows } = await execute(
+    `update ${TARGET_TABLES[type]} set updated_at = greatest(updated_at, ?) where id in (${marks(list)})`,
+    [new Date(), ...list]
+  )
+  moved(type)
+  return affectedRows
+}
+
+export const addParticipants = ({ type, id }: Pick<Touched, 'type' | 'id'>, userIds: readonly number[]) =>
+  addParticipations(
+    type,
+    userIds.map(userId => ({ id, userId }))
+  )
+
+async function addParticipations(type: NoteableType, all: readonly Omit<Touched, 'type'>[]): Promise<void> {
+  const sorted = [...all].sort((a, b) => a.id - b.id || a.userId - b.userId)
+  for (const some of batches(sorted, 500)) {
+    await execute(
+      `insert ignore into participants (target_type, target_id, user_id) values ${some.map(() => '(?, ?, ?)').join(', ')}`,
+      some.flatMap(({ id, userId }) => [type, id, userId])
+    )
+  }
+}

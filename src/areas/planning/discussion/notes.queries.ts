@@ -1,0 +1,93 @@
+import type { Actor } from '../../../access/actor.js'
+import { findTogether } from '../../../db/connect/batching.js'
+import { marks, padded, row, rows } from '../../../db/connect/sql.js'
+import { countTotal, type Page, type PageRequest, window } from '../../../db/lists/paginate.js'
+import { NotFound } from '../../../errors.js'
+import type { ShownProject } from '../../code/refs/ref-changes.queries.js'
+import type { Noteable, NoteableType } from './noteables.js'
+import { readableReferrers } from './referrers.queries.js'
+
+export interface NoteRow {
+  readonly id: number
+  readonly project_id: number
+  readonly noteable_type: NoteableType | 'Commit'
+  readonly noteable_id: number | null
+  readonly note: string
+  readonly is_system: number
+  /** What an automatic note of a mention refers to: whoever may not see that sees no note. */
+  readonly refers_type: 'Issue' | 'MergeRequest' | 'Commit' | 'Snippet' | null
+  readonly refers_id: number | null
+  readonly refers_project_id: number | null
+  readonly created_at: Date
+  readonly updated_at: Date
+  readonly author_id: number
+  readonly author_name: string
+  readonly author_username: string
+  readonly author_state: 'active' | 'blocked'
+}
+
+const FROM = 'notes n straight_join users u on u.id = n.author_id'
+const SELECT = `select n.id, n.project_id, n.noteable_type, n.noteable_id, n.note, n.is_system, n.refers_type, n.refers_id,
+  n.refers_project_id, n.created_at, n.updated_at, n.author_id, u.name as author_name, u.username as author_username,
+  u.state as author_state from ${FROM}`
+const OF = 'n.noteable_type = ? and n.noteable_id = ?'
+
+/**
+ * A page of the notes about something, oldest first. Automatic notes about mentions in what the asker may not see are left
+ * out of the page, which is then shorter.
+ */
+export async function listNotes({ type, id }: Noteable, query: PageRequest, actor: Actor): Promise<Page<NoteRow>> {
+  const { page, perPage, sql } = window(query)
+  const [total, items] = await Promise.all([
+    countTotal(`select count(*) as total from ${FROM} where ${OF}`, [type, id]),
+    rows<NoteRow>(`${SELECT} where ${OF} order by n.id ${sql}`, [type, id])
+  ])
+  return { items: await seenOf(items, actor), total, page, perPage }
+}
+
+async function seenOf(notes: readonly NoteRow[], actor: Actor): Promise<NoteRow[]> {
+  const readable = await readableReferrers(notes, actor)
+  return notes.filter(note => note.refers_type === null || readable(note))
+}
+
+/** Returns a note about something that the asker reads. Throws NotFound. */
+export async function requireNote({ type, id }: Noteable, noteId: number, actor: Actor): Promise<NoteRow> {
+  const found = await row<NoteRow>(`${SELECT} where n.id = ? and ${OF}`, [noteId, type, id])
+  const [seen] = found ? await seenOf([found], actor) : []
+  if (!seen) throw new NotFound('Note')
+  return seen
+}
+
+/** Returns a note whatever it is about; undefined when it or its author is gone. */
+export const findNote = (id: number) => row<NoteRow>(`${SELECT} where n.id = ?`, [id])
+
+/** Returns notes by their ids, whoever may see them. */
+export async function readNotes(ids: readonly number[]): Promise<ReadonlyMap<number, NoteRow>> {
+  if (ids.length === 0) return new Map()
+  const list = padded(ids)
+  const found = await rows<NoteRow>(`${SELECT} where n.id in (${marks(list)})`, list)
+  return new Map(found.map(note => [note.id, note]))
+}
+
+/** A note with what hooks tell of its project and its author. */
+export interface ToldNoteRow extends NoteRow, ShownProject {
+  readonly commit_id: string | null
+  readonly updated_by_id: number | null
+  readonly author_email: string
+}
+
+/**
+ * Returns undefined when the note, its author or its project is gone. For jobs: the listeners of some notes ask at the same time,
+ * and share one statement.
+ */
+export const findToldNote = findTogether<ToldNoteRow>(ids => {
+  const list = padded(ids)
+  return rows(
+    `select n.*, u.name as author_name, u.username as author_username, u.state as author_state, u.email as author_email,
+       p.name as project_name, p.path as project_path, p.description, p.visibility_level, p.default_branch,
+       s.name as namespace_name, s.path as namespace_path
+     from notes n join users u on u.id = n.author_id join projects p on p.id = n.project_id
+     join namespaces s on s.id = p.namespace_id where n.id in (${marks(list)})`,
+    list
+  )
+})

@@ -1,0 +1,45 @@
+// "Note".
+import { described, Flag, IdOf, Moment, Nullable, OneOf, Text } from '../../../lib/schema.js'
+import { type Static, Type } from '../../../lib/type.js'
+import { viewUserBasic } from '../../people/users/users.record.js'
+import { UserBasic } from '../../people/users/users.view.js'
+import type { NoteRow } from './notes.queries.js'
+
+export const Note = Type.Object(
+  {
+    id: IdOf('the note'),
+    body: Text('the text, in Markdown'),
+    attachment: Nullable(Text('always null')),
+    author: described(UserBasic, 'who wrote it; of an automatic note, who made the change'),
+    created_at: Moment('when it was written'),
+    updated_at: Moment('when it was changed last'),
+    system: Flag('whether the appliance wrote it, about a change or a mention'),
+    upvote: Flag('always false'),
+    downvote: Flag('always false'),
+    noteable_id: Nullable(IdOf('what it is about; null for a commit')),
+    noteable_type: OneOf(['Issue', 'MergeRequest', 'Snippet', 'Commit'], 'NoteableType', 'the kind of what it is about')
+  },
+  {
+    title: 'Note',
+    description: 'Something that a person wrote about an issue, a merge request, a snippet or a commit.'
+  }
+)
+
+export const viewNote = (note: NoteRow): Static<typeof Note> => ({
+  id: note.id,
+  body: note.note,
+  attachment: null,
+  author: viewUserBasic({
+    id: note.author_id,
+    name: note.author_name,
+    username: note.author_username,
+    state: note.author_state
+  }),
+  created_at: note.created_at,
+  updated_at: note.updated_at,
+  system: note.is_system === 1,
+  upvote: false,
+  downvote: false,
+  noteable_id: note.noteable_id,
+  noteable_type: note.noteable_type
+})

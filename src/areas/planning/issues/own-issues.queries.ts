@@ -1,0 +1,141 @@
+// Lists of the issues that a user has made, in the projects that the user may see.
+import type { Actor } from '../../../access/actor.js'
+import { visibleProjects } from '../../../access/membership.js'
+import { type Fragment, marks, rows } from '../../../db/connect/sql.js'
+import { and } from '../../../db/lists/conditions.js'
+import { countTotal, type Page } from '../../../db/lists/paginate.js'
+import { hasTitle, titlesOfFilter } from '../labels/label-filter.js'
+import { hasMilestone } from '../milestones/milestone-filter.js'
+import {
+  countSource,
+  IN_PROJECTS,
+  inState,
+  type List,
+  orderOf,
+  type Plan,
+  pageByPlan,
+  type Source
+} from './issue-pages.queries.js'
+import type { ListedIssueRow } from './issues.queries.js'
+import type { IssueListQuery } from './issues.schema.js'
+
+interface OwnList extends List {
+  readonly author: number
+  readonly made: Fragment
+  readonly state: Fragment | undefined
+  readonly visible: Fragment
+  /** The conditions on labels and milestone; undefined without these filters. */
+  readonly filters: Fragment | undefined
+  /** The labels of the filter, when the page can be put together from them. */
+  readonly labels: readonly number[] | undefined
+}
+
+/** How the issues of an author are read, by the filters of the list. The first plan that fits is taken. */
+const PLANS: readonly Plan<OwnList>[] = [
+  // With labels, by creation: the links of each label are in that order.
+  { fits: list => list.labels !== undefined, sources: linksOfLabels, count: countLinks },
+  // With labels or a milestone: the database finds them by an index of its choice, and sorts them.
+  { fits: list => list.filters !== undefined, sources: inProjects, count: countInProjects },
+  // By change: no index has the issues of an author in that order.
+  { fits: list => orderOf(list.query) === 'updated', sources: inProjects, count: countByProject },
+  { fits: () => true, sources: inOrder, count: countByProject }
+]
+
+/** A page of the issues that the asker has made, in the projects that the asker may see. */
+export async function listOwnIssues(query: IssueListQuery, actor: Actor): Promise<Page<ListedIssueRow>> {
+  const titles = titlesOfFilter(query.labels)
+  const author = actor.user?.id ?? 0
+  const byLabels = titles.length > 0 && !query.milestone && orderOf(query) === 'created'
+  const filters = [
+    ...(titles.length > 0 ? [hasTitle('Issue', 'i', titles)] : []),
+    ...(query.milestone ? [hasMilestone('i', query.milestone)] : [])
+  ]
+  return pageByPlan(PLANS, {
+    query,
+    actor,
+    author,
+    made: { sql: 'i.author_id = ?', values: [author] },
+    state: inState(query.state ?? 'all'),
+    visible: and({ sql: 'p.issues_enabled', values: [] }, visibleProjects(actor)),
+    filters: filters.length > 0 ? and(...filters) : undefined,
+    labels: byLabels ? await labelsOfAuthor(author, titles) : undefined
+  })
+}
+
+function inProjects({ made, visible, state, filters }: OwnList): [Source] {
+  return [{ from: IN_PROJECTS, where: and(made, visible, state, filters) }]
+}
+
+function countInProjects(list: OwnList): Promise<number> {
+  return countSource(inProjects(list))
+}
+
+/** Not a join with the projects: the database would sort all of its rows. */
+function inOrder({ made, state, visible }: OwnList): [Source] {
+  return [{ from: 'issues i force index (issues_author)', where: and(made, state, inVisible('i.project_id', visible)) }]
+}
+
+/** An index has the numbers by project, so that only the projects are read. */
+function countByProject({ made, state, visible }: OwnList): Promise<number> {
+  const mine = and(made, state)
+  return countTotal(
+    `select cast(coalesce(sum(x.issues), 0) as signed) as total from
+       (select i.project_id, count(*) as issues from issues i where ${mine.sql} group by i.project_id) x
+       straight_join projects p on p.id = x.project_id where ${visible.sql}`,
+    [...mine.values, ...visible.values]
+  )
+}
+
+const inVisible = (column: string, visible: Fragment): Fragment => ({
+  sql: `0 < (select count(*) from projects p where p.id = ${column} and ${visible.sql})`,
+  values: visible.values
+})
+
+/** A page is put together from so many labels at the most. A title may be that of a label in each project. */
+const MOST_SOURCES = 100
+
+/** Labels with the titles of a filter that are looked at: each takes a step in an index. */
+const MOST_LABELS = 1000
+
+/**
+ * The labels with these titles that issues of an author have; undefined when they are too many, or too many have such a title.
+ * Not by the labels of the author: the database jumps from label to label only when it executes that statement for the first time.
+ */
+async function labelsOfAuthor(author: number, titles: readonly string[]): Promise<number[] | undefined> {
+  const found = await rows<{ id: number; used: number }>(
+    `select l.id, exists (select 1 from label_links k force index (label_links_author)
+       where k.of_author = ? and k.target_type = 'Issue' and k.label_id = l.id) as used
+     from labels l where l.title in (${marks(titles)}) limit ${MOST_LABELS + 1}`,
+    [author, ...titles]
+  )
+  const used = found.flatMap(label => (label.used === 1 ? [label.id] : [])).sort((a, b) => a - b)
+  return found.length > MOST_LABELS || used.length > MOST_SOURCES ? undefined : used
+}
+
+const LINKS = 'label_links k force index (label_links_author)'
+
+/** The links of each label, in the order in which the issues were made. */
+function linksOfLabels({ labels = [], author, state, visible }: OwnList): Source[] {
+  return labels.map(label => ({
+    from: state ? `${LINKS} straight_join issues i on i.id = k.target_id` : LINKS,
+    where: and(
+      { sql: "k.of_author = ? and k.target_type = 'Issue' and k.label_id = ?", values: [author, label] },
+      state,
+      inVisible('k.of_project', visible)
+    ),
+    at: 'k.of_created_at',
+    id: 'k.target_id',
+    shares: true
+  }))
+}
+
+function countLinks({ labels = [], author, state, visible }: OwnList): Promise<number> {
+  if (labels.length === 0) return Promise.resolve(0)
+  const { sql, values } = and(visible, state)
+  return countTotal(
+    `select count(*) as total from (select distinct k.target_id as id, k.of_project from ${LINKS}
+       where k.of_author = ? and k.target_type = 'Issue' and k.label_id in (${marks(labels)})) f
+     straight_join projects p on p.id = f.of_project ${state ? 'straight_join issues i on i.id = f.id' : ''} where ${sql}`,
+    [author, ...labels, ...values]
+  )
+}

@@ -1,0 +1,164 @@
+// Accepts merge requests: merges them now, or when their build succeeds.
+
+import type { Actor, Origin } from '../../../../access/actor.js'
+import { requireAsker } from '../../../../access/actor.js'
+import { execute, row } from '../../../../db/connect/sql.js'
+import { transact } from '../../../../db/connect/transact.js'
+import { moved } from '../../../../db/lists/keyset-cache.js'
+import { Conflict, NotAcceptable, NotAllowed, Unauthorized } from '../../../../errors.js'
+import { mergeBase } from '../../../../git/history/merge-base.js'
+import { mergeTree } from '../../../../git/write/merge.js'
+import { enqueue } from '../../../../queue/enqueue.js'
+import type { ProjectRow } from '../../../projects/projects/projects.queries.js'
+import { issuesClosedBy } from '../closing.js'
+import { type MergeRequestRow, requireMergeRequest, reread } from '../merge-requests.queries.js'
+import type { AcceptBody } from '../merge-requests.schema.js'
+import { isOpen, mayMergeInto } from '../rules.js'
+import { isWorkInProgress } from '../titles.js'
+import { readBranches } from '../versions/branches.js'
+import { noteStatus } from '../versions/mergeability.js'
+import { followSource } from '../versions/versions.js'
+import { markMerged, settleNow } from './finish.js'
+import { CANNOT, mergeBranches, NOT_NOW } from './merge-commit.js'
+import { messageOf } from './merge-message.js'
+
+/**
+ * Merges a merge request, or lets it wait for its build. Decided: refusals come in the order NotFound, Unauthorized,
+ * NotAcceptable when it is closed or merged, NotAllowed, and Conflict when the source branch has another commit than `sha`.
+ */
+export async function acceptMergeRequest(
+  project: ProjectRow,
+  id: number,
+  body: AcceptBody,
+  actor: Actor,
+  origin: Origin
+): Promise<MergeRequestRow> {
+  const { found, pipeline } = await requireAcceptable(project, id, body, actor)
+  if (pipeline) return await wait(found, body, pipeline.id, origin)
+  const userId = requireAsker(origin).id
+  const removeSourceBranch = body.should_remove_source_branch === true
+  await mergeBranches(
+    project,
+    found,
+    {
+      message: body.merge_commit_message || messageOf(found, await issuesClosedBy(project, found, actor)),
+      removeSourceBranch,
+      finish: commit => markMerged({ id, commit, userId, removeSourceBranch })
+    },
+    origin
+  )
+  await settleNow({ id, userId })
+  return reread({ id })
+}
+
+/** Whether the actor could accept a merge request now. Throws NotFound. */
+export async function isAcceptable(project: ProjectRow, id: number, body: AcceptBody, actor: Actor): Promise<boolean> {
+  try {
+    await requireAcceptable(project, id, body, actor)
+    return true
+  } catch (error) {
+    if (error instanceof Unauthorized || error instanceof NotAcceptable || error instanceof NotAllowed) return false
+    throw error
+  }
+}
+
+interface Acceptable {
+  readonly found: MergeRequestRow
+  /** What it waits for. */
+  readonly pipeline: HeadPipeline | undefined
+}
+
+/** Throws what refuses to accept a merge request. */
+async function requireAcceptable(project: ProjectRow, id: number, body: AcceptBody, actor: Actor): Promise<Acceptable> {
+  const asked = await requireMergeRequest(project.id, id)
+  if (!(await mayMergeInto(project, asked.target_branch, actor))) throw new Unauthorized()
+  if (!isOpen(asked)) throw new NotAcceptable(NOT_NOW)
+  // A push that nobody has looked at yet is part of what is merged.
+  const found = (await followSource(id)) ?? asked
+  if (isWorkInProgress(found.title)) throw new NotAllowed(NOT_NOW)
+  const pipeline = await headPipeline(found)
+  // Decided: waiting for the build is allowed where only successful builds may be merged.
+  const waits = body.merge_when_build_succeeds === true && pipeline !== undefined && ACTIVE.has(pipeline.status)
+  if (!waits && project.only_allow_merge_if_build_succeeds === 1 && pipeline && !PASSED.has(pipeline.status)) {
+    throw new NotAllowed(NOT_NOW)
+  }
+  await requireMergeable(found)
+  // Not specified: an empty one, which clients send for "any".
+  if (body.sha && body.sha !== found.head_sha) throw new Conflict('SHA does not match HEAD of source branch')
+  return { found, pipeline: waits ? pipeline : undefined }
+}
+
+const ACTIVE: ReadonlySet<string> = new Set(['created', 'pending', 'running'])
+const PASSED: ReadonlySet<string> = new Set(['success', 'skipped'])
+
+export interface HeadPipeline {
+  readonly id: number
+  readonly status: string
+}
+
+/** The latest pipeline of the head, in the project of the source. */
+export const headPipeline = (found: MergeRequestRow): Promise<HeadPipeline | undefined> =>
+  row<HeadPipeline>(
+    `select id, status from pipelines where project_id = ? and sha = ? and ref = ? and tag = false
+       and is_child = false order by id desc limit 1`,
+    [found.source_project_id, found.head_sha ?? '', found.source_branch]
+  )
+
+/** Throws NotAllowed for conflicts, a missing branch, and when there is nothing to merge. */
+async function requireMergeable(found: MergeRequestRow): Promise<void> {
+  const { target, start, head } = await readBranches(found)
+  const version = found.head_sha
+  if (target === null || start === null || head === null || version === null) throw await refusal(found)
+  const [base, tree] = await Promise.all([mergeBase(target, start, version), mergeTree(target, start, version)])
+  if (base !== version && tree !== null) return
+  if (tree === null) await noteStatus(found, 'cannot_be_merged')
+  throw await refusal(found)
+}
+
+/** Another request may have merged it a moment ago. */
+const refusal = async (found: MergeRequestRow) =>
+  isOpen(await reread(found)) ? new NotAllowed(CANNOT) : new NotAcceptable(NOT_NOW)
+
+async function wait(
+  found: MergeRequestRow,
+  body: AcceptBody,
+  pipelineId: number,
+  origin: Origin
+): Promise<MergeRequestRow> {
+  await transact(async () => {
+    const { affectedRows } = await execute(
+      `update merge_requests set merge_when_build_succeeds = true, merge_user_id = ?, merge_message = ?, merge_error = null,
+         should_remove_source_branch = ?, updated_at = ? where id = ? and is_open = true and head_sha <=> ?`,
+      [
+        requireAsker(origin).id,
+        body.merge_commit_message || null,
+        body.should_remove_source_branch ?? null,
+        new Date(),
+        found.id,
+        found.head_sha
+      ]
+    )
+    if (affectedRows === 0) throw new NotAcceptable(NOT_NOW)
+    moved('MergeRequest')
+    // The pipeline may have ended a moment ago: then nobody else would tell.
+    await enqueue('pipeline.succeeded', { pipelineId })
+  })
+  return reread(found)
+}
+
+/** Ends the wait for a build. Throws NotFound, Unauthorized, and NotAcceptable when it does not wait. */
+export async function cancelWait(project: ProjectRow, id: number, actor: Actor): Promise<MergeRequestRow> {
+  const found = await requireMergeRequest(project.id, id)
+  const isAuthor = found.author_id === actor.user?.id
+  if (!isAuthor && !(await mayMergeInto(project, found.target_branch, actor))) throw new Unauthorized()
+  const { affectedRows } = await execute(
+    `update merge_requests set merge_when_build_succeeds = false, merge_user_id = null, merge_message = null,
+       should_remove_source_branch = null, updated_at = ?
+     where id = ? and merge_when_build_succeeds = true and is_open = true`,
+    [new Date(), id]
+  )
+  // Decided: cancel_merge_when_build_succeeds of one that does not wait: 406.
+  if (affectedRows === 0) throw new NotAcceptable(NOT_NOW)
+  moved('MergeRequest')
+  return reread(found)
+}

@@ -1,0 +1,98 @@
+// What pushes mean to merge requests: new versions, merges by a push, and another look at whether branches merge.
+import { execute, row } from '../../../db/connect/sql.js'
+import { refValue, ZERO } from '../../../git/refs/refs.js'
+import { containedSince } from '../../../git/write/merge.js'
+import { batches } from '../../../lib/batches.js'
+import { enqueueAll } from '../../../queue/enqueue.js'
+import { type ChangeRow, findSettledChange } from '../../code/refs/ref-changes.queries.js'
+import type { Listener } from '../../ground/activity/listeners.js'
+import { repositoryPath } from '../../projects/projects/repositories.js'
+import { finishMerge } from './accept/finish.js'
+import { closeIssuesOfPush } from './closing.js'
+import { type OpenMergeRequest, openFrom, openInto } from './merge-requests.queries.js'
+import { followSource } from './versions/versions.js'
+
+const HEADS = 'refs/heads/'
+/** Merge requests that one job looks at. */
+const CHECKED_AT_ONCE = 10
+
+export const branchMoves: Listener = {
+  name: 'merge requests',
+  on: { 'ref.changed': ({ event }) => applyBranchMove(event.refChangeId) }
+}
+
+/** Applies a ref change to the merge requests of its branch. The second run changes nothing. */
+export async function applyBranchMove(refChangeId: number): Promise<void> {
+  const change = await findSettledChange(refChangeId)
+  if (!change?.ref.startsWith(HEADS)) return
+  const branch = change.ref.slice(HEADS.length)
+  if (await concernsSome(change, branch)) await move(change, branch)
+  await closeIssuesOfPush(change)
+}
+
+/** Most pushes concern no merge request: one statement tells that, where three would find none. */
+async function concernsSome({ project_id: projectId, new_id: commit }: ChangeRow, branch: string): Promise<boolean> {
+  const found = await row<{ concerned: number }>(
+    `select exists (select 1 from merge_intents where target_project_id = ? and commit_sha = ?)
+       or exists (select 1 from merge_requests where source_project_id = ? and source_branch = ? and phase = 'opened')
+       or exists (select 1 from merge_requests where target_project_id = ? and target_branch = ? and phase = 'opened')
+       as concerned`,
+    [projectId, commit, projectId, branch, projectId, branch]
+  )
+  return found?.concerned === 1
+}
+
+async function move(change: ChangeRow, branch: string): Promise<void> {
+  await finishIntent(change)
+  if (change.new_id !== ZERO) {
+    for (const { id } of await openFrom(change.project_id, branch)) await followSource(id)
+  }
+  await lookInto(change, branch)
+}
+
+/** Ends a merge whose process ended after the branch had moved. */
+async function finishIntent({ project_id: projectId, new_id: commit }: ChangeRow): Promise<void> {
+  const intent = await row<{ merge_request_id: number; user_id: number | null; remove_source_branch: number }>(
+    `select merge_request_id, user_id, remove_source_branch from merge_intents
+     where target_project_id = ? and commit_sha = ?`,
+    [projectId, commit]
+  )
+  if (!intent) return
+  const { merge_request_id: id, user_id: userId, remove_source_branch: removes } = intent
+  await finishMerge({ id, commit, userId, removeSourceBranch: removes === 1 })
+}
+
+async function lookInto(change: ChangeRow, branch: string): Promise<void> {
+  const open = await openInto(change.project_id, branch)
+  if (open.length === 0) return
+  await execute(
+    `update merge_requests set merge_status = 'unchecked'
+     where target_project_id = ? and target_branch = ? and phase = 'opened' and merge_status <> 'unchecked'`,
+    [change.project_id, branch]
+  )
+  const merged = await mergedBy(change, open)
+  for (const id of merged) {
+    await followSource(id)
+    await finishMerge({ id, commit: null, userId: change.user_id, removeSourceBranch: false })
+  }
+  const left = open.filter(({ id }) => !merged.has(id)).map(({ id }) => id)
+  await enqueueAll(
+    'merge_requests.check',
+    batches(left, CHECKED_AT_ONCE).map(ids => ({ ids }))
+  )
+}
+
+/** Those whose newest commit came into the target branch by this push. */
+async function mergedBy(change: ChangeRow, open: readonly OpenMergeRequest[]): Promise<ReadonlySet<number>> {
+  const { project_id: projectId, storage, old_id: before, new_id: after } = change
+  const repository = repositoryPath({ id: projectId, storage })
+  const heads = await Promise.all(
+    open.map(async ({ id, head_sha: known, source_project_id: source, source_branch: branch }) => {
+      // One push may bring commits to both branches, and nobody has looked at the source yet.
+      const now = source === projectId ? await refValue(repository, `${HEADS}${branch}`) : null
+      return { id, head: now ?? known ?? ZERO }
+    })
+  )
+  const found = await containedSince(repository, { before, after, wanted: heads.map(({ head }) => head) })
+  return new Set(heads.filter(({ head }) => found.has(head)).map(({ id }) => id))
+}

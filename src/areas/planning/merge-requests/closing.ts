@@ -1,0 +1,103 @@
+// Issues that commits and merge requests close by their texts, once these are in the default branch of their project.
+import { type Actor, actorOf } from '../../../access/actor.js'
+import { may } from '../../../access/authorize.js'
+import { publicUrl } from '../../../config.js'
+import { Forbidden } from '../../../errors.js'
+import { closedIssues } from '../../../text/closing-references.js'
+import { keyOf, type Reference } from '../../../text/references.js'
+import { pushedMessages } from '../../code/refs/pushed-commits.js'
+import type { ChangeRow } from '../../code/refs/ref-changes.queries.js'
+import { findSudoUser } from '../../people/credentials/credentials.js'
+import { findProject, type ProjectRow } from '../../projects/projects/projects.queries.js'
+import { authorizeUpdate, closeIssue } from '../issues/issues.js'
+import { canSeeIssue, findIssueByNumber, type IssueRow } from '../issues/issues.queries.js'
+import type { MergeRequestRow } from './merge-requests.queries.js'
+import { readCommits } from './versions/changes.js'
+import { latestVersion } from './versions/versions.queries.js'
+
+/** Not specified: how many issues one merge request or push closes. */
+const MOST_ISSUES = 100
+
+/**
+ * The issues that a merge request closes when it is merged, as far as the actor may see them. Decided: none when its target is
+ * another branch than the default branch.
+ */
+export async function issuesClosedBy(
+  project: ProjectRow,
+  found: MergeRequestRow,
+  actor: Actor
+): Promise<readonly IssueRow[]> {
+  if (found.target_branch !== project.default_branch) return []
+  const { commits } = await readCommits(project, await latestVersion(found.id))
+  const texts = [found.description ?? '', ...commits.map(({ message }) => message)]
+  return (await findIssues(project, texts, actor)).map(({ issue }) => issue)
+}
+
+/** Closes the issues of a merged merge request in the name of who merged it, as far as this user may. */
+export async function closeIssuesOf(found: MergeRequestRow, userId: number | null): Promise<void> {
+  const actor = await actorBy(userId)
+  const project = actor && (await findProject(found.target_project_id, actor))
+  if (!actor || !project || found.target_branch !== project.default_branch) return
+  const { commits } = await readCommits(project, await latestVersion(found.id))
+  await closeAll(project, [found.description ?? '', ...commits.map(({ message }) => message)], actor)
+}
+
+/** Closes the issues that pushed commits name, once the commits are in the default branch. */
+export async function closeIssuesOfPush(change: ChangeRow): Promise<void> {
+  const { default_branch: branch, user_id: userId } = change
+  if (branch === null || change.ref !== `refs/heads/${branch}`) return
+  const texts = (await pushedMessages(change))
+    .map(({ message }) => message)
+    .filter(text => closedIssues(text, publicUrl()).length > 0)
+  const actor = texts.length > 0 ? await actorBy(userId) : undefined
+  const project = actor && (await findProject(change.project_id, actor))
+  if (actor && project) await closeAll(project, texts, actor)
+}
+
+async function actorBy(userId: number | null): Promise<Actor | undefined> {
+  const user = userId === null ? undefined : await findSudoUser(String(userId))
+  return user && actorOf(user, 'private')
+}
+
+async function closeAll(project: ProjectRow, texts: readonly string[], actor: Actor): Promise<void> {
+  const by = actor.user?.id
+  if (by === undefined) return
+  for (const { issue, project: where } of await findIssues(project, texts, actor)) {
+    if (mayClose(actor, where, issue)) await closeIssue(issue.id, by)
+  }
+}
+
+function mayClose(actor: Actor, project: ProjectRow, issue: IssueRow): boolean {
+  try {
+    authorizeUpdate(actor, project, issue)
+    return !project.archived
+  } catch (error) {
+    if (error instanceof Forbidden) return false
+    throw error
+  }
+}
+
+interface FoundIssue {
+  readonly issue: IssueRow
+  readonly project: ProjectRow
+}
+
+/** The issues that texts of a project close, in their order: those that the actor may see. */
+async function findIssues(project: ProjectRow, texts: readonly string[], actor: Actor): Promise<FoundIssue[]> {
+  const wanted = new Map<string, Reference>()
+  for (const text of texts) {
+    for (const reference of closedIssues(text, publicUrl())) {
+      if (wanted.size < MOST_ISSUES) wanted.set(keyOf(reference), reference)
+    }
+  }
+  const projects = new Map<string | null, ProjectRow | undefined>([[null, project]])
+  const found = new Map<number, FoundIssue>()
+  for (const { project: path, name } of wanted.values()) {
+    if (!projects.has(path)) projects.set(path, await findProject(path ?? '', actor))
+    const where = projects.get(path)
+    if (!where || !may(actor, 'issue.read', where)) continue
+    const issue = await findIssueByNumber(where.id, Number(name))
+    if (issue && canSeeIssue(issue, where, actor)) found.set(issue.id, { issue, project: where })
+  }
+  return [...found.values()]
+}

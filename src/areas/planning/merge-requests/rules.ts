@@ -1,0 +1,87 @@
+// What holds for every merge request: its texts, its branches, and who may do what.
+import type { Actor } from '../../../access/actor.js'
+import { levelIn } from '../../../access/authorize.js'
+import { Conflicts, Invalid, UnprocessableList } from '../../../errors.js'
+import { DEVELOPER } from '../../../lib/levels.js'
+import { isLonger } from '../../../lib/text-line.js'
+import { findProtections } from '../../code/refs/protected-branches.queries.js'
+import { allows } from '../../code/refs/protection.js'
+import { findForkLink } from '../../projects/projects/fork-links.js'
+import type { ProjectRow } from '../../projects/projects/projects.queries.js'
+import { LONGEST_DESCRIPTION } from '../participation/targets.js'
+import { findOpen, type MergeRequestRow } from './merge-requests.queries.js'
+import { readBranches } from './versions/branches.js'
+import { allThere, type Known } from './versions/versions.js'
+
+const LONGEST_TITLE = 255
+
+/** Throws Invalid for texts that a merge request cannot have. */
+export function checkTexts({
+  title,
+  description
+}: {
+  readonly title?: string
+  readonly description?: string | null
+}): void {
+  const errors: Record<string, string[]> = {}
+  if (title !== undefined && title.trim() === '') errors.title = ["can't be blank"]
+  const tooLong = (limit: number) => `is too long (maximum is ${limit} characters)`
+  if (isLonger(title ?? '', LONGEST_TITLE)) errors.title = [tooLong(LONGEST_TITLE)]
+  if ((description?.length ?? 0) > LONGEST_DESCRIPTION) {
+    errors.description = [tooLong(LONGEST_DESCRIPTION)]
+  }
+  if (Object.keys(errors).length > 0) throw new Invalid(errors)
+}
+
+/** The two branches of a merge request, by name. */
+export interface BranchPair {
+  readonly source: { readonly projectId: number; readonly branch: string }
+  readonly target: { readonly projectId: number; readonly branch: string }
+}
+
+/** Throws UnprocessableList unless the branches are two, of one project or of a fork and its source. */
+export async function checkPair({ source, target }: BranchPair): Promise<void> {
+  if (source.projectId === target.projectId) {
+    if (source.branch !== target.branch) return
+    throw new UnprocessableList(['You can not use same project/branch for source and target'])
+  }
+  const link = await findForkLink(source.projectId)
+  if (link?.forked_from_project_id !== target.projectId) {
+    throw new UnprocessableList(['Source project is not a fork of the target project'])
+  }
+}
+
+/** Reads branches that must exist. Decided: they must at creation. Throws Invalid. */
+export async function requireBranches({ source, target }: BranchPair): Promise<Known> {
+  const branches = await readBranches({
+    source_project_id: source.projectId,
+    source_branch: source.branch,
+    target_project_id: target.projectId,
+    target_branch: target.branch
+  })
+  if (allThere(branches)) return branches
+  const missing = ['does not exist']
+  throw new Invalid({
+    ...(branches.head === null && { source_branch: missing }),
+    ...(branches.start === null && { target_branch: missing })
+  })
+}
+
+/** Throws Conflicts when another merge request of the two branches is open. */
+export async function refuseSecond({ source, target }: BranchPair, except?: number): Promise<void> {
+  const open = await findOpen(source, target)
+  if (open && open.id !== except) throw alreadyOpen(open.title)
+}
+
+export const alreadyOpen = (title: string) =>
+  new Conflicts([`Cannot Create: This merge request already exists: [${JSON.stringify(title)}]`])
+
+/** Whether the actor may merge into a branch: as who may push to it, or as a developer where its rule allows merges. */
+export async function mayMergeInto(project: ProjectRow, branch: string, actor: Actor): Promise<boolean> {
+  const level = levelIn(project, actor)
+  if (project.archived || level < DEVELOPER) return false
+  const protection = (await findProtections(project.id)).of(branch)
+  return protection === null || allows(protection, level, 'merge')
+}
+
+export const isOpen = ({ state }: Pick<MergeRequestRow, 'state'>): boolean => state === 'opened' || state === 'reopened'

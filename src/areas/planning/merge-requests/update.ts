@@ -1,0 +1,246 @@
+// Changes merge requests: their texts, plans and target, and whether they are open.
+
+import { type Actor, type Origin, requireAsker } from '../../../access/actor.js'
+import { authorizeRecord } from '../../../access/records.js'
+import { duplicateKey } from '../../../db/connect/failure.js'
+import { execute, row, type Value } from '../../../db/connect/sql.js'
+import { transact } from '../../../db/connect/transact.js'
+import { moved } from '../../../db/lists/keyset-cache.js'
+import { BadParameters, NotFound } from '../../../errors.js'
+import { enqueue } from '../../../queue/enqueue.js'
+import { addedMentions, textOf } from '../../../text/mentions.js'
+import type { MergeRequestChanges } from '../../ground/activity/merge-request-snapshots.js'
+import { audit } from '../../ground/audit/audit.js'
+import { holdProject, type ProjectRow } from '../../projects/projects/projects.queries.js'
+import { editedTitles, type LabelEdit, labelsFor, replaceLabels } from '../labels/label-links.js'
+import { publishMergeRequest } from './events.js'
+import { type MergeRequestRow, type MergeRequestState, requireMergeRequest, reread } from './merge-requests.queries.js'
+import type { MergeRequestChange } from './merge-requests.schema.js'
+import { type Plan, planFor } from './plan.js'
+import { alreadyOpen, type BranchPair, checkPair, checkTexts, isOpen, refuseSecond, requireBranches } from './rules.js'
+import { followSource, insertVersion, type NewVersion, prepareVersion } from './versions/versions.js'
+
+/** Throws Forbidden unless the actor is the author, the assignee, or a developer of the target. */
+export const requireUpdate = (actor: Actor, project: ProjectRow, found: MergeRequestRow): void =>
+  authorizeRecord(actor, 'merge_request.update', {
+    author: found.author_id,
+    assignee: found.assignee_id,
+    project
+  })
+
+/** A change of a merge request. Commands edit the labels that it has at that moment. */
+type MergeRequestUpdate = Omit<MergeRequestChange, 'labels'> & {
+  readonly labels?: MergeRequestChange['labels'] | LabelEdit
+}
+
+/** Changes a merge request. Throws NotFound, Forbidden, BadParameters, Invalid, UnprocessableList or Conflicts. */
+export async function updateMergeRequest(
+  project: ProjectRow,
+  id: number,
+  body: MergeRequestUpdate,
+  actor: Actor,
+  origin: Origin
+): Promise<MergeRequestRow> {
+  const found = await requireMergeRequest(project.id, id)
+  requireUpdate(actor, project, found)
+  requireSomething(body)
+  checkTexts(body)
+  const prepared: Prepared = {
+    body,
+    plan: await planFor(project, withTextOf(body), actor),
+    version: await versionInto(found, body.target_branch),
+    by: requireAsker(origin).id
+  }
+  return apply(project, found, prepared)
+}
+
+/** Closes or reopens a merge request in the name of nobody, for a command. Returns false when it is so already. */
+export async function changeState(
+  project: ProjectRow,
+  found: MergeRequestRow,
+  event: 'close' | 'reopen',
+  origin: Origin
+): Promise<boolean> {
+  const prepared = { body: { state_event: event }, plan: {}, version: undefined, by: null }
+  const after = await apply(project, found, prepared)
+  if (after.state === found.state) return false
+  // The activity has no author for it.
+  const name = `${found.namespace_path}/${found.project_path}!${found.iid}`
+  const action = `merge_request.${event}`
+  await audit(origin, { action, target: { type: 'merge_request', id: found.id, name } })
+  return true
+}
+
+async function apply(project: ProjectRow, found: MergeRequestRow, prepared: Prepared): Promise<MergeRequestRow> {
+  const { id } = found
+  const { state_event: event, target_branch: branch } = prepared.body
+  const opens = event === 'reopen' && found.state === 'closed' && (await canReopen(found))
+  const closes = event === 'close' && isOpen(found)
+  if (opens || (isOpen(found) && prepared.version)) await refuseSecond(pairOf(found, branch), id)
+  try {
+    await transact(() => write(project, id, { ...prepared, event: opens ? 'reopen' : closes ? 'close' : undefined }))
+  } catch (error) {
+    throw duplicateKey(error) === 'merge_requests_open' ? alreadyOpen(found.title) : error
+  }
+  // The branch may have moved while it was closed.
+  return (opens ? await followSource(id) : undefined) ?? (await reread({ id }))
+}
+
+const KNOWN = [
+  'assignee_id',
+  'target_branch',
+  'title',
+  'description',
+  'state_event',
+  'milestone_id',
+  'labels',
+  'remove_source_branch'
+] as const
+const IGNORED = ['source_branch', 'target_project_id'] as const
+
+/** Decided: any one parameter is enough. */
+function requireSomething(body: MergeRequestUpdate): void {
+  if (body.target_branch === '') throw new BadParameters('target_branch is empty')
+  if ([...KNOWN, ...IGNORED].some(name => body[name] !== undefined)) return
+  throw new BadParameters(`${KNOWN.join(', ')} are missing, at least one parameter must be provided`)
+}
+
+/** Not specified: to reopen a merge request whose fork is gone. Nothing happens, as for other events in the wrong state. */
+const canReopen = async ({ source_project_id: id }: MergeRequestRow): Promise<boolean> =>
+  (await row('select id from projects where id = ?', [id])) !== undefined
+
+const pairOf = (found: MergeRequestRow, branch = found.target_branch): BranchPair => ({
+  source: { projectId: found.source_project_id, branch: found.source_branch },
+  target: { projectId: found.target_project_id, branch }
+})
+
+/** The first version into another target branch; undefined when the target stays. */
+async function versionInto(found: MergeRequestRow, branch: string | undefined): Promise<NewVersion | undefined> {
+  // A merged one stays as it was merged.
+  if (branch === undefined || branch === found.target_branch || found.state === 'merged') return undefined
+  const pair = pairOf(found, branch)
+  if (found.source_project_id === found.target_project_id) await checkPair(pair)
+  return prepareVersion(await requireBranches(pair))
+}
+
+interface Prepared {
+  readonly body: MergeRequestUpdate
+  readonly plan: Plan
+  readonly version: NewVersion | undefined
+  /** Null for a command. */
+  readonly by: number | null
+}
+
+interface Locked {
+  readonly state: MergeRequestState
+  readonly title: string
+  readonly description: string | null
+  readonly target_branch: string
+  readonly assignee_id: number | null
+  readonly milestone_id: number | null
+  readonly force_remove_source_branch: number | null
+}
+
+type Event = 'close' | 'reopen' | undefined
+
+async function write(project: ProjectRow, id: number, prepared: Prepared & { readonly event: Event }): Promise<void> {
+  if (!(await holdProject(project.id))) throw new NotFound('Project')
+  const before = await row<Locked>(
+    `select state, title, description, target_branch, assignee_id, milestone_id, force_remove_source_branch
+     from merge_requests where id = ? and deleted_at is null for update`,
+    [id]
+  )
+  if (!before) throw new NotFound()
+  const { body, by, version } = prepared
+  const columns = columnsOf(before, prepared)
+  const changes = {
+    ...changesOf(before, columns),
+    ...(await changeLabels(project, id, prepared))
+  }
+  const event = fits(prepared.event, before.state) ? prepared.event : undefined
+  const state = event === 'close' ? 'closed' : event === 'reopen' ? 'reopened' : before.state
+  const isChanged = Object.keys(changes).length > 0
+  if (isChanged || event) await save(id, { ...columns, ...(event && stateColumns(state)), updated_by_id: by ?? null })
+  if (version && columns.target_branch !== undefined) await insertVersion(id, version)
+  if (version || event === 'reopen') await enqueue('merge_requests.check', { ids: [id] })
+  if (event) await publishMergeRequest({ action: event, id, by })
+  // Decided: an event with otherwise unchanged fields emits that of the state alone.
+  const hasOthers = KNOWN.some(name => name !== 'state_event' && body[name] !== undefined)
+  if (hasOthers && (isChanged || !body.state_event)) await publishMergeRequest({ action: 'update', id, by, changes })
+}
+
+/** Two requests may have asked at once. */
+const fits = (event: Event, state: MergeRequestState): boolean =>
+  event === 'close' ? state === 'opened' || state === 'reopened' : event === 'reopen' && state === 'closed'
+
+type Columns = { [name: string]: Value }
+
+function columnsOf(before: Locked, { body, plan, version }: Prepared): Columns {
+  const flag = body.remove_source_branch
+  const wanted: Columns = {
+    ...(body.title !== undefined && { title: body.title }),
+    ...(body.description !== undefined && { description: body.description }),
+    ...(flag !== undefined && { force_remove_source_branch: flag }),
+    ...(plan.assigneeId !== undefined && { assignee_id: plan.assigneeId }),
+    ...(plan.milestoneId !== undefined && { milestone_id: plan.milestoneId }),
+    ...(version && before.state !== 'merged' && { target_branch: body.target_branch ?? before.target_branch })
+  }
+  if (wanted.target_branch !== undefined && version) {
+    Object.assign(wanted, { head_sha: version.head, merge_status: 'unchecked' })
+  }
+  return wanted
+}
+
+/** A reopened merge request is looked at anew, and does not wait for a build any more. */
+const stateColumns = (state: MergeRequestState): Columns => ({
+  state,
+  ...(state === 'reopened' && {
+    merge_status: 'unchecked',
+    merge_when_build_succeeds: false,
+    merge_user_id: null,
+    merge_message: null
+  })
+})
+
+const TOLD = ['title', 'description', 'target_branch', 'assignee_id', 'milestone_id'] as const
+
+function changesOf(before: Locked, columns: Columns): MergeRequestChanges {
+  const changed = TOLD.filter(name => columns[name] !== undefined && columns[name] !== before[name])
+  const flag = columns.force_remove_source_branch
+  const flagBefore = before.force_remove_source_branch
+  const hasText = changed.includes('title') || changed.includes('description')
+  const named = hasText ? addedMentions(textOf(before), textOf({ ...before, ...columns })) : []
+  return {
+    ...Object.fromEntries(changed.map(name => [name, [before[name], columns[name]]])),
+    // It may be long, and nobody who hears of it shows it.
+    ...(changed.includes('description') && { description: true }),
+    ...(named.length > 0 && { named }),
+    ...(flag !== undefined &&
+      Number(flag) !== flagBefore && { remove_source_branch: [flagBefore === 1, flag === true] })
+  }
+}
+
+/** Labels as a text are planned; an edit waits for the row. */
+const withTextOf = ({ labels, ...others }: MergeRequestUpdate) =>
+  typeof labels === 'function' || labels === undefined ? others : { ...others, labels }
+
+async function changeLabels(
+  project: ProjectRow,
+  id: number,
+  { body: { labels }, plan }: Prepared
+): Promise<MergeRequestChanges> {
+  const titles = typeof labels === 'function' ? await editedTitles('MergeRequest', id, labels) : plan.titles
+  if (!titles) return {}
+  const { added, removed } = await replaceLabels('MergeRequest', id, await labelsFor(project, titles, { create: true }))
+  return added.length + removed.length > 0 ? { labels: { added, removed } } : {}
+}
+
+async function save(id: number, columns: Columns): Promise<void> {
+  moved('MergeRequest')
+  const names = Object.keys(columns)
+  await execute(
+    `update merge_requests set ${names.map(name => `${name} = ?`).join(', ')}, updated_at = ?,
+       lock_version = lock_version + 1 where id = ?`,
+    [...Object.values(columns), new Date(), id]
+  )
+}

@@ -1,0 +1,67 @@
+// What a version of a merge request brings: its commits, and how they change files. Both are read from the repository of the
+// target, which has them whatever becomes of the source.
+import { commitsBetween } from '../../../../git/history/commits.js'
+import { type Patch, patchesBetween } from '../../../../git/history/patches.js'
+import { type Commit, readCommit } from '../../../../git/objects/objects.js'
+import type { ProjectRow } from '../../../projects/projects/projects.queries.js'
+import { repositoryPath } from '../../../projects/projects/repositories.js'
+import type { VersionRow } from './versions.queries.js'
+
+export interface Changes {
+  /** The newest first. */
+  readonly commits: readonly Commit[]
+  readonly patches: readonly Patch[]
+  /** Whether something is left out. */
+  readonly isCut: boolean
+}
+
+/** The newest commits of a merge request that are shown, and characters of all their messages. */
+export const MOST_COMMITS = 1000
+const MOST_MESSAGES = 4 * 1024 * 1024
+const AT_ONCE = 50
+
+export interface CommitList {
+  readonly commits: readonly Commit[]
+  readonly isCut: boolean
+}
+
+/** The commits of a version that the target branch did not have, the newest first. Empty without a version. */
+export async function readCommits(project: ProjectRow, version: VersionRow | undefined): Promise<CommitList> {
+  if (!version) return { commits: [], isCut: false }
+  const repository = repositoryPath(project)
+  // The target branch may have been rewritten, and its old commit pruned.
+  const { start_sha: start, base_sha: base, head_sha: head } = version
+  const from = start !== null && (await readCommit(repository, start)) ? start : base
+  if (from === null) return { commits: [], isCut: true }
+  const { ids, total } = await commitsBetween(repository, from, head, MOST_COMMITS)
+  const commits: Commit[] = []
+  let length = 0
+  for (let at = 0; at < ids.length; at += AT_ONCE) {
+    const some = await Promise.all(ids.slice(at, at + AT_ONCE).map(id => readCommit(repository, id)))
+    for (const commit of some) {
+      length += commit?.message.length ?? 0
+      if (length > MOST_MESSAGES) return { commits, isCut: true }
+      if (commit) commits.push(commit)
+    }
+  }
+  return { commits, isCut: commits.length < total }
+}
+
+/** How the files of a version differ from where it began. Empty without a version. */
+export async function readPatches(
+  project: ProjectRow,
+  version: VersionRow | undefined
+): Promise<Omit<Changes, 'commits'>> {
+  if (!version) return { patches: [], isCut: false }
+  const { start_sha: start, base_sha: base, head_sha: head } = version
+  const from = base ?? start
+  if (from === null || version.state === 'empty') return { patches: [], isCut: false }
+  const { patches, isCut } = await patchesBetween(repositoryPath(project), from, head)
+  return { patches, isCut: isCut || patches.some(({ isTooLarge }) => isTooLarge) }
+}
+
+/** Reads both. */
+export async function readChanges(project: ProjectRow, version: VersionRow | undefined): Promise<Changes> {
+  const [list, changed] = await Promise.all([readCommits(project, version), readPatches(project, version)])
+  return { commits: list.commits, patches: changed.patches, isCut: list.isCut || changed.isCut }
+}

@@ -1,0 +1,50 @@
+// Whether the branches of merge requests merge without conflicts. A job looks, after each push to one of the two branches.
+import { execute } from '../../../../db/connect/sql.js'
+import { GitLimit } from '../../../../git/process/run.js'
+import { refValue } from '../../../../git/refs/refs.js'
+import { mergeTree } from '../../../../git/write/merge.js'
+import { findMergeRequest, type MergeRequestRow, type MergeStatus } from '../merge-requests.queries.js'
+import { isOpen } from '../rules.js'
+import { type Branches, readBranches } from './branches.js'
+
+/** How often the target branch may move while one look lasts; the push that moved it asks for another look. */
+const LOOKS = 5
+
+/** Looks at merge requests that nobody has looked at since their branches moved. */
+export async function checkMergeability(ids: readonly number[], signal: AbortSignal): Promise<void> {
+  for (const id of ids) {
+    signal.throwIfAborted()
+    const found = await findMergeRequest(id)
+    if (found && isOpen(found) && found.merge_status === 'unchecked') await look(found)
+  }
+}
+
+async function look(found: MergeRequestRow): Promise<void> {
+  for (let looks = 0; looks < LOOKS; looks++) {
+    const branches = await readBranches(found)
+    await noteStatus(found, await statusOf(branches, found.head_sha))
+    const { target, start } = branches
+    // It moves before anybody sets the status back, so that no old answer stays.
+    const now = target === null ? null : await refValue(target, `refs/heads/${found.target_branch}`)
+    if (now === start) return
+  }
+}
+
+async function statusOf({ target, head, start }: Branches, known: string | null): Promise<MergeStatus> {
+  // The version of the head that the branch has now is still being made.
+  if (target === null || start === null || head === null || known === null) return 'cannot_be_merged'
+  try {
+    return (await mergeTree(target, start, known)) === null ? 'cannot_be_merged' : 'can_be_merged'
+  } catch (error) {
+    if (error instanceof GitLimit) return 'cannot_be_merged'
+    throw error
+  }
+}
+
+/** Writes down what a look has found, unless the source has moved since. */
+export const noteStatus = ({ id, head_sha: head }: MergeRequestRow, status: MergeStatus) =>
+  execute('update merge_requests set merge_status = ? where id = ? and head_sha <=> ? and is_open = true', [
+    status,
+    id,
+    head
+  ])

@@ -1,0 +1,35 @@
+import { row, rows } from '../../../../db/connect/sql.js'
+import { NotFound } from '../../../../errors.js'
+
+export interface VersionRow {
+  readonly id: number
+  readonly merge_request_id: number
+  readonly head_sha: string
+  /** Null when the two branches have no common history. */
+  readonly base_sha: string | null
+  /** The target branch at that time. */
+  readonly start_sha: string | null
+  readonly state: string
+  readonly real_size: string
+  readonly created_at: Date
+}
+
+const SELECT = `select id, merge_request_id, head_sha, base_sha, start_sha, state, real_size, created_at
+  from merge_request_versions where merge_request_id = ?`
+
+/** Not specified: how many a list shows, which has no pages. */
+const MOST_VERSIONS = 1000
+
+/** The versions of a merge request. Decided: the newest first. */
+export const listVersions = (mergeRequestId: number): Promise<VersionRow[]> =>
+  rows<VersionRow>(`${SELECT} order by id desc limit ${MOST_VERSIONS}`, [mergeRequestId])
+
+export const latestVersion = (mergeRequestId: number): Promise<VersionRow | undefined> =>
+  row<VersionRow>(`${SELECT} order by id desc limit 1`, [mergeRequestId])
+
+/** Throws NotFound. */
+export async function requireVersion(mergeRequestId: number, id: number): Promise<VersionRow> {
+  const found = await row<VersionRow>(`${SELECT} and id = ?`, [mergeRequestId, id])
+  if (!found) throw new NotFound()
+  return found
+}

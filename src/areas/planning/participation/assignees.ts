@@ -1,0 +1,26 @@
+// Who may be given an issue or a merge request.
+
+import type { ActionOn } from '../../../access/abilities.js'
+import { actorOf } from '../../../access/actor.js'
+import { ACTOR_USER, type ActorUserColumns, actorUserOf } from '../../../access/actor-user.js'
+import { may } from '../../../access/authorize.js'
+import { row } from '../../../db/connect/sql.js'
+import { findProject } from '../../projects/projects/projects.queries.js'
+
+/**
+ * Returns the id if this user may be the assignee of something in the project, else undefined: blocked users may not,
+ * nor those who may not do `reading` there. Decided: the assignee of a confidential issue is judged in the same way.
+ */
+export async function assignable(
+  projectId: number,
+  userId: number,
+  reading: ActionOn<'project'>
+): Promise<number | undefined> {
+  const found = await row<ActorUserColumns>(`select ${ACTOR_USER} from users u where u.id = ? and u.state = 'active'`, [
+    userId
+  ])
+  if (!found) return undefined
+  const actor = actorOf(actorUserOf(found), 'private')
+  const project = await findProject(projectId, actor)
+  return project && may(actor, reading, project) ? found.id : undefined
+}

@@ -1,0 +1,60 @@
+// What new projects need: the application settings, free names, and an id for one that is imported.
+import { randomBytes } from 'node:crypto'
+import { config } from '../../../config.js'
+import { execute, row } from '../../../db/connect/sql.js'
+import { PRIVATE, PUBLIC, VISIBILITIES } from '../../../lib/levels.js'
+import type { Settings } from '../../ground/settings/settings.table.js'
+
+/**
+ * Returns the visibility level in the body of a new project, or else the default of the instance. Not specified: in a
+ * group that is less visible than the default, the project gets the level of the group.
+ */
+export function visibilityOfNewProject(
+  { visibility_level: level, public: open }: { visibility_level?: number; public?: boolean },
+  { default_project_visibility: fallback }: Settings,
+  namespace: { readonly kind: string; readonly visibilityLevel: number }
+): number {
+  if (level !== undefined) return level
+  if (open !== undefined) return open ? PUBLIC : PRIVATE
+  const { level: usual } = VISIBILITIES[fallback]
+  return namespace.kind === 'group' ? Math.min(usual, namespace.visibilityLevel) : usual
+}
+
+/** Returns the storages for new projects: those of the settings that are still configured, or else all. */
+export function storagesInUse({ repository_storages: chosen }: Settings): readonly string[] {
+  const { storages } = config().repositories
+  const known = chosen.filter(name => storages.includes(name))
+  return known.length > 0 ? known : storages
+}
+
+/**
+ * Returns the errors of a new project whose name or path another project in the namespace has. The database reports
+ * only the conflict that it finds first, `found`; the other one is looked up.
+ */
+export async function takenNames(
+  { namespaceId, name, path }: { readonly namespaceId: number; readonly name: string; readonly path: string },
+  found: 'name' | 'path'
+): Promise<Record<string, string[]>> {
+  const [other, text] = found === 'path' ? (['name', name] as const) : (['path', path] as const)
+  const same = await row(`select id from projects where namespace_id = ? and ${other}_key = lower(?)`, [
+    namespaceId,
+    text
+  ])
+  const names = ['name', 'path'].filter(each => each === found || same !== undefined)
+  return Object.fromEntries(names.map(each => [each, ['has already been taken']]))
+}
+
+/** Takes an id for a project that is inserted later. No other project gets it. Call it inside `transact`. */
+export async function takeProjectId(storage: string): Promise<number> {
+  const now = new Date()
+  const token = randomBytes(32)
+  const name = token.toString('hex')
+  // No namespace has the number 0.
+  const { insertId } = await execute(
+    `insert into projects (namespace_id, name, path, storage, tag_list, runners_token_hash, runners_token_encrypted,
+       last_activity_at, created_at, updated_at) values (0, ?, ?, ?, '[]', ?, '', ?, ?, ?)`,
+    [name, name, storage, token, now, now, now]
+  )
+  await execute('delete from projects where id = ?', [insertId])
+  return insertId
+}

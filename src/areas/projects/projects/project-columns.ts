@@ -1,0 +1,47 @@
+// Columns of projects that other areas keep up to date. Each function is one statement.
+import { execute } from '../../../db/connect/sql.js'
+import { encrypt, newToken, tokenHash } from '../../../secrets.js'
+
+/** Milliseconds. The row of a project records activity at most once an hour. */
+const ACTIVE_FOR = 3_600_000
+
+/** Records that a project was active at `at`, unless `before` shows that it was active a short time ago. */
+export async function noteActivity(projectId: number, at: Date, before: Date | undefined): Promise<void> {
+  const due = new Date(at.getTime() - ACTIVE_FOR)
+  // An update that changes nothing would still wait for the locks of all writers in the project.
+  if (before === undefined || before >= due) return
+  await execute('update projects set last_activity_at = ? where id = ? and last_activity_at < ?', [at, projectId, due])
+}
+
+/** Names another default branch. Returns false when `known` is no longer the default branch. */
+export async function replaceDefaultBranch(projectId: number, known: string | null, branch: string): Promise<boolean> {
+  const { affectedRows } = await execute(
+    'update projects set default_branch = ? where id = ? and default_branch <=> ?',
+    [branch, projectId, known]
+  )
+  return affectedRows > 0
+}
+
+/** Marks that the repository is optimised at `runAt`. Returns false when a mark later than `lost` exists. */
+export async function markOptimisation(projectId: number, runAt: Date, lost: Date): Promise<boolean> {
+  const { affectedRows } = await execute(
+    'update projects set optimise_at = ? where id = ? and (optimise_at is null or optimise_at < ?)',
+    [runAt, projectId, lost]
+  )
+  return affectedRows === 1
+}
+
+export async function clearOptimisation(projectId: number): Promise<void> {
+  await execute('update projects set optimise_at = null where id = ?', [projectId])
+}
+
+/** Stores a new token with which the runners of a project register. Returns the token. */
+export async function replaceRunnersToken(projectId: number): Promise<string> {
+  const token = newToken()
+  await execute('update projects set runners_token_hash = ?, runners_token_encrypted = ? where id = ?', [
+    tokenHash(token),
+    encrypt(token),
+    projectId
+  ])
+  return token
+}

@@ -1,0 +1,235 @@
+import { randomInt } from 'node:crypto'
+import { type CreationAttributes, Transaction } from 'sequelize'
+import { type ActorUser, type Origin, requireAsker } from '../../../access/actor.js'
+import { duplicateKey } from '../../../db/connect/failure.js'
+import { transact } from '../../../db/connect/transact.js'
+import { Namespace, Project, User } from '../../../db/models/index.js'
+import { Invalid, ProjectLimit } from '../../../errors.js'
+import { isRefName } from '../../../git/refs/refs.js'
+import { MASTER } from '../../../lib/levels.js'
+import { nameProblem, pathOfName, pathProblem } from '../../../lib/path.js'
+import { log } from '../../../log.js'
+import { encrypt, newToken, tokenHash } from '../../../secrets.js'
+import { shownUrl } from '../../../webhooks/url.js'
+import { publish } from '../../ground/activity/events.js'
+import { projectSnapshot } from '../../ground/activity/project-snapshots.js'
+import { audit, changesBetween } from '../../ground/audit/audit.js'
+import { endProjectRedirect } from '../../ground/paths/redirects.js'
+import { applicationSettings } from '../../ground/settings/settings.queries.js'
+import { checkVisibility } from '../../ground/settings/visibility.js'
+import { insertMember } from '../../people/members/members.js'
+import { levelInNamespace } from '../../people/members/members.queries.js'
+import { storagesInUse, takenNames, visibilityOfNewProject } from './new-projects.js'
+import { checkedImportUrl, type Filling, scheduleFilling } from './pending-imports.js'
+import type { ProjectBody, UserProjectBody } from './projects.schema.js'
+import { prepareProject, repositoryPath } from './repositories.js'
+
+/**
+ * Creates a project with an empty repository and returns its id. Throws Invalid, and ProjectLimit when the owner has as
+ * many projects as allowed. The repository is created before the row, because a full disk must leave neither. A crash
+ * before the repository is in its place leaves a project without one, which `ensureRepository` creates when needed.
+ */
+export async function createProject(body: ProjectBody, origin: Origin, options: CreateOptions = {}): Promise<number> {
+  const asker = options.owner ?? requireAsker(origin)
+  const path = body.path || pathOfName(body.name)
+  checkNames(body.name, path)
+  const storage = oneOf(storagesInUse(await applicationSettings()))
+  const filling = fillingOf(body, options)
+  const insert = () => transact(() => insertProject({ ...body, path, storage }, asker, { filling, origin }))
+  // The job that fills the repository also creates it.
+  if (filling) return (await insert()).id
+  const repository = await prepareProject(storage, options.branch)
+  const { id } = await insert().catch(async error => {
+    await repository.drop()
+    throw error
+  })
+  await repository.place(repositoryPath({ id, storage })).catch(error => {
+    // The project already exists, and the first use of its repository tries again.
+    log().warn({ error, project: id }, 'the repository of a new project is not in its place yet')
+  })
+  return id
+}
+
+export interface CreateOptions {
+  /** The user who becomes the owner, when somebody else creates the project. */
+  readonly owner?: ActorUser
+  /** The source project of a fork. */
+  readonly forkOf?: number
+  /** The branch of a clone of the empty project. */
+  readonly branch?: string
+}
+
+/** Creates a project on behalf of another user. Throws as `createProject` does, and Invalid for its limit. */
+export async function createProjectFor(owner: NewOwner, body: UserProjectBody, origin: Origin): Promise<number> {
+  const { default_branch: branch, ...rest } = body
+  if (branch !== undefined && !isRefName(`refs/heads/${branch}`)) throw new Invalid('default_branch')
+  const user = { ...owner, admin: owner.admin === 1, external: owner.external === 1 }
+  try {
+    return await createProject(rest, origin, { owner: user, ...(branch === undefined ? {} : { branch }) })
+  } catch (error) {
+    if (error instanceof ProjectLimit) throw new Invalid('limit_reached', error.message)
+    throw error
+  }
+}
+
+/** A project whose content already exists, under an id that no project has. */
+export interface Adoption {
+  readonly id: number
+  readonly storage: string
+  /** The attributes that a new project does not have. */
+  readonly attributes: Pick<
+    CreationAttributes<Project>,
+    'defaultBranch' | 'archived' | 'tagList' | 'createdAt' | 'lastActivityAt'
+  >
+  /** The origin of the content, for the audit. */
+  readonly content: { readonly [name: string]: string }
+  /** The remaining writes that complete the project, in the same transaction. */
+  readonly finish: () => Promise<void>
+}
+
+/** Creates a project from existing content. Throws as `createProjectFor` does. */
+export async function adoptProject(
+  owner: NewOwner,
+  body: ProjectBody & { readonly path: string },
+  adopted: Adoption,
+  origin: Origin
+): Promise<void> {
+  checkNames(body.name, body.path)
+  const user = { ...owner, admin: owner.admin === 1, external: owner.external === 1 }
+  await transact(async () => {
+    await insertProject({ ...body, storage: adopted.storage }, user, { filling: undefined, origin, adopted })
+    await adopted.finish()
+  })
+}
+
+type NewOwner = Pick<ActorUser, 'id' | 'username' | 'name' | 'email'> & {
+  readonly admin: number
+  readonly external: number
+}
+
+function fillingOf({ import_url: url }: ProjectBody, { forkOf }: CreateOptions): Filling | undefined {
+  if (forkOf !== undefined) return { fromProjectId: forkOf }
+  return url ? { url: checkedImportUrl(url) } : undefined
+}
+
+function checkNames(name: string, path: string): void {
+  const errors: Record<string, string[]> = {}
+  const badName = nameProblem(name)
+  if (badName) errors.name = [badName]
+  const badPath = pathProblem(path, 'project')
+  if (badPath) errors.path = [badPath]
+  if (Object.keys(errors).length > 0) throw new Invalid(errors)
+}
+
+async function insertProject(
+  body: ProjectBody & { path: string; storage: string },
+  asker: ActorUser,
+  { filling, origin, adopted }: { filling: Filling | undefined; origin: Origin; adopted?: Adoption }
+): Promise<Project> {
+  const namespace = await findNamespace(body.namespace_id, asker)
+  const instance = await applicationSettings()
+  const visibilityLevel = visibilityOfNewProject(body, instance, namespace)
+  // A command may use all levels, as administrators do.
+  checkVisibility(visibilityLevel, origin.via === 'command' ? { admin: true } : (origin.asker ?? asker), instance)
+  if (namespace.kind === 'group' && visibilityLevel > namespace.visibilityLevel) {
+    throw new Invalid('visibility_level', 'cannot be higher than the level of the group')
+  }
+  // Only personal projects are subject to the project limit and make their owner a member.
+  const owner = namespace.kind === 'user' ? await lockOwner(namespace) : null
+  const runnersToken = newToken()
+  const now = new Date()
+  const project = await create({
+    ...settings(body),
+    visibilityLevel,
+    namespaceId: namespace.id,
+    creatorId: asker.id,
+    name: body.name,
+    path: body.path,
+    storage: body.storage,
+    runnersTokenHash: tokenHash(runnersToken),
+    runnersTokenEncrypted: encrypt(runnersToken),
+    lastActivityAt: now,
+    ...(adopted && { id: adopted.id, ...adopted.attributes })
+  })
+  await endProjectRedirect({ namespaceId: namespace.id, path: body.path })
+  if (filling) await scheduleFilling(project.id, filling)
+  if (owner) await insertMember({ type: 'project', id: project.id }, owner.id, MASTER)
+  const snapshot = await projectSnapshot(project.id)
+  await publish({ kind: 'project.created', project: snapshot, by: asker.id })
+  const { import_url: _url, namespace_id: _id, path: _path, ...given } = body
+  const after = {
+    ...given,
+    visibility_level: visibilityLevel,
+    ...(filling && (await originOfContent(filling))),
+    ...adopted?.content
+  }
+  const target = { type: 'project', id: project.id, name: snapshot.path_with_namespace }
+  await audit(origin, { action: 'project.create', target, changes: changesBetween(null, after) })
+  return project
+}
+
+/** Returns the origin of a new project's content for the audit: the URL without its password. */
+async function originOfContent(filling: Filling): Promise<{ readonly [name: string]: string }> {
+  if ('url' in filling) return { import_url: shownUrl(filling.url) }
+  return { forked_from: (await projectSnapshot(filling.fromProjectId)).path_with_namespace }
+}
+
+/**
+ * Returns the namespace of the new project: the caller's own, a group in which the caller is at least a Master, or any
+ * namespace for administrators. Nobody can change or remove it before the transaction ends. Throws Invalid for any
+ * other namespace.
+ */
+async function findNamespace(id: number | undefined, asker: ActorUser): Promise<Namespace> {
+  const where = id === undefined ? { kind: 'user' as const, ownerId: asker.id } : { id }
+  const namespace = await Namespace.findOne({ where, lock: Transaction.LOCK.SHARE })
+  if (!namespace || !(await mayCreateIn(namespace, asker))) throw new Invalid('namespace', 'is not valid')
+  return namespace
+}
+
+async function mayCreateIn({ id, kind, ownerId }: Namespace, asker: ActorUser): Promise<boolean> {
+  if (asker.admin || ownerId === asker.id) return true
+  if (kind === 'user') return false
+  return ((await levelInNamespace(id, asker.id)) ?? 0) >= MASTER
+}
+
+/**
+ * Locks the owner's row, so that two concurrent requests cannot both use the last place. Throws Invalid, ProjectLimit.
+ */
+async function lockOwner({ ownerId }: Namespace): Promise<User> {
+  const owner = ownerId === null ? null : await User.findByPk(ownerId, { lock: true })
+  if (!owner) throw new Invalid('namespace', 'is not valid')
+  const namespaces = await Namespace.findAll({ where: { ownerId }, attributes: ['id'] })
+  const owned = await Project.count({ where: { namespaceId: namespaces.map(({ id }) => id) } })
+  if (owned >= owner.projectsLimit) throw new ProjectLimit(owner.projectsLimit)
+  return owner
+}
+
+function settings(body: ProjectBody) {
+  return {
+    description: body.description ?? null,
+    issuesEnabled: body.issues_enabled,
+    mergeRequestsEnabled: body.merge_requests_enabled,
+    buildsEnabled: body.builds_enabled,
+    wikiEnabled: body.wiki_enabled,
+    snippetsEnabled: body.snippets_enabled,
+    containerRegistryEnabled: body.container_registry_enabled,
+    lfsEnabled: body.lfs_enabled,
+    sharedRunnersEnabled: body.shared_runners_enabled,
+    publicBuilds: body.public_builds,
+    requestAccessEnabled: body.request_access_enabled,
+    onlyAllowMergeIfBuildSucceeds: body.only_allow_merge_if_build_succeeds,
+    onlyAllowMergeIfAllDiscussionsAreResolved: body.only_allow_merge_if_all_discussions_are_resolved
+  }
+}
+
+async function create(values: CreationAttributes<Project>): Promise<Project> {
+  try {
+    return await Project.create(values)
+  } catch (error) {
+    const key = duplicateKey(error)
+    if (key !== 'projects_path' && key !== 'projects_name') throw error
+    throw new Invalid(await takenNames(values, key === 'projects_path' ? 'path' : 'name'))
+  }
+}
+
+const oneOf = <T>(list: readonly T[]): T => list[randomInt(list.length)] as T

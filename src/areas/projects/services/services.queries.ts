@@ -1,0 +1,45 @@
+import { row } from '../../../db/connect/sql.js'
+import { decrypt } from '../../../secrets.js'
+import type { Slug } from './kinds.js'
+import type { ServiceBody } from './services.schema.js'
+
+export interface ServiceRow {
+  readonly id: number
+  readonly active: number
+  readonly properties_encrypted: Buffer | null
+  readonly created_at: Date
+  readonly updated_at: Date
+}
+
+/** A service of a project. `row` is null until it is saved. */
+export interface Service {
+  readonly slug: Slug
+  readonly row: ServiceRow | null
+}
+
+export type Properties = ServiceBody
+
+const SELECT = `select id, active, properties_encrypted, created_at, updated_at from services
+  where project_id = ? and slug = ?`
+
+export async function findService(projectId: number, slug: Slug): Promise<Service> {
+  return { slug, row: (await row<ServiceRow>(SELECT, [projectId, slug])) ?? null }
+}
+
+/** Locks the row of a service, if it has one, until the transaction ends. */
+export async function lockService(projectId: number, slug: Slug): Promise<Service> {
+  return { slug, row: (await row<ServiceRow>(`${SELECT} for update`, [projectId, slug])) ?? null }
+}
+
+/**
+ * Returns the stored properties. Properties that were encrypted with another key count as absent: they can be set
+ * again.
+ */
+export function propertiesOf({ row }: Service): Properties {
+  if (!row?.properties_encrypted) return {}
+  try {
+    return JSON.parse(decrypt(row.properties_encrypted)) as Properties
+  } catch {
+    return {}
+  }
+}

@@ -1,0 +1,80 @@
+// What the mails about accounts say. Their texts are in templates/mail.
+import type { MailFacts } from '../../../mail/kinds.js'
+import type { Doer } from '../../ground/activity/authors.js'
+import type { Published, Stored } from '../../ground/activity/events.js'
+
+/** The events of which the owner of an account always hears. */
+export type SecurityKind =
+  | 'key.added'
+  | 'email.added'
+  | 'email.changed'
+  | 'password.changed'
+  | 'token.created'
+  | 'sign_in.from_new_address'
+
+type Facts = MailFacts['security']
+type Said = Pick<Facts, 'title' | 'details'> & { readonly by?: Stored<Doer>; readonly advice: string }
+
+const REMOVE = 'If you do not know of it, change your password, and look through'
+
+/** What a mail says of such an event; null when an older version told it, without saying whom it concerns. */
+const SAID: { readonly [Kind in SecurityKind]: (event: Published<Kind>['event']) => Said | null } = {
+  'key.added': ({ owner }) =>
+    owner
+      ? {
+          title: 'A new SSH key was added to your account',
+          details: [
+            ['Title', owner.title],
+            ['Fingerprint', `SHA256:${owner.fingerprint}`]
+          ],
+          by: owner.by,
+          advice: `${REMOVE} the SSH keys of your account.`
+        }
+      : null,
+  'email.added': ({ email, by }) => ({
+    title: 'A new email address was added to your account',
+    details: [['Address', email.address]],
+    by,
+    advice: `${REMOVE} the addresses of your account.`
+  }),
+  'email.changed': ({ before, after, by }) => ({
+    title: 'The email address of your account was changed',
+    details: [
+      ['Before', before],
+      ['Now', after]
+    ],
+    by,
+    advice: 'If you do not know of it, ask an administrator at once.'
+  }),
+  'password.changed': ({ by }) => ({
+    title: 'The password of your account was changed',
+    details: [],
+    by,
+    advice: 'All your sessions have ended. If you do not know of it, set another password at once.'
+  }),
+  'token.created': ({ token, by }) => ({
+    title:
+      token.kind === 'private'
+        ? 'Your private token was replaced'
+        : 'A personal access token was made for your account',
+    details: token.kind === 'private' ? [] : [['Name', token.name]],
+    by,
+    advice: `${REMOVE} the access tokens of your account.`
+  }),
+  'sign_in.from_new_address': ({ address }) => ({
+    title: 'Somebody signed in to your account from a new address',
+    details: [['Address', address]],
+    advice: `If that was not you, change your password, and end the other sessions of your account.`
+  })
+}
+
+/** Such an event. */
+export type Security = { readonly [Kind in SecurityKind]: Published<Kind> }[SecurityKind]
+
+/** The facts of the mail about such an event; null when there is none. */
+export function securityFacts({ event, at }: Security, username: string): Facts | null {
+  const said = (SAID[event.kind] as (event: unknown) => Said | null)(event)
+  if (!said) return null
+  const { by, ...rest } = said
+  return { ...rest, username, at, byAdministrator: by?.foreign ?? false }
+}

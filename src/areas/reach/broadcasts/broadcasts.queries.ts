@@ -1,0 +1,54 @@
+import { row, rows } from '../../../db/connect/sql.js'
+import { countTotal, PART, type Page, type PageRequest, window } from '../../../db/lists/paginate.js'
+import { NotFound } from '../../../errors.js'
+
+export interface BroadcastRow {
+  readonly id: number
+  readonly message: string
+  readonly starts_at: Date
+  readonly ends_at: Date
+  readonly color: string
+  readonly font: string
+}
+
+const COLUMNS = 'id, message, starts_at, ends_at, color, font'
+const ACTIVE = 'starts_at <= ? and ends_at >= ?'
+/** More messages than these would fill the page. */
+const SHOWN = 20
+
+/** A page of messages, in the order of their ids. Not specified: the order. */
+export async function listBroadcasts({
+  active = false,
+  ...query
+}: PageRequest & { active?: boolean }): Promise<Page<BroadcastRow>> {
+  const where = active ? ACTIVE : '1 = 1'
+  const values = active ? [new Date(), new Date()] : []
+  const { page, perPage, sql } = window(query)
+  const [total, items] = await Promise.all([
+    countTotal(`select count(*) as total from broadcast_messages where ${where}`, values),
+    rows<BroadcastRow>(`select ${COLUMNS} from broadcast_messages where ${where} order by id ${sql}`, values)
+  ])
+  return { items, total, page, perPage }
+}
+
+/** The next part of such a list: messages with a higher id than `after`. */
+export function broadcastsAfter(active: boolean, after: number): Promise<BroadcastRow[]> {
+  const now = new Date()
+  return rows<BroadcastRow>(
+    `select ${COLUMNS} from broadcast_messages where ${active ? `${ACTIVE} and ` : ''}id > ? order by id limit ${PART}`,
+    active ? [now, now, after] : [after]
+  )
+}
+
+/** The messages to show now, newest first. */
+export function activeBroadcasts(): Promise<BroadcastRow[]> {
+  const now = new Date()
+  return rows(`select ${COLUMNS} from broadcast_messages where ${ACTIVE} order by id desc limit ${SHOWN}`, [now, now])
+}
+
+/** One message. Throws NotFound. */
+export async function requireBroadcast(id: number): Promise<BroadcastRow> {
+  const found = await row<BroadcastRow>(`select ${COLUMNS} from broadcast_messages where id = ?`, [id])
+  if (!found) throw new NotFound()
+  return found
+}

@@ -1,0 +1,59 @@
+import { row } from '../../../db/connect/sql.js'
+import type { MailKind } from '../../../mail/kinds.js'
+import type { TargetType } from '../../planning/participation/targets.js'
+
+/** What waits, is on its way, waits for the end of the hour, went alone, went in a digest, never went, was not wanted. */
+export const DELIVERY_STATES = ['waiting', 'sending', 'held', 'sent', 'digested', 'failed', 'canceled'] as const
+export type DeliveryState = (typeof DELIVERY_STATES)[number]
+
+export interface DeliveryRow {
+  readonly id: number
+  readonly user_id: number | null
+  readonly address: string
+  readonly reason: string
+  readonly state: DeliveryState
+  readonly attempts: number
+  readonly created_at: Date
+  /** When its last try began; null before the first one. */
+  readonly tried_at: Date | null
+  readonly kind: MailKind
+  readonly facts: string
+  readonly thread: string | null
+  readonly always: number
+  readonly project_id: number | null
+  readonly target_type: TargetType | null
+  readonly target_id: number | null
+  readonly path: string | null
+  readonly name: string | null
+  /** The state of the user; null when there is no such user. */
+  readonly user_state: string | null
+  /** Whether the user still has the address. */
+  readonly owned: number
+  readonly bounced: number
+}
+
+/** Everything that decides about one delivery, in one statement. */
+export const DELIVERY = `select d.id, d.user_id, d.address, d.reason, d.state, d.attempts, d.created_at, d.tried_at,
+    m.kind, m.facts, m.thread, m.always, m.project_id, m.target_type, m.target_id,
+    concat(n.path, '/', p.path) as path, u.name, u.state as user_state,
+    (coalesce(u.email_key = lower(d.address), false)
+      or exists (select 1 from emails e where e.user_id = d.user_id and e.email_key = lower(d.address))) as owned,
+    exists (select 1 from mail_bounces b where b.address = lower(d.address)) as bounced
+  from mail_deliveries d
+    join mails m on m.id = d.mail_id
+    left join users u on u.id = d.user_id
+    left join projects p on p.id = m.project_id
+    left join namespaces n on n.id = p.namespace_id`
+
+export const findDelivery = (id: number): Promise<DeliveryRow | undefined> =>
+  row<DeliveryRow>(`${DELIVERY} where d.id = ?`, [id])
+
+/** Returns how many mails an address got since a moment, counting no more than `most`, and no security mail. */
+export async function countSent(address: string, since: Date, most: number): Promise<number> {
+  const found = await row<{ total: number }>(
+    `select count(*) as total from (select 1 from mail_deliveries d join mails m on m.id = d.mail_id
+     where d.address = ? and d.state = 'sent' and d.sent_at >= ? and not m.always limit ${most}) as some`,
+    [address, since]
+  )
+  return Number(found?.total ?? 0)
+}

@@ -1,0 +1,142 @@
+// Mails that wait. A mail is a row, each of its recipients is a delivery, and each delivery has a job: all of them commit with
+// the change that caused the mail, and the server of mail is asked later.
+import { execute, row, rows } from '../../../db/connect/sql.js'
+import { transact } from '../../../db/connect/transact.js'
+import { batches } from '../../../lib/batches.js'
+import type { MailFacts, MailKind } from '../../../mail/kinds.js'
+import { enqueueAll } from '../../../queue/enqueue.js'
+import { isAddress } from '../../people/users/emails.js'
+import type { Target } from '../../planning/participation/targets.js'
+import { factsText } from './payload.js'
+
+export interface Recipient {
+  /** Null for an address that is no user's, such as one in the settings of a service. */
+  readonly userId: number | null
+  readonly address: string
+  /** The name of a reason in mail/reasons.ts. */
+  readonly reason: string
+}
+
+export interface NewMail<Kind extends MailKind = MailKind> {
+  /** Unique to the mail, such as `HAPPENING_ID issue`: it is queued once for each recipient, however often this is called. */
+  readonly once: string
+  readonly kind: Kind
+  /** What the templates show. Stored once for all recipients; texts in it are cut to fit into 64 KiB (payload.ts). */
+  readonly facts: MailFacts[Kind]
+  /** Mails about one issue, merge request and so on are one conversation: `issue_12`. */
+  readonly thread?: string
+  /** For List-Id and List-Unsubscribe; absent for security mail. `target` is what one click ends; without it, the project. */
+  readonly list?: { readonly projectId: number; readonly target?: Target }
+  readonly recipients: readonly Recipient[]
+  /** Security mail: it is never limited, part of a digest, or kept from an address that bounced. */
+  readonly always?: boolean
+}
+
+/** Jobs of security mail start before all others: somebody waits for the link. */
+export const SOON = 10
+const BATCH = 500
+/** What the columns hold. `insert ignore` would cut what is too long, and nobody would notice. */
+const LONGEST_ONCE = 150
+const THREAD = /^[\w.-]{1,64}$/
+const LONGEST_REASON = 255
+/** Bytes, as SMTP has it. */
+const LONGEST_ADDRESS = 254
+const LONGEST_LOCAL_PART = 64
+
+/**
+ * Queues a mail. Call it inside `transact` or in a listener. A second call with the same `once` adds only recipients that
+ * the mail does not have yet. An address that no server would take becomes a delivery that has failed.
+ */
+export async function queueMail<Kind extends MailKind>(mail: NewMail<Kind>): Promise<void> {
+  await queueMailAt(mail, undefined)
+}
+
+/** Does the same for a mail that goes at a moment. */
+export async function queueMailAt<Kind extends MailKind>(mail: NewMail<Kind>, runAt: Date | undefined): Promise<void> {
+  if (mail.once.length > LONGEST_ONCE) throw new Error('a mail has too long a name')
+  if (mail.thread !== undefined && !THREAD.test(mail.thread)) throw new Error('a conversation has a wrong name')
+  if (mail.recipients.length === 0) return
+  const facts = factsText(mail.facts)
+  await transact(async () => {
+    const now = new Date()
+    const id = await mailId(mail, facts, now)
+    // The lock on the mail keeps others from adding recipients at the same time.
+    const before = await rows<{ address: string }>('select address from mail_deliveries where mail_id = ?', [id])
+    const known = new Set(before.map(({ address }) => address.toLowerCase()))
+    const fresh = withoutDoubles(mail.recipients, known)
+    for (const some of batches(fresh, BATCH)) await insertDeliveries(id, some, now)
+    const added = await waiting(id, before.length === 0 ? null : new Set(fresh.map(({ address }) => address)))
+    await enqueueAll(
+      'mail.send',
+      added.map(deliveryId => ({ deliveryId })),
+      { runAt, ...(mail.always && { priority: SOON }) }
+    )
+  })
+}
+
+/** Inserts the mail, unless it is there, and locks it. */
+async function mailId(mail: NewMail, facts: string, now: Date): Promise<number> {
+  const { list, always = false } = mail
+  await execute(
+    `insert ignore into mails (once, kind, facts, thread, project_id, target_type, target_id, always, created_at)
+     values (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    [
+      mail.once,
+      mail.kind,
+      facts,
+      mail.thread ?? null,
+      list?.projectId ?? null,
+      list?.target?.type ?? null,
+      list?.target?.id ?? null,
+      always,
+      now
+    ]
+  )
+  const found = await row<{ id: number }>('select id from mails where once = ? for update', [mail.once])
+  if (!found) throw new Error('a mail was not stored')
+  return found.id
+}
+
+function withoutDoubles(recipients: readonly Recipient[], known: ReadonlySet<string>): Recipient[] {
+  const all = new Map<string, Recipient>()
+  for (const recipient of recipients) {
+    const address = recipient.address.slice(0, 255)
+    const key = address.toLowerCase()
+    if (!known.has(key) && !all.has(key)) all.set(key, { ...recipient, address })
+  }
+  return [...all.values()]
+}
+
+async function insertDeliveries(mailId: number, recipients: readonly Recipient[], now: Date): Promise<void> {
+  await execute(
+    `insert ignore into mail_deliveries (mail_id, user_id, address, reason, state, error, created_at)
+     values ${recipients.map(() => '(?, ?, ?, ?, ?, ?, ?)').join(', ')}`,
+    recipients.flatMap(({ userId, address, reason }) => [
+      mailId,
+      userId,
+      address,
+      reason.slice(0, LONGEST_REASON),
+      ...(isSendable(address) ? ['waiting', null] : ['failed', 'the address is not valid']),
+      now
+    ])
+  )
+}
+
+/** Returns true when a server could take mail for this address. */
+export function isSendable(address: string): boolean {
+  const at = address.lastIndexOf('@')
+  return (
+    isAddress(address) &&
+    Buffer.byteLength(address) <= LONGEST_ADDRESS &&
+    Buffer.byteLength(address.slice(0, at)) <= LONGEST_LOCAL_PART
+  )
+}
+
+/** Returns the new deliveries that wait: those to the given addresses, or all. */
+async function waiting(mailId: number, addresses: ReadonlySet<string> | null): Promise<number[]> {
+  const found = await rows<{ id: number; address: string }>(
+    "select id, address from mail_deliveries where mail_id = ? and state = 'waiting'",
+    [mailId]
+  )
+  return found.filter(({ address }) => addresses === null || addresses.has(address)).map(({ id }) => id)
+}

@@ -1,0 +1,31 @@
+// Hears of what happens, and queues the mails about it. The change itself waits for none of this.
+import type { Listener } from '../../ground/activity/listeners.js'
+import { issueNotices } from './notices/issues.js'
+import { mergeRequestNotices } from './notices/merge-requests.js'
+import { commentNotice, editNotice, noteNotice } from './notices/notes.js'
+import { sendNotice, sendNotices } from './notices/notice.js'
+import { pipelineNotice } from './notices/pipelines.js'
+
+export const notifications: Listener = {
+  name: 'notifications',
+  on: {
+    'issue.changed': async told => sendNotices(await issueNotices(told)),
+    'merge_request.changed': async told => sendNotices(await mergeRequestNotices(told)),
+    'note.created': async told => {
+      const notice = await noteNotice(told)
+      if (notice) await sendNotice(notice)
+    },
+    'note.edited': async told => {
+      const notice = await editNotice(told)
+      if (notice) await sendNotice(notice)
+    },
+    'commit.commented': async told => {
+      const notice = await commentNotice(told)
+      if (notice) await sendNotice(notice)
+    },
+    'pipeline.changed': async told => {
+      const notice = await pipelineNotice(told)
+      if (notice) await sendNotice(notice)
+    }
+  }
+}

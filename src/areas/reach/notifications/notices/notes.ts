@@ -1,0 +1,183 @@
+// Mails about notes: on issues, merge requests and snippets of projects, and on commits.
+import { may } from '../../../../access/authorize.js'
+import { readCommit } from '../../../../git/objects/objects.js'
+import type { NoteFacts } from '../../../../mail/kinds.js'
+import { mentionsOf } from '../../../../text/mentions.js'
+import type { Published } from '../../../ground/activity/events.js'
+import { findCommitComment } from '../../../planning/discussion/comments/commit-comments.queries.js'
+import { findToldNote, type NoteRow } from '../../../planning/discussion/notes.queries.js'
+import { findToldIssue } from '../../../planning/issues/issues.queries.js'
+import { findMergeRequest } from '../../../planning/merge-requests/merge-requests.queries.js'
+import type { ProjectRow } from '../../../projects/projects/projects.queries.js'
+import { repositoryPath } from '../../../projects/projects/repositories.js'
+import { findSnippet, seenLevels } from '../../../projects/snippets/snippets.queries.js'
+import type { Concerned } from '../people.queries.js'
+import { issueReadable } from './issues.js'
+import { mergeRequestReadable } from './merge-requests.js'
+import { type Notice, pathOf, readNames, readProject, urlOf } from './notice.js'
+
+/** What a note is about. */
+interface Subject {
+  readonly concerned: Pick<Concerned, 'target' | 'writers' | 'named' | 'isReadable'>
+  readonly thread: string
+  readonly page: string
+  readonly words: string
+  readonly shown: Pick<NoteFacts, 'reference' | 'title' | 'place'>
+}
+
+/** The mail about a new note; null when it, or what it is about, is gone. */
+export async function noteNotice(told: Published<'note.created'>): Promise<Notice<'note'> | null> {
+  const note = await findToldNote(told.event.noteId)
+  if (!note) return null
+  const [project, subject] = await Promise.all([readProject(note.project_id), subjectOf(note, told.event.confidential)])
+  if (!project || !subject) return null
+  return notice(told.id, project, { id: note.id, text: note.note, authorId: note.author_id }, subject)
+}
+
+/** The mail about names that an edit of a note adds; null without any. */
+export async function editNotice(told: Published<'note.edited'>): Promise<Notice<'note'> | null> {
+  const { noteId, by, named } = told.event
+  if (!named || by === undefined) return null
+  const note = await findToldNote(noteId)
+  const project = note && (await readProject(note.project_id))
+  const subject = project && (await subjectOf(note, false))
+  if (!subject) return null
+  return {
+    ...notice(
+      told.id,
+      project,
+      { id: note.id, text: note.note, authorId: by, verb: 'mentioned you in a note' },
+      subject
+    ),
+    event: 'mentioned',
+    concerned: { ...subject.concerned, project, mentions: named }
+  }
+}
+
+/** The mail about a new comment on a commit. */
+export async function commentNotice(told: Published<'commit.commented'>): Promise<Notice<'note'> | null> {
+  const comment = await findCommitComment(told.event.commentId)
+  const project = comment && (await readProject(comment.project_id))
+  if (!project) return null
+  const { id, note, author_id: authorId, sha, path, line } = comment
+  const commit = await readCommit(repositoryPath(project), sha)
+  const people = [commit?.authorEmail ?? '', commit?.committerEmail ?? '']
+  return notice(
+    told.id,
+    project,
+    { id, text: note, authorId },
+    {
+      concerned: {
+        writers: {
+          sql: `select author_id as user_id from notes where project_id = ? and commit_id = ? and not is_system
+          union select id from users where email_key in (lower(?), lower(?)) and email_confirmed_at is not null
+          union select user_id from emails where email_key in (lower(?), lower(?)) and confirmed_at is not null`,
+          values: [project.id, sha, ...people, ...people]
+        },
+        named: [],
+        isReadable: (of, actor) => may(actor, 'commit.read', of)
+      },
+      thread: `commit_${project.id}_${sha}`,
+      page: `commit/${sha}`,
+      words: 'the commit',
+      shown: {
+        reference: sha.slice(0, 8),
+        title: commit?.message.split('\n', 1)[0] ?? '',
+        place: path === null ? null : `${path}, line ${line}`
+      }
+    }
+  )
+}
+
+interface Written {
+  readonly id: number
+  readonly text: string
+  readonly authorId: number
+  readonly verb?: string
+}
+
+function notice(key: string, project: ProjectRow, written: Written, subject: Subject): Notice<'note'> {
+  const { id, text, authorId, verb = 'wrote' } = written
+  const { concerned, thread, page, words, shown } = subject
+  return {
+    event: 'new_note',
+    once: `${key} note`,
+    actorId: authorId,
+    concerned: { ...concerned, project, mentions: mentionsOf(text) },
+    mail: { kind: 'note', thread },
+    facts: async () => ({
+      ...shown,
+      project: pathOf(project),
+      url: urlOf(project, `${page}#note_${id}`),
+      happened: `${(await readNames([authorId]))(authorId)} ${verb} about ${words}`,
+      text
+    })
+  }
+}
+
+async function subjectOf(note: NoteRow, wasConfidential: boolean): Promise<Subject | undefined> {
+  const { noteable_type: type, noteable_id: id } = note
+  if (id === null || type === 'Commit') return undefined
+  return type === 'Issue' ? ofIssue(id, wasConfidential) : type === 'MergeRequest' ? ofMergeRequest(id) : ofSnippet(id)
+}
+
+async function ofIssue(id: number, wasConfidential: boolean): Promise<Subject | undefined> {
+  const found = await findToldIssue(id)
+  return (
+    found && {
+      concerned: {
+        target: { type: 'Issue', id },
+        named: [
+          ['author', found.author_id],
+          ['assignee', found.assignee_id]
+        ],
+        isReadable: issueReadable({ ...found, confidential: wasConfidential || found.confidential === 1 })
+      },
+      thread: `issue_${id}`,
+      page: `issues/${found.iid}`,
+      words: 'the issue',
+      shown: { reference: `#${found.iid}`, title: found.title, place: null }
+    }
+  )
+}
+
+async function ofMergeRequest(id: number): Promise<Subject | undefined> {
+  const found = await findMergeRequest(id)
+  return (
+    found && {
+      concerned: {
+        target: { type: 'MergeRequest', id },
+        named: [
+          ['author', found.author_id],
+          ['assignee', found.assignee_id]
+        ],
+        isReadable: mergeRequestReadable
+      },
+      thread: `merge_request_${id}`,
+      page: `merge_requests/${found.iid}`,
+      words: 'the merge request',
+      shown: { reference: `!${found.iid}`, title: found.title, place: null }
+    }
+  )
+}
+
+async function ofSnippet(id: number): Promise<Subject | undefined> {
+  const found = await findSnippet(id)
+  return (
+    found && {
+      concerned: {
+        writers: {
+          sql: `select author_id as user_id from notes where noteable_type = 'Snippet' and noteable_id = ? and not is_system`,
+          values: [id]
+        },
+        named: [['author', found.author_id]],
+        isReadable: (project, actor) =>
+          may(actor, 'snippet.read', project) && seenLevels(project, actor).includes(found.visibility_level)
+      },
+      thread: `snippet_${id}`,
+      page: `snippets/${id}`,
+      words: 'the snippet',
+      shown: { reference: `$${id}`, title: found.title, place: null }
+    }
+  )
+}

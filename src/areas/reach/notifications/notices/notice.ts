@@ -1,0 +1,85 @@
+// One event that people may get mail of: whom it may concern, and what the mail shows.
+import { nobody } from '../../../../access/actor.js'
+import { publicUrl } from '../../../../config.js'
+import { askTogether } from '../../../../db/connect/batching.js'
+import { marks, padded, rows } from '../../../../db/connect/sql.js'
+import type { MailFacts, MailKind } from '../../../../mail/kinds.js'
+import { mentionedMembers } from '../../../planning/participation/mentioned-members.js'
+import { findProject, type ProjectRow } from '../../../projects/projects/projects.queries.js'
+import { type NewMail, queueMail } from '../../mail/outbox.js'
+import { type Concerned, readOthers } from '../people.queries.js'
+import { type MailEvent, recipientsOf } from '../recipients.js'
+
+export interface Notice<Kind extends MailKind = MailKind> {
+  readonly event: MailEvent
+  /** Unique to the notice. */
+  readonly once: string
+  readonly actorId: number | null
+  readonly byItself?: boolean
+  readonly concerned: Concerned
+  readonly mail: Pick<NewMail<Kind>, 'kind' | 'thread'>
+  /** Read when somebody gets the mail. */
+  readonly facts: () => Promise<MailFacts[Kind]>
+}
+
+/** Queues the mails of one event, in this order. Who gets another one of them gets none of a mention, which all of them show. */
+export async function sendNotices(notices: readonly Notice[]): Promise<void> {
+  const reached = new Set<number>()
+  for (const notice of notices) {
+    const told = await sendNotice(notice, notice.event === 'mentioned' ? reached : new Set())
+    for (const id of told) reached.add(id)
+  }
+}
+
+/** Queues the mail of a notice, for all whom it concerns but these. Returns who gets it. A second call queues nothing. */
+export async function sendNotice<Kind extends MailKind>(
+  notice: Notice<Kind>,
+  but: ReadonlySet<number> = new Set()
+): Promise<readonly number[]> {
+  const { event, once, actorId, byItself, mail } = notice
+  const concerned = await withMembers(notice)
+  const people = await readOthers(concerned, byItself ? null : actorId)
+  const addresses = new Map(people.map(({ id, address }) => [id, address]))
+  const recipients = recipientsOf(event, { actorId, byItself, people }).flatMap(({ userId, reason }) => {
+    const address = addresses.get(userId)
+    return address && !but.has(userId) ? [{ userId, address, reason }] : []
+  })
+  if (recipients.length === 0) return []
+  const { project, target } = concerned
+  await queueMail<Kind>({
+    ...mail,
+    once,
+    facts: await notice.facts(),
+    list: { projectId: project.id, ...(target && { target: { ...target, projectId: project.id } }) },
+    recipients
+  })
+  return recipients.map(({ userId }) => userId)
+}
+
+/** Decided: `@all` and `@group` mean each member, as far as who does it may reach them. */
+async function withMembers({ actorId, concerned }: Notice): Promise<Concerned> {
+  const { mentions = [], project } = concerned
+  if (actorId === null || mentions.length === 0) return concerned
+  return { ...concerned, mentionedMembers: await mentionedMembers(mentions, actorId, project.id) }
+}
+
+/** Reads a project without the rights of anybody; undefined when it is gone. */
+export const readProject: (id: number) => Promise<ProjectRow | undefined> = askTogether(id => findProject(id, nobody))
+
+export const pathOf = ({ namespace_path: namespace, path }: ProjectRow): string => `${namespace}/${path}`
+export const urlOf = (project: ProjectRow, page: string): string => `${publicUrl()}/${pathOf(project)}/${page}`
+
+/** Returns the names of users by their ids; for nobody and for those who are gone, a word. */
+export async function readNames(ids: readonly (number | null | undefined)[]): Promise<(id: number | null) => string> {
+  const known = [...new Set(ids)].filter(id => id !== null && id !== undefined)
+  const list = padded(known)
+  const found =
+    known.length === 0
+      ? []
+      : await rows<{ id: number; name: string; username: string }>(
+          `select id, name, username from users where id in (${marks(list)})`,
+          list
+        )
+  const names = new Map(found.map(({ id, name, username }) => [id, `${name} (@${username})`]))
+  return id => (id === null ? 'nobody' : (names.get(id) ?? 'somebody'))
+}

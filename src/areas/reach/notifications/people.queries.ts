@@ -1,0 +1,262 @@
+// The facts about the people whom an event may concern, all with one statement: five thousand watchers of a project and ten
+// thousand names in a text cost no more statements than none.
+import { type Actor, actorOf } from '../../../access/actor.js'
+import { ACTOR_USER, type ActorUserColumns, actorUserOf } from '../../../access/actor-user.js'
+import { levelIn } from '../../../access/authorize.js'
+import { type Fragment, LEVEL_OF_EACH, membersOfProject } from '../../../access/membership.js'
+import { askTogether } from '../../../db/connect/batching.js'
+import { lowerMarks, marks, padded, row, rows, type Value } from '../../../db/connect/sql.js'
+import { GUEST } from '../../../lib/levels.js'
+import type { TargetType } from '../../planning/participation/targets.js'
+import type { ProjectRow } from '../../projects/projects/projects.queries.js'
+import { DEFAULT_LEVEL, eventsIn, type LevelName, nameOf, numberOf } from './levels.js'
+import { type Applied, type Person, ROLES, type Role } from './recipients.js'
+
+/** What decides who may be concerned. */
+export interface Concerned {
+  readonly project: ProjectRow
+  /** Its participants and subscribers are concerned. */
+  readonly target?: { readonly type: TargetType; readonly id: number }
+  /** Who has written about what has neither: a statement that gives `user_id`. */
+  readonly writers?: Fragment
+  /** People whom the event names; null for nobody. */
+  readonly named: readonly (readonly [role: Role, userId: number | null])[]
+  /** Names of users and groups in the text. */
+  readonly mentions?: readonly string[]
+  /** Where the members are whom it mentions by the names of groups: statements that give `user_id`. */
+  readonly mentionedMembers?: readonly Fragment[]
+  /** Labels whose subscribers are concerned. */
+  readonly labelIds?: readonly number[]
+  /** Whether somebody who may see the project, with this level there, may read the target. */
+  readonly isReadable: (project: ProjectRow, actor: Actor) => boolean
+}
+
+export interface Candidate extends Person {
+  readonly username: string
+  /** What the user has set: `global` where nothing is. */
+  readonly set: { readonly project: LevelName; readonly group: LevelName; readonly global: LevelName }
+  /** Where mail goes to; null when no address of the user is confirmed. */
+  readonly address: string | null
+}
+
+/** Where mail to the user `u` goes: the chosen address, or else the primary one; null unless it is confirmed. */
+const ADDRESS = {
+  column: 'coalesce(e.email, if(u.email_confirmed_at is null, null, u.email))',
+  joins: `left join notification_settings su on su.user_id = u.id and su.source_type = 'Global' and su.source_id = 0
+     left join emails e on e.user_id = u.id and e.email_key = lower(su.notification_email) and e.confirmed_at is not null`
+}
+
+/** Returns where mail to a user goes; undefined for one who is blocked or gone, or whose address is not confirmed. */
+export async function addressOf(userId: number): Promise<string | undefined> {
+  const found = await row<{ address: string | null }>(
+    `select ${ADDRESS.column} as address from users u ${ADDRESS.joins} where u.id = ? and u.state = 'active'`,
+    [userId]
+  )
+  return found?.address ?? undefined
+}
+
+/** Each role is a bit, so that the database gathers those of a person. */
+const bit = (role: Role) => 2 ** ROLES.indexOf(role)
+const rolesIn = (bits: number): ReadonlySet<Role> => new Set(ROLES.filter(role => (bits & bit(role)) !== 0))
+
+interface FactsRow extends ActorUserColumns {
+  readonly state: string
+  readonly access_level: number | null
+  readonly project_level: number | null
+  readonly project_events: string | null
+  readonly group_level: number | null
+  readonly group_events: string | null
+  readonly global_level: number | null
+  readonly global_events: string | null
+  readonly address: string | null
+}
+
+interface CandidateRow extends FactsRow {
+  readonly roles: number
+}
+
+/** Users. So many are read by their ids, more by what makes them concerned. */
+const FEW = 100
+
+/**
+ * Returns all whom an event may concern, each once, but for the one who did it. Mostly that is nobody, or a few people: their ids are
+ * looked up first, which costs a tenth of reading the facts about whoever may come.
+ */
+export async function readOthers(concerned: Concerned, actorId: number | null): Promise<readonly Candidate[]> {
+  const { project } = concerned
+  const [hearing, others] = await Promise.all([readHearing(project), readRoles(rolesOf(concerned))])
+  const roles = new Map<number, number>()
+  for (const each of [...hearing, ...others]) {
+    roles.set(each.user_id, (roles.get(each.user_id) ?? 0) | Number(each.role))
+  }
+  if (hearing.length > FEW || others.length > FEW) return readPeople(concerned)
+  if (actorId !== null) roles.delete(actorId)
+  if (roles.size === 0) return []
+  const list = padded([...roles.keys()])
+  const found = await rows<FactsRow>(
+    `select ${FACTS.columns} from users u join projects p on p.id = ? ${FACTS.joins} where u.id in (${marks(list)})`,
+    [project.id, ...list]
+  )
+  return found.map(each => candidateOf({ ...each, roles: roles.get(each.id) ?? 0 }, concerned))
+}
+
+interface Roled {
+  readonly user_id: number
+  readonly role: number
+}
+
+/** Reads one more than a few. */
+async function readRoles(parts: readonly Fragment[]): Promise<readonly Roled[]> {
+  if (parts.length === 0) return []
+  return rows<Roled>(
+    `${parts.map(({ sql }) => sql).join('\n union all ')} limit ${FEW + 1}`,
+    parts.flatMap(({ values }) => values)
+  )
+}
+
+/** Those who hear of everything in a project are the same for all that happens there at the same time. */
+const readHearing = askTogether(
+  (project: ProjectRow) => readRoles(settingsOf(project)),
+  ({ id, namespace_id: namespace }) => `${id} ${namespace}`
+)
+
+const FACTS = {
+  columns: `${ACTOR_USER}, u.state, ${LEVEL_OF_EACH.column},
+       sp.level as project_level, sp.events as project_events, sg.level as group_level, sg.events as group_events,
+       su.level as global_level, su.events as global_events,
+       ${ADDRESS.column} as address`,
+  joins: `${LEVEL_OF_EACH.joins}
+     left join notification_settings sp on sp.user_id = u.id and sp.source_type = 'Project' and sp.source_id = p.id
+     left join notification_settings sg on sg.user_id = u.id and sg.source_type = 'Group' and sg.source_id = p.namespace_id
+     ${ADDRESS.joins}`
+}
+
+/** Returns all whom an event may concern, each once; with `only`, this user alone, concerned or not. */
+export async function readPeople(concerned: Concerned, only?: number): Promise<readonly Candidate[]> {
+  const { project } = concerned
+  const all = [...settingsOf(project), ...rolesOf(concerned)]
+  const parts = [...all, ...(only === undefined ? [] : [role(0, 'select ? as user_id', [only])])]
+  const found = await rows<CandidateRow>(
+    `select ${FACTS.columns}, c.roles
+     from (select user_id, bit_or(role) as roles from (${parts.map(({ sql }) => sql).join('\n union all ')}) every
+       ${only === undefined ? '' : 'where user_id = ?'} group by user_id) c
+     join users u on u.id = c.user_id join projects p on p.id = ? ${FACTS.joins}`,
+    [...parts.flatMap(({ values }) => values), ...(only === undefined ? [] : [only]), project.id]
+  )
+  return found.map(each => candidateOf(each, concerned))
+}
+
+function candidateOf(row: CandidateRow, { project, isReadable }: Concerned): Candidate {
+  const actor = actorOf(actorUserOf(row), 'private')
+  const seen = { ...project, access_level: row.access_level }
+  return {
+    id: row.id,
+    username: row.username,
+    address: row.address,
+    set: {
+      project: setIn(row.project_level),
+      group: setIn(row.group_level),
+      global: row.global_level === null ? DEFAULT_LEVEL : nameOf(row.global_level)
+    },
+    applied: appliedOf(row),
+    roles: rolesIn(Number(row.roles)),
+    isBlocked: row.state !== 'active',
+    // An administrator counts as an owner, and is no member for that.
+    isMember: levelIn(seen, { user: { ...actorUserOf(row), admin: false } }) >= GUEST,
+    canRead: isReadable(seen, actor)
+  }
+}
+
+const setIn = (level: number | null): LevelName => (level === null ? 'global' : nameOf(level))
+
+/** What holds: the setting of the project, unless that is global; then of the group; then of everything. */
+function appliedOf(row: FactsRow): Applied {
+  const places = [
+    ['project', row.project_level, row.project_events],
+    ['group', row.group_level, row.group_events],
+    ['global', row.global_level, row.global_events]
+  ] as const
+  for (const [from, number, events] of places) {
+    const level = setIn(number)
+    if (level !== 'global') return { level, from, events: eventsIn(events) }
+  }
+  // Not specified: the level global of everything. There is nothing that it could stand for.
+  return { level: DEFAULT_LEVEL, from: 'global', events: new Set() }
+}
+
+const role = (bits: number, sql: string, values: readonly Value[]): Fragment => ({
+  sql: `select user_id, ${bits} as role from (${sql}) some`,
+  values
+})
+
+/** The levels with which people hear of what does not concern them otherwise. */
+const HEARING = `(${numberOf('watch')}, ${numberOf('custom')})`
+
+/** What makes people concerned beside their settings. */
+function rolesOf({
+  project,
+  target,
+  writers,
+  named,
+  mentions = [],
+  mentionedMembers = [],
+  labelIds = []
+}: Concerned): Fragment[] {
+  const known = named.filter((each): each is readonly [Role, number] => each[1] !== null)
+  return [
+    ...known.map(([name, id]) => role(bit(name), 'select ? as user_id', [id])),
+    ...(target ? ofTarget(target) : []),
+    ...(writers ? [role(bit('participant'), writers.sql, writers.values)] : []),
+    ...(labelIds.length > 0 ? [ofLabels(project.id, labelIds)] : []),
+    ...(mentions.length > 0 ? [ofMentions(mentions)] : []),
+    ...mentionedMembers.map(({ sql, values }) => role(bit('mentioned'), sql, values))
+  ]
+}
+
+/** The setting of everything is about the projects of which one is a member. */
+function settingsOf({ id, namespace_id: namespaceId }: ProjectRow): Fragment[] {
+  const members = membersOfProject(id)
+  const of = (type: string, sourceId: number) =>
+    role(
+      0,
+      `select user_id from notification_settings where source_type = ? and source_id = ? and level in ${HEARING}`,
+      [type, sourceId]
+    )
+  return [
+    of('Project', id),
+    of('Group', namespaceId),
+    role(
+      0,
+      `select member.user_id from (${members.sql}) member join notification_settings s
+         on s.user_id = member.user_id and s.source_type = 'Global' and s.source_id = 0 and s.level in ${HEARING}`,
+      members.values
+    )
+  ]
+}
+
+const ofTarget = ({ type, id }: NonNullable<Concerned['target']>): Fragment[] => [
+  role(bit('participant'), 'select user_id from participants where target_type = ? and target_id = ?', [type, id]),
+  ...([['subscriber', true] as const, ['unsubscribed', false] as const] as const).map(([name, subscribed]) =>
+    role(bit(name), 'select user_id from subscriptions where target_type = ? and target_id = ? and subscribed = ?', [
+      type,
+      id,
+      subscribed
+    ])
+  )
+]
+
+/** A label of a group has subscribers in each project. */
+function ofLabels(projectId: number, labelIds: readonly number[]): Fragment {
+  const list = padded(labelIds)
+  return role(
+    bit('label_subscriber'),
+    `select user_id from subscriptions
+     where target_type = 'Label' and target_id in (${marks(list)}) and project_id = ? and subscribed`,
+    [...list, projectId]
+  )
+}
+
+function ofMentions(names: readonly string[]): Fragment {
+  const list = padded(names)
+  return role(bit('mentioned'), `select id as user_id from users where username_key in (${lowerMarks(list)})`, list)
+}

@@ -1,8 +1,0 @@
-import { contentDisposition } from '../../lib/disposition.js'
-
-/** The headers of the text of a snippet: a download that runs no script, whatever the text is. */
-export const rawSnippet = ({ id, file_name: name }: { readonly id: number; readonly file_name: string }) => ({
-  'content-type': 'text/plain; charset=utf-8',
-  'content-security-policy': "default-src 'none'; sandbox",
-  'content-disposition': contentDisposition('attachment', name || `snippet-${id}.txt`)
-})

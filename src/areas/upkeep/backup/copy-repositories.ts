@@ -1,0 +1,97 @@
+// Copies the repositories of all projects of the snapshot, three at a time, and then sets their refs back to the
+// snapshot.
+import { existsSync } from 'node:fs'
+import { join, relative } from 'node:path'
+import { config } from '../../../config.js'
+import { row } from '../../../db/connect/sql.js'
+import type { Snapshot } from '../../../db/snapshot/snapshot.js'
+import { isRefName } from '../../../git/refs/refs.js'
+import { repositoryPath } from '../../projects/projects/repositories.js'
+import { copyRepository, PACKED_REFS } from './copy-repository.js'
+import { readFileList, type Unit } from './manifest.js'
+import { type KnownChanges, readNews, rewindRefs } from './reset-refs.js'
+import { type Draft, UnitWriter } from './unit.js'
+
+export interface ProjectToCopy {
+  readonly id: number
+  readonly storage: string
+  readonly default_branch: string | null
+  /** NAMESPACE/PROJECT. */
+  readonly path: string
+}
+
+/** Several large files can wait for the disk at the same time. Small files are copied one by one anyway. */
+const AT_ONCE = 3
+
+export const listProjectsToCopy = (snapshot: Snapshot) =>
+  snapshot.rows<ProjectToCopy>(
+    `select p.id, p.storage, p.default_branch, concat(n.path, '/', p.path) as path
+     from projects p join namespaces n on n.id = p.namespace_id order by p.id`
+  )
+
+export interface CopiedRepositories {
+  readonly units: readonly Unit[]
+  /** Projects that were removed since the snapshot, with their repositories. */
+  readonly removed: readonly number[]
+  /** How many refs had moved since the snapshot and were set back. */
+  readonly rewound: number
+}
+
+/** Copies the repositories of `projects`, except projects that have no repository yet. */
+export async function copyRepositories(
+  draft: Draft,
+  projects: readonly ProjectToCopy[],
+  known: KnownChanges,
+  { signal, done }: { signal: AbortSignal; done: () => void }
+): Promise<CopiedRepositories> {
+  const units = new Map<number, Unit>()
+  const removed: number[] = []
+  const queue = projects.values()
+  const work = async () => {
+    for (const project of queue) {
+      signal.throwIfAborted()
+      const unit = await copyOne(draft, project)
+      if (unit) units.set(project.id, unit)
+      else if (!(await row('select 1 from projects where id = ?', [project.id]))) removed.push(project.id)
+      done()
+      // The calls before are synchronous: this lets the timers of the lease and the progress run.
+      await new Promise(resolve => setImmediate(resolve))
+    }
+  }
+  await Promise.all(Array.from({ length: AT_ONCE }, work))
+  const rewound = await rewindAll(draft, projects, known, units)
+  return { units: [...units.values()], removed, rewound }
+}
+
+async function copyOne(draft: Draft, project: ProjectToCopy): Promise<Unit | null> {
+  const source = repositoryPath(project)
+  if (!existsSync(source)) return null
+  const branch = project.default_branch
+  const head = branch !== null && isRefName(`refs/heads/${branch}`) ? branch : null
+  const unit = new UnitWriter(draft, relative(config().home, source))
+  if (await copyRepository(source, unit, head)) return unit.finish({ id: project.id, path: project.path })
+  unit.abandon()
+  return null
+}
+
+async function rewindAll(
+  draft: Draft,
+  projects: readonly ProjectToCopy[],
+  known: KnownChanges,
+  units: Map<number, Unit>
+): Promise<number> {
+  let all = 0
+  const news = await readNews(known)
+  for (const project of projects) {
+    const refs = news.get(project.id)
+    const unit = units.get(project.id)
+    if (!refs || !unit) continue
+    const { text, moved } = await rewindRefs(join(draft.folder, unit.path), project, refs)
+    if (moved === 0) continue
+    const writer = UnitWriter.resume(draft, unit, readFileList(draft.folder, unit))
+    writer.write(PACKED_REFS, text)
+    units.set(project.id, writer.finish(unit.project))
+    all += moved
+  }
+  return all
+}

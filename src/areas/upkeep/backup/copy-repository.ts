@@ -1,0 +1,99 @@
+// Copies one repository while others push to it. It reads the refs before it copies objects: every object that these
+// refs need exists by then. When git moves objects into another pack meanwhile, the next round finds them there.
+import { mkdirSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Unavailable } from '../../../errors.js'
+import { formatPackedRefs, readRefFiles } from '../../../git/refs/files.js'
+import { isMissing } from '../../../storage/files.js'
+import type { UnitWriter } from './unit.js'
+
+const ROUNDS = 10
+const LOOSE = /^[0-9a-f]{38}$/
+const PACK = /^(pack-[0-9a-f]{40})\.(pack|idx|rev|bitmap|mtimes)$/
+/** Files whose name is the hash of their content. git may write other files again under the same name. */
+const NAMED = /^objects\/(?:[0-9a-f]{2}\/[0-9a-f]{38}|pack\/pack-[0-9a-f]{40}\.(?:pack|idx|rev))$/
+
+export const PACKED_REFS = 'packed-refs'
+
+/**
+ * Copies a repository into a unit. HEAD points to the branch `head`, if one is given. Returns false when the repository
+ * does not exist. The copy leaves out half-written files (quarantines of pushes, temporary objects, locks), and all its
+ * refs are packed. Throws Unavailable when git repacks the repository again and again.
+ */
+export async function copyRepository(source: string, unit: UnitWriter, head: string | null): Promise<boolean> {
+  const own = small(join(source, 'HEAD'))
+  const settings = small(join(source, 'config'))
+  if (own === undefined || settings === undefined) return false
+  const refs = readRefFiles(source)
+  makeRepositoryFolders(unit.place('.'))
+  unit.write('HEAD', head === null ? own : Buffer.from(`ref: refs/heads/${head}\n`))
+  unit.write('config', settings)
+  unit.write(PACKED_REFS, formatPackedRefs(refs))
+  for (let round = 1; !(await copyObjects(source, unit)); round++) {
+    if (small(join(source, 'HEAD')) === undefined) return false
+    if (round === ROUNDS) throw new Unavailable(`${source} is repacked again and again: try later`)
+  }
+  dropHalves(unit)
+  return true
+}
+
+/** Makes the folders without which git does not accept a repository. They may be empty, so no file list names them. */
+export function makeRepositoryFolders(path: string): void {
+  for (const name of ['refs', 'objects']) mkdirSync(join(path, name), { recursive: true, mode: 0o700 })
+}
+
+/**
+ * Copies the files that exist. Returns false when a file vanished meanwhile: then there may be new files in its place.
+ */
+async function copyObjects(source: string, unit: UnitWriter): Promise<boolean> {
+  let whole = true
+  for (const path of objectFiles(source)) {
+    if (unit.has(path) && NAMED.test(path)) continue
+    unit.drop(path)
+    if (!(await unit.copy(path, join(source, path), NAMED.test(path)))) whole = false
+  }
+  return whole
+}
+
+/** Graphs come first, because they name objects. Packs come last, because git moves loose objects into packs. */
+function* objectFiles(source: string): Generator<string> {
+  const list = (folder: string) => names(join(source, folder)).map(name => `${folder}/${name}`)
+  if (names(join(source, 'objects/info')).includes('commit-graph')) yield 'objects/info/commit-graph'
+  const graphs = list('objects/info/commit-graphs').filter(path =>
+    /\/(commit-graph-chain|graph-\w+\.graph)$/.test(path)
+  )
+  yield* graphs.sort()
+  for (const folder of names(join(source, 'objects')).filter(name => /^[0-9a-f]{2}$/.test(name))) {
+    for (const name of names(join(source, 'objects', folder))) if (LOOSE.test(name)) yield `objects/${folder}/${name}`
+  }
+  const packs = names(join(source, 'objects/pack'))
+  // git writes the index last: a pack without an index is not finished.
+  const finished = new Set(packs.filter(name => name.endsWith('.idx')).map(name => name.slice(0, -4)))
+  for (const name of packs) if (finished.has(PACK.exec(name)?.[1] ?? '')) yield `objects/pack/${name}`
+}
+
+/** Drops the copied files of a pack that vanished before all its files were copied: they are useless alone. */
+function dropHalves(unit: UnitWriter): void {
+  for (const path of unit.paths()) {
+    const stem = /^(objects\/pack\/pack-[0-9a-f]{40})\./.exec(path)?.[1]
+    if (stem && !(unit.has(`${stem}.pack`) && unit.has(`${stem}.idx`))) unit.drop(path)
+  }
+}
+
+function names(folder: string): string[] {
+  try {
+    return readdirSync(folder)
+  } catch (error) {
+    if (isMissing(error)) return []
+    throw error
+  }
+}
+
+function small(path: string): Buffer | undefined {
+  try {
+    return readFileSync(path)
+  } catch (error) {
+    if (isMissing(error)) return undefined
+    throw error
+  }
+}

@@ -1,0 +1,220 @@
+// Makes an online backup, in these steps:
+//   1. lock       a lease in the database: only one backup runs at a time, and nothing is pruned while it runs
+//   2. snapshot   one transaction dumps all rows; the backup shows the moment at which this transaction starts
+//   3. copies     repositories (refs first, then objects), traces and archives; an unchanged file becomes a second name
+//                 (hard link) of the previous backup's file, and no backup changes a file, so every backup is complete
+//   4. rewind     refs that moved since the snapshot are set back in the copy, by the rows of their changes
+//   5. seal       the lists of files with hashes and the manifest over them go to the disk, and then the backup gets its
+//                 final name
+import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs'
+import { hostname } from 'node:os'
+import { join, resolve } from 'node:path'
+import type { Origin } from '../../../access/actor.js'
+import { config } from '../../../config.js'
+import { transact } from '../../../db/connect/transact.js'
+import { withSnapshot } from '../../../db/snapshot/snapshot.js'
+import { Failure } from '../../../errors.js'
+import { isDiskFull } from '../../../lib/disk-full.js'
+import { syncFolder } from '../../../storage/files.js'
+import { syncFileSystem } from '../../../storage/sync.js'
+import { version } from '../../../version.js'
+import { audit, auditAll } from '../../ground/audit/audit.js'
+import { copyBuildFiles } from './copy-build-files.js'
+import { copyRepositories, listProjectsToCopy } from './copy-repositories.js'
+import { copyUploads } from './copy-uploads.js'
+import { refuseWrongPlaces } from './destinations.js'
+import { DATABASE_UNIT, dumpDatabase } from './dump.js'
+import { asOnlyBackup } from './lock.js'
+import { FORMAT, type Manifest, writeManifest } from './manifest.js'
+import { readKnownChanges } from './reset-refs.js'
+import { fingerprintOf, readHomeSecrets, SECRETS_UNIT, writeSecretsFile } from './secrets-file.js'
+import * as store from './store.js'
+import { type Draft, type Previous, UnitWriter } from './unit.js'
+
+export interface Progress {
+  readonly phase: 'database' | 'repositories' | 'builds' | 'disk'
+  readonly done: number
+  readonly total: number
+  readonly bytes: number
+}
+
+export interface CreateOptions {
+  /** The folder of backups; HOME/backups by default. */
+  readonly to?: string
+  /** How many finished backups of this home to keep, including this one. */
+  readonly keep?: number
+  readonly withSecrets?: boolean
+  readonly secretsTo?: string
+  /** Share no files with the previous backup. */
+  readonly full?: boolean
+  readonly progress?: (progress: Progress) => void
+  /** Ends the backup, which then leaves nothing. */
+  readonly signal?: AbortSignal
+}
+
+export interface CreatedBackup extends store.BackupRecord {
+  readonly previous: string | null
+  readonly rewound_refs: number
+  /** The ids of the older backups that were deleted because of `keep`. */
+  readonly deleted: readonly string[]
+}
+
+/**
+ * Writes a backup while the appliance runs. Throws AlreadyRunning while another backup runs, Failure if it cannot
+ * write, and the errors of `refuseWrongPlaces`.
+ */
+export async function createBackup(options: CreateOptions, origin: Origin): Promise<CreatedBackup> {
+  refuseWrongPlaces(options)
+  return asOnlyBackup(async signal => {
+    const folder = resolve(options.to ?? store.defaultStore())
+    const made = store.openStore(folder)
+    const id = store.newId(new Date())
+    const path = store.draftFolder(folder, id)
+    const secrets = secretsPlace(options)
+    try {
+      store.removeDrafts(folder)
+      const { manifest, rewound } = await writeDraft({ id, path, folder, signal, options })
+      signal.throwIfAborted()
+      renameSync(path, join(folder, id))
+      await syncFolder(folder)
+      const deleted = removeSurplus(folder, options.keep)
+      const record = store.viewBackup(join(folder, id), manifest)
+      await note(origin, record, deleted)
+      return { ...record, previous: manifest.previous, rewound_refs: rewound, deleted }
+    } catch (error) {
+      rmSync(path, { recursive: true, force: true })
+      if (secrets?.isNew) rmSync(secrets.path, { force: true })
+      store.closeStore(folder, made)
+      throw plain(error, folder)
+    }
+  }, options.signal)
+}
+
+function secretsPlace({ secretsTo }: CreateOptions): { path: string; isNew: boolean } | undefined {
+  if (secretsTo === undefined) return undefined
+  const path = resolve(secretsTo)
+  return { path, isNew: !existsSync(path) }
+}
+
+/** Gives what a backup would write and delete. It changes nothing. */
+export async function planBackup(options: CreateOptions) {
+  const { to, keep, full } = options
+  refuseWrongPlaces(options)
+  const folder = resolve(to ?? store.defaultStore())
+  const fingerprint = fingerprintOf(readHomeSecrets()['secrets.json'])
+  const projects = await withSnapshot(listProjectsToCopy)
+  const previous = full ? null : (store.previousBackup(folder, fingerprint)?.manifest.id ?? null)
+  return {
+    would_create: { folder, projects: projects.length, previous },
+    // The new backup counts among those that stay.
+    would_delete: keep === undefined ? [] : store.surplus(folder, keep - 1).map(({ id }) => id)
+  }
+}
+
+interface DraftPlan {
+  readonly id: string
+  readonly path: string
+  readonly folder: string
+  readonly signal: AbortSignal
+  readonly options: CreateOptions
+}
+
+async function writeDraft({ id, path, folder, signal, options }: DraftPlan) {
+  mkdirSync(path, { mode: 0o700 })
+  const secrets = readHomeSecrets()
+  const fingerprint = fingerprintOf(secrets['secrets.json'])
+  const previous = options.full ? null : store.previousBackup(folder, fingerprint)
+  const { draft, show } = startDraft(path, previous, options)
+  const rows = await dump(draft, signal)
+  show('repositories', 0, rows.projects.length)
+  let count = 0
+  const done = () => show('repositories', ++count, rows.projects.length)
+  const repositories = await copyRepositories(draft, rows.projects, rows.known, { signal, done })
+  show('builds', 0, 0)
+  const files = [...(await copyBuildFiles(draft, signal)), ...(await copyUploads(draft, signal))]
+  const units = [rows.unit, ...repositories.units, ...files]
+  if (options.withSecrets) units.push(copySecrets(draft, secrets))
+  if (options.secretsTo !== undefined) writeSecretsFile(resolve(options.secretsTo), secrets)
+  const where = options.withSecrets ? 'included' : options.secretsTo === undefined ? 'left_out' : 'apart'
+  show('disk', 0, 0)
+  const manifest: Manifest = {
+    format: FORMAT,
+    id,
+    gitstead: version,
+    home: config().home,
+    host: hostname(),
+    snapshot_at: rows.takenAt.toISOString(),
+    finished_at: new Date().toISOString(),
+    previous: previous?.manifest.id ?? null,
+    database: rows.database,
+    removed_projects: repositories.removed,
+    secrets: { where, fingerprint },
+    units,
+    totals: { repositories: repositories.units.length, ...draft.totals }
+  }
+  writeManifest(path, manifest)
+  await syncFileSystem(path)
+  return { manifest, rewound: repositories.rewound }
+}
+
+function startDraft(folder: string, previous: Previous | null, { progress }: CreateOptions) {
+  const totals = { files: 0, bytes: 0, new_files: 0, new_bytes: 0 }
+  let now = { phase: 'database' as Progress['phase'], done: 0, total: 0 }
+  const report = () => progress?.({ ...now, bytes: totals.bytes })
+  const show = (phase: Progress['phase'], done: number, total: number) => {
+    now = { phase, done, total }
+    report()
+  }
+  const draft: Draft = { folder, previous, totals, tick: report }
+  return { draft, show }
+}
+
+/** Dumps the rows. Also reads, from the same snapshot, what the copies need to know. */
+async function dump(draft: Draft, signal: AbortSignal) {
+  const unit = new UnitWriter(draft, DATABASE_UNIT)
+  return withSnapshot(async snapshot => {
+    const projects = await listProjectsToCopy(snapshot)
+    const known = await readKnownChanges(snapshot)
+    const database = await dumpDatabase(snapshot, unit, signal)
+    return { takenAt: snapshot.takenAt, projects, known, database, unit: unit.finish() }
+  })
+}
+
+function copySecrets(draft: Draft, files: ReturnType<typeof readHomeSecrets>) {
+  const unit = new UnitWriter(draft, SECRETS_UNIT)
+  for (const [name, text] of Object.entries(files)) if (text !== null) unit.write(name, Buffer.from(text))
+  return unit.finish()
+}
+
+function removeSurplus(folder: string, keep: number | undefined): string[] {
+  if (keep === undefined) return []
+  return store.surplus(folder, keep).map(({ id, path }) => {
+    rmSync(path, { recursive: true, force: true })
+    return id
+  })
+}
+
+function note(origin: Origin, record: store.BackupRecord, deleted: readonly string[]): Promise<void> {
+  const { id, path, repositories, bytes, secrets } = record
+  const after = { repositories, bytes, secrets, deleted }
+  const changes = Object.fromEntries(Object.entries(after).map(([name, value]) => [name, { after: value }]))
+  return transact(() => audit(origin, { action: 'backup.create', target: { type: 'backup', id, name: path }, changes }))
+}
+
+/** Tells the audit which backups were deleted. */
+export function noteDeleted(backups: readonly { id: string; path: string }[], origin: Origin): Promise<void> {
+  return transact(() =>
+    auditAll(
+      origin,
+      backups.map(({ id, path }) => ({ action: 'backup.delete', target: { type: 'backup', id, name: path } }))
+    )
+  )
+}
+
+/** Turns an error of the file system, such as a full disk or a folder of another user, into one clear line. */
+function plain(error: unknown, folder: string): unknown {
+  const { code, path, syscall } = error as NodeJS.ErrnoException
+  if (error instanceof Failure || code === undefined || syscall === undefined) return error
+  if (isDiskFull(error)) return new Failure(`the disk of ${folder} is full (${code}): earlier backups are untouched`)
+  return new Failure(`the backup cannot be written: ${path ?? folder}: ${code}; earlier backups are untouched`)
+}

@@ -1,0 +1,162 @@
+// Writes one unit of a backup: it copies files, or shares them with the previous backup when they are the same.
+import { rmSync, statSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { isMissing } from '../../../storage/files.js'
+import { copyHashed, folderMaker, shareFile } from './copy.js'
+import { Damaged, type FileEntry, type Manifest, readFileList, sha256, type Unit, writeFileList } from './manifest.js'
+
+/** A finished backup whose files may be shared. */
+export interface Previous {
+  readonly folder: string
+  readonly manifest: Manifest
+  readonly units: ReadonlyMap<string, Unit>
+}
+
+/** Counted up with each file that is added. */
+export interface Totals {
+  files: number
+  bytes: number
+  new_files: number
+  new_bytes: number
+}
+
+export interface Draft {
+  /** The folder of the backup that is being written. */
+  readonly folder: string
+  readonly previous: Previous | null
+  readonly totals: Totals
+  /** Called after each file, to show the progress. */
+  tick(): void
+}
+
+export class UnitWriter {
+  private readonly files = new Map<string, FileEntry>()
+  private readonly earlier: Map<string, FileEntry>
+  private readonly makeFolder = folderMaker()
+  private readonly fresh = new Set<string>()
+
+  constructor(
+    private readonly draft: Draft,
+    readonly path: string
+  ) {
+    const unit = draft.previous?.units.get(path)
+    const list = unit && draft.previous ? listOf(draft.previous, unit) : []
+    this.earlier = new Map(list.map(file => [file.path, file]))
+  }
+
+  /** Continues a unit of the same draft that was finished already. */
+  static resume(draft: Draft, unit: Unit, files: readonly FileEntry[]): UnitWriter {
+    const writer = new UnitWriter({ ...draft, previous: null }, unit.path)
+    for (const file of files) {
+      writer.files.set(file.path, file)
+      writer.fresh.add(file.path)
+    }
+    return writer
+  }
+
+  has(path: string): boolean {
+    return this.files.has(path)
+  }
+
+  paths(): string[] {
+    return [...this.files.keys()]
+  }
+
+  /**
+   * Copies a file. Returns false when the file is gone. A file whose name is the hash of its content (`named`) counts
+   * as unchanged when its size is the same; any other file must also have the same modification time.
+   */
+  async copy(path: string, original: string, named = false): Promise<boolean> {
+    const found = this.place(path)
+    const shared = this.share(path, original, named)
+    if (shared === 'gone') return false
+    if (shared) return this.add(shared, false)
+    const copied = await copyHashed(original, found)
+    return copied ? this.add({ path, ...copied }, true) : false
+  }
+
+  /** Adds a file with this content. */
+  write(path: string, content: string | Buffer): void {
+    const bytes = typeof content === 'string' ? Buffer.from(content, 'latin1') : content
+    const place = this.place(path)
+    this.drop(path)
+    writeFileSync(place, bytes, { flag: 'wx', mode: 0o600 })
+    this.add({ path, size: bytes.length, sha256: sha256(bytes), modified: Date.now() }, true)
+  }
+
+  /** Adds a file that was written to its place already. */
+  adopt(file: FileEntry): void {
+    this.add(file, true)
+  }
+
+  /** Gives the place of a file of this unit, and makes the folder for it. */
+  place(path: string): string {
+    const place = join(this.draft.folder, this.path, path)
+    this.makeFolder(dirname(place))
+    return place
+  }
+
+  /** Removes a file from the unit. */
+  drop(path: string): void {
+    const file = this.files.get(path)
+    if (!file) return
+    rmSync(join(this.draft.folder, this.path, path), { force: true })
+    this.files.delete(path)
+    this.count(file, -1, this.fresh.delete(path))
+  }
+
+  /** Writes the list of files. Gives the manifest's record of the unit. */
+  finish(project?: Unit['project']): Unit {
+    const files = [...this.files.values()].sort((a, b) => (a.path < b.path ? -1 : 1))
+    const bytes = files.reduce((sum, { size }) => sum + size, 0)
+    const list = writeFileList(this.draft.folder, this.path, files)
+    return { path: this.path, files: files.length, bytes, sha256: list, ...(project ? { project } : {}) }
+  }
+
+  /** Removes the whole unit, because its original is gone. */
+  abandon(): void {
+    for (const path of this.paths()) this.drop(path)
+    rmSync(join(this.draft.folder, this.path), { recursive: true, force: true })
+  }
+
+  private share(path: string, original: string, named: boolean): FileEntry | 'gone' | undefined {
+    const earlier = this.earlier.get(path)
+    if (!earlier || !this.draft.previous) return undefined
+    try {
+      const { size, mtimeMs } = statSync(original)
+      if (size !== earlier.size || (!named && mtimeMs !== earlier.modified)) return undefined
+    } catch (error) {
+      if (isMissing(error)) return 'gone'
+      throw error
+    }
+    const from = join(this.draft.previous.folder, this.path, path)
+    return shareFile(from, this.place(path)) ? earlier : undefined
+  }
+
+  private add(file: FileEntry, fresh: boolean): true {
+    this.files.set(file.path, file)
+    if (fresh) this.fresh.add(file.path)
+    this.count(file, 1, fresh)
+    this.draft.tick()
+    return true
+  }
+
+  private count({ size }: FileEntry, by: 1 | -1, fresh: boolean): void {
+    const { totals } = this.draft
+    totals.files += by
+    totals.bytes += by * size
+    if (!fresh) return
+    totals.new_files += by
+    totals.new_bytes += by * size
+  }
+}
+
+/** A damaged or deleted list of an earlier backup is no reason to fail: the files are copied again. */
+function listOf({ folder }: Previous, unit: Unit): FileEntry[] {
+  try {
+    return readFileList(folder, unit)
+  } catch (error) {
+    if (!(error instanceof Damaged)) throw error
+    return []
+  }
+}

@@ -1,0 +1,105 @@
+// Only one run of a task at a time, on any number of machines: the lock is a row with a lease, which the run renews.
+// When the holder dies, its own machine knows at once; other machines know when the lease ends.
+import { createHash, randomBytes } from 'node:crypto'
+import { execute, row, rows } from '../../../db/connect/sql.js'
+import { AlreadyRunning } from '../../../errors.js'
+import { startOf } from '../../../lib/process-status.js'
+import { machine } from '../../../queue/processes.js'
+
+const LEASE_MS = 30_000
+
+export interface TaskLock {
+  /**
+   * Aborts when the lease is lost, for example because the database was away for long: another process may run by then.
+   */
+  readonly signal: AbortSignal
+  release(): Promise<void>
+}
+
+export interface LockRow {
+  readonly task: string
+  readonly holder: string
+  readonly lease_until: Date
+}
+
+/** A hash of the machine's name, because the column is shorter than such a name. */
+const machineKey = () => createHash('sha256').update(machine()).digest('hex').slice(0, 16)
+
+const leaseEnd = () => new Date(Date.now() + LEASE_MS)
+
+/** Takes the lock of a task. Throws AlreadyRunning while a living process holds it. */
+export async function takeLock(task: string): Promise<TaskLock> {
+  const holder = `${machineKey()}#${process.pid}#${startOf(process.pid) ?? 0}#${randomBytes(4).toString('hex')}`
+  if (!(await take(task, holder))) throw new AlreadyRunning(`${task} runs already${await whoRuns(task)}`)
+  const lost = new AbortController()
+  const timer = setInterval(() => void renew(task, holder, lost).catch(() => undefined), LEASE_MS / 3)
+  return {
+    signal: lost.signal,
+    release: async () => {
+      clearInterval(timer)
+      await execute('delete from maintenance_locks where task = ? and holder = ?', [task, holder])
+    }
+  }
+}
+
+/**
+ * Runs work under the lock of a task, with a signal that aborts with `signal` or when the lock is lost. Throws AlreadyRunning,
+ * without waiting, while a living process holds it.
+ */
+export async function underLock<T>(
+  task: string,
+  signal: AbortSignal,
+  work: (signal: AbortSignal) => Promise<T>
+): Promise<T> {
+  const lock = await takeLock(task)
+  try {
+    return await work(AbortSignal.any([signal, lock.signal]))
+  } finally {
+    await lock.release()
+  }
+}
+
+async function take(task: string, holder: string): Promise<boolean> {
+  const { affectedRows } = await execute(
+    'insert ignore into maintenance_locks (task, holder, lease_until) values (?, ?, ?)',
+    [task, holder, leaseEnd()]
+  )
+  if (affectedRows === 1) return true
+  const held = await row<LockRow>('select task, holder, lease_until from maintenance_locks where task = ?', [task])
+  if (!held) return take(task, holder)
+  if (!isStale(held)) return false
+  // If several processes find the lock stale, only one of them changes the row that all have read.
+  const taken = await execute(
+    'update maintenance_locks set holder = ?, lease_until = ? where task = ? and holder = ? and lease_until = ?',
+    [holder, leaseEnd(), task, held.holder, held.lease_until]
+  )
+  return taken.affectedRows === 1
+}
+
+async function renew(task: string, holder: string, lost: AbortController): Promise<void> {
+  const { affectedRows } = await execute('update maintenance_locks set lease_until = ? where task = ? and holder = ?', [
+    leaseEnd(),
+    task,
+    holder
+  ])
+  if (affectedRows === 0) lost.abort(new Error('the lock of this run was lost'))
+}
+
+/** Tells whether no living process holds a lock. */
+export function isStale({ holder, lease_until }: LockRow): boolean {
+  if (lease_until < new Date()) return true
+  const [where, pid, start] = holder.split('#')
+  return where === machineKey() && startOf(Number(pid)) !== Number(start)
+}
+
+/** All locks. */
+export const listLocks = (): Promise<LockRow[]> =>
+  rows<LockRow>('select task, holder, lease_until from maintenance_locks order by task')
+
+async function whoRuns(task: string): Promise<string> {
+  const run = await row<{ hostname: string; pid: number; started_at: Date }>(
+    "select hostname, pid, started_at from maintenance_runs where task = ? and state = 'running' order by id desc limit 1",
+    [task]
+  )
+  return run ? `: process ${run.pid} on ${run.hostname}, since ${run.started_at.toISOString()}` : ''
+}

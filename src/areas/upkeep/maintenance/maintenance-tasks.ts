@@ -1,0 +1,55 @@
+// Every maintenance task: a sysadmin or cron runs it by name, and the worker runs it by its schedule.
+
+import { oldQueueMinutes, oldTicks } from '../../../queue/old-records.js'
+import type { Task } from '../../../queue/task.js'
+import { bucketUploads } from '../../ci/builds/files/bucket-uploads.js'
+import { expiredArtifacts } from '../../ci/builds/files/expired-artifacts.js'
+import { dueEnvironments } from '../../ci/environments/auto-stop.js'
+import { stuckBuilds } from '../../ci/runners/stuck-builds.js'
+import { abandonedBuilds } from '../../ci/runners/wake-ups.js'
+import { oldArchives } from '../../code/archives/old-archives.js'
+import { oldRefChanges } from '../../code/refs/old-ref-changes.js'
+import { repositoryUpkeep } from '../../code/repository/upkeep.js'
+import { oldAuditEvents } from '../../ground/audit/old-audit-events.js'
+import { oldDeliveries } from '../../ground/hooks/old-deliveries.js'
+import { expiredGrants } from '../../people/credentials/expired-grants.js'
+import { expiredSessions } from '../../people/credentials/expired-sessions.js'
+import { expiredTokens } from '../../people/credentials/expired-tokens.js'
+import { oldPasswordAttempts } from '../../people/credentials/login-throttle.queries.js'
+import { oldSignInAddresses } from '../../people/credentials/sign-in-addresses.js'
+import { unfinishedImports } from '../../projects/imports/unfinished-imports.js'
+import { expiredMembers } from '../../projects/project-groups/expired-members.js'
+import { oldSignUps } from '../../reach/accounts/sign-ups.js'
+import { oldMailFiles, oldMails } from '../../reach/mail/old-mails.js'
+import { unfinishedRemovals } from '../removal/unfinished-removals.js'
+import { oldJobs, oldRuns } from './old-records.js'
+import { orphanedFiles } from './orphaned-files.js'
+
+export const tasks: readonly Task[] = [
+  abandonedBuilds,
+  bucketUploads,
+  dueEnvironments,
+  expiredArtifacts,
+  expiredMembers,
+  expiredGrants,
+  expiredSessions,
+  expiredTokens,
+  oldArchives,
+  oldAuditEvents,
+  oldDeliveries,
+  oldJobs,
+  oldMailFiles,
+  oldMails,
+  oldPasswordAttempts,
+  oldQueueMinutes,
+  oldRefChanges,
+  oldRuns,
+  oldSignInAddresses,
+  oldSignUps,
+  oldTicks,
+  orphanedFiles,
+  repositoryUpkeep,
+  stuckBuilds,
+  unfinishedImports,
+  unfinishedRemovals
+]

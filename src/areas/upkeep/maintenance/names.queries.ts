@@ -1,0 +1,103 @@
+// The names of records for the completion of a shell: few, and found by an index.
+import { rows } from '../../../db/connect/sql.js'
+
+export interface NameRow {
+  readonly name: string | number
+  readonly about: string | null
+}
+
+/** More than anybody reads. */
+const MOST = 100
+
+const begins = (text: string) => `${text.replace(/[\\%_]/g, sign => `\\${sign}`)}%`
+
+export const namesOfUsers = (start: string) =>
+  rows<NameRow>(`select username as name, name as about from users where username_key like lower(?) limit ${MOST}`, [
+    begins(start)
+  ])
+
+export const namesOfGroups = (start: string) =>
+  rows<NameRow>(
+    `select path as name, name as about from namespaces where kind = 'group' and path_key like lower(?)
+     order by path_key limit ${MOST}`,
+    [begins(start)]
+  )
+
+/** Users and groups. */
+export const namesOfNamespaces = (start: string) =>
+  rows<NameRow>(`select path as name, name as about from namespaces where path_key like lower(?) limit ${MOST}`, [
+    begins(start)
+  ])
+
+export const namesOfApplications = () =>
+  rows<NameRow>(`select id as name, name as about from oauth_applications order by id desc limit ${MOST}`)
+
+export function namesOfProjects(start: string): Promise<NameRow[]> {
+  const [namespace = '', project] = start.split('/')
+  // The whole namespace is known once the slash is written.
+  const [condition, text] = project === undefined ? ['like lower(?)', begins(namespace)] : ['= lower(?)', namespace]
+  return rows<NameRow>(
+    `select concat(s.path, '/', p.path) as name, p.name as about from namespaces s join projects p on p.namespace_id = s.id
+     where s.path_key ${condition} and p.path_key like lower(?) limit ${MOST}`,
+    [text, begins(project ?? '')]
+  )
+}
+
+/** What has members: groups, and once the slash is written the projects of a namespace. */
+export const namesOfSources = async (start: string): Promise<NameRow[]> => {
+  const projects = await namesOfProjects(start)
+  return start.includes('/') ? projects : [...(await namesOfGroups(start)), ...projects].slice(0, MOST)
+}
+
+export const namesOfHooks = () =>
+  rows<NameRow>(`select id as name, url as about from hooks where project_id is null order by id limit ${MOST}`)
+
+export const namesOfBroadcasts = () =>
+  rows<NameRow>(`select id as name, message as about from broadcast_messages order by id desc limit ${MOST}`)
+
+/** Jobs that failed: nobody completes the number of a job that is done in a moment. */
+export const namesOfJobs = () =>
+  rows<NameRow>(
+    `select id as name, concat(name, ', ', state) as about from jobs where state in ('dead', 'delayed')
+     order by id desc limit ${MOST}`
+  )
+
+export const namesOfBuilds = () =>
+  rows<NameRow>(
+    `select id as name, concat(name, ', ', status) as about from builds where status in ('pending', 'running')
+     order by id desc limit ${MOST}`
+  )
+
+/** Builds that can be retried or erased. The index by id keeps this quick on millions of builds. */
+export const namesOfEndedBuilds = () =>
+  rows<NameRow>(
+    `select id as name, concat(name, ', ', status) as about
+     from (select id, name, status from builds order by id desc limit 1000) newest
+     where status in ('success', 'failed', 'canceled') order by id desc limit ${MOST}`
+  )
+
+/** Builds that wait to be started by hand. */
+export const namesOfManualBuilds = () =>
+  rows<NameRow>(
+    `select id as name, concat(name, ', ', status) as about
+     from (select id, name, status, start_when from builds order by id desc limit 1000) newest
+     where status = 'skipped' and start_when = 'manual' order by id desc limit ${MOST}`
+  )
+
+const pipelines = (statuses: string) => () =>
+  rows<NameRow>(
+    `select id as name, concat(ref, ', ', status) as about
+     from (select id, ref, status from pipelines order by id desc limit 1000) newest
+     where status in (${statuses}) order by id desc limit ${MOST}`
+  )
+
+export const namesOfRunningPipelines = pipelines("'created', 'pending', 'running'")
+export const namesOfEndedPipelines = pipelines("'failed', 'canceled'")
+
+export const namesOfRunners = () =>
+  rows<NameRow>(`select id as name, description as about from runners order by id limit ${MOST}`)
+
+export const namesOfSchedules = () =>
+  rows<NameRow>(
+    `select id as name, concat(cron, ' ', ref) as about from pipeline_schedules order by id desc limit ${MOST}`
+  )

@@ -1,0 +1,109 @@
+// Removes files of the home that have no row in the database, if they are older than a day: a new file gets its row a
+// moment before or after the file itself. It follows no link, so it looks at nothing outside of the home.
+import { existsSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
+import { join, relative } from 'node:path'
+import { config } from '../../../config.js'
+import { row } from '../../../db/connect/sql.js'
+import { Misconfigured } from '../../../errors.js'
+import { removeRepository } from '../../../git/repository/repository.js'
+import type { Task, TaskContext } from '../../../queue/task.js'
+import { removeFolder } from '../../../runner/folders.js'
+import { decrypt } from '../../../secrets.js'
+import { removeObject } from '../../../storage/s3.js'
+import { type Orphans, orphanedBuildFiles, orphanedObjects } from '../../ci/builds/files/orphaned-files.js'
+import { orphanedRepositories } from '../../code/repository/orphaned-repositories.js'
+import { leftovers } from './temporary-files.js'
+
+const AGE_MS = 86_400_000
+/** Up to this many orphans are plausible, even when the home holds no other files of the kind. */
+const FEW = 10
+
+export interface Found {
+  readonly repositories: readonly string[]
+  readonly drafts: readonly string[]
+  readonly artifacts: readonly string[]
+  readonly traces: readonly string[]
+  readonly temporary: readonly string[]
+  /** Names of objects in the bucket. */
+  readonly objects: readonly string[]
+}
+
+export const orphanedFiles: Task = {
+  name: 'orphaned_files',
+  schedule: '3 4 * * *',
+  about: 'removes repositories, traces and artifacts without a record, and files that killed processes left behind',
+  run: context => removeOrphans(context)
+}
+
+/**
+ * Finds files without a row; it looks at the files of builds in at most `folders` folders. Throws Misconfigured when
+ * the database seems to belong to another home, because then all files here would look like orphans.
+ */
+export async function findOrphans(now = new Date(), folders?: number): Promise<Found> {
+  const before = now.getTime() - AGE_MS
+  const repositories = await orphanedRepositories(before)
+  const artifacts = await orphanedBuildFiles('artifacts', before, folders)
+  const traces = await orphanedBuildFiles('traces', before, folders)
+  // A look that is limited reads no whole bucket.
+  const objects =
+    folders === undefined ? [await orphanedObjects('artifacts', before), await orphanedObjects('traces', before)] : []
+  // A new home without users has no files yet. That is not a fault.
+  if ([repositories, artifacts, traces, ...objects].some(({ paths }) => paths.length > 0)) await requireOwnDatabase()
+  const kinds: [string, Orphans][] = objects.map(kind => ['objects of the bucket', kind])
+  for (const [what, { paths, looked }] of [...Object.entries({ repositories, artifacts, traces }), ...kinds]) {
+    if (paths.length <= FEW || paths.length * 2 <= looked) continue
+    throw new Misconfigured(
+      `${paths.length} of ${looked} ${what} have no record: is this the database of another home? Nothing was removed`
+    )
+  }
+  const { paths, drafts } = repositories
+  return {
+    repositories: paths,
+    drafts,
+    artifacts: artifacts.paths,
+    traces: traces.paths,
+    temporary: await leftovers(before),
+    objects: objects.flatMap(({ paths }) => paths)
+  }
+}
+
+/** Only the secrets of its own home can decrypt what the database holds. Throws Misconfigured if those here cannot. */
+async function requireOwnDatabase(): Promise<void> {
+  const token = await row<{ encrypted: Buffer }>(
+    'select encrypted from access_tokens where encrypted is not null order by id desc limit 1'
+  )
+  const why = 'no file counts as an orphan'
+  if (!token) throw new Misconfigured(`the database has no users: ${why}`)
+  // To read the secrets would create new ones, which fit no database.
+  if (!existsSync(join(config().home, 'secrets.json'))) throw new Misconfigured(`the home has no secrets: ${why}`)
+  try {
+    decrypt(token.encrypted)
+  } catch {
+    throw new Misconfigured(`the database belongs to another home, because it has other secrets: ${why}`)
+  }
+}
+
+/** Removes orphans; a dry run only notes them. Gives the number of each kind. */
+export async function removeOrphans({ dryRun, signal, count, note }: TaskContext, now = new Date()) {
+  const found = await findOrphans(now)
+  const each = async (paths: readonly string[], remove: (path: string) => Promise<void>) => {
+    for (const path of paths) {
+      signal.throwIfAborted()
+      if (!dryRun) await remove(path)
+      count()
+      note(relative(config().home, path))
+    }
+  }
+  await each(found.repositories, removeRepository)
+  // A build may have taken the permissions on its folder away: removeFolder removes such a folder too.
+  await each([...found.drafts, ...found.temporary], removeFolder)
+  await each([...found.artifacts, ...found.traces], path => rm(path, { force: true }))
+  for (const name of found.objects) {
+    signal.throwIfAborted()
+    if (!dryRun) await removeObject(name)
+    count()
+    note(`${name} of the bucket`)
+  }
+  return Object.fromEntries(Object.entries(found).map(([name, paths]) => [name, paths.length]))
+}

@@ -1,0 +1,39 @@
+// Finds what killed processes have left in HOME/tmp, and their drafts of secrets.json in HOME.
+import { existsSync } from 'node:fs'
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { config } from '../../../config.js'
+import { changedSince } from '../../../storage/stored-files.js'
+
+/** The embedded database keeps its temporary files there too, and may have them open for as long as it runs. */
+const DATABASE = /^(#sql|ib|ML|MY|aria)/
+const BUILD = /^gitstead-build-(\d+)-/
+
+/**
+ * Paths of HOME/tmp, and drafts of secrets, that have not changed since `before` (milliseconds), nor anything inside
+ * them, and that no process uses.
+ */
+export async function leftovers(before: number): Promise<string[]> {
+  const { home } = config()
+  const names = (await namesIn(join(home, 'tmp'))).filter(name => !DATABASE.test(name) && !isUsed(name))
+  const drafts = (await namesIn(home)).filter(name => /^secrets\.json\.\d+$/.test(name))
+  const paths = [...names.map(name => join(home, 'tmp', name)), ...drafts.map(name => join(home, name))]
+  const old: string[] = []
+  for (const path of paths) if (!(await changedSince(path, before))) old.push(path)
+  return old
+}
+
+/** Tells whether the process of a build still runs: a build may run for days and not change a file. */
+function isUsed(name: string): boolean {
+  const pid = BUILD.exec(name)?.[1]
+  return pid !== undefined && existsSync(`/proc/${pid}`)
+}
+
+async function namesIn(path: string): Promise<string[]> {
+  try {
+    return await readdir(path)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
+    throw error
+  }
+}

@@ -1,0 +1,36 @@
+// The unfinished file of an export, beside the archive that it becomes. A killed export leaves it behind, as large as it was by
+// then: the next export into the same folder removes it.
+import { createHash } from 'node:crypto'
+import { readdir, rm, stat } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { startOf } from '../../../lib/process-status.js'
+import { machine } from '../../../queue/processes.js'
+
+const NAME = /\.unfinished-([0-9a-f]{12})-(\d+)-(\d+)$/
+/** Milliseconds. A draft of another machine, or from before a restart of this one, is dead when nobody has written it so long. */
+const SILENT = 86_400_000
+
+const machineMark = () => createHash('sha256').update(machine()).digest('hex').slice(0, 12)
+
+/** Returns the name of the unfinished file of an archive. It says which process writes it. */
+export const draftOf = (path: string): string =>
+  `${path}.unfinished-${machineMark()}-${process.pid}-${startOf(process.pid) ?? 0}`
+
+/** Removes what dead processes have left in the folder of an archive, as far as this user may. */
+export async function removeDeadDrafts(path: string): Promise<void> {
+  const folder = dirname(path)
+  const names = await readdir(folder).catch(() => [])
+  for (const name of names) {
+    const draft = join(folder, name)
+    // What cannot be removed is in nobody's way: the export goes on.
+    if (await isDead(name, draft)) await rm(draft, { force: true }).catch(() => undefined)
+  }
+}
+
+async function isDead(name: string, path: string): Promise<boolean> {
+  const [, mark, pid, start] = NAME.exec(name) ?? []
+  if (mark === undefined) return false
+  if (mark === machineMark()) return startOf(Number(pid)) !== Number(start)
+  const written = await stat(path).catch(() => undefined)
+  return written !== undefined && written.mtimeMs < Date.now() - SILENT
+}

@@ -1,0 +1,229 @@
+// Writes the archive of a project while others work on it: rows are those of one moment, and refs are read after it, so that
+// the commits of all rows are there.
+import { readdirSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { Readable } from 'node:stream'
+import type { Origin } from '../../../access/actor.js'
+import { config } from '../../../config.js'
+import { transact } from '../../../db/connect/transact.js'
+import { withSnapshot } from '../../../db/snapshot/snapshot.js'
+import { Unavailable } from '../../../errors.js'
+import { type PackedRef, portableRefs, writePack } from '../../../git/repository/packs.js'
+import { isMissing } from '../../../storage/files.js'
+import { openUpload } from '../../../storage/uploads.js'
+import { version } from '../../../version.js'
+import { audit } from '../../ground/audit/audit.js'
+import type { ProjectRow } from '../../projects/projects/projects.queries.js'
+import { ensureRepository } from '../../projects/projects/repositories.js'
+import {
+  boardRecords,
+  type Draft,
+  issueRecords,
+  labelIds,
+  labelRecords,
+  mergeRequestRecords,
+  noteRecords,
+  pipelineRecords,
+  projectRecord,
+  snippetRecords
+} from './export-records.js'
+import { type ProjectRows, rowsOf } from './export-rows.js'
+import {
+  BadProjectArchive,
+  FORMAT,
+  KINDS,
+  type Kind,
+  LONGEST_LINE,
+  MANIFEST,
+  type Manifest,
+  MOST,
+  MOST_REFS,
+  PACK,
+  RECORDS,
+  REFS,
+  UPLOADS
+} from './format.js'
+import { checkRecord } from './records.js'
+import { type Entry, linesOf, writeArchive } from './write-archive.js'
+
+export interface ExportOptions {
+  /** The file to write; NAMESPACE-PROJECT-TIME.zip in the current folder without it. */
+  readonly output?: string
+  readonly signal: AbortSignal
+  /** Called after each record. */
+  readonly progress?: (done: number, total: number) => void
+}
+
+export interface Exported {
+  readonly path: string
+  readonly bytes: number
+  readonly project: string
+  readonly counts: Manifest['counts']
+  readonly refs: number
+  readonly uploads: number
+}
+
+type Counts = { [K in Kind]: number }
+
+/** Exports a project. Throws Conflict when the file exists, Unavailable while its repository is being filled. */
+export async function exportProject(project: ProjectRow, options: ExportOptions, origin: Origin): Promise<Exported> {
+  const name = `${project.namespace_path}/${project.path}`
+  const now = new Date()
+  const path = resolve(options.output ?? nameOf(name, now))
+  if (project.import_state === 'waiting') throw new Unavailable('the repository is still being copied: try later')
+  const { manifest, bytes } = await withSnapshot(async snapshot => {
+    const source = rowsOf(snapshot, project.id, options.signal)
+    const labels = await labelIds(source, project.id)
+    const repository = await ensureRepository(project)
+    const refs = portableRefs(repository)
+    const uploads = uploadsOf(project.id)
+    const manifest: Manifest = {
+      format: FORMAT,
+      gitstead: version,
+      exported_at: now.toISOString(),
+      project: name,
+      counts: await countAll(source, project.id, labels.length),
+      refs: refs.length,
+      uploads: uploads.length
+    }
+    requirePortable(manifest)
+    const entries = entriesOf({ project, source, labels, repository, refs, uploads, manifest, options })
+    return { manifest, ...(await writeArchive(path, entries, options.signal)) }
+  })
+  const target = { type: 'project', id: project.id, name }
+  await transact(() => audit(origin, { action: 'project.export', target, changes: { file: { after: path } } }))
+  const { counts, refs, uploads } = manifest
+  return { path, bytes, project: name, counts, refs, uploads }
+}
+
+const nameOf = (path: string, now: Date): string =>
+  `${path.replaceAll('/', '-')}-${now.toISOString().replace(/[-:]|\.\d+/g, '')}.zip`
+
+/** The kinds whose records are counted by a statement of their own. */
+const PAGED = KINDS.filter(kind => kind !== 'project' && kind !== 'label' && kind !== 'board')
+
+async function countAll(source: ProjectRows, id: number, labels: number): Promise<Counts> {
+  const counts = Object.fromEntries(KINDS.map(kind => [kind, 0])) as Counts
+  for (const kind of PAGED) counts[kind] = await source.count(kind)
+  const boards = await source.rows('select id from boards where project_id = ?', [id])
+  return { ...counts, project: 1, label: labels, board: boards.length }
+}
+
+/** Throws BadProjectArchive for more than an import takes. */
+function requirePortable({ counts, refs, uploads }: Manifest): void {
+  const { max_files: files } = config().uploads
+  for (const kind of KINDS) requireMost(kind, counts[kind], MOST[kind])
+  requireMost('refs', refs, MOST_REFS)
+  requireMost('uploads', uploads, files)
+}
+
+function requireMost(name: string, count: number, most: number): void {
+  if (count > most)
+    throw new BadProjectArchive(`the project has ${count} of ${name}, and an archive has at most ${most}`)
+}
+
+interface Upload {
+  readonly secret: string
+  readonly name: string
+}
+
+function uploadsOf(project: number): readonly Upload[] {
+  const root = join(config().home, 'uploads', String(project))
+  return namesIn(root).flatMap(secret => namesIn(join(root, secret)).map(name => ({ secret, name })))
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder).sort()
+  } catch (error) {
+    if (isMissing(error)) return []
+    throw error
+  }
+}
+
+interface Content {
+  readonly project: ProjectRow
+  readonly source: ProjectRows
+  readonly labels: readonly number[]
+  readonly repository: string
+  readonly refs: readonly PackedRef[]
+  readonly uploads: readonly Upload[]
+  readonly manifest: Manifest
+  readonly options: ExportOptions
+}
+
+async function* entriesOf(content: Content): AsyncGenerator<Entry> {
+  const { project, repository, refs, uploads, manifest, options } = content
+  const text = (name: string, lines: AsyncIterable<string> | Iterable<string>): Entry => ({
+    name,
+    compress: true,
+    open: () => linesOf(lines)
+  })
+  yield text(MANIFEST, [JSON.stringify(manifest, null, 1)])
+  yield text(RECORDS, recordLines(content))
+  yield text(
+    REFS,
+    refs.map(each => JSON.stringify(each))
+  )
+  const limits = { timeout: config().imports.timeout, signal: options.signal }
+  if (refs.length > 0) yield { name: PACK, compress: false, open: () => writePack(repository, refs, limits) }
+  for (const { secret, name } of uploads) {
+    yield {
+      name: `${UPLOADS}${secret}/${name}`,
+      compress: false,
+      // Uploads are never removed alone, so a missing one means that the project goes.
+      open: async () => (await openUpload({ project: project.id, secret, name }))?.stream ?? Readable.from([])
+    }
+  }
+}
+
+async function* recordLines({ project, source, labels, manifest, options }: Content): AsyncGenerator<string> {
+  const total = KINDS.reduce((sum, kind) => sum + manifest.counts[kind], 0)
+  const counts = Object.fromEntries(KINDS.map(kind => [kind, 0])) as Counts
+  let done = 0
+  for await (const draft of draftsOf(source, project.id, labels)) {
+    options.signal.throwIfAborted()
+    const where = `${draft.kind} ${draft.iid ?? draft.number ?? counts[draft.kind] + 1}`
+    const line = JSON.stringify(checkRecord(draft, where))
+    if (Buffer.byteLength(line) > LONGEST_LINE) {
+      throw new BadProjectArchive(`${where} takes more than ${LONGEST_LINE} bytes, which an archive cannot hold`)
+    }
+    counts[draft.kind]++
+    options.progress?.(++done, total)
+    yield line
+  }
+  const wrong = KINDS.filter(kind => counts[kind] !== manifest.counts[kind])
+  if (wrong.length > 0) throw new Error(`the number of records differs from the manifest: ${wrong.join(', ')}`)
+}
+
+async function* draftsOf(source: ProjectRows, id: number, labels: readonly number[]): AsyncGenerator<Draft> {
+  const snippets = new Map<number, number>()
+  yield await projectRecord(source, id)
+  yield* plain(source, 'member')
+  yield* labelRecords(source, id, labels)
+  yield* plain(source, 'milestone')
+  yield* plain(source, 'protected_branch')
+  yield* plain(source, 'release')
+  yield* boardRecords(source, id)
+  yield* issueRecords(source, id)
+  yield* mergeRequestRecords(source, id)
+  yield* snippetRecords(source, snippets)
+  yield* noteRecords(source, snippets)
+  yield* pipelineRecords(source)
+}
+
+/** Kinds whose columns are their record, but for the types of dates and flags. */
+async function* plain(
+  source: ProjectRows,
+  kind: 'member' | 'milestone' | 'protected_branch' | 'release'
+): AsyncGenerator<Draft> {
+  for await (const page of source.pages(kind)) {
+    for (const { id: _id, user_id: _user, ...row } of page) {
+      const values = Object.entries(row).map(([name, value]) => {
+        if (value instanceof Date) return [name, value.toISOString()]
+        return [name, name.startsWith('developers_') ? Boolean(value) : value]
+      })
+      yield { kind, ...Object.fromEntries(values) }
+    }
+  }
+}

@@ -1,0 +1,82 @@
+// The archive of one project. Its design:
+// - The container is a zip file (yazl, yauzl): entries are streamed without their size being known before, and a cut file
+//   has no list of entries, so it is refused before anything is read.
+// - Entries come in one order: manifest.json (format, version, counts), records.jsonl, refs.jsonl, repository.pack,
+//   uploads/SECRET/NAME, SHA256SUMS. Nothing else may be in it, and no name becomes a path as it is.
+// - Rows are records with names instead of ids (users by username, labels by title, issues by iid), in the order in which they
+//   are inserted. So ownership.ts does not serve here: it tells which rows go with a project, with the ids of one appliance.
+// - Git is one pack with all history of the branches, the tags and the commits that are kept for merge requests. The target
+//   checks it as it checks a push, and sets the refs itself.
+// - An import loads into a project that is removed already, as it were: its id stands in project_removals, so nobody sees a
+//   row of it, and the job of removals takes away what a killed import leaves. One transaction makes it a project.
+import { Failure } from '../../../errors.js'
+
+export const FORMAT = 1
+
+export const MANIFEST = 'manifest.json'
+export const RECORDS = 'records.jsonl'
+export const REFS = 'refs.jsonl'
+export const PACK = 'repository.pack'
+export const UPLOADS = 'uploads/'
+export const SUMS = 'SHA256SUMS'
+
+/** Bytes of one line of records.jsonl and refs.jsonl. */
+export const LONGEST_LINE = 16 * 1024 * 1024
+/** Bytes of all records together, unpacked. */
+export const MOST_RECORD_BYTES = 64 * 1024 ** 3
+export const MOST_REFS = 500_000
+/** Bytes of the manifest, and of the list of checksums for each file in it. */
+export const LONGEST_MANIFEST = 1024 * 1024
+export const LONGEST_SUM = 400
+
+/** The kinds of records, in their order. Builds and statuses follow their pipeline. */
+export const KINDS = [
+  'project',
+  'member',
+  'label',
+  'milestone',
+  'protected_branch',
+  'release',
+  'board',
+  'issue',
+  'merge_request',
+  'snippet',
+  'note',
+  'pipeline',
+  'build',
+  'commit_status'
+] as const
+export type Kind = (typeof KINDS)[number]
+
+/** How many records of a kind an archive may have. The importing process keeps the names of the small kinds in memory. */
+export const MOST: { readonly [K in Kind]: number } = {
+  project: 1,
+  member: 100_000,
+  label: 4_000,
+  milestone: 100_000,
+  protected_branch: 100_000,
+  release: 100_000,
+  board: 1,
+  issue: 10_000_000,
+  merge_request: 10_000_000,
+  snippet: 100_000,
+  note: 100_000_000,
+  pipeline: 10_000_000,
+  build: 100_000_000,
+  commit_status: 100_000_000
+}
+
+export interface Manifest {
+  readonly format: typeof FORMAT
+  /** The version that wrote it. */
+  readonly gitstead: string
+  readonly exported_at: string
+  /** NAMESPACE/PROJECT on the appliance that wrote it. */
+  readonly project: string
+  readonly counts: { readonly [K in Kind]: number }
+  readonly refs: number
+  readonly uploads: number
+}
+
+/** An archive that is cut, damaged, too large or hostile. Nothing of it stays. */
+export class BadProjectArchive extends Failure {}

@@ -1,0 +1,267 @@
+// Reads the container. Anybody may have written it: names, sizes and types are checked before a byte is unpacked, each entry
+// has a limit while it is read, and the checksums at the end cover all that was read.
+import { createHash, type Hash } from 'node:crypto'
+import { stat } from 'node:fs/promises'
+import { type Readable, Transform } from 'node:stream'
+import { type Entry, openPromise, type ZipFile } from 'yauzl'
+import { config } from '../../../config.js'
+import { Failure, NoSuch } from '../../../errors.js'
+import { UPLOAD_NAME } from '../../../storage/uploads.js'
+import {
+  BadProjectArchive,
+  FORMAT,
+  KINDS,
+  LONGEST_LINE,
+  LONGEST_MANIFEST,
+  LONGEST_SUM,
+  MANIFEST,
+  type Manifest,
+  MOST,
+  MOST_RECORD_BYTES,
+  MOST_REFS,
+  PACK,
+  RECORDS,
+  REFS,
+  SUMS,
+  UPLOADS
+} from './format.js'
+
+/** Deflate cannot compress better than this, so an entry that claims more is false. */
+const BEST_RATIO = 1032
+const UPLOAD = new RegExp(`^${UPLOADS}([0-9a-f]{32})/([^/]{1,200})$`)
+
+export interface StoredFile {
+  readonly secret: string
+  readonly name: string
+  readonly size: number
+  readonly open: () => Promise<Readable>
+}
+
+/** An open archive. Read it in the order of these functions. */
+export interface OpenArchive {
+  readonly manifest: Manifest
+  /** Bytes of the file. */
+  readonly size: number
+  lines(name: typeof RECORDS | typeof REFS): AsyncGenerator<string>
+  /** The pack; null for a repository without refs. */
+  pack(): Promise<Readable | null>
+  uploads(): Iterable<StoredFile>
+  /** Throws BadProjectArchive unless every entry was read and has the checksum of the list. Returns the hash of the list. */
+  checkSums(): Promise<string>
+  close(): void
+}
+
+/** Opens an archive. Throws NoSuch, and BadProjectArchive for a wrong, cut or too large one, or one of a newer format. */
+export async function openArchive(path: string): Promise<OpenArchive> {
+  const size = await sizeOf(path)
+  const most = config().imports.max_size + config().uploads.max_size
+  if (size > most)
+    throw new BadProjectArchive(
+      `the archive is larger than ${most} bytes: raise imports.max_size or uploads.max_size for the import`
+    )
+  const zip = await openZip(path)
+  try {
+    return await read(zip, size)
+  } catch (error) {
+    zip.close()
+    throw translated(error)
+  }
+}
+
+async function sizeOf(path: string): Promise<number> {
+  const found = await stat(path).catch((error: NodeJS.ErrnoException) => {
+    throw error.code === 'ENOENT' ? new NoSuch('file', path) : new Failure(`${path} cannot be read (${error.code})`)
+  })
+  if (!found.isFile()) throw new BadProjectArchive(`${path} is not a file`)
+  return found.size
+}
+
+async function openZip(path: string): Promise<ZipFile> {
+  try {
+    return await openPromise(path, { autoClose: false, lazyEntries: true, strictFileNames: true })
+  } catch (error) {
+    throw translated(error)
+  }
+}
+
+/** Turns errors of yauzl into BadProjectArchive. They are plain errors; errors of the system have a code. */
+function translated(error: unknown): unknown {
+  if (!(error instanceof Error) || error instanceof Failure || error.name !== 'Error') return error
+  const { code } = error as NodeJS.ErrnoException
+  if (code !== undefined && !code.startsWith('Z_')) return error
+  return new BadProjectArchive(`the archive is cut or damaged: ${error.message.slice(0, 300)}`)
+}
+
+async function read(zip: ZipFile, size: number): Promise<OpenArchive> {
+  const entries = await readEntries(zip)
+  const sums = new Map<string, string>()
+  const open = (name: string, limit: number) => openEntry(zip, entryOf(entries, name), limit, sums)
+  const manifest = checkManifest(parsed(await textOf(await open(MANIFEST, LONGEST_MANIFEST))))
+  const files = [...entries.values()].flatMap((entry): StoredFile[] => {
+    const [, secret, name] = UPLOAD.exec(entry.fileName) ?? []
+    if (secret === undefined || name === undefined) return []
+    return [{ secret, name, size: entry.uncompressedSize, open: () => open(entry.fileName, entry.uncompressedSize) }]
+  })
+  if (files.length !== manifest.uploads)
+    throw new BadProjectArchive('the number of uploads is not that of the manifest')
+  return {
+    manifest,
+    size,
+    lines: async function* (name) {
+      yield* linesIn(await open(name, name === RECORDS ? MOST_RECORD_BYTES : MOST_REFS * 512), name)
+    },
+    pack: async () => (entries.has(PACK) ? open(PACK, config().imports.max_size) : null),
+    uploads: () => files,
+    checkSums: async () => {
+      const text = await textOf(await openEntry(zip, entryOf(entries, SUMS), LONGEST_SUM * entries.size, new Map()))
+      return compareSums(text, [...entries.keys()], sums)
+    },
+    close: () => zip.close()
+  }
+}
+
+/** Reads the list of entries: only the known names, in their order. */
+async function readEntries(zip: ZipFile): Promise<ReadonlyMap<string, Entry>> {
+  const most = config().uploads.max_files
+  if (zip.entryCount > most + 5) throw new BadProjectArchive(`more than ${most} uploads (uploads.max_files)`)
+  const entries = new Map<string, Entry>()
+  let [packed, uploads, last] = [0, 0, -1]
+  for await (const entry of zip.eachEntry()) {
+    const rank = check(entry)
+    const again = entries.has(entry.fileName) || (rank === last && rank !== RANK_OF_UPLOADS)
+    if (rank < last || again) throw new BadProjectArchive(`${shown(entry)} comes twice, or at a wrong place`)
+    last = rank
+    packed += entry.compressedSize
+    if (rank === RANK_OF_UPLOADS) uploads += entry.uncompressedSize
+    // Entries that share their bytes would give a large content from a small archive.
+    if (packed > zip.fileSize) throw new BadProjectArchive('entries overlap')
+    entries.set(entry.fileName, entry)
+  }
+  if (uploads > config().uploads.max_size) {
+    throw new BadProjectArchive(`the uploads are larger than ${config().uploads.max_size} bytes (uploads.max_size)`)
+  }
+  return entries
+}
+
+const ORDER = [MANIFEST, RECORDS, REFS, PACK, UPLOADS, SUMS]
+const RANK_OF_UPLOADS = ORDER.indexOf(UPLOADS)
+const shown = ({ fileName }: Entry) => JSON.stringify(fileName.slice(0, 200))
+
+/** Returns the place of an entry in the order. Throws BadProjectArchive for one that cannot be in an archive. */
+function check(entry: Entry): number {
+  const { fileName, uncompressedSize, compressedSize } = entry
+  const upload = UPLOAD.exec(fileName)
+  const rank = upload && UPLOAD_NAME.test(upload[2] ?? '') ? RANK_OF_UPLOADS : ORDER.indexOf(fileName)
+  if (rank < 0 || fileName === UPLOADS) throw new BadProjectArchive(`${shown(entry)} does not belong into an archive`)
+  const type = (entry.externalFileAttributes >>> 16) & 0o170000
+  if (type !== 0 && type !== 0o100000) throw new BadProjectArchive(`${shown(entry)} is not a file`)
+  if (!entry.canDecodeFileData()) throw new BadProjectArchive(`${shown(entry)} is packed in an unknown way`)
+  if (uncompressedSize > compressedSize * BEST_RATIO + 1024) {
+    throw new BadProjectArchive(`${shown(entry)} claims an impossible size`)
+  }
+  return rank
+}
+
+function entryOf(entries: ReadonlyMap<string, Entry>, name: string): Entry {
+  const entry = entries.get(name)
+  if (!entry) throw new BadProjectArchive(`${name} is missing: this is not the archive of a project`)
+  return entry
+}
+
+/** Opens an entry; `sums` gets its hash when it was read to its end. */
+async function openEntry(zip: ZipFile, entry: Entry, limit: number, sums: Map<string, string>): Promise<Readable> {
+  if (entry.uncompressedSize > limit) throw new BadProjectArchive(`${shown(entry)} is larger than ${limit} bytes`)
+  const source = await zip.openReadStreamPromise(entry).catch(error => {
+    throw translated(error)
+  })
+  const hash: Hash = createHash('sha256')
+  const meter = new Transform({
+    transform: (chunk: Buffer, _, done) => {
+      hash.update(chunk)
+      done(null, chunk)
+    },
+    flush: done => {
+      sums.set(entry.fileName, hash.digest('hex'))
+      done()
+    }
+  })
+  source.once('error', error => meter.destroy(translated(error) as Error))
+  meter.once('close', () => source.destroy())
+  return source.pipe(meter)
+}
+
+async function textOf(stream: Readable): Promise<string> {
+  const chunks: Buffer[] = []
+  for await (const chunk of stream) chunks.push(chunk as Buffer)
+  return Buffer.concat(chunks).toString('utf8')
+}
+
+/** The lines of an entry. It never keeps more than one line and one chunk. */
+async function* linesIn(stream: Readable, name: string): AsyncGenerator<string> {
+  let parts: Buffer[] = []
+  let size = 0
+  for await (const chunk of stream as AsyncIterable<Buffer>) {
+    let from = 0
+    for (let end = chunk.indexOf(10); end !== -1; end = chunk.indexOf(10, from)) {
+      yield Buffer.concat([...parts, chunk.subarray(from, end)]).toString('utf8')
+      parts = []
+      size = 0
+      from = end + 1
+    }
+    if (from < chunk.length) parts.push(chunk.subarray(from))
+    size += chunk.length - from
+    if (size > LONGEST_LINE) throw new BadProjectArchive(`${name} has a line of more than ${LONGEST_LINE} bytes`)
+  }
+  if (size > 0) throw new BadProjectArchive(`${name} ends within a line`)
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw new BadProjectArchive(`${MANIFEST} is not JSON`)
+  }
+}
+
+function checkManifest(value: unknown): Manifest {
+  const manifest = (typeof value === 'object' && value !== null ? value : {}) as Partial<Manifest>
+  const { format, gitstead, project, exported_at: at, counts, refs, uploads } = manifest
+  if (typeof format !== 'number' || !Number.isInteger(format))
+    throw new BadProjectArchive(`${MANIFEST} names no format`)
+  if (format > FORMAT)
+    throw new BadProjectArchive(
+      `the archive has format ${format}, and this version reads formats up to ${FORMAT}: update Gitstead first`
+    )
+  if (format !== FORMAT) throw new BadProjectArchive(`no version of Gitstead has written format ${format}`)
+  for (const [name, text] of Object.entries({ gitstead, project, exported_at: at })) {
+    if (typeof text !== 'string' || text.length > 600) throw new BadProjectArchive(`${MANIFEST}: ${name} is invalid`)
+  }
+  for (const kind of KINDS) requireCount(kind, counts?.[kind], MOST[kind])
+  requireCount('refs', refs, MOST_REFS)
+  requireCount('uploads', uploads, config().uploads.max_files)
+  if (counts?.project !== 1) throw new BadProjectArchive(`${MANIFEST}: an archive has one project`)
+  return manifest as Manifest
+}
+
+function requireCount(name: string, count: unknown, most: number): void {
+  if (!Number.isSafeInteger(count) || (count as number) < 0)
+    throw new BadProjectArchive(`${MANIFEST}: the number of ${name} is invalid`)
+  if ((count as number) > most) throw new BadProjectArchive(`the archive has more than ${most} of ${name}`)
+}
+
+/** Compares the list with what was read. Every entry stands in it, and was read. */
+function compareSums(text: string, names: readonly string[], found: ReadonlyMap<string, string>): string {
+  const listed = new Map<string, string>()
+  for (const line of text.split('\n')) {
+    const [, sum, name] = /^([0-9a-f]{64}) {2}(.{1,300})$/.exec(line) ?? []
+    if (sum !== undefined && name !== undefined) listed.set(name, sum)
+    else if (line !== '') throw new BadProjectArchive(`${SUMS} is invalid`)
+  }
+  const covered = names.filter(name => name !== SUMS)
+  for (const name of covered) {
+    if (listed.get(name) !== found.get(name) || !found.has(name))
+      throw new BadProjectArchive(`${name} has changed since it was written: use another copy of the archive`)
+  }
+  if (listed.size !== covered.length) throw new BadProjectArchive(`${SUMS} names what is not there`)
+  return createHash('sha256').update(text).digest('hex')
+}

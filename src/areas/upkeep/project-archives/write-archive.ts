@@ -1,0 +1,134 @@
+// Writes the container: entry after entry, each hashed on the way. A file appears under its name when it is whole.
+import { createHash } from 'node:crypto'
+import { createWriteStream } from 'node:fs'
+import { link, open, rm } from 'node:fs/promises'
+import { dirname, resolve } from 'node:path'
+import { Readable, Transform } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { ZipFile } from 'yazl'
+import { Conflict, Failure } from '../../../errors.js'
+import { syncFolder } from '../../../storage/files.js'
+import { draftOf, removeDeadDrafts } from './drafts.js'
+import { SUMS } from './format.js'
+
+export interface Entry {
+  readonly name: string
+  /** False for what is compressed already. */
+  readonly compress: boolean
+  /** Called when the entries before it are written. */
+  readonly open: () => Promise<Readable> | Readable
+}
+
+/** Writes an archive with these entries, and the list of their checksums. Throws Conflict when the file exists. */
+export async function writeArchive(
+  file: string,
+  entries: AsyncIterable<Entry>,
+  signal: AbortSignal
+): Promise<{ bytes: number }> {
+  const path = resolve(file)
+  await removeDeadDrafts(path)
+  const draft = draftOf(path)
+  try {
+    const bytes = await writeDraft(draft, entries, signal)
+    // Unlike a renaming, this fails when somebody has made the file meanwhile.
+    await link(draft, path)
+    await syncFolder(dirname(path))
+    return { bytes }
+  } catch (error) {
+    throw named(error, path)
+  } finally {
+    await rm(draft, { force: true })
+  }
+}
+
+function named(error: unknown, path: string): unknown {
+  const { code } = error as NodeJS.ErrnoException
+  if (code === 'EEXIST') return new Conflict(`${path} exists already: name another file by --output`)
+  if (code === 'ENOENT' || code === 'EACCES' || code === 'ENOTDIR' || code === 'EROFS' || code === 'EPERM') {
+    return new Failure(`${path} cannot be written (${code}): name another file by --output`)
+  }
+  return error
+}
+
+async function writeDraft(draft: string, entries: AsyncIterable<Entry>, signal: AbortSignal): Promise<number> {
+  const handle = await open(draft, 'wx', 0o600)
+  const ended = new AbortController()
+  try {
+    const zip = new ZipFile()
+    const content = zip.outputStream as Readable
+    zip.on('error', error => content.destroy(error instanceof Error ? error : new Error(String(error))))
+    const file = createWriteStream(draft, { fd: handle.fd, autoClose: false })
+    const done = pipeline(content, file, { signal })
+    // The failure is thrown below; until then nobody waits for it.
+    done.catch(() => undefined)
+    await addAll({ zip, content, ended: ended.signal }, entries).catch(error => {
+      content.destroy(error as Error)
+      throw error
+    })
+    zip.end()
+    await done
+    await handle.sync()
+    return (await handle.stat()).size
+  } finally {
+    ended.abort()
+    await handle.close()
+  }
+}
+
+interface Writing {
+  readonly zip: ZipFile
+  readonly content: Readable
+  /** Closes the entry that is being read. The writer of the archive leaves it open when it fails. */
+  readonly ended: AbortSignal
+}
+
+async function addAll(writing: Writing, entries: AsyncIterable<Entry>): Promise<void> {
+  const sums: string[] = []
+  for await (const entry of entries) sums.push(`${await add(writing, entry)}  ${entry.name}\n`)
+  writing.zip.addBuffer(Buffer.from(sums.join('')), SUMS, { mode: 0o100600 })
+}
+
+/** Resolves with the hash when the entry is read to its end. */
+function add({ zip, content, ended }: Writing, { name, compress, open: source }: Entry): Promise<string> {
+  return new Promise((resolve, reject) => {
+    content.once('error', reject)
+    const hash = createHash('sha256')
+    const meter = new Transform({
+      transform: (chunk: Buffer, _, done) => {
+        hash.update(chunk)
+        done(null, chunk)
+      },
+      flush: done => {
+        content.off('error', reject)
+        resolve(hash.digest('hex'))
+        done()
+      }
+    })
+    const options = { mode: 0o100600, compress, forceZip64Format: true }
+    zip.addReadStreamLazy(name, options, done => {
+      Promise.resolve(source()).then(
+        stream => {
+          pipeline(stream, meter, { signal: ended }).catch(error => zip.emit('error', error))
+          done(null, meter)
+        },
+        error => zip.emit('error', error)
+      )
+    })
+  })
+}
+
+/** The lines as bytes, in pieces of some size. */
+export function linesOf(lines: AsyncIterable<string> | Iterable<string>): Readable {
+  return Readable.from(pieces(lines), { objectMode: false })
+}
+
+async function* pieces(lines: AsyncIterable<string> | Iterable<string>): AsyncGenerator<Buffer> {
+  let text = ''
+  for await (const line of lines) {
+    text += `${line}\n`
+    if (text.length < 65_536) continue
+    yield Buffer.from(text)
+    text = ''
+  }
+  if (text !== '') yield Buffer.from(text)
+}

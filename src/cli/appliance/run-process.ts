@@ -1,0 +1,13 @@
+// `gitstead server` and `gitstead worker` run the same processes that `gitstead up` forks.
+import { config } from '../../config.js'
+import { refuseOthers, requireHome } from '../../home.js'
+
+/** Turns this process into a server or a worker. Resolves when it has started; the process then keeps running. */
+export async function becomeProcess(name: 'server' | 'worker'): Promise<void> {
+  const { home, host, port, database } = config()
+  // The private database lies in a home. Only with an outside one is this machine a new one perhaps.
+  if (database.url === null) requireHome()
+  else refuseOthers()
+  Object.assign(process.env, { GITSTEAD_HOME: home, GITSTEAD_HOST: host, GITSTEAD_PORT: String(port) })
+  await (name === 'server' ? import('../../server/process.js') : import('../../worker/process.js'))
+}

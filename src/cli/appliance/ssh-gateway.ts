@@ -1,0 +1,20 @@
+// Asks the running server for what an OpenSSH server wants to know or to run.
+import { createConnection, type Socket } from 'node:net'
+import { Unavailable } from '../../errors.js'
+import { socketPath } from '../../home.js'
+
+/** Bytes of a frame that the server sends at the most. */
+export const MOST_FRAME = 1024 * 1024
+
+/** Connects to the server of the home, and sends the first line. Throws Unavailable when it does not run. */
+export async function askServer(line: Record<string, unknown>): Promise<Socket> {
+  const socket = createConnection({ path: socketPath('ssh.sock'), allowHalfOpen: true })
+  await new Promise<void>((resolve, reject) => {
+    socket.once('connect', resolve)
+    socket.once('error', () =>
+      reject(new Unavailable('the server of this home does not run: start it with gitstead up'))
+    )
+  })
+  socket.write(`${JSON.stringify(line)}\n`)
+  return socket
+}

@@ -1,0 +1,109 @@
+// Runs one child process of the appliance: starts it, watches it, and starts it again when it dies. The pause before
+// each new start grows.
+import { type ChildProcess, fork } from 'node:child_process'
+import { log } from '../../log.js'
+import type { LogFile } from './log-file.js'
+
+export interface ChildMessage {
+  readonly ready?: { readonly port?: number }
+  /** A fault that another start would not cure, such as a wrong configuration. */
+  readonly fatal?: string
+}
+
+export interface ChildOptions {
+  readonly name: string
+  readonly module: string
+  /** Is asked at each start, because the configuration may have changed. */
+  readonly environment: () => NodeJS.ProcessEnv
+  readonly logFile: LogFile
+  readonly nodeFlags: readonly string[]
+}
+
+const LONGEST_PAUSE = 10_000
+/** When a process ran at least this long, the pause begins small again: it died of another cause than the last time. */
+const HEALTHY_MS = 60_000
+const STOP_MS = 20_000
+/**
+ * The start fails when the child ends this often before it is ready. Fewer early ends are harmless: the database may
+ * start late, or another process may free the port late.
+ */
+const FAILURES = 4
+
+export class Child {
+  private process: ChildProcess | undefined
+  private stopping = false
+  private pause = 100
+  private settled = false
+  private failures = 0
+  private timer: NodeJS.Timeout | undefined
+
+  /** Where the configuration asks for any free port, the child gets the same port again at its next start. */
+  private port: number | undefined
+
+  constructor(private readonly options: ChildOptions) {}
+
+  get pid(): number | undefined {
+    return this.process?.pid
+  }
+
+  /** Starts the child. Resolves when it is ready for the first time, and rejects when it cannot become ready. */
+  start(): Promise<ChildMessage['ready']> {
+    return new Promise((resolve, reject) => this.launch(resolve, reject))
+  }
+
+  /** Stops the child and starts it again. Rejects when it cannot become ready; then it stays down. */
+  async restart(): Promise<void> {
+    await this.stop()
+    this.stopping = false
+    this.settled = false
+    this.failures = 0
+    this.pause = 100
+    await this.start()
+  }
+
+  async stop(): Promise<void> {
+    this.stopping = true
+    clearTimeout(this.timer)
+    const { process: child } = this
+    if (!child || child.exitCode !== null || child.signalCode !== null) return
+    const ended = new Promise<void>(resolve => child.once('exit', () => resolve()))
+    child.kill('SIGTERM')
+    const kill = setTimeout(() => child.kill('SIGKILL'), STOP_MS)
+    await ended
+    clearTimeout(kill)
+  }
+
+  private launch(resolve: (ready: ChildMessage['ready']) => void, reject: (error: Error) => void): void {
+    const { name, module, environment, nodeFlags, logFile } = this.options
+    const started = Date.now()
+    const env = environment()
+    if (env.GITSTEAD_PORT === '0' && this.port !== undefined) env.GITSTEAD_PORT = String(this.port)
+    const child = fork(module, [], { env, execArgv: [...nodeFlags], stdio: ['ignore', 1, 'pipe', 'ipc'] })
+    this.process = child
+    if (child.stderr) logFile.writeLinesOf(child.stderr)
+    child.on('message', (message: ChildMessage) => {
+      this.port = message.ready?.port ?? this.port
+      if (message.ready && !this.settled) {
+        this.settled = true
+        resolve(message.ready)
+      }
+      if (message.fatal && !this.settled) {
+        this.settled = true
+        this.stopping = true
+        reject(new Error(message.fatal))
+      }
+    })
+    child.once('exit', (code, signal) => {
+      if (this.stopping) return
+      if (!this.settled && ++this.failures === FAILURES) {
+        this.settled = true
+        this.stopping = true
+        return reject(new Error(`the ${name} ended ${FAILURES} times before it was ready: read its log above`))
+      }
+      if (Date.now() - started > HEALTHY_MS) this.pause = 100
+      log().error({ child: name, code, signal, again_in_ms: this.pause }, 'a process of the appliance died')
+      this.timer = setTimeout(() => this.launch(resolve, reject), this.pause)
+      this.pause = Math.min(this.pause * 2, LONGEST_PAUSE)
+    })
+  }
+}

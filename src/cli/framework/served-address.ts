@@ -1,0 +1,56 @@
+// Where the server of this home answers. A flag of `up` may have set another address than the configuration, and commands do
+// not know that flag.
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { config, takeAddress } from '../../config.js'
+
+interface Address {
+  readonly host: string
+  readonly port: number
+}
+
+/** Where the home's server answers now; null while it does not. */
+export async function servedAddress(): Promise<Address | null> {
+  const noted = notedServer()
+  return noted !== null && (await answers(noted)) ? { host: noted.host, port: noted.port } : null
+}
+
+/** Lets this process write the URLs that the home's server writes. It asks nothing when those of the configuration are the same. */
+export async function useServedAddress(): Promise<void> {
+  const { url, host, port } = config()
+  const noted = notedServer()
+  if (url !== null || noted === null || (noted.host === host && noted.port === port)) return
+  if (await answers(noted)) takeAddress(noted)
+}
+
+export const urlOf = ({ host, port }: Address): string => `http://${host.includes(':') ? `[${host}]` : host}:${port}`
+
+/** What the last server of this home has noted. */
+function notedServer(): (Address & { readonly instance: string }) | null {
+  try {
+    const noted = JSON.parse(readFileSync(join(config().home, 'run/server.json'), 'utf8')) as Address & {
+      instance?: string
+    }
+    return noted.instance === undefined ? null : { ...noted, instance: noted.instance }
+  } catch {
+    return null
+  }
+}
+
+/**
+ * Whether the server that noted this address answers there. This does not use fetch: when another program listens at
+ * the port and hangs up without an answer, fetch never settles.
+ */
+async function answers(noted: Address & { readonly instance: string }): Promise<boolean> {
+  // Loaded when it is needed: commands start faster.
+  const { get } = await import('node:http')
+  return new Promise(resolve => {
+    const request = get(`${urlOf(noted)}/-/health`, response => {
+      response.resume()
+      resolve(response.statusCode === 200 && response.headers['x-gitstead-instance'] === noted.instance)
+    })
+    request.setTimeout(3000, () => request.destroy())
+    request.once('error', () => resolve(false))
+    request.once('close', () => resolve(false))
+  })
+}

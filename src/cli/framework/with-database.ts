@@ -1,0 +1,60 @@
+// Commands work whether the appliance runs or not. While it is down, a command starts the database for its own run.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { config } from '../../config.js'
+import { closeDatabase } from '../../db/connect/connection.js'
+import { type EmbeddedDatabase, embeddedState, startEmbedded } from '../../db/embedded/embedded.js'
+import { migrateUp, requireSchema, schemaIsNew } from '../../db/schema/migrate.js'
+import { refuseOthers, requireHome } from '../../home.js'
+import { endAll } from '../../lib/shutdown.js'
+import { compose } from '../../product.js'
+import { closeWake } from '../../queue/wake.js'
+import { useServedAddress } from './served-address.js'
+
+export interface DatabaseUse {
+  /** The command makes an appliance when there is none, and says so. Other commands make nothing. */
+  readonly makes?: boolean
+  /** Accept every schema. */
+  readonly anySchema?: boolean
+}
+
+/**
+ * Runs `work` with a database that answers. When the embedded database is down, this starts it, and stops it
+ * afterwards. When another command runs the embedded database, this waits until that command stops it. It never changes
+ * an existing schema. Throws NoHome when there is no appliance, Unavailable when the database does not answer,
+ * Misconfigured when the schema is old.
+ */
+export async function withDatabase<T>(work: () => Promise<T>, use: DatabaseUse = {}): Promise<T> {
+  compose()
+  // The data in an outside database do not need a home to be read.
+  if (use.makes || config().database.url !== null) refuseOthers()
+  else requireHome()
+  await useServedAddress()
+  const own = config().database.url === null ? await startIfDown() : undefined
+  try {
+    if (!use.anySchema) {
+      if (own && use.makes && (await schemaIsNew())) await makeSchema()
+      await requireSchema()
+    }
+    return await work()
+  } finally {
+    closeWake()
+    await endAll()
+    await closeDatabase()
+    await own?.stop()
+  }
+}
+
+async function makeSchema(): Promise<void> {
+  await migrateUp()
+  process.stderr.write(`gitstead: made a new appliance in ${config().home}\n`)
+}
+
+async function startIfDown(): Promise<EmbeddedDatabase | undefined> {
+  for (let tries = 0; tries < 300; tries++) {
+    const { up, transient } = await embeddedState()
+    if (up && !transient) return undefined
+    if (!up) break
+    await sleep(100)
+  }
+  return startEmbedded({ transient: true })
+}

@@ -1,0 +1,118 @@
+// The connection pool of this process for prepared statements, by mysql2. Models have a pool of their own: sequelize.ts.
+import mysql, { type Connection, type ConnectionOptions, type Pool, type PoolOptions } from 'mysql2'
+import { config } from '../../config.js'
+import { secrets } from '../../secrets.js'
+import { databaseSocket } from '../embedded/embedded.js'
+import { EMBEDDED_NAME } from '../embedded/folder.js'
+import { EXACT_COLLATION } from './collations.js'
+import { sessionLimits } from './statement-limit.js'
+
+// By default a server keeps 16,382 prepared statements in total, and lists of values (`in (?, ?)`) create many of them.
+export const STATEMENTS = 100
+// Less than the limit of a statement, because a request may have to connect first.
+export const CONNECT_MS = 3000
+
+let current: Pool | undefined
+
+// Every session gets the same SQL dialect: an outside database gets the settings that the embedded one starts with.
+// MySQL cuts the result of group_concat at 1,024 bytes, MariaDB at 1 MiB. JSON that group_concat builds must not be
+// cut.
+const SESSION = [
+  `set names utf8mb4 collate ${EXACT_COLLATION}`,
+  'set session transaction isolation level read committed',
+  "set session time_zone = '+00:00', group_concat_max_len = 1048576, sql_mode = 'STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION,ONLY_FULL_GROUP_BY'"
+]
+
+/** Returns `database.url` in the form of the driver. `?socket=PATH` reaches a server by its unix socket. */
+export function address(): PoolOptions {
+  const { url } = config().database
+  if (url === null) {
+    return {
+      socketPath: databaseSocket(),
+      user: 'root',
+      password: secrets().database_password,
+      database: EMBEDDED_NAME
+    }
+  }
+  const parsed = new URL(url)
+  const socket = parsed.searchParams.get('socket')
+  return {
+    ...(socket ? { socketPath: socket } : { host: parsed.hostname, port: Number(parsed.port || 3306) }),
+    user: decodeURIComponent(parsed.username),
+    password: decodeURIComponent(parsed.password),
+    database: parsed.pathname.slice(1)
+  }
+}
+
+/** Opens the pool, which connects at the first statement. A second call returns the same pool. */
+export function pool(): Pool {
+  if (current) return current
+  current = open()
+  for (const companion of companions) companion.open()
+  return current
+}
+
+/** What opens and closes with the pool. */
+interface Companion {
+  open(): void
+  close(): Promise<void>
+}
+const companions: Companion[] = []
+
+/** Opens something whenever the pool opens, at once if it is open, and closes it with the pool. */
+export function withPool(companion: Companion): void {
+  companions.push(companion)
+  if (current) companion.open()
+}
+
+/**
+ * Calls `forget` when the pool closes. For what this process remembers of rows: the next pool may lead to another database, whose
+ * ids belong to other rows.
+ */
+export const forgetWithPool = (forget: () => void): void =>
+  withPool({ open: () => undefined, close: async () => forget() })
+
+function open(): Pool {
+  const made = mysql.createPool({
+    ...address(),
+    connectionLimit: config().database.pool,
+    // All may be idle for so long. Beyond its option maxIdle the pool would close connections every second, and under load open
+    // them again, each with statements to prepare.
+    idleTimeout: 60_000,
+    connectTimeout: CONNECT_MS,
+    timezone: 'Z',
+    dateStrings: false,
+    enableKeepAlive: true,
+    maxPreparedStatements: STATEMENTS
+  })
+  // The pool sends these before it gives a new connection to anybody, and a connection answers in order.
+  made.on('connection', connection => {
+    for (const statement of [...SESSION, ...sessionLimits()]) connection.query(statement, () => undefined)
+  })
+  return made
+}
+
+/** Gives a connection outside of the pool the settings of a session. */
+export async function prepareSession(connection: Connection): Promise<void> {
+  for (const statement of SESSION) await connection.promise().query(statement)
+}
+
+/**
+ * Opens a connection outside of the pools, for code that holds one for a long time, or whose statements take as long as
+ * the tables are large. The caller must destroy it.
+ */
+export async function openConnection(options: ConnectionOptions = {}): Promise<Connection> {
+  const connection = mysql.createConnection({ ...address(), connectTimeout: 5000, timezone: 'Z', ...options })
+  // An error of the connection shows up in the answer to its next statement.
+  connection.on('error', () => undefined)
+  await prepareSession(connection)
+  return connection
+}
+
+/** Closes the pool and what opened with it, after the running statements have finished. */
+export async function closeDatabase(): Promise<void> {
+  const open = current
+  current = undefined
+  for (const companion of companions) await companion.close()
+  await open?.promise().end()
+}

@@ -1,0 +1,121 @@
+// Translates errors of the database into the errors of the product.
+import { DiskFull, Misconfigured, Unavailable } from '../../errors.js'
+import { isDiskFull } from '../../lib/disk-full.js'
+import { answeredSince, noteLost } from './connectivity.js'
+
+const AWAY = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EPIPE',
+  'ETIMEDOUT',
+  'ENOTFOUND',
+  'EHOSTUNREACH',
+  'PROTOCOL_CONNECTION_LOST',
+  'PROTOCOL_ENQUEUE_AFTER_FATAL_ERROR',
+  'ER_SERVER_SHUTDOWN',
+  'ER_CON_COUNT_ERROR',
+  'ER_NORMAL_SHUTDOWN',
+  'ER_CONNECTION_KILLED',
+  'ER_QUERY_INTERRUPTED',
+  'STATEMENT_TIMEOUT',
+  // A backlog of connections that nobody accepts, and networks that come and go.
+  'EAGAIN',
+  'EAI_AGAIN',
+  'ECONNABORTED',
+  'EHOSTDOWN',
+  'ENETDOWN',
+  'ENETUNREACH',
+  'ENETRESET',
+  'ENOTCONN',
+  'ESHUTDOWN',
+  'EMFILE',
+  'ENFILE',
+  'ENOBUFS'
+])
+/**
+ * A time limit of MariaDB and of MySQL, limits of connections, and a server that only reads now, as the old main server
+ * of a cluster does.
+ */
+const AWAY_NUMBERS = new Set([1969, 3024, 1040, 1041, 1135, 1203, 1226, 1290, 1836, 1927])
+
+/** A database that has answered others in this time is not away. */
+const LATELY_MS = 500
+
+interface DriverError {
+  readonly code?: string
+  readonly errno?: number
+  readonly syscall?: string
+  readonly message?: string
+  readonly name?: string
+  readonly parent?: DriverError
+  readonly original?: DriverError
+}
+
+/** Returns the driver's own error, which Sequelize wraps. */
+const driverError = (error: unknown): DriverError => {
+  const outer = (error ?? {}) as DriverError
+  return outer.parent ?? outer.original ?? outer
+}
+
+/** Returns true when the database cannot be reached, or when the connection broke during a statement. */
+export function isDatabaseAway(error: unknown): boolean {
+  const { code, errno, message, syscall } = driverError(error)
+  if (code !== undefined && AWAY.has(code)) return true
+  if (errno !== undefined && AWAY_NUMBERS.has(errno)) return true
+  // The server's socket does not exist. The same code about a file would be a fault of the program.
+  if (code === 'ENOENT' && syscall === 'connect') return true
+  if ((error as DriverError)?.name?.startsWith('SequelizeConnection')) return true
+  return /closed state|Connection lost|Pool is closed|connection is in closed/i.test(message ?? '')
+}
+
+/** Returns true for a deadlock, a lock timeout or a refusal by a cluster: the transaction may run again. */
+export function isRetriable(error: unknown): boolean {
+  const { errno } = driverError(error)
+  return errno === 1213 || errno === 1205 || errno === 1047 || errno === 1180
+}
+
+/** Whether a statement took more than its time. The database may answer others. */
+function isSlow(error: unknown): boolean {
+  const { code, errno } = driverError(error)
+  return code === 'STATEMENT_TIMEOUT' || errno === 1969 || errno === 3024
+}
+
+/** Whether a column or key that `alter table` adds exists already, or one that it drops does not exist. */
+export function isAlreadyMade(error: unknown): boolean {
+  const { errno } = driverError(error)
+  return errno === 1060 || errno === 1061 || errno === 1091
+}
+
+/** Whether a row cannot be stored as it is: a value does not fit its column, or comes twice. */
+export function isWrongValue(error: unknown): boolean {
+  const { errno } = driverError(error)
+  return errno === 1062 || errno === 1264 || errno === 1292 || errno === 1366 || errno === 1406
+}
+
+/** Returns the unique key that a write violated, or undefined. */
+export function duplicateKey(error: unknown): string | undefined {
+  const { errno, message } = driverError(error)
+  if (errno !== 1062) return undefined
+  return /for key '(?:[^'.]*\.)?([^']+)'/.exec(message ?? '')?.[1] ?? 'unknown'
+}
+
+/**
+ * Returns the error to throw instead: Unavailable when the database cannot be reached, is too slow or others hold its locks,
+ * Misconfigured when it refuses the account or the name, DiskFull when it has no room, otherwise the same error.
+ */
+export function translate(error: unknown): unknown {
+  if (driverError(error).errno === 1045) {
+    return new Misconfigured('the database refuses the account: check secrets.json, or the password in database.url')
+  }
+  if (driverError(error).errno === 1049) {
+    return new Misconfigured('the database of database.url does not exist: create it')
+  }
+  if (isDiskFull(error)) return new DiskFull()
+  if (isRetriable(error)) return new Unavailable('the database is busy')
+  if (!isDatabaseAway(error)) return error
+  if (isSlow(error) && answeredSince(performance.now() - LATELY_MS)) {
+    return new Unavailable('the database took too long for this')
+  }
+  noteLost(driverError(error).code ?? driverError(error).message ?? 'unknown')
+  return new Unavailable('the database is not available')
+}

@@ -1,0 +1,72 @@
+// A limit for the time of every statement: a database that hangs keeps its connections open and says nothing.
+import type { Connection } from 'mysql2'
+import { config } from '../../config.js'
+
+/** A statement that got no answer in time. Whether a write was made is not known. */
+export class StatementTimeout extends Error {
+  readonly code = 'STATEMENT_TIMEOUT'
+
+  constructor() {
+    super('the database did not answer in time')
+  }
+}
+
+/** The server ends a statement at the limit. A server that hangs does not, so we wait this much longer. */
+const GRACE_MS = 300
+
+let shortened: number | undefined
+
+/** Sets the limit of this process, in seconds: requests get `database.timeout`, all else `database.long_timeout`. */
+export function limitStatements(seconds: number): void {
+  shortened = seconds
+}
+
+/** Returns the seconds that a statement of this process may take. */
+export const statementLimit = (): number => shortened ?? config().database.long_timeout
+
+/** Returns the milliseconds after which we no longer wait for a statement. */
+export const statementPatience = (): number => statementLimit() * 1000 + GRACE_MS
+
+/** Calls `late` when the limit has passed. Stop the clock with `clearTimeout`. */
+export const statementClock = (late: () => void): NodeJS.Timeout => setTimeout(late, statementPatience())
+
+type Send = (...values: unknown[]) => unknown
+type Callback = (...answer: unknown[]) => void
+
+/** Makes a connection end itself when a statement with a callback gets no answer within the limit. */
+export function limitConnection(connection: Connection): void {
+  const methods = connection as unknown as Record<'query' | 'execute', Send>
+  for (const name of ['query', 'execute'] as const) {
+    const send = methods[name].bind(connection)
+    methods[name] = (...values) => {
+      const callback = values.at(-1)
+      if (typeof callback !== 'function') return send(...values)
+      return send(...values.slice(0, -1), limited(connection, callback as Callback))
+    }
+  }
+}
+
+function limited(connection: Connection, callback: Callback): Callback {
+  let late = false
+  const clock = statementClock(() => {
+    late = true
+    connection.destroy()
+    callback(new StatementTimeout())
+  })
+  return (...answer) => {
+    clearTimeout(clock)
+    if (!late) callback(...answer)
+  }
+}
+
+/** Returns the settings of a session, so that a server which does not hang ends the statement and its locks by itself. */
+export function sessionLimits(): readonly string[] {
+  const seconds = statementLimit()
+  const lockWait = Math.max(1, Math.min(10, Math.floor(seconds) - 1))
+  return [
+    `set session innodb_lock_wait_timeout = ${lockWait}`,
+    // MariaDB has the first, MySQL the second: the other one fails.
+    `set session max_statement_time = ${seconds}`,
+    `set session max_execution_time = ${Math.trunc(seconds * 1000)}`
+  ]
+}

@@ -1,0 +1,79 @@
+// One transaction for each piece of work. The code inside finds it through AsyncLocalStorage, so nobody passes it
+// along.
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Sequelize, Transaction } from 'sequelize'
+import { isDatabaseAway, isRetriable, translate } from './failure.js'
+import { FairPool } from './fair-pool.js'
+import { currentTransaction, type Scope, scopes, written } from './scope.js'
+
+const TRIES = 6
+
+let sequelize: (() => Sequelize) | undefined
+const fairPool = new FairPool()
+
+/**
+ * Runs `fn` in a transaction, or joins the transaction of the caller. After a deadlock or a lock timeout it runs `fn`
+ * again, so `fn` must be safe to run twice, and it must await everything that it starts. Throws Unavailable when the
+ * database cannot be reached.
+ */
+export async function transact<T>(fn: () => Promise<T>): Promise<T> {
+  return currentTransaction() ? fn() : retried(() => onShare(fn))
+}
+
+/**
+ * Runs one statement, which is a transaction of its own, and runs it again after a deadlock or a lock timeout. Not for use inside of
+ * `transact`, whose whole transaction is over then. Throws Unavailable when the database cannot be reached.
+ */
+export async function retried<T>(statement: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await statement()
+    } catch (error) {
+      if (!isRetriable(error) || attempt === TRIES) throw translate(error)
+      await sleep(2 ** attempt * 5 * Math.random())
+    }
+  }
+}
+
+/** Calls `fn` after the current transaction has committed, or at once when there is no transaction. */
+export function afterCommit(fn: () => void): void {
+  const scope = scopes.getStore()
+  if (scope?.transaction) scope.afterCommit.push(fn)
+  else fn()
+}
+
+async function onShare<T>(fn: () => Promise<T>): Promise<T> {
+  const release = await fairPool.acquire()
+  try {
+    return await once(fn)
+  } finally {
+    release()
+  }
+}
+
+async function once<T>(fn: () => Promise<T>): Promise<T> {
+  // Loaded by the first transaction: commands that only read do without it.
+  sequelize ??= (await import('./sequelize.js')).sequelize
+  const transaction = await sequelize().transaction()
+  const scope: Scope = { transaction, afterCommit: [] }
+  let result: T
+  try {
+    result = await scopes.run(scope, fn)
+  } catch (error) {
+    await undo(transaction, error).catch(() => undefined)
+    throw error
+  }
+  await transaction.commit()
+  written.times += 1
+  for (const call of scope.afterCommit) call()
+  return result
+}
+
+/**
+ * Rolls back. When the connection is gone there is nothing to roll back, and Sequelize would print an error on the
+ * console.
+ */
+function undo(transaction: Transaction, error: unknown): Promise<void> {
+  if (!isDatabaseAway(error)) return transaction.rollback()
+  return (transaction as Transaction & { forceCleanup(): Promise<void> }).forceCleanup()
+}

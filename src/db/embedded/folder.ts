@@ -1,0 +1,104 @@
+// The data folder of the private MariaDB. MariaDB's own bootstrap makes it, because the package mariadb-server-core has
+// no other way.
+import { execFileSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { closeSync, existsSync, mkdirSync, openSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
+import { userInfo } from 'node:os'
+import { join } from 'node:path'
+import { config } from '../../config.js'
+import { Misconfigured } from '../../errors.js'
+import { ensureSecrets } from '../../secrets.js'
+
+/** The name of the database on the embedded server. */
+export const EMBEDDED_NAME = 'gitstead'
+const SHARE = '/usr/share/mysql'
+const SYSTEM_TABLES = [
+  'mysql_system_tables.sql',
+  'mysql_performance_tables.sql',
+  'mysql_system_tables_data.sql',
+  'maria_add_gis_sp_bootstrap.sql'
+]
+const DRAFT = 'mysql.new-'
+/** The advice in messages about a missing or broken MariaDB. */
+export const REMEDY = 'install the Debian package mariadb-server-core, or set database.url'
+
+/** Returns the path of the data folder. */
+export const dataFolder = () => join(config().home, 'mysql')
+/** Opens the log file of MariaDB. The caller must close it. */
+export const openLog = () => openSync(join(config().home, 'run/mysql.log'), 'a', 0o600)
+
+/**
+ * Makes the data folder. It builds the folder beside its place and renames it, so that nobody takes a half-made folder
+ * for a database. When two processes do this at the same time, the second one finds the folder of the first and uses
+ * it.
+ */
+export function makeDataFolder(): void {
+  removeDrafts()
+  const draft = `${join(config().home, DRAFT)}${process.pid}`
+  rmSync(draft, { recursive: true, force: true })
+  const folder = join(draft, 'data')
+  mkdirSync(folder, { mode: 0o700, recursive: true })
+  mkdirSync(join(draft, 'tmp'), { mode: 0o700 })
+  try {
+    fillDataFolder(folder, join(draft, 'tmp'))
+    renameSync(folder, dataFolder())
+  } catch (error) {
+    if (!existsSync(dataFolder())) throw error
+  } finally {
+    rmSync(draft, { recursive: true, force: true })
+  }
+}
+
+/** Removes the drafts of processes that died while they built them. */
+function removeDrafts(): void {
+  for (const name of readdirSync(config().home)) {
+    if (!name.startsWith(DRAFT)) continue
+    const maker = name.slice(DRAFT.length)
+    if (!existsSync(`/proc/${maker}`)) rmSync(join(config().home, name), { recursive: true, force: true })
+  }
+}
+
+function fillDataFolder(folder: string, tmp: string): void {
+  let tables: string
+  try {
+    tables = SYSTEM_TABLES.map(file => readFileSync(join(SHARE, file), 'utf8')).join('\n')
+  } catch {
+    throw new Misconfigured(`${SHARE} lacks the system tables of MariaDB: ${REMEDY}`)
+  }
+  const input = `create database mysql;\nuse mysql;\nset @auth_root_socket=null;\n${tables}\n${ownAccount()}`
+  const log = openLog()
+  try {
+    execFileSync('mariadbd', [...commonOptions(folder, tmp), '--bootstrap'], { input, stdio: ['pipe', 'ignore', log] })
+  } catch {
+    throw new Misconfigured(`the database could not be made: see ${config().home}/run/mysql.log`)
+  } finally {
+    closeSync(log)
+  }
+}
+
+/**
+ * Returns SQL for the accounts. The bootstrap creates root without a password on several hosts; only one account, with
+ * a password, remains.
+ */
+function ownAccount(): string {
+  const sha1 = (input: string | Buffer) => createHash('sha1').update(input).digest()
+  const hash = `*${sha1(sha1(ensureSecrets().database_password)).toString('hex').toUpperCase()}`
+  return [
+    "delete from mysql.global_priv where not (User='root' and Host='localhost');",
+    `update mysql.global_priv set Priv=json_set(Priv,'$.plugin','mysql_native_password','$.authentication_string','${hash}');`,
+    `create database ${EMBEDDED_NAME} character set utf8mb4 collate utf8mb4_unicode_ci;`,
+    ''
+  ].join('\n')
+}
+
+/** Returns the options of every start, also of the bootstrap. */
+export const commonOptions = (folder: string, tmp: string) => [
+  '--no-defaults',
+  `--datadir=${folder}`,
+  // Each server has its own folder: a server that starts deletes all temporary tables in it, also those of another
+  // server.
+  `--tmpdir=${tmp}`,
+  '--skip-networking',
+  `--lc-messages-dir=${SHARE}/english`,
+  ...(process.getuid?.() === 0 ? [`--user=${userInfo().username}`] : [])
+]

@@ -1,0 +1,227 @@
+// Pages of lists ("Limits"): 20 items by default, at most 100.
+import { BadParameters } from '../../errors.js'
+import { type Place, type Placed, type Places, placesOf } from './keyset-cache.js'
+
+export { countTotal } from './count-cache.js'
+
+export interface PageRequest {
+  readonly page?: number
+  readonly per_page?: number
+}
+
+export interface Window {
+  readonly page: number
+  readonly perPage: number
+  /** `limit N offset M`. Both are whole numbers, so they can be part of the statement itself. */
+  readonly sql: string
+}
+
+export interface Page<T> {
+  readonly items: readonly T[]
+  readonly total: number
+  readonly page: number
+  readonly perPage: number
+}
+
+/** Rows that a list of everything reads at once. */
+export const PART = 500
+
+const DEFAULT = 20
+const MAXIMUM = 100
+/** Pages after this offset are empty: such a large offset is a mistake or an attack. */
+const DEEPEST = 10_000_000
+
+/**
+ * Returns the part of a list that a request asks for. A page below 1 means page 1, and per_page 0 means the default.
+ * Throws BadParameters when per_page is negative.
+ */
+export function window({ page = 1, per_page: perPage = DEFAULT }: PageRequest): Window {
+  if (perPage < 0) throw new BadParameters('per_page is invalid')
+  const at = Math.max(page, 1)
+  const size = perPage === 0 ? DEFAULT : Math.min(perPage, MAXIMUM)
+  const offset = Math.min((at - 1) * size, DEEPEST)
+  return { page: at, perPage: size, sql: `limit ${size} offset ${offset}` }
+}
+
+/** From this offset on, a page may be read from elsewhere than the beginning. An index passes 1,000 entries in 0.3 ms. */
+const FAR = 1000
+/** The same for a list whose places are kept: those cost nothing. */
+const FAR_FROM_PLACES = 200
+
+export type Direction = 'asc' | 'desc'
+
+/** How to read a page: the order of its statement, and its `limit N offset M`. */
+export interface Reading {
+  readonly direction: Direction
+  readonly sql: string
+}
+
+/** How to read a page of a list whose places are kept. */
+export interface PlacedReading extends Reading {
+  /** The rows that are read or passed: a list that is put together takes so many of each part. */
+  readonly until: number
+  /** The place at which the statement begins. */
+  readonly from?: Place
+}
+
+const opposite = (direction: Direction): Direction => (direction === 'asc' ? 'desc' : 'asc')
+
+/**
+ * Returns how to read a page. One in the second half is read from the end, against the order of the list, so that the last page
+ * of 100,000 rows costs what the first one costs; only far pages wait for the total, which is kept in most cases. The total must
+ * follow every change of the list, as one of countTotal does for what the audit knows: otherwise rows would be missing between
+ * a page of the first half and one of the second.
+ */
+export async function readingOf(
+  { page, perPage, sql }: Window,
+  direction: Direction,
+  count: () => Promise<number>
+): Promise<Reading> {
+  const offset = (page - 1) * perPage
+  if (offset < FAR) return { direction, sql }
+  const total = await count()
+  const after = total - offset - perPage
+  if (after > offset) return { direction, sql }
+  const size = Math.max(Math.min(perPage, total - offset), 0)
+  return { direction: opposite(direction), sql: `limit ${size} offset ${Math.max(after, 0)}` }
+}
+
+/** Reads a page and the total of its list; see readingOf. */
+export async function pageOf<T>(
+  part: Window,
+  count: Promise<number>,
+  direction: Direction,
+  read: (reading: Reading) => Promise<T[]>
+): Promise<Page<T>> {
+  const reading = await readingOf(part, direction, () => count)
+  const [items, total] = await Promise.all([read(reading), count])
+  const { page, perPage } = part
+  return { items: reading.direction === direction ? items : items.reverse(), total, page, perPage }
+}
+
+/** What is kept of a list: one statement gives both. */
+interface Counts {
+  readonly total: number
+  readonly version: string
+}
+
+interface PlacedList<T, Found> {
+  /** Names the list: its statement with the values, and its order. */
+  readonly key: string
+  readonly direction: Direction
+  readonly read: (reading: PlacedReading) => Promise<Found>
+  readonly placed: (item: T) => Placed
+}
+
+/**
+ * A list whose exact total and version are kept. A change of its rows or of their order changes the version, but a new row
+ * does not when it is the youngest: ranks are counted from the oldest row, so that no other has another rank then.
+ */
+export interface SteadyList<T> extends PlacedList<T, SteadyItems<T>> {
+  readonly counts: Counts
+}
+
+/** The rows of a page, and what the same statement has read of the kept numbers; undefined without any row. */
+interface SteadyItems<T> {
+  readonly items: readonly T[]
+  readonly counts: Counts | undefined
+}
+
+/** Any other list. Its version may not know of the changes of other processes: see versionOf. */
+export interface MovingList<T> extends PlacedList<T, T[]> {
+  readonly count: Promise<number>
+  readonly version: () => Promise<string>
+}
+
+/** Tells whether a page is so far that known places help; the beginning is near enough for others. */
+export const isFar = (part: Window): boolean => offsetOf(part) >= FAR_FROM_PLACES
+
+/**
+ * Reads a page and the total of a list. A far page is read from the nearest row whose rank is known, so that whoever reads all
+ * pages of a list passes each row once. Without one it is read from the nearer end.
+ */
+export async function pageOfSteady<T>(part: Window, list: SteadyList<T>): Promise<Page<T>> {
+  const { page, perPage } = part
+  const { direction, key, read, placed } = list
+  const { total, version } = list.counts
+  const offset = offsetOf(part)
+  const size = Math.min(perPage, total - offset)
+  if (size <= 0) return { items: [], total, page, perPage }
+  const places = placesOf({ key, version, steady: true })
+  const first = direction === 'asc' ? offset : total - offset - size
+  const ascending = await byTheNearest(places, 'asc', { first, size, total }, async way => {
+    const { items, counts } = await read(way)
+    const found = way.direction === 'asc' ? items : items.toReversed()
+    // Rows that have come since the total was read moved the ranks that are counted from the young end.
+    const moved = way.from || way.direction === 'asc' ? 0 : (counts?.total ?? 0) - total
+    if (counts?.version === version) keep(places, found.map(placed), { first: first + moved, size })
+    return found
+  })
+  return { items: direction === 'asc' ? ascending : ascending.toReversed(), total, page, perPage }
+}
+
+/** The same for a list whose total is not exact at each moment: its ranks are counted from its beginning. */
+export async function pageOfMoving<T>(part: Window, list: MovingList<T>): Promise<Page<T>> {
+  const { page, perPage } = part
+  const [items, total] = await Promise.all([itemsOfMoving(part, list), list.count])
+  return { items, total, page, perPage }
+}
+
+async function itemsOfMoving<T>(part: Window, { key, direction, version, read, placed }: MovingList<T>): Promise<T[]> {
+  const first = offsetOf(part)
+  const size = part.perPage
+  if (!isFar(part)) return read({ direction, sql: part.sql, until: first + size })
+  const places = placesOf({ key: `${direction} ${key}`, version: await version(), steady: false })
+  return byTheNearest(places, direction, { first, size, total: Infinity }, async way => {
+    const found = await read(way)
+    const items = way.direction === direction ? found : found.toReversed()
+    keep(places, items.map(placed), { first, size })
+    return items
+  })
+}
+
+interface Part {
+  readonly first: number
+  readonly size: number
+}
+
+/** Who passes more rows does it alone: those who wait then find places, where sixteen at once took longer than a statement may. */
+const PASSED_AT_ONCE = 10_000
+
+function byTheNearest<T>(
+  places: Places,
+  forward: Direction,
+  part: Part & { readonly total: number },
+  read: (way: PlacedReading) => Promise<T>
+): Promise<T> {
+  const way = nearest(places, forward, part)
+  return way.until - part.size <= PASSED_AT_ONCE ? read(way) : places.inTurn(() => read(nearest(places, forward, part)))
+}
+
+/** The way to a part of a list that passes the fewest rows. */
+function nearest(
+  places: Places,
+  forward: Direction,
+  { first, size, total }: Part & { readonly total: number }
+): PlacedReading {
+  const { before, after } = places.around(first, first + size - 1)
+  const ways: (Pick<PlacedReading, 'direction' | 'from'> & { readonly passes: number })[] = [
+    { direction: forward, passes: first },
+    { direction: opposite(forward), passes: total - first - size },
+    ...(before ? [{ direction: forward, passes: first - before.rank, from: before }] : []),
+    ...(after ? [{ direction: opposite(forward), passes: after.rank - first - size + 1, from: after }] : [])
+  ]
+  const { passes, ...way } = ways.reduce((best, each) => (each.passes < best.passes ? each : best))
+  return { ...way, sql: `limit ${size} offset ${passes}`, until: passes + size }
+}
+
+/** Keeps the places of both ends of a page. When a row is missing, the others may have other ranks. */
+function keep(places: Places, rows: readonly Placed[], { first, size }: Part): void {
+  if (rows.length !== size) return
+  for (const index of [0, size - 1]) {
+    const row = rows[index]
+    if (row) places.add({ ...row, rank: first + index })
+  }
+}
+
+const offsetOf = ({ page, perPage }: Window) => Math.min((page - 1) * perPage, DEEPEST)

@@ -1,0 +1,116 @@
+// Removes rows with their owners, as ownership.ts says. Statements list at most a thousand ids, because MariaDB before
+// 11.1 reads the whole table for a DELETE whose condition contains a SELECT.
+import { batches } from '../../lib/batches.js'
+import { deleteInBatches, execute, marks, row, rows, type Value } from '../connect/sql.js'
+import { transact } from '../connect/transact.js'
+import { goesWith, linksTo } from './owned-tables.js'
+import type { Link, TableName } from './ownership.js'
+
+const AT_ONCE = 1000
+const ERASED_AT_ONCE = 200
+/** The range of ids that one statement reads when no index finds the rows. */
+const RANGE = 10_000
+
+/**
+ * Deletes rows, with all rows whose fate is `deleted`, and sets the `nulled` columns. `eraseOwned` handles the fates
+ * `erased` and `forgotten` afterwards. Joins the caller's transaction.
+ */
+export async function deleteRows(table: TableName, ids: readonly number[]): Promise<void> {
+  await transact(async () => {
+    for (const some of batches(ids, AT_ONCE)) {
+      await deleteOwned(table, some)
+      await execute(`delete from ${table} where id in (${marks(some)})`, some)
+    }
+  })
+}
+
+async function deleteOwned(owner: TableName, ids: readonly number[]): Promise<void> {
+  for (const { table, link } of linksTo(owner)) {
+    if (link.fate === 'nulled') await setNull(table, link, ids)
+    if (link.fate !== 'deleted') continue
+    const { sql, values } = conditionOf(link, ids)
+    if (linksTo(table).some(({ link: { fate } }) => fate === 'deleted' || fate === 'nulled')) {
+      const found = await rows<{ id: number }>(`select id from ${table} where ${sql}`, values)
+      for (const some of batches(
+        found.map(({ id }) => id),
+        AT_ONCE
+      ))
+        await deleteOwned(table, some)
+    }
+    await execute(`delete from ${table} where ${sql}`, values)
+  }
+}
+
+export interface EraseOptions {
+  readonly signal: AbortSignal
+  /** Removes data outside the database, such as files, before the rows of a table. May run twice for the same rows. */
+  readonly before?: { readonly [Table in TableName]?: (ids: readonly number[]) => Promise<void> }
+}
+
+/**
+ * Removes what is left of a removed owner: deletes rows in batches, and sets the `forgotten` columns to null. It also
+ * handles the `deleted` and `nulled` rows, which may have been added at the moment of the removal. When it is killed,
+ * the next call continues. Throws the reason of the signal when that aborts.
+ */
+export async function eraseOwned(owner: 'projects' | 'users', id: number, options: EraseOptions): Promise<void> {
+  for (const { table, link } of linksTo(owner)) {
+    if (goesWith(link)) await erase(table, link, [id], options)
+    if (link.fate === 'nulled') await setNull(table, link, [id])
+    if (link.fate === 'forgotten') await forget(table, link, id, options.signal)
+  }
+}
+
+async function erase(table: TableName, link: Link, owners: readonly number[], options: EraseOptions): Promise<void> {
+  const { signal, before } = options
+  const { sql, values } = conditionOf(link, owners)
+  const owned = linksTo(table).filter(({ link: each }) => goesWith(each) || each.fate === 'nulled')
+  if (!before?.[table] && owned.length === 0) {
+    await deleteInBatches(`delete from ${table} where ${sql}`, values, () => signal.throwIfAborted())
+    return
+  }
+  for (;;) {
+    signal.throwIfAborted()
+    const found = await rows<{ id: number }>(`select id from ${table} where ${sql} limit ${ERASED_AT_ONCE}`, values)
+    if (found.length === 0) return
+    const ids = found.map(({ id }) => id)
+    await before?.[table]?.(ids)
+    for (const each of owned) {
+      if (goesWith(each.link)) await erase(each.table, each.link, ids, options)
+      else await setNull(each.table, each.link, ids)
+    }
+    await execute(`delete from ${table} where id in (${marks(ids)})`, ids)
+  }
+}
+
+async function forget(table: TableName, link: Link, owner: number, signal: AbortSignal): Promise<void> {
+  const found = await row<{ least: number | null; most: number | null }>(
+    `select min(id) as least, max(id) as most from ${table}`
+  )
+  if (!found?.least || !found.most) return
+  for (let from = found.least; from <= found.most; from += RANGE) {
+    signal.throwIfAborted()
+    await setNull(table, link, [owner], { sql: 'id >= ? and id < ?', values: [from, from + RANGE] })
+  }
+}
+
+interface Where {
+  readonly sql: string
+  readonly values: readonly Value[]
+}
+
+async function setNull(table: TableName, link: Link, owners: readonly number[], range?: Where): Promise<void> {
+  const { sql, values } = conditionOf(link, owners)
+  const within = range ? `${range.sql} and ` : ''
+  await execute(`update ${table} set ${link.column} = null where ${within}${sql}`, [
+    ...(range?.values ?? []),
+    ...values
+  ])
+}
+
+/** Returns the SQL condition for the rows that link to these owners. */
+function conditionOf({ column, when }: Link, owners: readonly number[]): Where {
+  const isOwned = `${column} in (${marks(owners)})`
+  return when
+    ? { sql: `${when[0]} = ? and ${isOwned}`, values: [when[1], ...owners] }
+    : { sql: isOwned, values: owners }
+}

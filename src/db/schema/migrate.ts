@@ -1,0 +1,211 @@
+// Changes the schema, with umzug. A row with a lease stops two processes from migrating at the same time. It needs no
+// server-wide lock, so it also works on the endpoint of a cluster.
+import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Misconfigured } from '../../errors.js'
+import { openConnection } from '../connect/connection.js'
+import { isAlreadyMade, translate } from '../connect/failure.js'
+import { execute, row, rows } from '../connect/sql.js'
+import { migrationNames } from '../migrations/names.js'
+
+export interface MigrationState {
+  readonly name: string
+  /** Null also for one that a killed rollback has half undone: it is made again, or undone to its end. */
+  readonly applied_at: Date | null
+  readonly half_undone: boolean
+}
+
+/** A restore makes this table first and drops it last. */
+export const UNFINISHED_RESTORE = 'unfinished_restore'
+
+/** Stands behind the name of a migration while it is undone: MySQL commits each change of a table by itself. */
+const UNDOING = ' undoing'
+
+/** Seconds. After this time a process that died while it migrated no longer blocks others. */
+const LEASE = 15
+
+/**
+ * Migrates the schema to this version, or up to the migration `last`. Returns the names of the applied migrations.
+ * Waits while another process migrates. Throws Misconfigured when a newer version made the schema.
+ */
+export async function migrateUp(last?: string): Promise<string[]> {
+  await prepare()
+  if ((await pending()).length === 0) return []
+  return underLock(async () => {
+    const done = await (await umzug('up')).up(last === undefined ? {} : { to: last })
+    return done.map(({ name }) => name)
+  })
+}
+
+/**
+ * Rolls back the newest `steps` migrations. Returns their names. Throws Misconfigured when a newer version made the
+ * schema.
+ */
+export async function migrateDown(steps = 1): Promise<string[]> {
+  await prepare()
+  await migrationStates()
+  return underLock(async () => {
+    const done = await (await umzug('down')).down({ step: steps })
+    return done.map(({ name }) => name)
+  })
+}
+
+/**
+ * Returns every migration with the time when it was applied. It only reads: it creates no tables in a database without
+ * a schema. Throws Misconfigured when a newer version made the schema.
+ */
+export async function migrationStates(): Promise<MigrationState[]> {
+  const applied = new Map((await knownRows()).map(row => [row.name, row]))
+  return migrationNames.map(name => {
+    const { applied_at = null, undoing = false } = applied.get(name) ?? {}
+    return { name, applied_at: undoing ? null : applied_at, half_undone: undoing }
+  })
+}
+
+const pending = async () => (await migrationStates()).filter(({ applied_at }) => applied_at === null)
+
+/** Returns true when every migration of this version is applied. */
+export const schemaIsCurrent = async () => (await pending()).length === 0
+
+/** Returns true when the database has no schema yet. */
+export const schemaIsNew = async () =>
+  (await migrationStates()).every(state => state.applied_at === null && !state.half_undone)
+
+/** Throws Misconfigured unless this version can work with the schema. It changes nothing. */
+export async function requireSchema(): Promise<void> {
+  const missing = await pending()
+  const half = missing.find(state => state.half_undone)
+  if (half)
+    throw new Misconfigured(
+      `a rollback of ${half.name} has not ended: run gitstead db rollback again, or gitstead db migrate to keep it`
+    )
+  if (missing.length > 0)
+    throw new Misconfigured('the database schema is older than the program: run gitstead db migrate')
+  if (await exists(UNFINISHED_RESTORE))
+    throw new Misconfigured('the database holds a restore that has not ended: run gitstead restore again')
+}
+
+/** Throws Unavailable when the database does not answer. */
+export async function requireDatabase(): Promise<void> {
+  await row('select 1 from schema_migrations limit 1')
+}
+
+/** Imports umzug and the migrations only when there is something to do: they take 100 ms, and most starts do not need them. */
+async function umzug(direction: 'up' | 'down') {
+  const [{ Umzug }, { migrations }] = await Promise.all([import('umzug'), import('../migrations/list.js')])
+  return new Umzug({
+    migrations: migrations.map(({ name, up, down }) => ({
+      name,
+      up: () => onFreshConnection(up),
+      down: async () => {
+        await execute('update schema_migrations set name = ? where name = ?', [name + UNDOING, name])
+        await onFreshConnection(down)
+      }
+    })),
+    storage: {
+      logMigration: async ({ name }) => {
+        await execute('insert into schema_migrations (name, applied_at) values (?, ?)', [name, new Date()])
+        await execute('delete from schema_migrations where name = ?', [name + UNDOING])
+      },
+      unlogMigration: async ({ name }) => {
+        await execute('delete from schema_migrations where name = ?', [name + UNDOING])
+      },
+      // One that is half undone is still to be undone, and to be made again.
+      executed: async () =>
+        (await appliedRows()).filter(({ undoing }) => direction === 'down' || !undoing).map(({ name }) => name)
+    },
+    logger: undefined
+  })
+}
+
+/**
+ * Runs the statements of a migration on a connection of its own. Its time has no limit: a large table takes as long as it
+ * takes. And a connection keeps the default collation that the database had when it was opened, so on a fresh one new
+ * tables get the collation that an earlier migration gave the database.
+ */
+async function onFreshConnection(statements: readonly string[]): Promise<void> {
+  const connection = await openConnection()
+  try {
+    await inOrder(statements, sql => connection.promise().query(sql))
+  } finally {
+    connection.destroy()
+  }
+}
+
+/** A change of a table that an earlier run made before it died is taken as made: MySQL has no `add column if not exists`. */
+async function inOrder(statements: readonly string[], send: (sql: string) => Promise<unknown>): Promise<void> {
+  for (const statement of statements) {
+    try {
+      await send(statement)
+    } catch (error) {
+      if (!isAlreadyMade(error)) throw error
+    }
+  }
+}
+
+async function prepare(): Promise<void> {
+  try {
+    await inOrder(
+      [
+        `create table if not exists schema_migrations (
+        name varchar(128) character set ascii not null primary key, applied_at datetime(3) not null)`,
+        `create table if not exists schema_lock (
+        id tinyint not null primary key, holder char(36) character set ascii not null, expires_at datetime(3) not null)`
+      ],
+      execute
+    )
+  } catch (error) {
+    throw translate(error)
+  }
+}
+
+/** Returns the rows of the applied migrations. Throws Misconfigured when this version does not know one of them. */
+async function knownRows() {
+  const applied = (await exists('schema_migrations')) ? await appliedRows() : []
+  const foreign = applied.find(({ name }) => !migrationNames.includes(name))
+  if (foreign) {
+    throw new Misconfigured(
+      `the database was made by a newer version of Gitstead (it has ${foreign.name}): install that version or a newer one`
+    )
+  }
+  return applied
+}
+
+const exists = (table: string) =>
+  row('select 1 from information_schema.tables where table_schema = database() and table_name = ?', [table])
+
+async function appliedRows() {
+  const found = await rows<{ name: string; applied_at: Date }>(
+    'select name, applied_at from schema_migrations order by name'
+  )
+  const whole = new Set(found.map(({ name }) => name))
+  return found.flatMap(({ name, applied_at }) => {
+    const undoing = name.endsWith(UNDOING)
+    const plain = undoing ? name.slice(0, -UNDOING.length) : name
+    // One that was made again may be there twice for a moment.
+    return undoing && whole.has(plain) ? [] : { name: plain, applied_at, undoing }
+  })
+}
+
+async function underLock<T>(fn: () => Promise<T>): Promise<T> {
+  const holder = randomUUID()
+  await execute("insert ignore into schema_lock (id, holder, expires_at) values (1, '', '2000-01-01')")
+  while (!(await take(holder))) await sleep(100)
+  const renew = setInterval(() => void take(holder).catch(() => undefined), (LEASE / 3) * 1000)
+  try {
+    return await fn()
+  } finally {
+    clearInterval(renew)
+    await execute("update schema_lock set expires_at = '2000-01-01' where id = 1 and holder = ?", [holder])
+  }
+}
+
+async function take(holder: string): Promise<boolean> {
+  const now = new Date()
+  const until = new Date(now.getTime() + LEASE * 1000)
+  const taken = await execute(
+    'update schema_lock set holder = ?, expires_at = ? where id = 1 and (expires_at < ? or holder = ?)',
+    [holder, until, now, holder]
+  )
+  return taken.affectedRows === 1
+}

@@ -1,0 +1,200 @@
+// Questions about commits: what a commit changed, in which order commits come, and which one changed a path last.
+import { createHash } from 'node:crypto'
+import { remember } from '../objects/cache.js'
+import { readCommit } from '../objects/objects.js'
+import { isObjectId } from '../objects/reader.js'
+import { askGit } from '../process/questions.js'
+import { GitFailure } from '../process/run.js'
+import { ZERO } from '../refs/refs.js'
+import { askDiffs } from './diffs.js'
+import { walkToLastChange } from './last-commit.js'
+import { type CommitStats, countLines } from './line-counts.js'
+import { diffTrees, type FileChange } from './tree-diff.js'
+
+export { type Commit, readCommit } from '../objects/objects.js'
+export type { CommitStats } from './line-counts.js'
+
+export interface CommitRange {
+  readonly ids: readonly string[]
+  readonly total: number
+}
+
+export interface ChangedPaths {
+  readonly added: readonly string[]
+  readonly modified: readonly string[]
+  readonly removed: readonly string[]
+}
+
+const COUNT_LIMIT = 100_000
+
+/**
+ * Returns the lines added and removed compared with the first parent, or null when no commit has this id. Throws GitLimit
+ * when the commit changes more than can be counted.
+ */
+export function commitStats(repository: string, id: string): Promise<CommitStats | null> {
+  return remember(repository, `stats ${id}`, async () => {
+    const changes = await changesOf(repository, id)
+    if (changes === null) return null
+    const counted = changes && (await countLines(repository, changes))
+    if (counted) return { value: counted, size: 16 }
+    const text = await askDiffs(repository, 'stats', id)
+    if (text === null) return null
+    const count = (what: string) => Number(new RegExp(`(\\d+) ${what}`).exec(text[0] ?? '')?.[1] ?? 0)
+    return { value: { additions: count('insertion'), deletions: count('deletion') }, size: 16 }
+  })
+}
+
+/**
+ * Returns the files that a commit changed compared with its first parent, or null when no commit has this id. Returns undefined
+ * when git must be asked.
+ */
+async function changesOf(repository: string, id: string): Promise<FileChange[] | null | undefined> {
+  const commit = await readCommit(repository, id)
+  if (!commit) return null
+  const [parentId] = commit.parentIds
+  const parent = parentId === undefined ? null : await readCommit(repository, parentId)
+  if (parentId !== undefined && !parent) return undefined
+  return diffTrees(repository, parent?.treeId ?? null, commit.treeId)
+}
+
+/** Maximum number of paths that `changedPaths` returns. */
+export const MOST_PATHS = 10_000
+
+/**
+ * Returns the paths that differ from the first parent, at most 10,000, or null when no commit has this id. A renamed
+ * file counts as one removed and one added path.
+ */
+export function changedPaths(repository: string, id: string): Promise<ChangedPaths | null> {
+  return remember(repository, `paths ${id}`, async () => {
+    const value: Record<keyof ChangedPaths, string[]> = { added: [], modified: [], removed: [] }
+    const changes = await changesOf(repository, id)
+    if (changes === null) return null
+    if (changes) {
+      for (const { path, before, after } of changes)
+        value[!before ? 'added' : after ? 'modified' : 'removed'].push(path)
+      return { value, size: changes.reduce((sum, { path }) => sum + path.length * 2, 0) }
+    }
+    const tokens = await askDiffs(repository, 'paths', id)
+    if (tokens === null) return null
+    for (let at = 0; at + 1 < Math.min(tokens.length, MOST_PATHS * 2); at += 2) {
+      const kind = tokens[at] === 'A' ? 'added' : tokens[at] === 'D' ? 'removed' : 'modified'
+      value[kind].push(tokens[at + 1] ?? '')
+    }
+    return { value, size: tokens.reduce((sum, token) => sum + token.length * 2, 0) }
+  })
+}
+
+/**
+ * Returns the newest commit at or before `commitId` that changed a path, or null. For the empty path it returns
+ * `commitId`. The cache keeps the result, because it never changes. On 80,000 commits a walk in the commit-graph takes
+ * less than a millisecond; git takes 6 ms with a graph and 140 ms without.
+ */
+export async function lastCommitOfPath(repository: string, commitId: string, path: string): Promise<string | null> {
+  if (!isObjectId(commitId)) return null
+  if (path === '') return commitId
+  return await remember(repository, `last ${commitId} ${path}`, async () => {
+    const walked = await walkToLastChange(repository, commitId, path)
+    const value = walked === undefined ? await askRevList(repository, commitId, path) : walked
+    return value === null ? null : { value, size: 40 }
+  })
+}
+
+async function askRevList(repository: string, commitId: string, path: string): Promise<string | null> {
+  const args = ['rev-list', '-1', '--end-of-options', commitId, '--', path]
+  return (await askGit(repository, args)).toString().trim() || null
+}
+
+/**
+ * Returns the commits that `after` has and `before` does not have: the ids of the newest `limit` commits, and their
+ * total number (counted up to 100,000). When `before` is ZERO, all ancestors of `after` count. The answer never
+ * changes, so it is kept.
+ */
+export async function commitsBetween(
+  repository: string,
+  before: string,
+  after: string,
+  limit: number
+): Promise<CommitRange> {
+  if (!isObjectId(before) || !isObjectId(after)) throw new TypeError('not a range of commits')
+  if (after === ZERO) return { ids: [], total: 0 }
+  const found = await remember(repository, `between ${before} ${after} ${limit}`, async () => {
+    const line = await walkLine(repository, before, after, limit)
+    const value = line ? { ids: line, total: line.length } : await askRange(repository, before, after, limit)
+    return { value, size: value.ids.length * 40 }
+  })
+  return found ?? { ids: [], total: 0 }
+}
+
+/**
+ * The same without a process, for most pushes: a few commits in a line, whose parents are read one after another. Undefined
+ * when there are more than `limit` or one of them is a merge.
+ */
+async function walkLine(repository: string, before: string, after: string, limit: number) {
+  const ids: string[] = []
+  for (let id = after; id !== before; ) {
+    if (ids.length === limit) return undefined
+    const commit = await readCommit(repository, id)
+    if (!commit || commit.parentIds.length > 1) return undefined
+    ids.push(id)
+    const [parent] = commit.parentIds
+    // The beginning of the history: where another one was to be met, git has to look for it.
+    if (parent === undefined) return before === ZERO ? ids : undefined
+    id = parent
+  }
+  return ids
+}
+
+async function askRange(repository: string, before: string, after: string, limit: number): Promise<CommitRange> {
+  const range = before === ZERO ? [after] : [after, `^${before}`]
+  const listed = await askGit(repository, ['rev-list', `--max-count=${limit}`, '--end-of-options', ...range, '--'])
+  const ids = listed.toString().split('\n').filter(Boolean)
+  if (ids.length < limit) return { ids, total: ids.length }
+  const count = ['rev-list', '--count', `--max-count=${COUNT_LIMIT}`, '--end-of-options', ...range, '--']
+  return { ids, total: Number((await askGit(repository, count)).toString()) }
+}
+
+/** The same for the tips of branches, whose answer is kept. */
+export async function isMerged(repository: string, tip: string, into: string): Promise<boolean> {
+  if (tip === into) return true
+  const found = await remember(repository, `merged ${tip} ${into}`, async () => ({
+    value: await isAncestor(repository, tip, into),
+    size: 8
+  }))
+  return found ?? false
+}
+
+/**
+ * Returns those tips of branches that the commit `into` contains. It takes one process after a change of any branch, and none
+ * otherwise.
+ */
+export async function tipsMergedInto(
+  repository: string,
+  into: string,
+  branches: readonly { readonly id: string }[]
+): Promise<ReadonlySet<string>> {
+  if (!isObjectId(into)) throw new TypeError('not a commit')
+  const ids = [...new Set(branches.map(({ id }) => id))].sort()
+  if (ids.every(id => id === into)) return new Set(ids)
+  const key = createHash('sha1').update(ids.join(' ')).digest('hex')
+  const found = await remember(repository, `merged tips ${key} ${into}`, async () => {
+    const args = ['for-each-ref', `--merged=${into}`, '--format=%(objectname)', 'refs/heads/']
+    const listed = new Set((await askGit(repository, args)).toString().split('\n'))
+    // A branch may have moved since: only what was asked about counts.
+    const value = new Set(ids.filter(id => listed.has(id)))
+    return { value, size: value.size * 100 }
+  })
+  return found ?? new Set()
+}
+
+/** Returns true when `ancestor` is the same commit as `descendant` or comes before it. */
+export async function isAncestor(repository: string, ancestor: string, descendant: string): Promise<boolean> {
+  if (!isObjectId(ancestor) || !isObjectId(descendant)) throw new TypeError('not commits')
+  if (ancestor === descendant) return true
+  try {
+    await askGit(repository, ['merge-base', '--is-ancestor', ancestor, descendant])
+    return true
+  } catch (error) {
+    if (error instanceof GitFailure && error.code === 1) return false
+    throw error
+  }
+}

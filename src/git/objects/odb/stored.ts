@@ -1,0 +1,135 @@
+// Reads objects from the files of a repository without a git process. With 200 busy repositories and room for 32 readers, most
+// questions started a process, and each start holds up the server for some milliseconds.
+//
+// 1. The packs of a repository are known by their indexes; the one that answered last is asked first.
+// 2. An object that no pack has is looked for among the loose ones.
+// 3. One that is nowhere makes this code look for new packs, as git does.
+// 4. What is still not found, large, far from a whole object, or not as it should be, is left to git: it alone decides what is
+//    missing and what is damaged.
+import { createHash } from 'node:crypto'
+import { readdir, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { LRUCache } from 'lru-cache'
+import { mapBounded } from '../../../lib/bounded.js'
+import { LeaveToGit } from './leave-to-git.js'
+import { readLoose } from './loose-object.js'
+import { closeFiles } from './open-files.js'
+import { type PackFile, readPacked, type StoredObject } from './pack.js'
+import { openPackIndex } from './pack-index.js'
+
+export type { StoredObject } from './pack.js'
+
+/** Packs of one repository that are looked into. Upkeep joins packs long before there are so many. */
+const MOST_PACKS = 200
+/** Indexes that are read at the same time. */
+const AT_ONCE = 8
+/** The coarsest clock of a file system in use: another change may leave the same time for so long. Milliseconds. */
+const SETTLED_AFTER = 2000
+
+interface Packs {
+  /** The time of the last change of the folder, or undefined when another change may have the same. */
+  readonly stamp: bigint | undefined
+  /** The one that answered last comes first. None when a pack is for git alone: it is asked for all then. */
+  readonly files: readonly PackFile[] | null
+  readonly bytes: number
+}
+
+interface Asked {
+  readonly id: Buffer
+  readonly most: number
+}
+
+const known = new LRUCache<string, Packs>({
+  maxSize: 32 * 1024 * 1024,
+  sizeCalculation: ({ bytes }) => bytes,
+  ttl: 600_000
+})
+const listing = new Map<string, Promise<Packs>>()
+
+/**
+ * Returns the object with a full id; its content is null when it is larger than `most` bytes. Returns undefined when git must
+ * be asked.
+ */
+export async function readStored(repository: string, id: string, most: number): Promise<StoredObject | undefined> {
+  const asked = { id: Buffer.from(id, 'hex'), most }
+  try {
+    const packs = known.get(repository) ?? (await listPacks(repository))
+    const found =
+      (await fromPacks(repository, packs, asked)) ??
+      (await readLoose(repository, id)) ??
+      (await fromNewPacks(repository, packs, asked))
+    // Git trusts its files. To compute the id takes 3 us, and makes every other object an impossible answer.
+    if (found?.content && idOf(found.type, found.content) !== id) throw new LeaveToGit('an object has another id')
+    return found
+  } catch (error) {
+    if (!isLeft(error)) throw error
+    // Git has removed a pack, and made another one.
+    if (isMissing(error)) forgetStored(repository)
+    return undefined
+  }
+}
+
+/** Tells whether git is certainly asked for all objects of a repository, because it is large. */
+export const isForGit = (repository: string): boolean => known.get(repository)?.files === null
+
+/** Drops what is known of the files of one repository, or of all. */
+export function forgetStored(repository?: string): void {
+  if (repository === undefined) known.clear()
+  else known.delete(repository)
+  closeFiles(repository === undefined ? '' : `${repository}/`)
+}
+
+async function fromPacks(repository: string, packs: Packs, { id, most }: Asked): Promise<StoredObject | undefined> {
+  const { files } = packs
+  if (!files) throw new LeaveToGit('a large pack')
+  for (const [at, pack] of files.entries()) {
+    const place = pack.find(id)
+    if (place === null) continue
+    if (at > 0) known.set(repository, { ...packs, files: [pack, ...files.filter(other => other !== pack)] })
+    return await readPacked(pack, place, most)
+  }
+  return undefined
+}
+
+async function fromNewPacks(repository: string, { stamp }: Packs, asked: Asked) {
+  if (stamp !== undefined && (await changeOf(folderOf(repository))) === stamp) return undefined
+  return await fromPacks(repository, await listPacks(repository), asked)
+}
+
+function listPacks(repository: string): Promise<Packs> {
+  const already = listing.get(repository)
+  if (already) return already
+  const promise = list(repository).finally(() => listing.delete(repository))
+  listing.set(repository, promise)
+  return promise
+}
+
+async function list(repository: string): Promise<Packs> {
+  const folder = folderOf(repository)
+  const change = await changeOf(folder)
+  const settled = BigInt(Date.now() - SETTLED_AFTER) * 1_000_000n > change
+  const names = (await readdir(folder)).filter(name => /^pack-[0-9a-f]{40}\.idx$/.test(name)).slice(0, MOST_PACKS)
+  const packs = await mapBounded(names, AT_ONCE, async name => {
+    const index = await openPackIndex(join(folder, name))
+    return index && { path: join(folder, name.replace(/idx$/, 'pack')), find: index.find, bytes: index.bytes }
+  })
+  const files = packs.filter(pack => pack !== null)
+  const found = {
+    stamp: settled ? change : undefined,
+    files: files.length === packs.length ? files : null,
+    bytes: files.reduce((sum, { bytes }) => sum + bytes, 1000)
+  }
+  known.set(repository, found)
+  return found
+}
+
+const idOf = (type: string, content: Buffer) =>
+  createHash('sha1').update(`${type} ${content.length}\0`).update(content).digest('hex')
+
+const folderOf = (repository: string) => join(repository, 'objects/pack')
+const changeOf = async (path: string) => (await stat(path, { bigint: true })).mtimeNs
+
+/** Errors of node:fs and node:zlib have a code. */
+const codeOf = (error: unknown) => (error instanceof Error && 'code' in error ? String(error.code) : undefined)
+const isLeft = (error: unknown) => error instanceof LeaveToGit || codeOf(error) !== undefined
+const isMissing = (error: unknown) => codeOf(error) === 'ENOENT'

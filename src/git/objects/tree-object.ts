@@ -1,0 +1,188 @@
+// A tree as git stores it. Its entries are found in the stored bytes, so that a folder of a million files costs its bytes
+// and no objects.
+import { nextPiece } from './time-slices.js'
+
+export interface TreeEntry {
+  /** Six digits, such as 100644, 100755, 120000 (symlink), 160000 (submodule), 040000 (tree). */
+  readonly mode: string
+  /** U+FFFD stands for bytes that are not UTF-8. */
+  readonly name: string
+  readonly type: 'tree' | 'blob' | 'commit'
+  readonly id: string
+}
+
+export interface Tree {
+  /** The bytes that the tree takes in memory. */
+  readonly bytes: number
+  /** The stored bytes. */
+  readonly raw: Buffer
+  /** Returns the entry with this name, or null. */
+  find(name: string): TreeEntry | null
+  /** Returns entries in git's order, from the place of a byte; `next` is the place of those that follow, null at the end. */
+  read(from: number): { readonly entries: readonly TreeEntry[]; readonly next: number | null }
+}
+
+/** A tree of at most so many bytes (1,500 entries) is taken apart once, when it is listed. Larger ones are read in parts. */
+const SMALL = 65_536
+/** How many entries of a large tree are read at a time: about a millisecond of work. */
+const PART = 2000
+/** A mark for the place of each 256th entry makes finding a name among a million a matter of microseconds. */
+const MARKED = 256
+export const ID_BYTES = 20
+const SPACE = 32
+const SLASH = 47
+const REPLACEMENT = '\ufffd'
+
+/**
+ * Makes a tree of its stored bytes. It looks at a large one in parts, and lets other work run between them. Throws when the
+ * tree is incomplete.
+ */
+export async function openTree(raw: Buffer): Promise<Tree> {
+  if (raw.length <= SMALL) return smallTree(raw)
+  const marks = await markEntries(raw)
+  return largeTree(raw, marks)
+}
+
+function smallTree(raw: Buffer): Tree {
+  endOf(raw, 0, Number.POSITIVE_INFINITY)
+  let entries: readonly TreeEntry[] | undefined
+  return {
+    // Strings and objects take about four times the bytes.
+    bytes: raw.length * 5,
+    raw,
+    find: name => scan(raw, 0, raw.length, name),
+    read: () => {
+      entries ??= parseTree(raw)
+      return { entries, next: null }
+    }
+  }
+}
+
+function largeTree(raw: Buffer, marks: Marks): Tree {
+  return {
+    bytes: raw.length + marks.places.byteLength,
+    raw,
+    find: name => {
+      if (!marks.sorted || name.includes(REPLACEMENT)) return scan(raw, 0, raw.length, name)
+      // A folder sorts as if its name ended in a slash, so the same name has two places.
+      const [asFile, asFolder] = [Buffer.from(name), Buffer.from(`${name}/`)]
+      return lookup(raw, marks.places, asFile, name) ?? lookup(raw, marks.places, asFolder, name)
+    },
+    read: from => {
+      const end = endOf(raw, from, PART)
+      return { entries: parseTree(raw.subarray(from, end)), next: end < raw.length ? end : null }
+    }
+  }
+}
+
+interface Marks {
+  /** The place of each 256th entry. */
+  readonly places: Uint32Array
+  /** Whether all entries are in git's order. Tools of others wrote trees that are not. */
+  readonly sorted: boolean
+}
+
+async function markEntries(raw: Buffer): Promise<Marks> {
+  const places: number[] = []
+  let sorted = true
+  let [before, beforeEnd, beforeFolder] = [0, 0, false]
+  let entries = 0
+  for (let at = 0; at < raw.length; entries++) {
+    if (entries % MARKED === 0) places.push(at)
+    if (entries % (16 * PART) === 0 && entries > 0) await nextPiece()
+    const name = nameAt(raw, at)
+    const end = nameEnd(raw, name)
+    const folder = raw[at] === 0x34 // of the modes only 40000 begins with a 4
+    if (entries > 0 && order(raw, [before, beforeEnd, beforeFolder], [name, end, folder]) >= 0) sorted = false
+    ;[before, beforeEnd, beforeFolder] = [name, end, folder]
+    at = end + 1 + ID_BYTES
+  }
+  return { places: Uint32Array.from(places), sorted }
+}
+
+type Name = readonly [from: number, end: number, folder: boolean]
+
+/** Compares two names byte by byte; a folder's ends in a slash. */
+function order(raw: Buffer, [a, aEnd, aFolder]: Name, [b, bEnd, bFolder]: Name): number {
+  for (let at = 0; ; at++) {
+    const one = a + at < aEnd ? (raw[a + at] as number) : a + at === aEnd && aFolder ? SLASH : 0
+    const other = b + at < bEnd ? (raw[b + at] as number) : b + at === bEnd && bFolder ? SLASH : 0
+    if (one !== other || one === 0) return one - other
+  }
+}
+
+/** Finds a name in a sorted tree: the part between two marks by halves, and the entry within it one by one. */
+function lookup(raw: Buffer, places: Uint32Array, key: Buffer, name: string): TreeEntry | null {
+  let low = 0
+  let high = places.length
+  while (high - low > 1) {
+    const middle = (low + high) >>> 1
+    const at = places[middle] as number
+    const from = nameAt(raw, at)
+    const end = nameEnd(raw, from)
+    const stored =
+      raw[at] === 0x34 ? Buffer.concat([raw.subarray(from, end), Buffer.from('/')]) : raw.subarray(from, end)
+    if (stored.compare(key) <= 0) low = middle
+    else high = middle
+  }
+  return scan(raw, places[low] ?? 0, places[low + 1] ?? raw.length, name)
+}
+
+/** Looks for a name entry by entry. */
+function scan(raw: Buffer, from: number, to: number, name: string): TreeEntry | null {
+  if (name.includes(REPLACEMENT)) return parseTree(raw.subarray(from, to)).find(entry => entry.name === name) ?? null
+  const wanted = Buffer.from(name)
+  for (let at = from; at < to; ) {
+    const start = nameAt(raw, at)
+    let end = start
+    while (end - start < wanted.length && raw[end] === wanted[end - start]) end++
+    if (end - start === wanted.length && raw[end] === 0) return entryAt(raw, at, start, end)
+    at = nameEnd(raw, end) + 1 + ID_BYTES
+  }
+  return null
+}
+
+/** Returns where the name of the entry at a place begins. A mode has five or six digits. */
+export function nameAt(raw: Buffer, at: number): number {
+  if (raw[at + 5] === SPACE) return at + 6
+  return raw[at + 6] === SPACE ? at + 7 : raw.indexOf(SPACE, at) + 1
+}
+
+/** Returns where a name ends. Throws when the entry is not whole. */
+export function nameEnd(raw: Buffer, from: number): number {
+  let end = from
+  while (raw[end] !== 0 && end < raw.length) end++
+  if (from === 0 || end + ID_BYTES >= raw.length) throw new Error('a tree is incomplete')
+  return end
+}
+
+/** Returns the entry at a place, whose name stands between two others. */
+export function entryAt(raw: Buffer, at: number, name: number, end: number): TreeEntry {
+  const mode = raw.toString('latin1', at, name - 1).padStart(6, '0')
+  const id = raw.toString('hex', end + 1, end + 1 + ID_BYTES)
+  return { mode, name: raw.toString('utf8', name, end), type: typeOf(mode), id }
+}
+
+function typeOf(mode: string): TreeEntry['type'] {
+  if (mode === '040000') return 'tree'
+  return mode === '160000' ? 'commit' : 'blob'
+}
+
+/** Returns the place behind at most `count` entries. */
+function endOf(raw: Buffer, from: number, count: number): number {
+  let at = from
+  for (let left = count; left > 0 && at < raw.length; left--) at = nameEnd(raw, nameAt(raw, at)) + 1 + ID_BYTES
+  return at
+}
+
+/** Returns the entries of a raw tree, in git's order. Throws when the tree is incomplete. */
+export function parseTree(content: Buffer): TreeEntry[] {
+  const entries: TreeEntry[] = []
+  for (let at = 0; at < content.length; ) {
+    const name = nameAt(content, at)
+    const end = nameEnd(content, name)
+    entries.push(entryAt(content, at, name, end))
+    at = end + 1 + ID_BYTES
+  }
+  return entries
+}

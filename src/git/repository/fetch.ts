@@ -1,0 +1,146 @@
+// Fills a new, empty repository with the branches and tags of another one: of this appliance, or of a URL.
+import { link, mkdir, readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { settingsWith } from '../process/environment.js'
+import { runGit } from '../process/run.js'
+import { isMisleading, isRefName, refValue } from '../refs/refs.js'
+
+const REFSPECS = ['+refs/heads/*:refs/heads/*', '+refs/tags/*:refs/tags/*']
+const FETCH = [
+  'fetch',
+  '--quiet',
+  '--no-tags',
+  '--no-write-fetch-head',
+  '--no-auto-maintenance',
+  '--no-recurse-submodules'
+]
+
+/**
+ * Copies the branches and tags of a repository of this appliance. Files of objects never change, so they get a second name
+ * where that is possible, and none of their bytes is copied. Then git fetches what was packed again meanwhile, and checks
+ * that no object is missing.
+ */
+export async function copyRefs(source: string, repository: string, signal: AbortSignal): Promise<void> {
+  await linkObjects(join(source, 'objects'), join(repository, 'objects'), signal)
+  await runGit([...FETCH, '--', source, ...REFSPECS], { repository, long: true, signal })
+  await runGit(['pack-refs', '--all'], { repository, signal })
+}
+
+/** Ends silently where no second name is possible, such as on another disk. */
+async function linkObjects(from: string, to: string, signal: AbortSignal): Promise<void> {
+  // Loose objects before packs: git removes them only when a pack has them.
+  for (const name of await readdir(from)) {
+    if (!/^[0-9a-f]{2}$/.test(name)) continue
+    signal.throwIfAborted()
+    const files = (await readdir(join(from, name))).filter(file => /^[0-9a-f]{38}$/.test(file))
+    if (!(await linkFiles(join(from, name), join(to, name), files))) return
+  }
+  const packs = (await readdir(join(from, 'pack'))).filter(file => /^pack-[0-9a-f]{40}\.\w+$/.test(file))
+  // No ref reaches the objects of a pack with this file.
+  const unreached = new Set(packs.filter(file => file.endsWith('.mtimes')).map(file => file.split('.')[0]))
+  const wanted = packs.filter(file => /\.(pack|rev|bitmap|idx)$/.test(file) && !unreached.has(file.split('.')[0] ?? ''))
+  // Git looks for packs by their indexes, so those come last.
+  wanted.sort((a, b) => Number(a.endsWith('.idx')) - Number(b.endsWith('.idx')))
+  await linkFiles(join(from, 'pack'), join(to, 'pack'), wanted)
+}
+
+async function linkFiles(from: string, to: string, names: readonly string[]): Promise<boolean> {
+  await mkdir(to, { recursive: true })
+  for (const name of names) {
+    try {
+      await link(join(from, name), join(to, name))
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException
+      // Packed again, or there already.
+      if (code === 'ENOENT' || code === 'EEXIST') continue
+      if (code === 'EXDEV' || code === 'EPERM' || code === 'EMLINK' || code === 'ENOTSUP') return false
+      throw error
+    }
+  }
+  return true
+}
+
+/** Where a repository is fetched from. */
+export interface Remote {
+  /** Without a user and a password. */
+  readonly url: string
+  readonly username: string
+  readonly password: string
+  /** The proxy that every connection of http and https goes through. */
+  readonly proxy: string
+  /** The host that git:// names to the server. */
+  readonly host: string
+  /** Seconds for all of it. */
+  readonly timeout: number
+  readonly signal: AbortSignal
+}
+
+/**
+ * Fetches the branches and tags of a URL. Returns the branch that its HEAD names, or else the likeliest one; null when there
+ * is no branch. Throws GitFailure.
+ */
+export async function fetchRemote(remote: Remote, repository: string): Promise<string | null> {
+  const { timeout, signal } = remote
+  const options = { repository, timeout, signal, long: true, environment: environmentFor(remote) }
+  const symbolic = (await runGit(['ls-remote', '--symref', REMOTE, 'HEAD'], options)).toString()
+  await runGit([...FETCH, REMOTE, ...REFSPECS], options)
+  await dropUnusable(repository, signal)
+  await runGit(['pack-refs', '--all'], { repository, signal })
+  return chooseBranch(repository, /^ref: refs\/heads\/(.+)\tHEAD$/m.exec(symbolic)?.[1])
+}
+
+const REMOTE = 'import'
+/** Git asks it for a password when the server does. Neither appears in arguments, which other users of the machine see. */
+const HELPER =
+  '!f() { test "$1" = get && printf "username=%s\\npassword=%s\\n" "$GITSTEAD_IMPORT_USER" "$GITSTEAD_IMPORT_PASSWORD"; }; f'
+
+function environmentFor({ url, username, password, proxy, host }: Remote): Record<string, string> {
+  const { origin, protocol } = new URL(url)
+  const settings: [string, string][] = [
+    [`remote.${REMOTE}.url`, url],
+    ['protocol.allow', 'never'],
+    ...['http', 'https', 'git'].map((name): [string, string] => [`protocol.${name}.allow`, 'always']),
+    ['http.proxy', proxy],
+    ['http.proxyAuthMethod', 'basic'],
+    ['http.lowSpeedLimit', '1000'],
+    ['http.lowSpeedTime', '60'],
+    // What comes from strangers is checked as a push is.
+    ['fetch.fsckObjects', 'true'],
+    ['fetch.fsck.badTimezone', 'ignore'],
+    ['fetch.fsck.missingSpaceBeforeDate', 'ignore'],
+    ['fetch.fsck.zeroPaddedFilemode', 'ignore'],
+    ['fetch.unpackLimit', '1']
+  ]
+  // For this origin alone: where a server sends git elsewhere, the password does not follow.
+  if (protocol !== 'git:' && (username !== '' || password !== ''))
+    settings.push([`credential.${origin}.helper`, HELPER])
+  return {
+    ...settingsWith(settings),
+    GIT_ALLOW_PROTOCOL: 'http:https:git',
+    GIT_OVERRIDE_VIRTUAL_HOST: host,
+    GITSTEAD_IMPORT_USER: username,
+    GITSTEAD_IMPORT_PASSWORD: password
+  }
+}
+
+/** Removes refs that could not be pushed here either, because git or this appliance would misunderstand them. */
+async function dropUnusable(repository: string, signal: AbortSignal): Promise<void> {
+  const names = (await runGit(['for-each-ref', '--format=%(refname)'], { repository, signal })).toString('latin1')
+  const bad = names.split('\n').filter(name => {
+    const text = Buffer.from(name, 'latin1').toString()
+    return name !== '' && (isMisleading(text) || !isRefName(text))
+  })
+  if (bad.length === 0) return
+  const input = Buffer.from(bad.map(name => `delete ${name}\0\0`).join(''), 'latin1')
+  await runGit(['update-ref', '--stdin', '-z'], { repository, signal, input })
+}
+
+async function chooseBranch(repository: string, head: string | undefined): Promise<string | null> {
+  for (const name of [head, 'master', 'main']) {
+    if (name !== undefined && (await refValue(repository, `refs/heads/${name}`)) !== null) return name
+  }
+  const first = await runGit(['for-each-ref', '--count=1', '--format=%(refname:lstrip=2)', 'refs/heads/'], {
+    repository
+  })
+  return first.toString().trim() || null
+}

@@ -1,0 +1,133 @@
+// The work that keeps a repository fast and intact. Jobs start it; git never starts it by itself.
+import { open, readdir, rm, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { config } from '../../config.js'
+import { failure, runGit, startGit } from '../process/run.js'
+import { refValue } from '../refs/refs.js'
+
+// Nobody can still need an object of this age that no ref reaches: every push or commit in progress is younger.
+const GRACE = '2.weeks.ago'
+
+/**
+ * Writes the commit-graph, which makes history walks fast: "last commit of a path" gives 7/s without and 165/s with it
+ * (82k commits).
+ */
+export async function writeCommitGraph(repository: string, signal?: AbortSignal): Promise<void> {
+  const args = ['commit-graph', 'write', '--reachable', '--changed-paths', '--split', '--no-progress']
+  await runGit(args, { repository, long: true, signal })
+}
+
+/** Counts the files that hold the objects of a repository: loose objects and packs. */
+export async function countObjectFiles(
+  repository: string,
+  signal?: AbortSignal
+): Promise<{ objects: number; packs: number }> {
+  const output = (await runGit(['count-objects', '-v'], { repository, timeout: 60, signal })).toString()
+  const figure = (name: string) => Number(new RegExp(`^${name}: (\\d+)$`, 'm').exec(output)?.[1] ?? 0)
+  return { objects: figure('count'), packs: figure('packs') }
+}
+
+/** Returns true when the repository has a commit-graph of any age. */
+export async function hasCommitGraph(repository: string): Promise<boolean> {
+  const places = ['commit-graph', 'commit-graphs/commit-graph-chain'].map(name =>
+    join(repository, 'objects/info', name)
+  )
+  return (await Promise.all(places.map(path => stat(path).catch(() => null)))).some(found => found !== null)
+}
+
+/** Below this number of objects, git finds what a clone needs as fast without a bitmap. */
+const BITMAP_FROM = 2000
+/** The share of objects outside the pack with the bitmap from which on everything is packed again. */
+const BITMAP_SHARE = 0.25
+
+/**
+ * Returns true when so many objects lie in packs outside the one with a bitmap that a clone cannot be answered from it.
+ * With the bitmap, git copies that pack instead of walking the history: 0.3 s of processor instead of 4 s on 80k commits.
+ */
+export async function needsBitmap(repository: string): Promise<boolean> {
+  const folder = join(repository, 'objects/pack')
+  const names = await readdir(folder).catch((): string[] => [])
+  let [covered, others] = [0, 0]
+  for (const name of names.filter(entry => entry.endsWith('.idx'))) {
+    const base = name.slice(0, -'.idx'.length)
+    if (names.includes(`${base}.mtimes`)) continue // objects that no ref reaches
+    const count = await objectsIn(join(folder, name))
+    if (names.includes(`${base}.bitmap`)) covered += count
+    else others += count
+  }
+  return others >= BITMAP_FROM && others >= covered * BITMAP_SHARE
+}
+
+/** The index of a pack begins with a table whose last number is the count of its objects. */
+async function objectsIn(index: string): Promise<number> {
+  const file = await open(index).catch(() => null) // packed again meanwhile
+  if (!file) return 0
+  try {
+    const number = Buffer.alloc(4)
+    const { bytesRead } = await file.read(number, 0, 4, 8 + 255 * 4)
+    return bytesRead === 4 ? number.readUInt32BE() : 0
+  } finally {
+    await file.close()
+  }
+}
+
+/** Packs everything into one pack with a bitmap, and deletes objects that no ref has reached for two weeks. */
+export async function repackRepository(repository: string, signal?: AbortSignal): Promise<void> {
+  const options = { repository, long: true, signal }
+  await runGit(['pack-refs', '--all', '--prune'], options)
+  const cruft = ['--cruft', `--cruft-expiration=${GRACE}`]
+  const lookup = ['-c', 'pack.writeBitmapLookupTable=true']
+  await runGit([...lookup, 'repack', '-d', '-l', '--quiet', '--write-bitmap-index', ...cruft], options)
+  await runGit(['prune', `--expire=${GRACE}`], options)
+  await removeOldQuarantines(repository)
+}
+
+/** Removes the quarantine folders of pushes that were killed. No push lives as long as twice its time limit. */
+async function removeOldQuarantines(repository: string): Promise<void> {
+  const objects = join(repository, 'objects')
+  const oldest = Date.now() - 2 * config().git.timeout * 1000
+  for (const name of await readdir(objects)) {
+    if (!name.startsWith('tmp_objdir-')) continue
+    const path = join(objects, name)
+    const found = await stat(path).catch(() => null)
+    if (found && found.mtimeMs < oldest) await rm(path, { recursive: true, force: true })
+  }
+}
+
+const MOST_PROBLEMS = 100
+const LONGEST_REPORT = 64 * 1024
+
+/**
+ * Checks that every object exists that HEAD and the refs need. `problems` are the lines that git prints about missing
+ * ones. With `contents`, git also reads each object and compares it with its id, which takes minutes where the other takes
+ * seconds. Throws GitFailure when git was ended before it had looked at everything.
+ */
+export async function checkRepository(
+  repository: string,
+  { signal, contents = false }: { readonly signal?: AbortSignal; readonly contents?: boolean } = {}
+): Promise<{ ok: boolean; problems: string[] }> {
+  const args = ['fsck', ...(contents ? ['--full'] : ['--connectivity-only']), '--no-dangling', '--no-progress']
+  const git = await startGit(args, { repository, long: true, signal })
+  git.stdin.end()
+  let report = ''
+  for await (const chunk of git.stdout as AsyncIterable<Buffer>) {
+    if (report.length < LONGEST_REPORT) report += chunk.toString()
+  }
+  const exit = await git.done
+  if (exit.ended || exit.code === null) throw failure(args, exit, git.stderr())
+  if (exit.code === 0) return { ok: true, problems: [] }
+  // The end of a process may be known before its last words: git always says why it fails.
+  for (let times = 0; times < 100 && `${report}${git.stderr()}` === ''; times++) await sleep(10)
+  const lines = `${git.stderr()}\n${report}`.split('\n').filter(line => line !== '' && !line.startsWith('notice: '))
+  return { ok: false, problems: lines.slice(0, MOST_PROBLEMS) }
+}
+
+/** Counts the commits of a branch; 0 for one that does not exist. */
+export async function countCommits(repository: string, branch: string, signal?: AbortSignal): Promise<number> {
+  const id = await refValue(repository, `refs/heads/${branch}`)
+  if (id === null) return 0
+  return Number(
+    (await runGit(['rev-list', '--count', '--end-of-options', id], { repository, long: true, signal })).toString()
+  )
+}

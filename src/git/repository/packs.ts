@@ -1,0 +1,78 @@
+// All history of a repository as one pack, for a file that leaves the appliance, and back from a file that anybody may have
+// written.
+import type { Readable } from 'node:stream'
+import { failure, feed, outputOf, runGit, startGit } from '../process/run.js'
+import { readRefFiles, textRefName } from '../refs/files.js'
+import { isMisleading, isRefName } from '../refs/refs.js'
+import { KEPT } from '../write/merge.js'
+import { measureObjects } from './repository.js'
+
+export interface PackedRef {
+  readonly ref: string
+  readonly id: string
+}
+
+/** Returns true for the refs that go with a repository: branches, tags and the commits kept for merge requests. */
+export const isPortable = (ref: string): boolean =>
+  isRefName(ref) &&
+  !isMisleading(ref) &&
+  (ref.startsWith('refs/heads/') || ref.startsWith('refs/tags/') || ref === KEPT)
+
+/** The refs that go with a repository, sorted by name. */
+export function portableRefs(repository: string): readonly PackedRef[] {
+  return [...readRefFiles(repository)]
+    .map(([name, id]) => ({ ref: textRefName(name), id }))
+    .filter(({ ref }) => isPortable(ref))
+    .sort((a, b) => (a.ref < b.ref ? -1 : 1))
+}
+
+export interface PackLimits {
+  /** Seconds for each git process. */
+  readonly timeout: number
+  readonly signal: AbortSignal
+}
+
+/** Returns a pack with all that the refs reach. It fails when the repository is damaged. */
+export async function writePack(
+  repository: string,
+  refs: readonly PackedRef[],
+  { timeout, signal }: PackLimits
+): Promise<Readable> {
+  const args = ['pack-objects', '--revs', '--stdout', '--delta-base-offset', '-q']
+  const git = await startGit(args, { repository, long: true, timeout, signal })
+  void feed(Buffer.from(refs.map(({ id }) => `${id}\n`).join('')), git)
+  return outputOf(args, git)
+}
+
+/** As strict as the repositories are with a push. */
+const STRICT = '--strict=badTimezone=ignore,missingSpaceBeforeDate=ignore,zeroPaddedFilemode=ignore'
+
+/**
+ * Fills an empty repository with a pack and its refs. Throws GitFailure for a pack that is cut, forged, larger than `maxBytes`
+ * or incomplete, and for refs that do not fit it.
+ */
+export async function fillFromPack(
+  repository: string,
+  pack: Readable,
+  refs: readonly PackedRef[],
+  { maxBytes, timeout, signal }: PackLimits & { readonly maxBytes: number }
+): Promise<{ readonly objects: number }> {
+  const options = { repository, long: true, timeout, signal }
+  const args = ['index-pack', '--stdin', STRICT, `--max-input-size=${Math.trunc(maxBytes)}`]
+  const git = await startGit(args, options)
+  git.stdout.resume()
+  let cut: unknown
+  await feed(pack, git, error => {
+    cut = error
+    git.kill()
+  })
+  const exit = await git.done
+  if (cut !== undefined) throw cut
+  if (exit.code !== 0 || exit.ended) throw failure(args, exit, git.stderr())
+  const ids = refs.map(({ id }) => `${id}\n`).join('')
+  await runGit(['rev-list', '--objects', '--quiet', '--stdin'], { ...options, input: ids })
+  const commands = refs.map(({ ref, id }) => `create ${ref}\0${id}\0`).join('')
+  await runGit(['update-ref', '--stdin', '-z'], { ...options, input: commands })
+  await runGit(['pack-refs', '--all'], options)
+  return measureObjects(repository)
+}

@@ -1,0 +1,114 @@
+// Finds and removes lock files whose process is gone: after a loss of power or kill -9 git leaves them behind, and refuses
+// for ever to change the ref, or any ref, until somebody removes them.
+import { existsSync } from 'node:fs'
+import { link, readdir, readFile, readlink, rename, stat, unlink } from 'node:fs/promises'
+import { join } from 'node:path'
+import { processStatus, TICKS } from '../../lib/process-status.js'
+
+/** Folders of a repository that hold locks beside those of refs. */
+const FOLDERS = ['.', 'objects/info', 'objects/info/commit-graphs', 'objects/pack']
+/** `packed-refs.new` is the draft of a new packed-refs. It blocks the next one as a lock does. */
+const LOCK = /\.lock$|^packed-refs\.new$/
+/** Processes of these commands never hold a lock of a repository. */
+const READERS = new Set([
+  'cat-file',
+  'diff-tree',
+  'upload-pack',
+  'pack-objects',
+  'rev-list',
+  'for-each-ref',
+  'merge-base'
+])
+/** Milliseconds: the start of a process is known to the second. */
+const SLACK = 2000
+
+interface Lock {
+  readonly path: string
+  readonly inode: number
+  readonly madeAt: number
+}
+
+/**
+ * Returns the locks of a repository that were made before `before` (milliseconds), and before each process of this machine
+ * that may write to the repository has started. Only the processes of this machine can be seen.
+ */
+export async function staleLocks(repository: string, before = Number.POSITIVE_INFINITY): Promise<string[]> {
+  return (await findStale(repository, before)).map(({ path }) => path)
+}
+
+/** Removes these locks and returns their paths. */
+export async function removeStaleLocks(repository: string, before = Number.POSITIVE_INFINITY): Promise<string[]> {
+  const removed: string[] = []
+  for (const lock of await findStale(repository, before)) if (await remove(lock)) removed.push(lock.path)
+  return removed
+}
+
+async function findStale(repository: string, before: number): Promise<Lock[]> {
+  const locks = (await findLocks(repository)).filter(({ madeAt }) => madeAt < before)
+  if (locks.length === 0) return []
+  // The locks were found first: the owner of a lock that is held is among these processes, or has just let go of it.
+  const eldest = Math.min(...(await writersOf(repository)))
+  return locks.filter(({ madeAt }) => madeAt + SLACK < eldest)
+}
+
+async function findLocks(repository: string): Promise<Lock[]> {
+  const paths: string[] = []
+  // An empty project may have no repository yet.
+  if (!existsSync(repository)) return []
+  for (const folder of FOLDERS) {
+    const names = await readdir(join(repository, folder)).catch(() => [])
+    paths.push(...names.filter(name => LOCK.test(name)).map(name => join(repository, folder, name)))
+  }
+  await collect(join(repository, 'refs'), paths)
+  const found = await Promise.all(
+    paths.map(async path => {
+      const about = await stat(path).catch(() => null)
+      return about?.isFile() ? { path, inode: about.ino, madeAt: about.mtimeMs } : []
+    })
+  )
+  return found.flat()
+}
+
+async function collect(folder: string, paths: string[]): Promise<void> {
+  const entries = await readdir(folder, { withFileTypes: true }).catch(() => [])
+  for (const entry of entries) {
+    const path = join(folder, entry.name)
+    if (entry.isDirectory()) await collect(path, paths)
+    else if (LOCK.test(entry.name)) paths.push(path)
+  }
+}
+
+/** The starts, in milliseconds, of the processes of this machine that may write to a repository. */
+async function writersOf(repository: string): Promise<number[]> {
+  const stat = await readFile('/proc/stat', 'latin1')
+  const boot = Number(/^btime (\d+)$/m.exec(stat)?.[1] ?? 0) * 1000
+  const starts: number[] = []
+  for (const pid of await readdir('/proc')) {
+    if (!/^\d+$/.test(pid) || Number(pid) === process.pid) continue
+    const [, command = '', ...rest] = (await textOf(`/proc/${pid}/cmdline`)).split('\0')
+    if (READERS.has(command)) continue
+    const environment = (await textOf(`/proc/${pid}/environ`)).split('\0')
+    const folder = await readlink(`/proc/${pid}/cwd`).catch(() => '')
+    const works = environment.includes(`GIT_DIR=${repository}`) || rest.includes(repository) || folder === repository
+    if (!works) continue
+    const status = processStatus(Number(pid))
+    if (status) starts.push(boot + (status.startedAt * 1000) / TICKS)
+  }
+  return starts
+}
+
+const textOf = (path: string) => readFile(path, 'latin1').catch(() => '')
+
+/** Removes a lock, but never one that another process made in the meantime at the same place. */
+async function remove({ path, inode }: Lock): Promise<boolean> {
+  const aside = `${path}.${process.pid}.lock`
+  try {
+    await rename(path, aside)
+  } catch {
+    return false
+  }
+  const isSame = (await stat(aside)).ino === inode
+  if (!isSame) await link(aside, path).catch(() => undefined)
+  await unlink(aside)
+  return isSame
+}

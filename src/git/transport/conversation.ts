@@ -1,0 +1,115 @@
+// Answers a fetch over a connection that goes both ways, such as SSH. In version 2 every request says all that git must
+// know, so each is answered as over HTTP: by a process that ends with its answer, or by none. In the older versions git and
+// the client talk about each commit, so one process stays until the end of it.
+import type { Writable } from 'node:stream'
+import { TooLarge } from '../../errors.js'
+import { failure, GitLimit, type GitProcess, startGit } from '../process/run.js'
+import { FlushFinder, type PacketSource, packetSource, upToFlush } from './packet-lists.js'
+import { BadProtocol } from './pkt-line.js'
+import { spoolRequest } from './request-spool.js'
+import { Spool } from './spool.js'
+import { advertiseRefs, type Caller, protocolEnvironment, UPLOAD_SETTINGS, uploadPack } from './transport.js'
+
+export interface Conversation {
+  readonly input: AsyncIterable<Buffer>
+  /** Resolves when the client may be sent more. */
+  readonly write: (chunk: Buffer) => Promise<void>
+  /** The most bytes of a request, and the message when it has more. */
+  readonly most: number
+  readonly excess: string
+}
+
+/** Talks to a client until it has what it wants. Throws BadProtocol, TooLarge, GitFailure, Unavailable. */
+export async function converse(repository: string, talk: Conversation, caller: Caller): Promise<void> {
+  for await (const chunk of await advertiseRefs(repository, 'git-upload-pack', caller)) await talk.write(chunk)
+  const source = packetSource(talk.input)
+  const isVersion2 = protocolEnvironment(caller.protocol).GIT_PROTOCOL === 'version=2'
+  await (isVersion2 ? answerRequests : talkWithGit)(repository, talk, caller, source)
+}
+
+async function answerRequests(repository: string, talk: Conversation, caller: Caller, source: PacketSource) {
+  for (;;) {
+    const request = await spoolRequest(upToFlush(source), talk.most, talk.excess)
+    try {
+      // The end of the input, or a flush alone: the client wants nothing more.
+      if (request.size === 0 || request.small()?.toString('latin1') === '0000') return
+      for await (const chunk of await uploadPack(repository, request, caller)) await talk.write(chunk)
+    } finally {
+      request.release()
+    }
+  }
+}
+
+/** Bytes of an answer that stay in memory while its client is slow. */
+const MEMORY = 512 * 1024
+
+async function talkWithGit(repository: string, talk: Conversation, caller: Caller, source: PacketSource) {
+  // Most clients of a list of refs say no more than a flush: no process starts for them.
+  const first = await source.next()
+  if (first === null || first.toString('latin1') === '0000') return
+  source.giveBack(first)
+  const args = [...UPLOAD_SETTINGS, 'upload-pack', '--strict', repository]
+  const environment = protocolEnvironment(caller.protocol)
+  const { client, signal } = caller
+  const git = await startGit(args, { repository, environment, long: true, client, signal })
+  const answer = new Spool({ memory: MEMORY, keep: false })
+  answer.onUnused(git.kill)
+  const reading = answer.read()
+  const collected = collect(git, answer)
+  let wrong: unknown
+  // The input may stay open after the end: nobody waits for it.
+  feedAll(source, talk, git.stdin).catch(error => {
+    wrong = error
+    git.kill()
+  })
+  try {
+    for await (const chunk of reading) await talk.write(chunk)
+    await collected
+  } catch (error) {
+    git.kill()
+    throw error
+  } finally {
+    reading.destroy()
+  }
+  const exit = await git.done
+  if (wrong !== undefined) throw wrong
+  if (exit.code === 0 && !exit.ended) return
+  const error = failure(args, exit, git.stderr())
+  if (error instanceof GitLimit) throw error
+  const [, reason] = /^fatal: (.*)$/m.exec(git.stderr()) ?? []
+  throw reason === undefined ? error : new BadProtocol(reason)
+}
+
+/** Git sends the list of refs once more, which the client has. */
+async function collect(git: GitProcess, answer: Spool): Promise<void> {
+  const finder = new FlushFinder()
+  let isListOver = false
+  try {
+    for await (const chunk of git.stdout as AsyncIterable<Buffer>) {
+      const end = isListOver ? 0 : finder.take(chunk)
+      if (end === undefined) continue
+      isListOver = true
+      if (end < chunk.length) await answer.write(chunk.subarray(end))
+    }
+    // The last reader of the answer ends git when it leaves.
+    await git.done
+    answer.end()
+  } catch (error) {
+    answer.fail(error instanceof Error ? error : new Error(String(error)))
+  }
+}
+
+async function feedAll(source: PacketSource, { most, excess }: Conversation, stdin: Writable): Promise<void> {
+  let size = 0
+  for (;;) {
+    const chunk = await source.next()
+    if (chunk === null) {
+      stdin.end()
+      return
+    }
+    size += chunk.length
+    if (size > most) throw new TooLarge(excess)
+    if (!stdin.writable) return
+    if (!stdin.write(chunk)) await new Promise<void>(resolve => stdin.once('drain', resolve).once('close', resolve))
+  }
+}

@@ -1,0 +1,249 @@
+// Handles pushes. It first reads what the client wants to change, for the policy. It holds back git's report until the
+// effects are recorded.
+import { PassThrough, Readable } from 'node:stream'
+import { TooLarge } from '../../errors.js'
+import { limitReached, pushProcessorLimit } from '../process/limits.js'
+import type { Exit, GitProcess } from '../process/run.js'
+import { refValue, ZERO } from '../refs/refs.js'
+import { BadProtocol, FLUSH, type Packet, pktLine, sideband, takePackets } from './pkt-line.js'
+import { guardPush } from './push-guard.js'
+import { type Receiver, startReceiver } from './receive-process.js'
+import { parseReport, type ReportHolder, splitReport } from './report.js'
+
+export interface PushCommand {
+  readonly old: string
+  readonly new: string
+  readonly ref: string
+  /** The bytes of a name that is not UTF-8. Such a change is refused, by the name that the client knows. */
+  readonly bytes?: Buffer
+}
+
+export interface PushRequest {
+  /** Empty for the probe that a client sends before a large push. */
+  readonly commands: readonly PushCommand[]
+  readonly capabilities: readonly string[]
+  /** The commits where the history of a shallow client begins. */
+  readonly shallow: readonly string[]
+  /** The whole request from its beginning, with the commands. Fails with TooLarge at the end of one that is too large. */
+  readonly rest: Readable
+}
+
+export interface PushResult {
+  readonly ref: string
+  readonly ok: boolean
+  /** Git's reason for the failure. */
+  readonly reason: string | null
+}
+
+const COMMAND_LIMIT = 10_000
+export const HEAD_LIMIT = 8 * 1024 * 1024
+
+export const tooManyChanges = () =>
+  new TooLarge('One push may change at most 10,000 refs, named in at most 8 MiB: push fewer at a time')
+
+/**
+ * Reads the commands at the beginning of a push (the decompressed body of POST git-receive-pack). Throws BadProtocol, and
+ * TooLarge when the push has more than 10,000 commands.
+ */
+export async function readPushCommands(input: Readable): Promise<PushRequest> {
+  const chunks = input[Symbol.asyncIterator]() as AsyncIterator<Buffer>
+  const seen: Buffer[] = []
+  const lines: Packet[] = []
+  let size = 0
+  for (let left: Buffer = Buffer.alloc(0); ; ) {
+    const { done, value } = await chunks.next()
+    if (done) throw new BadProtocol('the push is incomplete')
+    seen.push(value)
+    size += value.length
+    if (size > HEAD_LIMIT + value.length) throw tooManyChanges()
+    left = Buffer.concat([left, value])
+    // This takes one packet at a time, because the pack begins after the flush.
+    for (let taken = takePackets(left, 1); ; taken = takePackets(left, 1)) {
+      const [packet] = taken.packets
+      if (!packet) break
+      left = taken.rest
+      if (packet.content === null) {
+        return { ...parseCommands(lines), rest: replay(seen, chunks, size - left.length) }
+      }
+      lines.push(packet)
+      if (lines.length > COMMAND_LIMIT) throw tooManyChanges()
+    }
+  }
+}
+
+function replay(seen: Buffer[], chunks: AsyncIterator<Buffer>, packAt: number): Readable {
+  async function* all() {
+    yield* seen
+    for (let next = await chunks.next(); !next.done; next = await chunks.next()) yield next.value
+  }
+  return Readable.from(guardPush(all(), packAt), { objectMode: false })
+}
+
+function parseCommands(lines: Packet[]): Omit<PushRequest, 'rest'> {
+  const commands: PushCommand[] = []
+  const shallow: string[] = []
+  let capabilities: string[] = []
+  for (const { content } of lines) {
+    const [line = '', offered] = (content ?? '').toString().replace(/\n$/, '').split('\0')
+    if (line.startsWith('shallow ')) {
+      shallow.push(line.slice('shallow '.length))
+      continue
+    }
+    const [, old, wanted, ref] = /^([0-9a-f]{40}) ([0-9a-f]{40}) ([^\n]+)$/.exec(line) ?? []
+    if (!old || !wanted || !ref) throw new BadProtocol('not a change of a ref')
+    if (offered !== undefined && commands.length === 0) capabilities = offered.split(' ').filter(Boolean)
+    const bytes = ref.includes('\ufffd') && content ? nameIn(content) : undefined
+    commands.push({ old, new: wanted, ref, ...(bytes && { bytes }) })
+  }
+  return { commands, capabilities, shallow }
+}
+
+/** The bytes of the name in the line of a change: behind two ids, and up to the capabilities. */
+function nameIn(line: Buffer): Buffer {
+  const end = line.findIndex(byte => byte === 0 || byte === 10)
+  return line.subarray(82, end === -1 ? line.length : end)
+}
+
+export interface Push {
+  readonly commands: readonly PushCommand[]
+  readonly capabilities: readonly string[]
+  /** The `rest` of readPushCommands. */
+  readonly input: () => Readable
+  /** Bytes of the input, when they are known: a small push gets less processor time. */
+  readonly size?: number
+  /** Branches that git must not rewrite. */
+  readonly kept?: readonly string[]
+  /** Git that has begun with this push already. It gets no `input`. */
+  readonly begun?: Receiver | null
+  /**
+   * Called once after git has ended, for any reason and even when the client has gone. It gets what has really happened
+   * to each ref. The client gets the report after this promise has resolved, and no report when it rejects. The lines
+   * that it returns are shown to the user.
+   */
+  readonly beforeReport: (results: PushResult[]) => Promise<readonly string[]>
+  /** Whom git works for, a user or an address: they share the slots. */
+  readonly client?: string
+  readonly signal?: AbortSignal
+}
+
+export interface Receiving {
+  /** The answer to the client. Git ends when this stream is destroyed or when the input is cut off. */
+  readonly output: Readable
+  /** The results, after beforeReport. Rejects when beforeReport rejects or when the refs cannot be read. */
+  readonly done: Promise<PushResult[]>
+}
+
+/**
+ * Passes a push to git. The client gets git's progress at once; the report waits. The slot of the process is free again
+ * before `beforeReport` runs, so that `beforeReport` may use git. Throws Unavailable when too many callers wait.
+ */
+export async function receivePack(repository: string, push: Push): Promise<Receiving> {
+  const receiver = push.begun ?? (await startReceiver(repository, push.input, push))
+  const output = new PassThrough({ highWaterMark: 256 * 1024 })
+  output.once('close', receiver.stop).on('error', () => {}) // the reader gets the error, but there may be no reader any more
+  const done = settle(repository, push, receiver, output)
+  done.catch(error => output.destroy(error instanceof Error ? error : new Error(String(error))))
+  return { output, done }
+}
+
+async function settle(
+  repository: string,
+  push: Push,
+  { git, reason: ownReason }: Receiver,
+  output: PassThrough
+): Promise<PushResult[]> {
+  let said = ''
+  const holder = splitReport(push.capabilities.includes('side-band-64k'), part => {
+    said = (said + part.toString('latin1', 5)).slice(-4096)
+    if (!output.destroyed) output.write(withoutPath(part, repository))
+  })
+  const exit = await drain(git, holder)
+  const results = await outcome(repository, push, exit, holder)
+  const processor = push.size === undefined ? undefined : pushProcessorLimit(push.size)
+  const reason = ownReason() ?? limitReached(exit.signal, said + git.stderr(), 'work', processor)
+  const refused = reason !== undefined && results.every(({ ok }) => !ok)
+  const told = refused ? results.map(result => ({ ...result, reason })) : results
+  const lines = push.commands.length > 0 ? await push.beforeReport(told) : []
+  if (lines.length > 0 && showsMessages(push.capabilities) && !output.destroyed) {
+    output.write(sideband(2, Buffer.from(`${lines.join('\n')}\n`)))
+  }
+  const reasons = new Map(told.map(({ ref }) => [ref, reason ?? '']))
+  if (!output.destroyed) output.end(refused ? reportOf({ ...push, reasons }) : holder.held())
+  return told
+}
+
+/**
+ * Returns true when the user of a client sees messages beside the report. Clients without a terminal ask git to be quiet,
+ * but they show messages, as git shows those of hooks then.
+ */
+export const showsMessages = (capabilities: readonly string[]): boolean => capabilities.includes('side-band-64k')
+
+/** Takes the path of the repository, which is the server's affair, out of a line of git for the user. */
+function withoutPath(line: Buffer, repository: string): Buffer {
+  if (!line.includes(repository)) return line
+  const band = line[4] === 3 ? 3 : 2
+  const text = line.subarray(5).toString('latin1')
+  return sideband(band, Buffer.from(text.replaceAll(`${repository}/./`, '').replaceAll(repository, '.'), 'latin1'))
+}
+
+async function drain(git: GitProcess, holder: ReportHolder): Promise<Exit> {
+  try {
+    for await (const chunk of git.stdout as AsyncIterable<Buffer>) holder.take(chunk)
+  } catch {
+    git.kill() // the exit code and the refs show what happened
+  }
+  return await git.done
+}
+
+/**
+ * Reads the outcome from git's report when it is complete. Otherwise it looks at the refs to see which commands git has
+ * done.
+ */
+async function outcome(repository: string, push: Push, exit: Exit, holder: ReportHolder): Promise<PushResult[]> {
+  const report = exit.code === 0 && !exit.ended ? parseReport(holder.report()) : null
+  return await Promise.all(
+    push.commands.map(async command => {
+      const reported = report?.get(command.ref)
+      if (reported !== undefined) return { ref: command.ref, ok: reported === null, reason: reported }
+      const value = (await refValue(repository, command.ref)) ?? ZERO
+      const ok = value === command.new
+      return { ref: command.ref, ok, reason: ok ? null : 'the push was interrupted' }
+    })
+  )
+}
+
+export interface Refusal {
+  readonly commands: readonly PushCommand[]
+  readonly capabilities: readonly string[]
+  /** The reason by ref. The other refs are refused because the push is refused as a whole. */
+  readonly reasons: Map<string, string>
+  /**
+   * The `rest` of readPushCommands. It is read to its end and dropped, because a client reads no answer before it has
+   * sent everything.
+   */
+  readonly input?: Readable
+}
+
+/** Returns the answer that a stock git shows as `! [remote rejected] branch (reason)`. */
+export async function refusePush({ input, ...refusal }: Refusal): Promise<Buffer> {
+  if (input) await readAway(input)
+  return reportOf(refusal)
+}
+
+async function readAway(input: Readable): Promise<void> {
+  try {
+    for await (const _ of input);
+  } catch (error) {
+    if (!(error instanceof TooLarge)) throw error // a push that is also too large is refused already
+  }
+}
+
+function reportOf({ commands, capabilities, reasons }: Omit<Refusal, 'input'>): Buffer {
+  if (!capabilities.some(name => name.startsWith('report-status'))) return FLUSH
+  const reason = (ref: string) => (reasons.get(ref) ?? 'another change in this push was refused').replace(/\s+/g, ' ')
+  const lines = commands.map(({ ref, bytes = Buffer.from(ref) }) =>
+    pktLine(Buffer.concat([Buffer.from('ng '), bytes, Buffer.from(` ${reason(ref).slice(0, 500)}\n`)]))
+  )
+  const report = Buffer.concat([pktLine('unpack ok\n'), ...lines, FLUSH])
+  return capabilities.includes('side-band-64k') ? Buffer.concat([sideband(1, report), FLUSH]) : report
+}

@@ -1,0 +1,317 @@
+// Keeps a stream between a writer and its readers, so that neither waits for the other: in memory up to a size, then in
+// a temporary file. Because of it a git process never waits for a slow client, and never holds a slot meanwhile.
+import { randomBytes } from 'node:crypto'
+import { type FileHandle, mkdir, open, unlink } from 'node:fs/promises'
+import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import { config } from '../../config.js'
+import { Unavailable } from '../../errors.js'
+import { isDiskFull } from '../../lib/disk-full.js'
+
+export interface SpoolOptions {
+  /** Bytes that stay in memory. More go to the file. */
+  readonly memory: number
+  /** Bytes that stay in memory once more than 1 MiB has come: a large spool is written in larger pieces. */
+  readonly largeMemory?: number
+  /** Keeps everything from the beginning, for readers that come later. */
+  readonly keep: boolean
+  /** Never gives up keeping before `release`: it fails when no room is left, and stays when its last reader leaves early. */
+  readonly whole?: boolean
+  /** A spool with more bytes than these keeps nothing for later readers. */
+  readonly mostKept?: number
+}
+
+interface Reading {
+  at: number
+}
+
+const READ_SIZE = 256 * 1024
+/** Bytes from which on a spool is large. */
+const LARGE = 1024 * 1024
+/** Shorter pieces are joined: a client that sends single bytes must not cost a buffer for each. */
+const SMALL = 4096
+
+/** Bytes in the files of all spools of this process. */
+let spooled = 0
+
+/** Returns the bytes in the temporary files of requests and answers of git, for the metrics. */
+export const spooledBytes = (): number => spooled
+
+export class Spool {
+  /** Bytes written so far. */
+  size = 0
+  #keep: boolean
+  readonly #whole: boolean
+  readonly #memory: number
+  readonly #largeMemory: number
+  readonly #mostKept: number
+  #window: Buffer[] = []
+  /** The position of the first byte in memory; everything before it is in the file, or was read by everybody. */
+  #windowAt = 0
+  #file: FileHandle | undefined
+  /** The position of the first byte in the file. */
+  #fileAt = 0
+  #ended = false
+  #storing = false
+  #closed = false
+  #error: Error | undefined
+  readonly #readings = new Set<Reading>()
+  #waiting: (() => void)[] = []
+  #unused: () => void = () => {}
+  #complete: () => void = () => {}
+
+  constructor(options: SpoolOptions) {
+    const { memory, largeMemory = memory, keep, whole = false, mostKept = Number.POSITIVE_INFINITY } = options
+    this.#largeMemory = largeMemory
+    this.#whole = whole
+    this.#memory = memory
+    this.#mostKept = mostKept
+    this.#keep = keep
+  }
+
+  /** Whether a new reader would get everything from the beginning. */
+  isWhole(): boolean {
+    return this.#keep && !this.#closed && this.#error === undefined
+  }
+
+  /** Whether everything is written. */
+  isComplete(): boolean {
+    return this.#ended
+  }
+
+  /** Calls `unused` when the last reader leaves a spool that keeps nothing for later ones. */
+  onUnused(unused: () => void): void {
+    this.#unused = unused
+  }
+
+  /** Calls `complete` when everything is written. */
+  onComplete(complete: () => void): void {
+    this.#complete = complete
+  }
+
+  /**
+   * Takes the next bytes; only one call at a time. Waits for the readers only when no room is left on the disk. Throws
+   * Unavailable when there are no readers to wait for either, or when everything must be kept.
+   */
+  async write(chunk: Buffer): Promise<void> {
+    this.#push(chunk)
+    if (this.size > this.#mostKept) this.#keep = false
+    this.#wake()
+    const memory = this.size > LARGE ? this.#largeMemory : this.#memory
+    while (this.#inMemory() > memory && !this.#closed) {
+      const lowest = this.#lowest()
+      if (!this.#keep) await this.#dropRead()
+      if (this.#inMemory() <= memory || (await this.#store())) return
+      if (this.#whole || this.#readings.size === 0)
+        throw new Unavailable('No room is left for what clients of git send and get')
+      const kept = this.#keep
+      this.#keep = false
+      if (!kept && this.#lowest() === lowest) await this.#change()
+    }
+  }
+
+  end(): void {
+    this.#ended = true
+    this.#complete()
+    this.#wake()
+    this.#leaveIfUnused()
+  }
+
+  /** All readers fail with this error, also those that come later. */
+  fail(error: Error): void {
+    this.#error ??= error
+    this.#keep = false
+    this.#wake()
+    this.#leaveIfUnused()
+  }
+
+  /** Waits for the first byte, the end or a failure. Throws the failure. */
+  async begun(): Promise<void> {
+    while (this.size === 0 && !this.#ended && !this.#closed && !this.#error) await this.#change()
+    if (this.#error && this.size === 0) throw this.#error
+  }
+
+  /** Waits until so many bytes are written. Returns false when it ends or fails with fewer. */
+  async reaches(size: number): Promise<boolean> {
+    while (this.size < size && !this.#ended && !this.#closed && !this.#error) await this.#change()
+    return this.size >= size && !this.#error
+  }
+
+  /** Keeps nothing for later readers from now on. The file goes with the last reader. */
+  release(): void {
+    this.#keep = false
+    this.#leaveIfUnused()
+  }
+
+  /** Returns a stream of everything that is still here, from the beginning when the spool is whole. */
+  read(): Readable {
+    const reading: Reading = { at: this.#fileAt }
+    this.#readings.add(reading)
+    const stream = new Readable({
+      highWaterMark: READ_SIZE,
+      read: () => {
+        this.#next(reading).then(
+          chunk => stream.push(chunk),
+          error => stream.destroy(error)
+        )
+      },
+      destroy: (error, callback) => {
+        this.#leave(reading)
+        callback(error)
+      }
+    })
+    return stream.on('error', () => {}) // the reader gets the error, but there may be no reader any more
+  }
+
+  /** Everything, when it fits in memory; null when some of it is in the file. */
+  small(): Buffer | null {
+    return this.#windowAt === 0 ? Buffer.concat(this.#window) : null
+  }
+
+  #push(chunk: Buffer): void {
+    this.size += chunk.length
+    const last = this.#window.at(-1)
+    if (!last || last.length + chunk.length > SMALL) this.#window.push(chunk)
+    else this.#window[this.#window.length - 1] = Buffer.concat([last, chunk])
+  }
+
+  #inMemory(): number {
+    return this.size - this.#windowAt
+  }
+
+  #lowest(): number {
+    return Math.min(...[...this.#readings].map(({ at }) => at))
+  }
+
+  /** Forgets what every reader has read. */
+  async #dropRead(): Promise<void> {
+    if (this.#readings.size === 0) return
+    const lowest = this.#lowest()
+    if (lowest < this.#windowAt) return
+    if (this.#file && this.#fileAt < this.#windowAt) {
+      spooled -= this.#windowAt - this.#fileAt
+      this.#fileAt = this.#windowAt
+      await this.#file.truncate(0)
+    }
+    for (let first = this.#window[0]; first && this.#windowAt + first.length <= lowest; first = this.#window[0]) {
+      this.#window.shift()
+      this.#windowAt += first.length
+    }
+    this.#fileAt = this.#windowAt
+  }
+
+  /** Moves the memory to the file. Returns false when there is no room for it. */
+  async #store(): Promise<boolean> {
+    const bytes = this.#inMemory()
+    if (spooled + bytes > config().git.max_spooled) return false
+    spooled += bytes
+    this.#storing = true
+    try {
+      this.#file ??= await openNameless()
+      await writeAll(this.#file, this.#window, this.#windowAt - this.#fileAt)
+      this.#window = []
+      this.#windowAt += bytes
+      return true
+    } catch (error) {
+      spooled -= bytes
+      if (isDiskFull(error)) return false
+      throw error
+    } finally {
+      this.#storing = false
+      if (this.#closed) this.#close()
+    }
+  }
+
+  async #next(reading: Reading): Promise<Buffer | null> {
+    for (;;) {
+      if (this.#error) throw this.#error
+      if (reading.at < this.#windowAt) return await this.#fromFile(reading)
+      if (reading.at < this.size) return this.#fromMemory(reading)
+      if (this.#ended) return null
+      await this.#change()
+    }
+  }
+
+  async #fromFile(reading: Reading): Promise<Buffer> {
+    const wanted = Math.min(READ_SIZE, this.#windowAt - reading.at)
+    const content = Buffer.allocUnsafe(wanted)
+    const found = await this.#file?.read(content, 0, wanted, reading.at - this.#fileAt)
+    if (!found?.bytesRead) throw new Error('the file of a spool is shorter than what was written')
+    reading.at += found.bytesRead
+    return content.subarray(0, found.bytesRead)
+  }
+
+  #fromMemory(reading: Reading): Buffer {
+    let at = this.#windowAt
+    for (const part of this.#window) {
+      if (reading.at < at + part.length) {
+        const found = part.subarray(reading.at - at)
+        reading.at += found.length
+        this.#wake()
+        return found
+      }
+      at += part.length
+    }
+    throw new Error('a reader is behind the end of its spool')
+  }
+
+  #change(): Promise<void> {
+    return new Promise(resolve => this.#waiting.push(resolve))
+  }
+
+  #wake(): void {
+    const woken = this.#waiting
+    this.#waiting = []
+    for (const go of woken) go()
+  }
+
+  /** What nobody waits for is not finished for later readers. */
+  #leave(reading: Reading): void {
+    this.#readings.delete(reading)
+    if (this.#readings.size === 0 && !this.#ended && !this.#whole) this.#keep = false
+    this.#wake()
+    this.#leaveIfUnused()
+  }
+
+  #leaveIfUnused(): void {
+    if (this.#keep || this.#closed || this.#readings.size > 0) return
+    this.#closed = true
+    this.#wake()
+    this.#unused()
+    this.#close()
+  }
+
+  #close(): void {
+    if (this.#storing) return // the write closes the file when it is done
+    spooled -= this.#windowAt - this.#fileAt
+    this.#window = []
+    this.#windowAt = this.size
+    this.#fileAt = this.size
+    void this.#file?.close().catch(() => {})
+    this.#file = undefined
+  }
+}
+
+/** Writes all parts without joining them, which would copy each byte once more. */
+async function writeAll(file: FileHandle, parts: readonly Buffer[], position: number): Promise<void> {
+  const bytes = parts.reduce((sum, part) => sum + part.length, 0)
+  let { bytesWritten: at } = await file.writev(parts, position)
+  if (at === bytes) return
+  const content = Buffer.concat(parts)
+  while (at < bytes) at += (await file.write(content, at, bytes - at, position + at)).bytesWritten
+}
+
+/** A file whose name is removed at once: nothing of it stays when the process ends, however it ends. */
+async function openNameless(): Promise<FileHandle> {
+  const folder = join(config().home, 'tmp')
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+  const path = join(folder, `spool-${randomBytes(8).toString('hex')}`)
+  const file = await open(path, 'wx+', 0o600)
+  try {
+    await unlink(path)
+    return file
+  } catch (error) {
+    await file.close()
+    throw error
+  }
+}

@@ -1,0 +1,92 @@
+// Merges two commits without a work tree, and brings commits of one repository of this appliance to another.
+import { remember } from '../objects/cache.js'
+import { DamagedRepository, readCommit } from '../objects/objects.js'
+import { isObjectId } from '../objects/reader.js'
+import { askGit } from '../process/questions.js'
+import { GitFailure, runGit } from '../process/run.js'
+import { RefMoved, refValue, updateRef, ZERO } from '../refs/refs.js'
+import { prepareMerge } from './write.js'
+
+const ID = /^[0-9a-f]{40}/
+
+/**
+ * Returns the tree of a merge of `source` into `target`, two commits that exist; null when they conflict, or have no common
+ * history. The answer never changes, so it is kept: after a restart it costs one process. The objects of the tree are durable,
+ * but until a commit refers to them, maintenance may prune them after some days: call `freshMergeTree` to use them.
+ */
+export async function mergeTree(repository: string, target: string, source: string): Promise<string | null> {
+  const found = await remember(repository, `merge ${target} ${source}`, async () => ({
+    value: (await freshMergeTree(repository, target, source)) ?? '',
+    size: 40
+  }))
+  return found || null
+}
+
+/** Does the same, and writes the objects of the tree anew. */
+export async function freshMergeTree(repository: string, target: string, source: string): Promise<string | null> {
+  if (!isObjectId(target) || !isObjectId(source)) throw new TypeError('not commits')
+  const args = ['merge-tree', '--write-tree', '--no-messages', target, source]
+  try {
+    const output = await askGit(repository, args)
+    return ID.exec(output.toString())?.[0] ?? null
+  } catch (error) {
+    if (!(error instanceof GitFailure)) throw error
+    if (error.code === 1 || /refusing to merge unrelated histories/.test(error.stderr)) return null
+    throw error
+  }
+}
+
+/** Returns the commits of a range that are asked for: those of `wanted` that `after` contains and `before` does not. */
+export async function containedSince(
+  repository: string,
+  { before, after, wanted }: { readonly before: string; readonly after: string; readonly wanted: readonly string[] }
+): Promise<ReadonlySet<string>> {
+  if (![before, after, ...wanted].every(isObjectId)) throw new TypeError('not commits')
+  const left = new Set(wanted)
+  const found = new Set<string>()
+  if (left.size === 0 || after === ZERO) return found
+  const range = before === ZERO ? [after] : [after, `^${before}`]
+  const args = ['rev-list', `--max-count=${MOST_COMMITS}`, '--end-of-options', ...range, '--']
+  const listed = await askGit(repository, args)
+  for (const id of listed.toString().split('\n')) if (left.has(id)) found.add(id)
+  return found
+}
+
+/** The most commits of a push among which merged ones are looked for. */
+const MOST_COMMITS = 1_000_000
+
+const TRIES = 20
+
+/**
+ * Makes a commit of `source` reachable in `repository` for ever, by one ref of the appliance for all such commits. `source` may
+ * be the same repository: then it costs no process of its own. A ref for each would slow down every clone after some years: so
+ * this is a history of its own, in which each commit has the one before and a kept one as parents.
+ */
+export async function keepCommit(source: string, id: string, repository: string): Promise<void> {
+  if (!isObjectId(id)) throw new TypeError('not a commit')
+  if (source !== repository) await bringCommit(source, id, repository)
+  const commit = await readCommit(repository, id)
+  if (!commit) throw new DamagedRepository(repository, `the commit ${id} is missing`)
+  for (let tries = 1; ; tries++) {
+    const old = await refValue(repository, KEPT)
+    const parents = old === null ? [id] : [old, id]
+    const made = prepareMerge(repository, { ...KEEPER, parents, treeId: commit.treeId })
+    await made.write()
+    try {
+      return await updateRef(repository, [{ ref: KEPT, old: old ?? ZERO, new: made.id }])
+    } catch (error) {
+      if (!(error instanceof RefMoved) || tries === TRIES) throw error
+    }
+  }
+}
+
+/** The history of the commits that merge requests keep. */
+export const KEPT = 'refs/internal/kept/merge-requests'
+const NOBODY = { name: 'nobody', email: '', date: new Date(0) }
+const KEEPER = { message: 'kept for a merge request', author: NOBODY, committer: NOBODY }
+
+/** Fetches by the id: the branch may have moved on since somebody looked. Protocol 2 gives any object by its id. */
+async function bringCommit(source: string, id: string, repository: string): Promise<void> {
+  const options = ['--quiet', '--no-tags', '--no-write-fetch-head', '--no-auto-maintenance', '--no-recurse-submodules']
+  await runGit(['-c', 'protocol.version=2', 'fetch', ...options, '--', source, id], { repository })
+}

@@ -1,0 +1,24 @@
+// A place in an area that areas above it fill, because imports only lead down. src/product.ts fills all of them.
+
+/** Returns the part, which the first call loads. Throws in a process that has not composed the product. */
+export type Plug<Part> = () => Promise<Part>
+
+type Loaders = Readonly<Record<string, () => Promise<unknown>>>
+
+let loaders: Loaders | undefined
+
+/** Makes a plug. `name` is its key in src/product.ts. */
+export function plug<Part>(name: string): Plug<Part> {
+  let part: Promise<Part> | undefined
+  return () => {
+    const load = loaders?.[name]
+    if (!load) throw new Error(`no ${name}: this process must call compose() of src/product.ts first`)
+    part ??= load() as Promise<Part>
+    return part
+  }
+}
+
+/** Fills all plugs of this process by their names. */
+export function fillPlugs(parts: Loaders): void {
+  loaders = parts
+}

@@ -1,0 +1,45 @@
+// The composition root: one table of the parts that areas plug into each other. The server, the worker, commands and
+// tests all call compose(), so that a change has the same effects through each of them. An unfilled plug does not
+// compile.
+import type { PublishedEvent, transactionListeners } from './areas/ground/activity/events.js'
+import type { deferredCommands } from './areas/planning/discussion/commands/deferred.js'
+import type { moveSteps } from './areas/planning/issues/move.js'
+import type { descriptionReader } from './areas/planning/participation/descriptions.js'
+import type { recipientFacts } from './areas/reach/mail/recipient-facts.js'
+import { fillPlugs } from './lib/plug.js'
+
+/** Only their types: a command that reads loads none of these areas. */
+interface Plugs {
+  readonly transactionListeners: typeof transactionListeners
+  readonly descriptionReader: typeof descriptionReader
+  readonly moveSteps: typeof moveSteps
+  readonly deferredCommands: typeof deferredCommands
+  readonly recipientFacts: typeof recipientFacts
+}
+
+/** Each part is loaded on first use: all of them take 0.5 s of processor time, and most commands use none. */
+const parts: { readonly [Name in keyof Plugs]: Plugs[Name] } = {
+  transactionListeners: async () => {
+    const [{ todoChanges }, { failedBuildTodos }] = await Promise.all([
+      import('./areas/reach/todos/in-transaction.js'),
+      import('./areas/reach/todos/failed-builds.js')
+    ])
+    return [failedBuildTodos, todoChanges]
+  },
+  descriptionReader: async () => (await import('./areas/planning/discussion/commands/descriptions.js')).readDescription,
+  moveSteps: async () => (await import('./areas/planning/discussion/move-discussion.js')).discussionMoves,
+  deferredCommands: async () => (await import('./areas/reach/todos/commands.js')).todoCommands,
+  recipientFacts: async () => (await import('./areas/reach/accounts/links.js')).accountLinks
+}
+
+/** Passes a published event to all listeners. Throws if one of them fails: the job then runs again. */
+export async function handleEvent(published: PublishedEvent): Promise<void> {
+  const [{ notifyListeners }, { listeners }] = await Promise.all([
+    import('./areas/ground/activity/listeners.js'),
+    import('./listeners.js')
+  ])
+  await notifyListeners(listeners, published)
+}
+
+/** Fills all plugs of this process. A second call changes nothing. */
+export const compose = (): void => fillPlugs({ ...parts })

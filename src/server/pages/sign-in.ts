@@ -1,0 +1,98 @@
+// The sign-in page, which is the only way to get a session cookie.
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { applicationSettings } from '../../areas/ground/settings/settings.queries.js'
+import { beginSession, endSession, userOfPassword } from '../../areas/people/credentials/credentials.js'
+import { Forbidden } from '../../errors.js'
+import { isLocalPath } from '../../lib/link.js'
+import { Type } from '../../lib/type.js'
+import { SESSION_COOKIE } from '../plugins/authenticate.js'
+import { cookieOptions, isOwnOpenForm, openForm, shownForm } from './open-form.js'
+import { STYLE, sendPage } from './page.js'
+import { isOwnFormOrOrigin, SIGN_IN, visitorOf } from './visitor.js'
+
+const SignInBody = Type.Object({
+  login: Type.String({ maxLength: 255 }),
+  password: Type.String({ maxLength: 1024 }),
+  return_to: Type.Optional(Type.String({ maxLength: 8192 })),
+  authenticity_token: Type.Optional(Type.String({ maxLength: 255 }))
+})
+
+const SIGNED_IN = '/profile'
+
+export const signInRoutes: FastifyPluginAsyncTypebox = async app => {
+  const open = { public: true as const, duringMaintenance: true as const }
+  const hide = { hide: true }
+
+  app.get('/', { config: open, schema: hide }, async (request, reply) => {
+    if (await visitorOf(request)) return reply.redirect(SIGNED_IN)
+    return reply.redirect((await applicationSettings()).home_page_url ?? SIGN_IN)
+  })
+
+  app.get('/assets/gitstead.css', { config: open, schema: hide }, async (_request, reply) =>
+    reply.type('text/css; charset=utf-8').header('cache-control', 'public, max-age=3600').send(STYLE)
+  )
+
+  app.get(SIGN_IN, { config: open, schema: hide }, async (request, reply) => {
+    const { return_to: returnTo } = request.query as { return_to?: unknown }
+    return show(reply, { formToken: openForm(request, reply), returnTo: localPath(returnTo) })
+  })
+
+  app.post(
+    SIGN_IN,
+    { bodyLimit: 16_384, config: open, schema: { ...hide, body: SignInBody } },
+    async (request, reply) => {
+      const { login, password, return_to } = request.body
+      const returnTo = localPath(return_to)
+      const formToken = shownForm(request)
+      const refuse = (status: number, problem: string) => show(reply.code(status), { formToken, returnTo, problem })
+      if (!isOwnOpenForm(request)) return refuse(403, 'Open this page and sign in from it.')
+      const user = await userOfPassword(login, password, request.address).catch(asRefusal)
+      if (user instanceof Forbidden) return refuse(403, `${user.reason}.`)
+      if (!user) return refuse(401, 'The login or the password is wrong.')
+      const { cookie, expiresAt } = await beginSession(user, browserOf(request))
+      return reply
+        .setCookie(SESSION_COOKIE, cookie, { ...cookieOptions(), expires: expiresAt })
+        .redirect(returnTo ?? SIGNED_IN, 303)
+    }
+  )
+
+  app.post('/users/sign_out', { config: open, schema: hide }, async (request, reply) => {
+    const visitor = await visitorOf(request)
+    if (visitor && isOwnFormOrOrigin(request, visitor.cookie)) await endSession(visitor.cookie, visitor.origin)
+    const { after_sign_out_path: path } = await applicationSettings()
+    return reply.clearCookie(SESSION_COOKIE, { path: '/' }).redirect(path ?? SIGN_IN, 303)
+  })
+}
+
+const browserOf = ({ address, headers }: FastifyRequest) => ({ address, userAgent: headers['user-agent'] ?? '' })
+
+/** Where to go after signing in: never another site, whoever has written the link. */
+const localPath = (text: unknown): string | undefined =>
+  typeof text === 'string' && isLocalPath(text) ? text : undefined
+
+interface Shown {
+  readonly formToken: string
+  readonly returnTo: string | undefined
+  readonly problem?: string
+}
+
+async function show(reply: FastifyReply, { formToken, returnTo, problem }: Shown): Promise<FastifyReply> {
+  const { sign_in_text: text, signup_enabled: signUp } = await applicationSettings()
+  return sendPage(reply, 'sign-in', {
+    title: 'Sign in to Gitstead',
+    heading: 'Gitstead',
+    small: true,
+    problem,
+    text,
+    returnTo,
+    signUp,
+    formToken
+  })
+}
+
+/** The sign-in page shows why a right password is refused. All other errors get the usual answer. */
+function asRefusal(error: unknown): Forbidden {
+  if (error instanceof Forbidden) return error
+  throw error
+}

@@ -1,5 +1,0 @@
-import { testAccess } from '../../access/matrix.js'
-import { fillWithBuild } from '../builds/make-builds.js'
-import { access as archives } from './archives.access.js'
-
-testAccess([archives], fillWithBuild)

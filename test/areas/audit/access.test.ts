@@ -1,4 +1,0 @@
-import { testAccess } from '../../access/matrix.js'
-import { access as audit } from './audit.access.js'
-
-testAccess([audit])

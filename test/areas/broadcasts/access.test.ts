@@ -1,4 +1,0 @@
-import { testAccess } from '../../access/matrix.js'
-import { access as broadcasts } from './broadcasts.access.js'
-
-testAccess([broadcasts])

@@ -1,0 +1,5 @@
+import { testAccess } from '../../../access/matrix.js'
+import { access as protocol } from './runner-protocol.access.js'
+import { access as runners } from './runners.access.js'
+
+testAccess([protocol, runners])

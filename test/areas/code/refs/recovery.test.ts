@@ -1,0 +1,174 @@
+// A process ends between its intent and its answer: recovery finds out from the repository whether git made the change.
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, utimesSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { settleOpenChanges } from '../../../../src/areas/code/refs/recovery.js'
+import { abandonChanges, openChanges, type RefMove } from '../../../../src/areas/code/refs/ref-changes.js'
+import { ensureRepository } from '../../../../src/areas/projects/projects/repositories.js'
+import { config } from '../../../../src/config.js'
+import { execute, rows } from '../../../../src/db/connect/sql.js'
+import { STARTED_BY } from '../../../../src/git/process/environment.js'
+import { refValue, updateRef, ZERO } from '../../../../src/git/refs/refs.js'
+import { machine } from '../../../../src/queue/processes.js'
+import { testDatabase } from '../../../helpers/database.js'
+import { factory, type TestProject } from '../../../helpers/factory.js'
+import { waitingEvents } from '../../../helpers/published.js'
+import t from '../../../helpers/tap.js'
+
+await testDatabase()
+
+const DEAD = () => `${machine()}#999999#1#x`
+
+async function stored() {
+  const project = await factory.project()
+  for (const text of ['one', 'two', 'three']) await factory.file(project, `${text}.txt`, text)
+  const repository = await ensureRepository({ id: project.id, storage: 'default' })
+  const found = execFileSync('git', ['-C', repository, 'rev-list', '--reverse', 'master']).toString().trim().split('\n')
+  await execute('delete from jobs')
+  await execute('delete from ref_changes')
+  return { project, repository, commits: found as [string, string, string] }
+}
+
+const ref = 'refs/heads/work'
+const states = async (project: TestProject) =>
+  (await rows<{ state: string }>('select state from ref_changes where project_id = ? order by id', [project.id])).map(
+    ({ state }) => state
+  )
+const jobCount = async () => (await waitingEvents('ref.changed')).length
+
+/** Adds an open change. Its process has ended, unless `owner` names another one. Returns the id. */
+async function intent(project: TestProject, move: RefMove, owner = DEAD()): Promise<number> {
+  const [open] = await openChanges(project, project.owner, 'push', [move])
+  await execute('update ref_changes set process = ? where id = ?', [owner, open?.id ?? 0])
+  return open?.id ?? 0
+}
+
+t.test('a change that git made has its effects once, also with several recoveries at once', async t => {
+  const { project, repository, commits } = await stored()
+  const move = { ref, old: ZERO, new: commits[0] }
+  await intent(project, move)
+  await updateRef(repository, [move])
+  const found = await Promise.all([settleOpenChanges(), settleOpenChanges(), settleOpenChanges()])
+  t.ok(found.includes(1))
+  await settleOpenChanges()
+  t.same(await states(project), ['done'])
+  t.equal(await jobCount(), 1)
+})
+
+t.test('a change that git did not make is removed', async t => {
+  const { project, commits } = await stored()
+  await intent(project, { ref, old: ZERO, new: commits[0] })
+  t.equal(await settleOpenChanges(), 0)
+  t.same(await states(project), [])
+  t.equal(await jobCount(), 0)
+})
+
+t.test('the locks of a git that was killed go', async t => {
+  const { project, repository, commits } = await stored()
+  const locks = ['refs/heads/work.lock', 'packed-refs.lock'].map(name => join(repository, name))
+  const hourAgo = new Date(Date.now() - 3_600_000)
+  for (const lock of locks) {
+    writeFileSync(lock, '')
+    utimesSync(lock, hourAgo, hourAgo)
+  }
+  await intent(project, { ref, old: ZERO, new: commits[0] })
+  await settleOpenChanges()
+  t.same(locks.filter(existsSync), [])
+  await updateRef(repository, [{ ref, old: ZERO, new: commits[0] }])
+  t.equal(await refValue(repository, ref), commits[0])
+})
+
+t.test('a missing ref shows that git made the deletion', async t => {
+  const { project, commits } = await stored()
+  await intent(project, { ref, old: commits[0], new: ZERO })
+  t.equal(await settleOpenChanges(), 1)
+  t.same(await states(project), ['done'])
+})
+
+t.test('a later change shows', async t => {
+  t.test('that git made an earlier one', async t => {
+    const { project, repository, commits } = await stored()
+    await intent(project, { ref, old: ZERO, new: commits[0] })
+    await updateRef(repository, [{ ref, old: ZERO, new: commits[0] }])
+    await intent(project, { ref, old: commits[0], new: commits[1] })
+    await updateRef(repository, [{ ref, old: commits[0], new: commits[1] }])
+    await execute('update ref_changes set created_at = ?', [new Date(Date.now() - 3_000_000)])
+    t.equal(await settleOpenChanges(), 2)
+    t.same(await states(project), ['done', 'done'])
+    t.equal(await jobCount(), 2)
+  })
+
+  t.test('that git did not make an earlier one', async t => {
+    const { project, repository, commits } = await stored()
+    await intent(project, { ref, old: ZERO, new: commits[2] })
+    await intent(project, { ref, old: ZERO, new: commits[1] })
+    await updateRef(repository, [{ ref, old: ZERO, new: commits[1] }])
+    t.equal(await settleOpenChanges(), 1)
+    t.same(await rows('select new_id from ref_changes where project_id = ?', [project.id]), [{ new_id: commits[1] }])
+  })
+
+  t.test('nothing while it is open itself, because either may have set the ref', async t => {
+    const { project, repository, commits } = await stored()
+    await intent(project, { ref, old: ZERO, new: commits[0] })
+    const [later] = await openChanges(project, null, 'push', [{ ref, old: ZERO, new: commits[0] }])
+    await updateRef(repository, [{ ref, old: ZERO, new: commits[0] }])
+    t.equal(await settleOpenChanges(), 0)
+    t.same(await states(project), ['open', 'open'])
+    await execute("update ref_changes set state = 'done' where id = ?", [later?.id ?? 0])
+    await settleOpenChanges()
+    t.same(await states(project), ['done'], 'the later one says that the ref was not there before it')
+  })
+})
+
+t.test('a living owner settles its changes itself', async t => {
+  const { project, repository, commits } = await stored()
+  const move = { ref, old: ZERO, new: commits[0] }
+  const open = await openChanges(project, null, 'push', [move])
+  await updateRef(repository, [move])
+  t.equal(await settleOpenChanges(), 0)
+  t.same(await states(project), ['open'])
+  await abandonChanges(open)
+  t.equal(await settleOpenChanges(), 1, 'unless it gives them up')
+})
+
+t.test('a later process with the same pid is not the owner', async t => {
+  const { project, repository, commits } = await stored()
+  const move = { ref, old: ZERO, new: commits[0] }
+  await intent(project, move, `${machine()}#${process.pid}#1#x`)
+  await updateRef(repository, [move])
+  t.equal(await settleOpenChanges(), 1)
+})
+
+t.test('a process on another machine counts as alive for as long as its git may run', async t => {
+  const { project, repository, commits } = await stored()
+  const move = { ref, old: ZERO, new: commits[0] }
+  await intent(project, move, 'elsewhere#1#1#x')
+  await updateRef(repository, [move])
+  t.equal(await settleOpenChanges(), 0)
+  t.equal(await settleOpenChanges(new Date(Date.now() + (config().git.timeout + 120) * 1000)), 1)
+})
+
+t.test('a git process that outlives its server may still make the change', async t => {
+  const { project, repository, commits } = await stored()
+  const move = { ref, old: ZERO, new: commits[0] }
+  await intent(project, move)
+  const git = spawn('sleep', ['100'], { env: { ...process.env, [STARTED_BY]: '999999' } })
+  await once(git, 'spawn')
+  t.teardown(() => git.kill())
+  t.equal(await settleOpenChanges(), 0)
+  t.same(await states(project), ['open'])
+  await updateRef(repository, [move])
+  git.kill()
+  await once(git, 'exit')
+  t.equal(await settleOpenChanges(), 1)
+  t.equal(await refValue(repository, ref), commits[0])
+})
+
+t.test('the changes of a removed project are removed', async t => {
+  const { project, commits } = await stored()
+  await intent(project, { ref, old: ZERO, new: commits[0] })
+  await execute('delete from projects where id = ?', [project.id])
+  t.equal(await settleOpenChanges(), 0)
+  t.same(await states(project), [])
+})

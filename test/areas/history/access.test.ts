@@ -1,5 +1,0 @@
-import { testAccess } from '../../access/matrix.js'
-import { fillWithBuild } from '../builds/make-builds.js'
-import { access as history } from './history.access.js'
-
-testAccess([history], fillWithBuild)

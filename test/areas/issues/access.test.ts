@@ -1,4 +1,0 @@
-import { testAccess } from '../../access/matrix.js'
-import { access } from './issues.access.js'
-
-testAccess([access])

@@ -1,5 +1,0 @@
-import { testAccess } from '../../access/matrix.js'
-import { fillWithBuild } from '../builds/make-builds.js'
-import { access as jobs } from './jobs.access.js'
-
-testAccess([jobs], fillWithBuild)

@@ -1,0 +1,78 @@
+import { administer, type ProjectStatuses, READ_COMMIT, write } from '../../../access/expectations.js'
+import type { ResourceAccess } from '../../../access/resource.js'
+import type { Asking, World } from '../../../access/world.js'
+import type { TestUser } from '../../../helpers/factory.js'
+import { insertMilestone, insertRow } from './make-merge-requests.js'
+
+/** The author is none of those who ask: authors may do more. */
+let made: Promise<TestUser> | undefined
+function authorIn({ app }: World): Promise<TestUser> {
+  made ??= app.make.user()
+  return made
+}
+
+const aMergeRequest =
+  (state = 'opened', payload?: object) =>
+  async ({ project, world }: Asking) => {
+    const { id, versionId } = await insertRow(project, await authorIn(world), state)
+    return { params: { merge_request_id: id, version_id: versionId }, ...(payload && { payload }) }
+  }
+
+/** Who may not merge gets 401. Whoever may gets 406 for one that is merged: the order of the checks shows the right. */
+const accept = Object.fromEntries(
+  Object.entries(write(406)).map(([kind, statuses]) => [
+    kind,
+    Object.fromEntries(Object.entries(statuses).map(([actor, status]) => [actor, status === 403 ? 401 : status]))
+  ])
+) as unknown as ProjectStatuses
+
+const read = { expected: READ_COMMIT, specimen: aMergeRequest() }
+const merge = { expected: accept, specimen: aMergeRequest('merged', {}) }
+const change = { expected: write(200), specimen: aMergeRequest('opened', { title: 'Another one' }) }
+const subscribe = { expected: write(201), specimen: aMergeRequest('opened', {}) }
+// Nobody is subscribed yet: those who may end a subscription learn that there is none.
+const unsubscribe = { expected: write(304), specimen: aMergeRequest() }
+const time = (status: number) => ({
+  expected: write(status),
+  specimen: aMergeRequest('opened', { duration: '1h' })
+})
+
+const ONE = '/api/v3/projects/:id/merge_requests/:merge_request_id'
+const OLD = '/api/v3/projects/:id/merge_request/:merge_request_id'
+
+const ofBoth = (one: string) => ({
+  [`GET ${one}`]: read,
+  [`PUT ${one}`]: change,
+  [`PUT ${one}/merge`]: merge,
+  [`POST ${one}/cancel_merge_when_build_succeeds`]: merge,
+  [`GET ${one}/commits`]: read,
+  [`GET ${one}/changes`]: read,
+  [`GET ${one}/closes_issues`]: read,
+  [`POST ${one}/subscription`]: subscribe,
+  [`DELETE ${one}/subscription`]: unsubscribe
+})
+
+export const access: ResourceAccess = {
+  project: {
+    'GET /api/v3/projects/:id/merge_requests': { expected: READ_COMMIT },
+    // The branches are the same, which shows that the right was there.
+    'POST /api/v3/projects/:id/merge_requests': {
+      expected: write(422),
+      specimen: () => ({ payload: { source_branch: 'x', target_branch: 'x', title: 'x' } })
+    },
+    [`DELETE ${ONE}`]: { expected: administer('owner'), specimen: aMergeRequest() },
+    ...ofBoth(ONE),
+    ...ofBoth(OLD),
+    [`GET ${ONE}/versions`]: read,
+    [`GET ${ONE}/versions/:version_id`]: read,
+    [`GET ${ONE}/time_stats`]: read,
+    [`POST ${ONE}/time_estimate`]: time(200),
+    [`POST ${ONE}/reset_time_estimate`]: time(200),
+    [`POST ${ONE}/add_spent_time`]: time(201),
+    [`POST ${ONE}/reset_spent_time`]: time(200),
+    'GET /api/v3/projects/:id/milestones/:milestone_id/merge_requests': {
+      expected: READ_COMMIT,
+      specimen: async ({ project }) => ({ params: { milestone_id: await insertMilestone(project) } })
+    }
+  }
+}

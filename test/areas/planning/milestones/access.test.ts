@@ -1,0 +1,4 @@
+import { testAccess } from '../../../access/matrix.js'
+import { access } from './milestones.access.js'
+
+testAccess([access])

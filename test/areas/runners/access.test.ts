@@ -1,5 +1,0 @@
-import { testAccess } from '../../access/matrix.js'
-import { access as protocol } from './runner-protocol.access.js'
-import { access as runners } from './runners.access.js'
-
-testAccess([protocol, runners])

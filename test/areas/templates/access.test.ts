@@ -1,4 +1,0 @@
-import { testAccess } from '../../access/matrix.js'
-import { access as templates } from './templates.access.js'
-
-testAccess([templates])

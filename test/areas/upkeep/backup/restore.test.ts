@@ -1,0 +1,553 @@
+// What a restore brings back, and how it recognises a damaged backup.
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import {
+  appendFileSync,
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { Readable } from 'node:stream'
+import t from 'tap'
+import { moveRefs } from '../../../../src/areas/code/refs/move-refs.js'
+import { personalProjects } from '../../../../src/areas/ground/activity/project-snapshots.js'
+import { findProject } from '../../../../src/areas/projects/projects/projects.queries.js'
+import { repositoryPath } from '../../../../src/areas/projects/projects/repositories.js'
+import { storeUpload } from '../../../../src/areas/projects/uploads/uploads.js'
+import { Damaged, type Manifest, readManifest, writeManifest } from '../../../../src/areas/upkeep/backup/manifest.js'
+import { restoreProject } from '../../../../src/areas/upkeep/backup/restore-project.js'
+import { findBackup } from '../../../../src/areas/upkeep/backup/store.js'
+import { takeLock } from '../../../../src/areas/upkeep/maintenance/maintenance-lock.js'
+import { removeProjects } from '../../../../src/areas/upkeep/removal/project-removal.js'
+import { deleteUser } from '../../../../src/areas/upkeep/removal/user-deletion.js'
+import { root } from '../../../../src/config.js'
+import { execute, rows } from '../../../../src/db/connect/sql.js'
+import { Hook } from '../../../../src/db/models/index.js'
+import { AlreadyRunning, Conflict, NoSuch } from '../../../../src/errors.js'
+import { ZERO } from '../../../../src/git/refs/refs.js'
+import { RESTORE_DRAFT } from '../../../../src/home.js'
+import { startOf } from '../../../../src/lib/process-status.js'
+import { cli, cliProcess } from '../../../helpers/cli.js'
+import { actorOf, factory, originBy, projectRow, someOrigin } from '../../../helpers/factory.js'
+import { runJobs } from '../../../helpers/jobs.js'
+import { waitingEvents } from '../../../helpers/published.js'
+import { until } from '../../../helpers/until.js'
+import { big, create, databaseUrl, environment, git, home, manifestOf, project, source, unitOf } from './subject.js'
+
+const verify = async (backup: { path: string }) => {
+  const { code, json, stderr } = await cli(['backup', 'verify', backup.path, '--json'], { environment })
+  if (stderr !== '') t.comment(stderr)
+  return {
+    code,
+    ...(json() as { ok: boolean; problems: string[]; notes: string[]; checked: { repositories: number } })
+  }
+}
+
+/** Copies a backup to a folder of its own that shares no files: a test can damage it without damage to others. */
+function duplicate(backup: { path: string }, folder: string): { path: string } {
+  execFileSync('cp', ['-r', backup.path, folder])
+  return { path: folder }
+}
+
+t.test('verify accepts a whole backup', async t => {
+  const backup = await create()
+  const { repositories } = manifestOf(backup).totals
+  t.match(await verify(backup), { code: 0, ok: true, problems: [], notes: [], checked: { repositories } })
+})
+
+t.test('a project that was removed during the backup is not in the restored home', async t => {
+  const doomed = await factory.project()
+  await factory.file(doomed, 'a', 'a\n')
+  const backup = await create({ withSecrets: true })
+  const manifest = manifestOf(backup)
+  const units = manifest.units.filter(unit => unit.project?.id !== doomed.id)
+  writeManifest(backup.path, { ...manifest, units, removed_projects: [doomed.id] })
+  t.match(await verify(backup), { code: 0, ok: true, problems: [] })
+  rmSync(backup.path, { recursive: true })
+})
+
+t.test('verify finds damage', async t => {
+  const backup = await create()
+  const folder = t.testdir()
+  const { path, list } = unitOf(backup)
+  const object = list.find(file => file.path.startsWith('objects/'))?.path ?? ''
+  const cases: [string, (copy: string) => void, RegExp][] = [
+    ['a byte', copy => flip(join(copy, path, object)), /has changed since it was written/],
+    ['a missing file', copy => rmSync(join(copy, path, object)), /is missing/],
+    [
+      'a cut file',
+      copy => truncateSync(join(copy, path, 'packed-refs'), 10),
+      /packed-refs has changed since it was written/
+    ],
+    ['a list', copy => appendFileSync(join(copy, `${path}.files`), '{}\n'), /\.files has changed since it was written/],
+    ['rows', copy => flip(join(copy, 'database/users.jsonl.gz')), /users\.jsonl\.gz has changed since it was written/]
+  ]
+  for (const [name, harm, problem] of cases) {
+    const copy = duplicate(backup, join(folder, name.replace(' ', '-')))
+    harm(copy.path)
+    const found = await verify(copy)
+    t.equal(found.code, 1, name)
+    t.match(found.problems[0], problem, name)
+  }
+  const copy = duplicate(backup, join(folder, 'manifest'))
+  appendFileSync(join(copy.path, 'manifest.json'), ' ')
+  const { code, stderr } = await cli(['backup', 'verify', copy.path], { environment })
+  t.equal(code, 1)
+  t.match(stderr, /manifest\.json has changed since it was written: use another backup/)
+  t.equal((await cli(['backup', 'verify', join(folder, 'nothing')], { environment })).code, 3)
+})
+
+function flip(path: string): void {
+  chmodSync(path, 0o600)
+  const bytes = readFileSync(path)
+  const at = Math.floor(bytes.length / 2)
+  bytes[at] = (bytes[at] ?? 0) ^ 1
+  writeFileSync(path, bytes)
+}
+
+t.test('verify finds a ref whose value is not that of its row', async t => {
+  await execute("update ref_changes set new_id = ? where project_id = ? and ref = 'refs/heads/master'", [
+    '1'.repeat(40),
+    big.id
+  ])
+  const found = await verify(await create())
+  t.equal(found.code, 1)
+  t.match(found.problems, [new RegExp(`project ${big.id}: refs/heads/master is [0-9a-f]{40}, but its row says 1111`)])
+  await execute('delete from ref_changes where project_id = ?', [big.id])
+})
+
+t.test('a restore needs the secrets, an empty folder and a backup', async t => {
+  const folder = t.testdir({ full: { file: 'x' }, 'other.json': '{"encryption_key":"AAAA"}', 'none.json': '{}' })
+  const apart = join(folder, 'apart.json')
+  const backup = await create({ secretsTo: apart })
+  t.equal(backup.secrets, 'apart')
+  t.equal(statSync(apart).mode & 0o777, 0o600)
+  const into = join(folder, 'new')
+  const wrong: [string[], number, RegExp][] = [
+    [['--into', into], 2, /holds no secrets: name them by --secrets FILE/],
+    [['--into', into, '--secrets', join(folder, 'absent')], 2, /cannot be read \(ENOENT\)/],
+    [['--into', join(home, 'tmp/new'), '--secrets', apart], 2, /where the appliance has its own files/],
+    [['--into', into, '--secrets', '/dev/zero'], 2, /are not in a file/],
+    [['--into', into, '--secrets', join(folder, 'none.json')], 2, /hold no encryption key/],
+    [['--into', into, '--secrets', join(folder, 'other.json')], 4, /do not belong to the backup/],
+    [['--into', join(folder, 'full'), '--secrets', apart], 4, /is not empty/]
+  ]
+  for (const [args, code, text] of wrong) {
+    const answer = await cli(['restore', backup.id, ...args], { environment })
+    t.equal(answer.code, code, args.join(' '))
+    t.match(answer.stderr, text)
+  }
+  t.notOk(existsSync(into))
+  const dry = await cli(['restore', 'latest', '--into', into, '--secrets', apart, '--dry-run', '--json'], {
+    environment
+  })
+  t.match(dry.json(), { would_restore: { id: backup.id }, into })
+  t.notOk(existsSync(into))
+})
+
+t.test('a backup of an older schema is restored, and brought up to date', async t => {
+  const copy = duplicate(await create({ withSecrets: true }), join(t.testdir(), 'old'))
+  const manifest = readManifest(copy.path)
+  // Tables to which no later migration adds a column: a backup of that version would not have it.
+  const kept = new Set(['access_tokens', 'ref_changes'])
+  const old: Manifest = {
+    ...manifest,
+    database: {
+      ...manifest.database,
+      migrations: manifest.database.migrations.filter(name => name < '0006'),
+      tables: manifest.database.tables.filter(({ name }) => kept.has(name))
+    }
+  }
+  writeManifest(copy.path, old)
+  const into = join(t.testdirName, 'home')
+  const { code, stderr } = await cli(['restore', copy.path, '--into', into], { environment })
+  t.equal(code, 0, stderr)
+  const states = await cli(['db', 'status', '--home', into, '--json'])
+  t.match(states.json(), { migrations: manifest.database.migrations.map(name => ({ name, applied_at: String })) })
+  t.equal((await cli(['backup', 'create', '--home', into])).code, 0, 'its tables exist')
+
+  t.test('a backup of a newer version is refused', async t => {
+    const migrations = [...manifest.database.migrations, '9999-future']
+    writeManifest(copy.path, { ...manifest, database: { ...manifest.database, migrations } })
+    const refused = await cli(['restore', copy.path, '--into', join(t.testdirName, 'x')], { environment })
+    t.equal(refused.code, 1)
+    t.match(refused.stderr, /is from a newer version of Gitstead \(it has 9999-future\)/)
+  })
+})
+
+/** A build with a trace and an archive. Returns its number. */
+async function insertBuild(projectId: number, sha: string): Promise<number> {
+  const now = new Date()
+  const { insertId: pipeline } = await execute(
+    `insert into pipelines (project_id, ref, tag, sha, before_sha, status, source, created_at, updated_at)
+     values (?, 'master', 0, ?, ?, 'success', 'push', ?, ?)`,
+    [projectId, sha, '0'.repeat(40), now, now]
+  )
+  const { insertId: build } = await execute(
+    `insert into builds (pipeline_id, project_id, name, stage, stage_index, ref, tag, sha, status, start_when,
+       allow_failure, tag_list, plan, attempt, trace_size, artifacts_attempt, artifacts_filename, created_at, updated_at)
+     values (?, ?, 'test', 'test', 0, 'master', 0, ?, 'success', 'always', 0, '[]', '{}', 1, 4, 1, 'a.zip', ?, ?)`,
+    [pipeline, projectId, '1'.repeat(40), now, now]
+  )
+  return build
+}
+
+t.test('traces and archives of the rows come back, but no files of later builds', async t => {
+  const build = await insertBuild(project.id, git(source, 'rev-parse', 'master'))
+  for (const kind of ['traces', 'artifacts']) mkdirSync(join(home, kind, '0'), { recursive: true })
+  const files = [`traces/0/${build}-1.log`, `artifacts/0/${build}-1.zip`]
+  const future = [`traces/0/${build}-2.log`, `traces/0/${build + 1}-1.log`]
+  for (const file of [...files, ...future]) writeFileSync(join(home, file), 'text')
+  const upload = await storeUpload(project, { name: 'notes.txt', stream: Readable.from(['attached']) })
+  const strange = join('uploads/4000000000', upload.secret)
+  mkdirSync(join(home, strange), { recursive: true })
+  writeFileSync(join(home, strange, 'x.txt'), 'of no project')
+  const backup = await create({ withSecrets: true })
+  const into = join(t.testdir(), 'home')
+  t.equal((await cli(['restore', backup.path, '--into', into], { environment })).code, 0)
+  const attached = join('uploads', String(project.id), upload.secret, 'notes.txt')
+  t.equal(readFileSync(join(into, attached), 'utf8'), 'attached')
+  t.notOk(existsSync(join(into, strange, 'x.txt')), 'an upload of no project')
+  for (const file of files) t.equal(readFileSync(join(into, file), 'utf8'), 'text', file)
+  for (const file of future) t.notOk(existsSync(join(into, file)), file)
+  const again = await create()
+  const shared = join('traces/0', `${build}-1.log`)
+  t.equal(statSync(join(again.path, shared)).ino, statSync(join(backup.path, shared)).ino)
+  writeFileSync(join(home, shared), 'next')
+  const third = await create()
+  t.equal(readFileSync(join(third.path, shared), 'utf8'), 'next', 'the same size, written later')
+  t.equal(readFileSync(join(again.path, shared), 'utf8'), 'text')
+})
+
+t.test('the refs of a project that still exists come back as ref changes', async t => {
+  const mine = await factory.project()
+  for (const word of ['one', 'two']) await factory.file(mine, word, `${word}\n`)
+  const path = repositoryPath({ id: mine.id, storage: 'default' })
+  const [old, then] = [git(path, 'rev-parse', 'master~1'), git(path, 'rev-parse', 'master')]
+  const row = await projectRow(mine)
+  await moveRefs(row, [{ ref: 'refs/heads/gone', old: ZERO, new: then }], originBy(mine.owner))
+  const backup = await create()
+  const found = findBackup(backup.path)
+  const back = [
+    { ref: 'refs/heads/gone', old: then, new: ZERO },
+    { ref: 'refs/heads/master', old: then, new: old }
+  ]
+  await moveRefs(row, back, originBy(mine.owner))
+  git(path, 'prune', '--expire=now')
+  t.throws(() => git(path, 'cat-file', '-e', then), 'its objects are gone')
+
+  const dry = await restoreProject(found, mine.path, { overwrite: true, dryRun: true }, someOrigin)
+  t.same(dry.moved.map(({ ref }) => ref).sort(), ['refs/heads/gone', 'refs/heads/master'])
+  t.equal(git(path, 'rev-parse', 'master'), old)
+
+  const gentle = await restoreProject(found, mine.path, { overwrite: false, dryRun: false }, someOrigin)
+  t.match(gentle, { recreated: false, moved: [{ ref: 'refs/heads/gone', before: null, after: then }] })
+  t.same(gentle.kept, ['refs/heads/master'])
+  t.equal(git(path, 'rev-parse', 'gone'), then)
+  t.equal(git(path, 'rev-parse', 'master'), old)
+
+  await restoreProject(found, String(mine.id), { overwrite: true, dryRun: false }, someOrigin)
+  t.equal(git(path, 'rev-parse', 'master'), then)
+  t.equal(git(path, 'fsck', '--no-dangling'), '')
+  const [change] = await rows<object>(
+    "select new_id, state from ref_changes where project_id = ? and ref = 'refs/heads/master' order by id desc limit 1",
+    [mine.id]
+  )
+  t.match(change, { new_id: then, state: 'done' })
+  t.match(await rows('select action, target_name from audit_events order by id desc limit 1'), [
+    { action: 'project.restore', target_name: mine.path }
+  ])
+})
+
+t.test('a project that was removed comes back with its rows', async t => {
+  const mine = await factory.project()
+  await factory.file(mine, 'file', 'text\n')
+  const member = await factory.member(mine)
+  const gone = await factory.member(mine)
+  await factory.file({ ...mine, owner: gone }, 'other', 'text\n')
+  await Hook.create({ projectId: mine.id, url: 'http://hooks.example.org/', tokenEncrypted: null })
+  await runJobs()
+  const path = repositoryPath({ id: mine.id, storage: 'default' })
+  const upload = await storeUpload(mine, { name: 'notes.txt', stream: Readable.from(['attached']) })
+  const attached = join(home, 'uploads', String(mine.id), upload.secret, 'notes.txt')
+  const master = git(path, 'rev-parse', 'master')
+  const found = findBackup((await create()).path)
+  const [doomed] = (await personalProjects(mine.owner.id)).filter(({ id }) => id === mine.id)
+  if (!doomed) throw new Error('the project is not found')
+  await removeProjects([doomed], someOrigin)
+  const restore = () => restoreProject(found, mine.path, { overwrite: false, dryRun: false }, someOrigin)
+  await t.rejects(restore(), { message: /still being removed/ })
+  await runJobs()
+  t.notOk(existsSync(path))
+  t.notOk(existsSync(attached))
+  await execute('delete from users where id = ?', [gone.id])
+  const restored = await restore()
+  t.match(restored, { id: mine.id, recreated: true, moved: [{ ref: 'refs/heads/master', after: master }] })
+  t.equal(readFileSync(attached, 'utf8'), 'attached')
+  t.match(await findProject(mine.path, actorOf(mine.owner)), {
+    id: mine.id,
+    storage: 'default',
+    default_branch: 'master'
+  })
+  t.equal(git(path, 'rev-parse', 'master'), master)
+  t.same(
+    (
+      await rows<{ user_id: number }>("select user_id from members where source_type = 'project' and source_id = ?", [
+        mine.id
+      ])
+    ).map(({ user_id }) => user_id),
+    [mine.owner.id, member.id],
+    'members who are still there'
+  )
+  t.match(await waitingEvents('project.restored'), [{ project: { id: mine.id } }])
+  t.match(await rows('select url from hooks where project_id = ?', [mine.id]), [{ url: 'http://hooks.example.org/' }])
+  t.same(
+    await rows('select action, author_id from activity_events where project_id = ? order by created_at, id', [mine.id]),
+    ['created', 'pushed new'].map(action => ({ action, author_id: mine.owner.id })),
+    'what members did who are still there'
+  )
+  await factory.file(mine, 'next', 'it goes on\n')
+  t.not(git(path, 'rev-parse', 'master'), master)
+})
+
+t.test('a restore of a project that was killed or failed can be run again', async t => {
+  const mine = await factory.project()
+  await factory.file(mine, 'file', 'text\n')
+  await runJobs()
+  const path = repositoryPath({ id: mine.id, storage: 'default' })
+  const master = git(path, 'rev-parse', 'master')
+  const upload = await storeUpload(mine, { name: 'notes.txt', stream: Readable.from(['attached']) })
+  const attached = join(home, 'uploads', String(mine.id), upload.secret, 'notes.txt')
+  const build = await insertBuild(mine.id, master)
+  const trace = join(home, `traces/0/${build}-1.log`)
+  mkdirSync(join(home, 'traces/0'), { recursive: true })
+  writeFileSync(trace, 'all of it')
+  const backup = await create()
+  const [doomed] = (await personalProjects(mine.owner.id)).filter(({ id }) => id === mine.id)
+  if (!doomed) throw new Error('the project is not found')
+  await removeProjects([doomed], someOrigin)
+  await runJobs()
+  const restore = (from: { path: string }) =>
+    restoreProject(findBackup(from.path), mine.path, { overwrite: false, dryRun: false }, someOrigin)
+
+  const damaged = duplicate(backup, join(t.testdir(), 'damaged'))
+  const { path: unit, list } = unitOf(damaged, mine.id)
+  flip(join(damaged.path, unit, list.find(file => file.path.startsWith('objects/'))?.path ?? ''))
+  await t.rejects(restore(damaged), Damaged)
+  t.notOk(existsSync(path), 'a restore that failed')
+
+  mkdirSync(path, { recursive: true })
+  writeFileSync(join(path, 'HEAD'), 'of somebody')
+  await t.rejects(restore(backup), /exists already: move it away first/)
+  writeFileSync(join(path, 'restoring'), '')
+  for (const file of [attached, trace]) {
+    mkdirSync(dirname(file), { recursive: true })
+    writeFileSync(file, 'al')
+  }
+  const lock = await takeLock(`restore_project_${mine.id}`)
+  await t.rejects(restore(backup), AlreadyRunning)
+  await lock.release()
+  t.match(await restore(backup), { recreated: true, moved: [{ ref: 'refs/heads/master', after: master }] })
+  t.equal(git(path, 'rev-parse', 'master'), master)
+  t.equal(readFileSync(attached, 'utf8'), 'attached')
+  t.equal(readFileSync(trace, 'utf8'), 'all of it')
+  t.notOk(existsSync(join(path, 'restoring')))
+  await runJobs()
+  t.match(await rows('select commit_count from project_statistics where project_id = ?', [mine.id]), [
+    { commit_count: 1 }
+  ])
+})
+
+t.test('a repository that doctor finds damaged gets its objects back', async t => {
+  const mine = await factory.project()
+  for (const word of ['one', 'two', 'three']) await factory.file(mine, word, `${word}\n`)
+  const path = repositoryPath({ id: mine.id, storage: 'default' })
+  const backup = await create()
+  const objects = unitOf(backup, mine.id).list.filter(({ path: name }) => /^objects\/[0-9a-f]{2}\//.test(name))
+  const [lost = '', cut = ''] = objects.map(({ path: name }) => join(path, name))
+  rmSync(lost)
+  chmodSync(cut, 0o600)
+  truncateSync(cut, 5)
+  writeFileSync(join(path, 'HEAD'), '')
+  const restore = (dryRun: boolean) =>
+    restoreProject(findBackup(backup.path), mine.path, { overwrite: false, dryRun }, someOrigin)
+  t.match(await restore(true), { put_back: 2, moved: [], dry_run: true })
+  t.notOk(existsSync(lost))
+  t.match(await restore(false), { put_back: 2, moved: [], kept: [] })
+  t.equal(git(path, 'fsck', '--full', '--no-dangling'), '')
+  t.equal(git(path, 'symbolic-ref', 'HEAD'), 'refs/heads/master')
+  t.match(await restore(false), { put_back: 0 }, 'a whole one is left alone')
+})
+
+t.test('a project of another appliance, or one that does not exist, is refused', async t => {
+  const backup = await create()
+  const found = findBackup(backup.path)
+  const options = { overwrite: false, dryRun: false }
+  await t.rejects(restoreProject(found, 'no/body', options, someOrigin), NoSuch)
+  const foreign = {
+    ...found,
+    manifest: { ...found.manifest, secrets: { where: 'left_out', fingerprint: 'x' } as const }
+  }
+  await t.rejects(restoreProject(foreign, project.path, options, someOrigin), Conflict)
+  const none = await cli(['restore', backup.path], { environment })
+  t.equal(none.code, 2)
+  t.equal(none.stderr, 'gitstead: give a new home with --into, or a project with --project\n')
+})
+
+t.test('a restore that was killed can be run again, and no command takes its folder for a home', async t => {
+  const backup = await create({ withSecrets: true })
+  const restore = (into: string) => cliProcess(['restore', backup.path, '--into', into, '--json'], { environment })
+  const dead = join(`${RESTORE_DRAFT}4000000-1`)
+  const moments: [string, object][] = [
+    ['while it filled the folder', { [dead]: { mysql: {}, repositories: {}, 'secrets.json': '{}' } }],
+    [
+      'while it moved the content up',
+      {
+        [dead]: { 'moving.json': '["mysql","repositories","secrets.json"]', 'secrets.json': '{}' },
+        mysql: { ibdata1: '' },
+        repositories: { old: '' }
+      }
+    ],
+    ['after it failed', { 'restore-failed.log': 'x' }]
+  ]
+  for (const [moment, files] of moments) {
+    const into = mkdtempSync(join(tmpdir(), 'gitstead-killed-'))
+    t.teardown(() => rmSync(into, { recursive: true, force: true }))
+    plant(into, files)
+    if (!('restore-failed.log' in files)) {
+      for (const command of [
+        ['users', 'list'],
+        ['up', '--port', '0'],
+        ['db', 'migrate']
+      ]) {
+        const { code, stderr } = await cliProcess([...command, '--home', into])
+        t.equal(code, 1, `${command.join(' ')} ${moment}`)
+        t.match(stderr, /a restore into \S+ has not ended/)
+      }
+    }
+    const { code, stderr } = await restore(into)
+    t.equal(code, 0, `${moment}: ${stderr}`)
+    t.equal((await cliProcess(['users', 'list', '--home', into])).code, 0)
+    t.notOk(existsSync(join(into, 'repositories/old')) || existsSync(join(into, dead)))
+    t.equal((await restore(into)).code, 4, 'a home is never overwritten')
+  }
+
+  t.test('what others put there stays', async t => {
+    const into = t.testdir({ [dead]: { 'moving.json': '["mysql"]' }, mysql: {}, 'notes.txt': 'mine' })
+    t.equal((await restore(into)).code, 4)
+    t.ok(existsSync(join(into, 'notes.txt')) && existsSync(join(into, 'mysql')))
+  })
+
+  t.test('a restore that runs is left alone', async t => {
+    const into = t.testdir({ [`${RESTORE_DRAFT}${process.pid}-${startOf(process.pid)}`]: { mysql: {} } })
+    const { code, stdout } = await restore(into)
+    t.equal(code, 6)
+    t.match(stdout, new RegExp(`process ${process.pid} restores into`))
+  })
+})
+
+/** Makes files and folders, as `t.testdir` does. */
+function plant(folder: string, files: object): void {
+  for (const [name, content] of Object.entries(files) as [string, object | string][]) {
+    const path = join(folder, name)
+    if (typeof content === 'string') writeFileSync(path, content)
+    else {
+      mkdirSync(path)
+      plant(path, content)
+    }
+  }
+}
+
+t.test('a signal ends a restore, and its folder is empty again', async t => {
+  const backup = await create({ withSecrets: true })
+  const into = mkdtempSync(join(tmpdir(), 'gitstead-ended-'))
+  t.teardown(() => rmSync(into, { recursive: true, force: true }))
+  const program = [join(root, 'bin/gitstead'), 'restore', backup.path, '--into', into]
+  const child = spawn('env', ['-u', 'NODE_OPTIONS', process.execPath, ...program], {
+    env: { PATH: process.env.PATH, ...environment },
+    stdio: ['ignore', 'ignore', 'pipe']
+  })
+  let said = ''
+  child.stderr.setEncoding('utf8').on('data', text => (said += text))
+  const closed = once(child, 'close')
+  await until('the restore begins', () => readdirSync(into).some(name => name.startsWith(RESTORE_DRAFT)))
+  child.kill('SIGTERM')
+  const [code] = await closed
+  // It may have ended just before.
+  if (code !== 0) t.equal(said, 'gitstead: ended by SIGTERM: nothing is left of it\n')
+  if (code !== 0) t.same(readdirSync(into), [])
+})
+
+t.test('a restore that fails keeps the log that it names', async t => {
+  const backup = await create({ withSecrets: true })
+  const folder = mkdtempSync(join(tmpdir(), 'gitstead-failed-'))
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }))
+  const into = join(folder, 'home')
+  // A server that cannot make its tables, as on a full disk.
+  const programs = join(folder, 'programs')
+  mkdirSync(programs)
+  writeFileSync(
+    join(programs, 'mariadbd'),
+    '#!/bin/sh\n[ "$2" = --version ] && exit 0\necho "[ERROR] no room" >&2\nexit 1\n',
+    { mode: 0o755 }
+  )
+  const { code, stderr } = await cli(['restore', backup.path, '--into', into], {
+    environment: { ...environment, PATH: `${programs}:${process.env.PATH}` }
+  })
+  t.equal(code, 1)
+  const log = /see (\S+)/.exec(stderr)?.[1] ?? ''
+  t.equal(log, join(into, 'restore-failed.log'))
+  t.match(readFileSync(log, 'utf8'), /no room/)
+  t.same(readdirSync(into), ['restore-failed.log'])
+})
+
+t.test('the projects of a deleted user come back in another namespace', async t => {
+  const mine = await factory.project()
+  await factory.file(mine, 'file', 'text\n')
+  const bare = await factory.project({ owner: mine.owner })
+  rmSync(repositoryPath({ id: bare.id, storage: 'default' }), { recursive: true })
+  const heir = await factory.user()
+  const path = repositoryPath({ id: mine.id, storage: 'default' })
+  const master = git(path, 'rev-parse', 'master')
+  const found = findBackup((await create()).path)
+  const options = { overwrite: false, dryRun: false }
+  await t.rejects(restoreProject(found, mine.path, { ...options, into: heir.username }, someOrigin), {
+    name: 'Conflict',
+    message: /the project still exists as/
+  })
+  await deleteUser(mine.owner.id, someOrigin)
+  await runJobs({ until: new Date(Date.now() + 60_000) })
+  await t.rejects(restoreProject(found, mine.path, options, someOrigin), { message: /name another one by --into/ })
+  await t.rejects(restoreProject(found, mine.path, { ...options, into: 'nobody' }, someOrigin), NoSuch)
+
+  const into = { ...options, into: heir.username }
+  const target = `${heir.username}/${mine.path.split('/')[1]}`
+  const dry = await restoreProject(found, mine.path, { ...into, dryRun: true }, someOrigin)
+  t.match(dry, { path_with_namespace: target, path_in_backup: mine.path, dry_run: true })
+  t.notOk(existsSync(path))
+  t.match(await restoreProject(found, mine.path, into, someOrigin), { path_with_namespace: target, recreated: true })
+  t.match(await findProject(target, actorOf(heir)), { id: mine.id, project_access_level: 40 })
+  t.equal(git(path, 'rev-parse', 'master'), master)
+  await factory.file({ ...mine, owner: heir }, 'next', 'it goes on\n')
+
+  const other = `${heir.username}/${bare.path.split('/')[1]}`
+  await restoreProject(found, bare.path, into, someOrigin)
+  t.match(await findProject(other, actorOf(heir)), { id: bare.id }, 'a project that had no repository')
+})
+
+t.test('moving refs back asks for --yes', async t => {
+  const { code, stderr } = await cli(['restore', 'latest', '--project', project.path, '--overwrite'], {
+    environment: { ...environment, GITSTEAD_DATABASE_URL: databaseUrl }
+  })
+  t.equal(code, 2)
+  t.match(stderr, /this destroys data: add --yes/)
+})

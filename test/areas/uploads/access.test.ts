@@ -1,4 +1,0 @@
-import { testAccess } from '../../access/matrix.js'
-import { access as uploads } from './uploads.access.js'
-
-testAccess([uploads])

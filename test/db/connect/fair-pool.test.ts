@@ -1,0 +1,51 @@
+// The connections of a pool, which a client may not take all.
+import { config } from '../../../src/config.js'
+import { row } from '../../../src/db/connect/sql.js'
+import { limitStatements } from '../../../src/db/connect/statement-limit.js'
+import { transact } from '../../../src/db/connect/transact.js'
+import { TooManyRequests } from '../../../src/errors.js'
+import { requestScope } from '../../../src/lib/request-scope.js'
+import { testDatabase } from '../../helpers/database.js'
+import t from '../../helpers/tap.js'
+
+await testDatabase()
+
+const as = <T>(client: string, work: () => Promise<T>) => requestScope.run({ request: client, client }, work)
+const slow = (seconds: number) => row('select sleep(?) as slept', [seconds])
+const half = config().database.pool / 2
+
+t.test('slow statements of one client leave connections to others', async t => {
+  const kinds = {
+    statements: (work: () => Promise<unknown>) => work(),
+    transactions: (work: () => Promise<unknown>) => transact(work)
+  }
+  for (const [kind, run] of Object.entries(kinds)) {
+    const ended: string[] = []
+    const many = Array.from({ length: 2 * config().database.pool }, () =>
+      as('192.0.2.1', () => run(() => slow(1))).then(() => ended.push('slow'))
+    )
+    await as('192.0.2.2', () => run(() => row('select 1'))).then(() => ended.push('other'))
+    t.strictSame(ended, ['other'], kind)
+    await Promise.all(many)
+  }
+})
+
+t.test('work for nobody, as of a job, may take them all', async t => {
+  const running = Array.from({ length: config().database.pool }, () => slow(1))
+  const found = await row<{ n: number }>('select 1 as n')
+  t.match(found, { n: 1 })
+  await Promise.all(running)
+})
+
+t.test('a client whose turn does not come is told why, and the database is not away', async t => {
+  limitStatements(2)
+  t.teardown(() => limitStatements(config().database.long_timeout))
+  await as('192.0.2.2', () => row('select 1'))
+  const held = Array.from({ length: half }, () => as('192.0.2.1', () => slow(1.6)))
+  const late = await as('192.0.2.1', () => slow(1.6)).catch((error: unknown) => error)
+  t.type(late, TooManyRequests, 'although it began after the others')
+  t.match(late, { message: /other requests of this address/ })
+  await Promise.all(held)
+  const again = Array.from({ length: half + 1 }, () => as('192.0.2.1', () => row('select 1 as n')))
+  for (const found of await Promise.all(again)) t.match(found, { n: 1 }, 'and all places are free again')
+})

@@ -1,0 +1,54 @@
+// Locks of git processes that were killed, and of those that still run.
+import { spawn } from 'node:child_process'
+import { existsSync, mkdirSync, utimesSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { runGit } from '../../../src/git/process/run.js'
+import { removeStaleLocks, staleLocks } from '../../../src/git/repository/stale-locks.js'
+import { nap, sleeperOf } from '../../helpers/naps.js'
+import t from '../../helpers/tap.js'
+import { git, repositoryWith } from '../history.js'
+
+const LOCKS = [
+  'HEAD.lock',
+  'packed-refs.lock',
+  'packed-refs.new',
+  'refs/heads/a/b.lock',
+  'objects/info/commit-graph.lock'
+]
+
+/** Makes a lock as a process does that is killed a moment later, an hour ago. */
+function makeLock(repository: string, name: string, madeAt = new Date(Date.now() - 3_600_000)): string {
+  const path = join(repository, name)
+  mkdirSync(join(path, '..'), { recursive: true })
+  writeFileSync(path, '')
+  utimesSync(path, madeAt, madeAt)
+  return path
+}
+
+t.test('locks of dead processes are found and removed, and git works again', async t => {
+  const repository = await repositoryWith(t, 20)
+  const head = git(repository, ['rev-parse', 'master'])
+  const paths = [...LOCKS, 'refs/heads/master.lock'].map(name => makeLock(repository, name))
+  await t.rejects(runGit(['update-ref', 'refs/heads/master', head, head], { repository }), { message: /File exists/ })
+  t.same((await staleLocks(repository)).sort(), [...paths].sort())
+  t.same(await staleLocks(repository, Date.now() - 7_200_000), [], 'only older ones where the caller says so')
+  t.same((await removeStaleLocks(repository)).sort(), [...paths].sort())
+  await runGit(['update-ref', 'refs/heads/master', head, head], { repository })
+  await runGit(['pack-refs', '--all'], { repository })
+  t.same(await staleLocks(repository), [])
+  t.same(await removeStaleLocks(join(repository, 'nowhere')), [])
+})
+
+t.test('a lock stays while a process runs that may hold it', async t => {
+  const repository = await repositoryWith(t)
+  const writer = spawn('sleep', [nap(7)], { cwd: repository, stdio: 'ignore' })
+  t.teardown(() => writer.kill())
+  await sleeperOf(7)
+  const old = makeLock(repository, 'HEAD.lock')
+  const held = makeLock(repository, 'refs/heads/x.lock', new Date())
+  t.same(await removeStaleLocks(repository), [old])
+  t.ok(existsSync(held))
+  writer.kill()
+  await new Promise(resolve => writer.once('exit', resolve))
+  t.same(await removeStaleLocks(repository), [held])
+})
