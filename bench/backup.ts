@@ -1,5 +1,4 @@
-// Measures a backup of a thousand small repositories and a big one, compared with `cp -a` of the same folders in the
-// same run.
+// Measures a backup of a thousand small repositories and a big one, compared with `cp -a` of the same folders in the same run.
 import { execFileSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
@@ -20,7 +19,7 @@ const BIG_MIB = Number(process.env.BENCH_BIG_MIB ?? 512)
 const OBJECTS = 20
 const ROUNDS = 3
 
-/** Makes the projects: the database itself makes the rows, and the repositories are copies of one with real objects. */
+/** Makes the projects: the database makes the rows, and the repositories are copies of one with real objects. */
 async function prepare(appliance: Prepared): Promise<void> {
   const first = await createProject(appliance, 'first')
   const storage = 'default'

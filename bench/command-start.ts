@@ -1,4 +1,4 @@
-// Measures how long commands take from their start to their end while the appliance is up, beside a bare node.
+// Measures how long commands take from start to end while the appliance is running, compared with a bare node.
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import { root } from '../src/config.js'
@@ -7,7 +7,7 @@ import { median, percentile, report } from './lib/figure.js'
 
 const ROUNDS = 15
 
-/** Seconds. They are for a machine whose bare node takes 40 ms; the report says what it takes here. */
+/** Seconds, for a machine whose bare node takes 40 ms; the report has the time of this machine. */
 const LIMITS: readonly [command: string, limit: number][] = [
   ['users list', 0.25],
   ['jobs list', 0.25],

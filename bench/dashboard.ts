@@ -18,10 +18,10 @@ import { type Prepared, withAppliance } from './lib/appliance.js'
 import { median, percentile, report } from './lib/figure.js'
 
 const JOBS = 1_000_000
-/** How many jobs one statement inserts: one for all would take longer than a statement may. */
+/** How many jobs one statement inserts: one statement for all would exceed the statement limit. */
 const CHUNK = 100_000
 const FRAMES = 1000
-/** Frames that are drawn before the measurement: during the first ones the program is still being compiled. */
+/** Frames that are drawn before the measurement: during the first ones, the program is still being compiled. */
 const WARM = 100
 const LOOKS = 100
 const STARTS = 11
@@ -73,7 +73,7 @@ async function measureStatements(): Promise<void> {
   })
 }
 
-/** Looks for a text that no job contains, so that all jobs are looked at. */
+/** Searches for a text that no job contains, so that all jobs are searched. */
 async function measureSearch(): Promise<void> {
   const steps: number[] = []
   let past: number | undefined
@@ -93,7 +93,7 @@ async function measureSearch(): Promise<void> {
   })
 }
 
-/** The real source, with records in the panes that this appliance has none for. */
+/** The real source, plus records for the panes that are empty in this appliance. */
 function fullSource(): JobSource {
   const source = localSource()
   const at = new Date()
@@ -170,10 +170,10 @@ async function measureFrames(): Promise<void> {
       written = () => resolve(performance.now())
     })
     const started = performance.now()
-    // Every pane is drawn with other chosen lines. Each of these keys changes the frame.
+    // Every pane is drawn with a different selection. Each of these keys changes the frame.
     keyboard.write(number % 2 === 0 ? '\t' : '*')
     const ended = await drawn
-    // What is left of the frame must not count for the next one.
+    // The rest of the frame must not count for the next one.
     await new Promise(resolve => setImmediate(resolve))
     return ended - started
   }

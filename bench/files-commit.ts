@@ -1,5 +1,5 @@
-// Measures commits by the files API, one after the other on one branch, while the worker handles their effects. The server is
-// warm: Node.js compiles what runs often, which takes it some hundred commits. `first` is the rate before that.
+// Measures commits through the files API, one after the other on one branch, while the worker handles their effects. The server
+// is warm: Node.js compiles code that runs often, which takes some hundred commits. `first` is the rate before that.
 import { type Prepared, withAppliance } from './lib/appliance.js'
 import { countCost } from './lib/cost.js'
 import { percentile, report } from './lib/figure.js'

@@ -1,4 +1,4 @@
-// Measures the time from the moment that a push is accepted to the first line of its build's trace.
+// Measures the time from the acceptance of a push to the first line of its build's trace.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'

@@ -1,5 +1,5 @@
-// Measures lists of commits, diffs, comparisons, contributors and archives by the API on a repository of 80,000 commits, each
-// beside a git process that does the same work.
+// Measures lists of commits, diffs, comparisons, contributors and archives through the API on a repository of 80,000 commits,
+// each compared with a git process that does the same work.
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Prepared, withAppliance } from './lib/appliance.js'
@@ -20,7 +20,7 @@ interface Case {
   readonly name: string
   readonly limit: number
   readonly paths: readonly string[]
-  /** The arguments of git for the same answer. */
+  /** The arguments of git for the same result. */
   readonly args: readonly string[]
 }
 
@@ -45,12 +45,12 @@ async function measureRate({ appliance, repository }: Bench, { name, limit, path
   const cost = countCost(appliance.parts)
   const { perSecond, p50, p99, count } = await burst(load)
   const spent = cost(count)
-  const alone = await processTime(repository, args)
-  const detail = { p50_ms: p50, p99_ms: p99, different: count, 'one git process ms': alone, ...spent }
+  const single = await processTime(repository, args)
+  const detail = { p50_ms: p50, p99_ms: p99, different: count, 'one git process ms': single, ...spent }
   report({ name: `history, ${name}`, value: perSecond, unit: 'requests/s', limit, better: 'higher', detail })
 }
 
-/** Fetches an answer to its end and gives its milliseconds and bytes. */
+/** Fetches an answer to its end, and returns its milliseconds and bytes. */
 async function fetched({ appliance }: Bench, path: string): Promise<{ ms: number; bytes: number }> {
   let bytes = 0
   const ms = await timed(async () => {
@@ -77,7 +77,7 @@ async function measureCompare(bench: Bench): Promise<void> {
     detail: {
       p50_ms: median(times),
       different: times.length,
-      'git diff alone ms': await processTime(repository, ['diff', '-M', `${from}...${to}`])
+      'only git diff ms': await processTime(repository, ['diff', '-M', `${from}...${to}`])
     }
   })
 }

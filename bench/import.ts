@@ -1,5 +1,5 @@
-// Measures `users import` beside a running appliance, compared in turns with only hashing as many passwords on all
-// cores. The start of the command counts too.
+// Measures `users import` while an appliance is running, compared in turns with only hashing as many passwords on all cores.
+// The start of the command counts too.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
@@ -43,7 +43,7 @@ async function importFile(home: string, file: string): Promise<void> {
   if (code !== 0) throw new Error(`users import ended with ${code}`)
 }
 
-/** What the commands that this process ran have cost. The appliance itself, which still runs, is not among them. */
+/** The cost of the commands that this process ran. The appliance, which is still running, does not count. */
 const childrenCpu = () => reapedCpuOf(process.pid)
 
 async function measure({ home, parts }: Prepared): Promise<void> {
@@ -60,7 +60,7 @@ async function measure({ home, parts }: Prepared): Promise<void> {
   report({
     name: 'import of users',
     value: median(imported) / median(hashed),
-    unit: 'of hashing alone',
+    unit: 'of only hashing',
     limit: 0.8,
     better: 'higher',
     comparison: `${Math.round(median(imported))}/s against ${Math.round(median(hashed))}/s`,

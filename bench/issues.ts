@@ -1,6 +1,6 @@
-// Measures issues with a million of them in one project: lists of 20 by every filter, far pages included, and how many issues
-// writers create. `statements` is how many statements the database counts for a request. `--only WORDS` measures the figures whose
-// names have these words.
+// Measures issues with a million of them in one project: lists of 20 with every filter, including far pages, and how many
+// issues writers create. `statements` is how many statements the database counts for a request. `--only WORDS` measures only
+// the figures whose names have these words.
 import { execute } from '../src/db/connect/sql.js'
 import { type Prepared, withAppliance } from './lib/appliance.js'
 import { report } from './lib/figure.js'
@@ -16,7 +16,7 @@ const WRITERS = 50
 const only = process.argv[2] === '--only' ? process.argv[3] : undefined
 const isWanted = (name: string) => only === undefined || name.includes(only)
 
-/** Each writer writes about another issue: writers of one wait for each other. */
+/** Each writer comments on a different issue, because writers of one issue wait for each other. */
 const FIRST_NOTED = 1000
 
 function post(path: string, { token }: Prepared['admin'], record: object): string {
@@ -42,7 +42,7 @@ async function measureWrites(appliance: Prepared, issues: string): Promise<void>
   await measureWriters(appliance, `notes, created by ${WRITERS} writers`, notes, NOTE_LIMIT)
 }
 
-/** A path for each of some pages that lie nowhere near each other, when the path leaves its page open. */
+/** A path for each of several pages that are far from each other, when the path has a placeholder for the page. */
 const pagesOf = (path: string, last: number): string[] =>
   path.endsWith('PAGE')
     ? Array.from({ length: 500 }, (_, at) => path.replace('PAGE', String(1 + ((at * 7919) % last))))
@@ -61,15 +61,15 @@ async function measure(appliance: Prepared): Promise<void> {
     ['the page in the middle', `${issues}?page=${last / 2}`],
     ['pages far from each other', `${issues}?page=PAGE`],
     ['open ones', `${issues}?state=opened`],
-    ['closed ones, by their change, the oldest first', `${issues}?state=closed&order_by=updated_at&sort=asc`],
+    ['closed ones, by their change, oldest first', `${issues}?state=closed&order_by=updated_at&sort=asc`],
     ['with a frequent label', `${issues}?labels=frequent`],
     ['with a frequent label, page 100', `${issues}?labels=frequent&page=100`],
     ['with a rare label', `${issues}?labels=rare`],
     ['with one of two labels', `${issues}?labels=rare,frequent&state=opened`],
     ['of a milestone', `${issues}?milestone=v1`],
     ['without a milestone', `${issues}?milestone=No%20Milestone`],
-    ['made by the asker', '/issues'],
-    ['made by the asker, with a label', '/issues?labels=rare']
+    ['made by the caller', '/issues'],
+    ['made by the caller, with a label', '/issues?labels=rare']
   ]
   for (const [name, path] of lists) {
     if (!isWanted(name)) continue

@@ -1,5 +1,5 @@
-// Measures lists of 20 with 100k projects, a group of 10k members and 40k builds in the database: how many requests per second one server
-// process answers, and how many statements a request needs.
+// Measures lists of 20 with 100k projects, a group of 10k members and 40k builds in the database: how many requests per second
+// one server process answers, and how many statements a request needs.
 
 import { nobody, originOf } from '../src/access/actor.js'
 import { createUser } from '../src/areas/people/users/users.js'
@@ -12,7 +12,7 @@ import { PROJECTS, seedBuilds, seedGroupMembers, seedMemberships, seedProjects }
 const MEMBERS = 10_000
 const PER_PAGE = 20
 
-/** Creates a project with builds of real commits, because a list of builds shows commits. Gives its id. */
+/** Creates a project with builds of real commits, because a list of builds shows commits. Returns its id. */
 async function projectWithBuilds(appliance: Prepared): Promise<number> {
   const project = await createProject(appliance, 'built')
   const shas: string[] = []

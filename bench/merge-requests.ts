@@ -1,5 +1,5 @@
-// Measures merge requests: merges of small changes one after another, the changes of merge requests of 200 files, and lists of 20
-// with 200k merge requests of one project in the database.
+// Measures merge requests: merges of small changes one after another, the changes of merge requests of 200 files, and lists of
+// 20 with 200k merge requests of one project in the database.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { execute, row } from '../src/db/connect/sql.js'
 import { type Prepared, withAppliance } from './lib/appliance.js'
@@ -19,7 +19,7 @@ interface Made {
   readonly id: number
 }
 
-/** Makes a merge request of files in a branch of its own. */
+/** Makes a merge request of files in a separate branch. */
 async function make(appliance: Prepared, project: ProjectRecord, branch: string, files: number): Promise<Made> {
   const below = `/projects/${project.id}`
   await ask(appliance, 'POST', `${below}/repository/branches`, { branch_name: branch, ref: 'master' })
@@ -58,7 +58,7 @@ async function measureMerges(appliance: Prepared, project: ProjectRecord): Promi
   publish('merge of a small change', took, 0.5, 60)
 }
 
-/** Milliseconds from the answer of `push` until the merge request is in the state that only the new commits bring about. */
+/** Milliseconds from the answer of `push` until the merge request is in the state that only the new commits cause. */
 async function knownAfter(id: number, push: () => Promise<unknown>, state: string): Promise<number> {
   await push()
   const answered = performance.now()
@@ -69,7 +69,7 @@ async function knownAfter(id: number, push: () => Promise<unknown>, state: strin
   return performance.now() - answered
 }
 
-/** A push to the source makes a conflict go, and one to the target makes one come: the state shows that both were looked at. */
+/** A push to the source resolves a conflict, and one to the target causes one: the state shows that both were processed. */
 async function measureMergeability(appliance: Prepared, project: ProjectRecord): Promise<void> {
   const took = { source: [] as number[], target: [] as number[] }
   for (let number = 0; number < LOOKS; number++) {
@@ -98,7 +98,7 @@ async function measureChanges(appliance: Prepared, project: ProjectRecord): Prom
   const made: Made[] = []
   for (let number = 0; number < LARGE; number++) made.push(await make(appliance, project, `large-${number}`, FILES))
   const path = ({ id }: Made) => `/projects/${project.id}/merge_requests/${id}/changes`
-  // What one process has read, another one reads anew: the creation reads the changes once.
+  // Each process reads the changes for itself: the creation reads them once.
   const first: number[] = []
   const again: number[] = []
   for (const one of made) first.push(await timed(() => ask(appliance, 'GET', path(one))))

@@ -1,7 +1,7 @@
-// Measures the mixed load of design 10 on 100,000 projects and a million builds: the highest rate of arrivals with a p90
-// under 200 ms and no error, what each kind of operation takes, and what all of it costs. `--long` runs ten minutes of
-// that load and reports the memory. `--rate N` takes this rate instead of looking for the highest one, `--minutes N` says
-// how long the load lasts.
+// Measures the mixed load of design 10 on 100,000 projects and a million builds: the highest rate of operations with a p90
+// under 200 ms and no error, the time of each kind of operation, and the cost of all of it. `--long` runs that load for ten
+// minutes and reports the memory. `--rate N` uses this rate instead of searching for the highest one, `--minutes N` sets how
+// long the load lasts.
 import { parseArgs } from 'node:util'
 import { type Prepared, withAppliance } from './lib/appliance.js'
 import { descendantsOf, perThousand, spentBy, sumOf } from './lib/cost.js'
@@ -14,7 +14,7 @@ const LIMIT_MS = 200
 const GOAL = 1000
 const FIRST = 150
 const GROWTH = 1.4
-/** The search ends when the next step would be less than this. */
+/** The search ends when the next step would be smaller than this. */
 const FINE = 1.08
 const STEP_MS = 6000
 const WARM_MS = 6000
@@ -31,14 +31,14 @@ interface Load {
   readonly dataset: Dataset
 }
 
-// Writes stay in the data, so each run needs names of its own.
+// Writes stay in the data, so each run needs different names.
 let seed = 0
 const run = ({ appliance, dataset }: Load, perSecond: number, milliseconds: number) =>
   runOpenLoad({ port: appliance.port, dataset, seed: ++seed, perSecond, milliseconds })
 
 const isGood = ({ p90, errorCount, overrun }: OpenResult) => p90 < LIMIT_MS && errorCount === 0 && !overrun
 
-/** Raises the rate until a step fails, and then halves the distance to the last good one. */
+/** Raises the rate until a step fails, and then halves the distance to the last good rate. */
 async function highestRate(load: Load): Promise<number> {
   let good = 0
   let bad = Number.POSITIVE_INFINITY
@@ -75,7 +75,7 @@ function residentNow({ server, worker, database }: Prepared['parts']): Resident 
   return { server: residentOf(server).now, worker: residentOf(worker).now, database: residentOf(database).now, git }
 }
 
-/** Watches the memory during `work`: the kernel knows the peak of each process, git's we have to sum up. */
+/** Watches the memory during `work`: the kernel keeps the peak of each process; for git, this adds up its processes. */
 async function watchMemory<T>({ parts }: Prepared, work: () => Promise<T>) {
   const start = residentNow(parts)
   let git = 0
@@ -89,7 +89,7 @@ async function watchMemory<T>({ parts }: Prepared, work: () => Promise<T>) {
 
 async function measure(load: Load): Promise<void> {
   const { appliance } = load
-  // The first second of a new server is spent with compiling, and the tables are not in memory yet.
+  // A new server compiles code during its first second, and the tables are not in memory yet.
   await run(load, Math.min(Number(options.rate ?? FIRST), FIRST), WARM_MS)
   const highest = options.rate === undefined ? await highestRate(load) : Number(options.rate)
   if (highest === 0) throw new Error('no rate keeps the limit')

@@ -1,5 +1,5 @@
-// Measures what 5,000 watchers cost whoever comments on an issue, and how long a job takes to queue their mails. The mails
-// themselves wait, because their pace is that of the mail server.
+// Measures how much 5,000 watchers slow down a comment on an issue, and how long a job takes to queue their mails. The mails
+// themselves wait, because their pace depends on the mail server.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { execute, row } from '../src/db/connect/sql.js'
 import { pauseQueue } from '../src/queue/administer.js'
@@ -34,14 +34,14 @@ async function queued(): Promise<number> {
 }
 
 async function measure(appliance: Prepared): Promise<void> {
-  const [alone, watched] = [await createProject(appliance, 'alone'), await createProject(appliance, 'watched')]
+  const [plain, watched] = [await createProject(appliance, 'plain'), await createProject(appliance, 'watched')]
   await execute('update projects set visibility_level = 20')
   await seedWatchers(watched.id)
   await pauseQueue('mail')
   const issueOf = ({ id }: { id: number }) =>
     ask<{ id: number }>(appliance, 'POST', `/projects/${id}/issues`, { title: 'x' })
   const paths = [
-    `/projects/${alone.id}/issues/${(await issueOf(alone)).id}/notes`,
+    `/projects/${plain.id}/issues/${(await issueOf(plain)).id}/notes`,
     `/projects/${watched.id}/issues/${(await issueOf(watched)).id}/notes`
   ] as const
   const times: [number[], number[]] = [[], []]
@@ -51,7 +51,7 @@ async function measure(appliance: Prepared): Promise<void> {
     await ask(appliance, 'POST', paths[which], { body: 'It is *fine*' })
     times[which].push(performance.now() - before)
   }
-  // The first ones prepare statements.
+  // The first comments prepare statements.
   while ((await queued()) < WATCHERS) await sleep(50)
   for (let warm = 0; warm < 5; warm++) await comment(0)
   times[0] = []

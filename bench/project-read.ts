@@ -1,5 +1,5 @@
-// Measures GET /projects/:id with the owner's token and without one, compared with a bare Fastify route that uses the
-// same prepared statement. Each runs in its own process, and the load changes between them in turns.
+// Measures GET /projects/:id with the owner's token and without a token, compared with a bare Fastify route that uses the same
+// prepared statement. Each runs in its own process, and the load alternates between them.
 import { type Appliance, type Prepared, withAppliance } from './lib/appliance.js'
 import { countCost } from './lib/cost.js'
 import { median, report } from './lib/figure.js'

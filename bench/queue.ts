@@ -1,5 +1,5 @@
-// Measures the queue with the appliance's own worker: the rate of jobs that do almost nothing, and the time from
-// enqueue to start.
+// Measures the queue with the appliance's own worker: the rate of jobs that do almost nothing, and the time from enqueue to
+// start.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { row, rows } from '../src/db/connect/sql.js'
 import { pauseQueue, resumeQueue } from '../src/queue/administer.js'
@@ -30,7 +30,7 @@ async function drained(): Promise<void> {
   while (await row("select 1 as busy from jobs where queue = 'default' limit 1")) await sleep(5)
 }
 
-/** Each job is an event that no hook wants: its handler asks for the hooks and ends. */
+/** Each job is an event that no hook wants: its handler looks for hooks and ends. */
 async function measureThroughput({ parts }: Prepared): Promise<void> {
   const rates: number[] = []
   const cpu: number[] = []

@@ -1,4 +1,4 @@
-// Measures reads of trees, files, blobs and commits by the API on a repository of 80,000 commits.
+// Measures reads of trees, files, blobs and commits through the API on a repository of 80,000 commits.
 import { type Prepared, withAppliance } from './lib/appliance.js'
 import { countCost } from './lib/cost.js'
 import { report } from './lib/figure.js'

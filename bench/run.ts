@@ -31,7 +31,7 @@ const PROGRAMS = [
 
 const words = process.argv.slice(2)
 const markdown = words.includes('--markdown')
-// What comes after the first other option is for the program: `mixed --rate 500`.
+// All words after the first other option are for the program: `mixed --rate 500`.
 const firstOption = words.findIndex(word => word.startsWith('--') && word !== '--markdown')
 const forProgram = firstOption === -1 ? [] : words.slice(firstOption).filter(word => word !== '--markdown')
 const named = (firstOption === -1 ? words : words.slice(0, firstOption)).filter(word => word !== '--markdown')

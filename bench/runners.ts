@@ -1,6 +1,6 @@
-// Measures CI with a million builds in the database: how long a claim takes, lists of builds, pieces of traces by the
-// protocol of outside runners, what 200 runners cost that ask for work in vain, how soon one of them gets a build, and an
-// archive of 1 GB.
+// Measures CI with a million builds in the database: the time of a claim, lists of builds, pieces of traces through the protocol
+// of outside runners, the cost of 200 runners that poll without getting work, how soon one of them gets a build, and an archive
+// of 1 GB.
 import { Agent, request as httpRequest, type IncomingHttpHeaders } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { nobody, originOf } from '../src/access/actor.js'
@@ -21,7 +21,7 @@ const WRITERS = 8
 const TRACE_MS = 6000
 const PIECE = Buffer.from(`${'x'.repeat(255)}\n`)
 const POLLERS = 200
-/** Seconds between two questions of a stock runner. */
+/** Seconds between two polls of a stock runner. */
 const POLL_S = 3
 const WATCH_MS = 15_000
 const WAITS = 30
@@ -72,7 +72,7 @@ function send(
 
 interface Question {
   readonly token: string
-  /** The value of the last answer without a build, which a stock runner shows again. */
+  /** The value of the last answer without a build, which a stock runner sends again. */
   readonly last_update?: string | undefined
 }
 
@@ -111,7 +111,7 @@ async function measureClaims(runner: RunnerRow): Promise<void> {
   report({ name: 'claim of a build', value: median(times), unit: 'ms', limit: 5, better: 'lower', detail })
 }
 
-/** Each writer has a build of its own and waits for each answer, as runners do. */
+/** Each writer has its own build and waits for each answer, as runners do. */
 async function measureTraces({ port, parts }: Prepared, jobs: readonly Job[]): Promise<void> {
   const before = cpuOf(parts.server)
   const until = performance.now() + TRACE_MS
@@ -145,7 +145,7 @@ async function rowsWritten(): Promise<number> {
   return Number(found?.total ?? 0)
 }
 
-/** What the appliance does in some seconds: share of a core, and rows that are written. */
+/** Returns the cost of the appliance over some seconds: the share of a core, and the written rows. */
 async function watch({ parts }: Prepared): Promise<{ cores: number; rows: number }> {
   const cpu = () => cpuOf(parts.server) + cpuOf(parts.database)
   const [before, written] = [cpu(), await rowsWritten()]
@@ -154,8 +154,8 @@ async function watch({ parts }: Prepared): Promise<{ cores: number; rows: number
 }
 
 /**
- * Runners that ask until `stop` aborts, each from an address of its own. Those that show the value of their last answer are
- * answered when it changes, or after `runner.long_poll`.
+ * Runners that poll until `stop` aborts, each from its own address. Runners that send the value of their last answer get an
+ * answer when it changes, or after `runner.long_poll`.
  */
 async function pollAll(
   { port }: Prepared,
@@ -168,7 +168,7 @@ async function pollAll(
     let value: string | undefined
     while (!stop.aborted) {
       const { status, headers } = await askForJob(port, { token, last_update: value }, `127.0.1.${at + 1}`)
-      if (status !== 204) throw new Error(`a question for work was answered with ${status}`)
+      if (status !== 204) throw new Error(`a poll for work was answered with ${status}`)
       if (shows) value = String(headers['x-gitlab-last-update'])
       await sleep(POLL_S * 1000)
     }
@@ -187,12 +187,12 @@ async function measurePollers(appliance: Prepared, tokens: readonly string[]): P
     await polling
     const detail = { idle_cores: idle.cores, rows_idle: idle.rows, rows_polled: busy.rows, runners: tokens.length }
     const value = (busy.cores - idle.cores) * 100
-    const name = `200 runners that ask in vain${shows ? '' : ', and show no value of their last answer'}`
+    const name = `200 runners that poll without getting work${shows ? '' : ', and send no value of their last answer'}`
     report({ name, value, unit: '% of a core', limit: shows ? 5 : null, better: 'lower', detail })
   }
 }
 
-/** How soon a runner has a build that becomes pending while its question is open. */
+/** Measures how soon a runner gets a build that becomes pending while its poll is open. */
 async function measureWaiting(appliance: Prepared, project: { id: number }, token: string): Promise<void> {
   const { port } = appliance
   const times: number[] = []
@@ -203,7 +203,7 @@ async function measureWaiting(appliance: Prepared, project: { id: number }, toke
     await makePending(appliance, project, 1)
     const started = performance.now()
     const { status } = await answer
-    if (status !== 201) throw new Error(`an open question for work was answered with ${status}`)
+    if (status !== 201) throw new Error(`an open poll for work was answered with ${status}`)
     times.push(performance.now() - started)
   }
   const detail = { p99_ms: percentile(times, 0.99), builds: WAITS }
@@ -260,7 +260,7 @@ async function takeJobs(port: number, token: string, count: number): Promise<Job
   const jobs: Job[] = []
   while (jobs.length < count) {
     const { status, text } = await askForJob(port, { token })
-    if (status !== 201) throw new Error(`a question for work was answered with ${status}`)
+    if (status !== 201) throw new Error(`a poll for work was answered with ${status}`)
     jobs.push(JSON.parse(text) as Job)
   }
   return jobs

@@ -1,5 +1,5 @@
-// Measures lists of 20 to-dos with a million of them in the database, a thousand for each user, of which a hundred are pending:
-// of an administrator and of a member of a thousand projects. `statements` is how many statements the database counts for a request.
+// Measures lists of 20 to-dos with a million of them in the database, a thousand for each user, of which a hundred are pending: for
+// an administrator and for a member of a thousand projects. `statements` is how many statements the database counts for a request.
 import { type Prepared, withAppliance } from './lib/appliance.js'
 import { measureList } from './lib/lists.js'
 import { get, stopLoad } from './lib/load.js'

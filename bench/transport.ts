@@ -1,5 +1,5 @@
-// Measures clone, push and the list of refs over HTTP, compared in turns with git's own http-backend on the same
-// repositories: the time, and the processor time of the server with its git processes.
+// Measures clone, push and the list of refs over HTTP, compared in turns with git's own http-backend on the same repositories:
+// the time, and the processor time of the server with its git processes.
 import { randomBytes } from 'node:crypto'
 import { rmSync } from 'node:fs'
 import { join, relative } from 'node:path'
@@ -28,7 +28,7 @@ interface Bench {
 type Side = 'ours' | 'git'
 const SIDES: readonly Side[] = ['ours', 'git']
 
-/** The URL of a project's repository, at our server or at git's own. */
+/** The URL of a project's repository, at our server or at http-backend. */
 function urlOf({ appliance, backend }: Bench, side: Side, project: ProjectRecord): string {
   if (side === 'ours') return `${appliance.url}/${project.path_with_namespace}.git`
   const path = repositoryPath({ id: project.id, storage: 'default' })
@@ -36,7 +36,7 @@ function urlOf({ appliance, backend }: Bench, side: Side, project: ProjectRecord
 }
 
 /**
- * Makes a repository of 50 MB that no compression makes smaller, in 200 files: so many that git keeps them in one pack.
+ * Makes a repository of 50 MB of incompressible data in 200 files: enough files that git keeps them in one pack.
  */
 async function randomRepository(folder: string): Promise<string> {
   const path = join(folder, 'random.git')
@@ -75,7 +75,7 @@ async function quiet(): Promise<void> {
   while (await row("select 1 as busy from jobs where queue <> 'maintenance' limit 1")) await sleep(20)
 }
 
-/** Measures pushes, each into a new project. Gives our last project, which is cloned later. */
+/** Measures pushes, each into a new project. Returns our last project, which is cloned later. */
 async function measurePush(bench: Bench, name: string, source: string, rounds: number): Promise<ProjectRecord> {
   const { appliance } = bench
   const access = authorization(appliance.admin.username, appliance.admin.token)
@@ -107,7 +107,7 @@ async function measureClone(bench: Bench, name: string, project: ProjectRecord, 
   publish(`clone, ${name}`, times)
 }
 
-/** Runs the same thing at both sides, in turns, and reports times and processor seconds. */
+/** Runs the same work on both sides, in turns, and reports times and processor seconds. */
 async function compare(
   bench: Bench,
   name: string,
@@ -139,7 +139,7 @@ const LISTS = 20
 const AT_ONCE = 20
 const ADVERTISEMENTS = 200
 
-/** Measures the list of refs over one connection, which the client of git begins each time. */
+/** Measures the list of refs over one connection, with which every git client begins. */
 async function measureAdvertisement(bench: Bench, project: ProjectRecord): Promise<void> {
   const url = `${urlOf(bench, 'ours', project)}/info/refs?service=git-upload-pack`
   const times: number[] = []
@@ -149,7 +149,7 @@ async function measureAdvertisement(bench: Bench, project: ProjectRecord): Promi
   report({ name: 'advertisement', value: median(times) * 1000, unit: 'ms p50', limit: 5, better: 'lower' })
 }
 
-/** Measures what clients of a repository with a long history ask most: its refs, all of it, and many of them at once. */
+/** Measures the most frequent requests for a repository with a long history: its refs, all of it, and many clones at once. */
 async function measureReaders(bench: Bench, project: ProjectRecord): Promise<void> {
   let from = (side: Side) => urlOf(bench, side, project)
   const into = (number = 0) => join(bench.folder, `mirror-${number}.git`)
@@ -158,7 +158,7 @@ async function measureReaders(bench: Bench, project: ProjectRecord): Promise<voi
     rmSync(into(number), { recursive: true })
   }
   let first = 0
-  // Another program asks another question, to which no answer is kept.
+  // A different agent makes a different request, for which no answer is kept.
   const firstClone = (side: Side) => clone(side, 0, `bench/${first++}`)
   const lists = async (side: Side) => {
     for (let at = 0; at < LISTS; at++) await runGit(['ls-remote', '--quiet', from(side)])
@@ -187,7 +187,7 @@ async function measure(appliance: Prepared): Promise<void> {
   await measureClone(bench, '50 MB of random bytes', random, 3)
   const history = await measurePush(bench, '80,000 commits', await bigRepository(), 3)
   await measureClone(bench, '80,000 commits', history, 3)
-  // The job that follows a push waits with the others of its queue here.
+  // The job that follows a push waits here with the others of its queue.
   await optimiseRepository(history.id)
   await measureReaders(bench, history)
   backend.stop()

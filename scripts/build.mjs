@@ -1,5 +1,5 @@
-// Builds dist and the manifest, unless the sources are as they were. Types are not checked, which takes ten times as long:
-// `npm test` does that beside the tests.
+// Builds dist and the manifest, unless the sources are unchanged. Types are not checked, because that takes ten times as long:
+// `npm test` checks them while the tests run.
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parse } from 'yaml'
 
-/** What the compiler keeps of its last build, so that it writes the changed files only. */
+/** What the compiler keeps from its last build, so that it writes only the changed files. */
 const INFO = '.tsbuildinfo'
 const STAMP = 'dist/.built'
 const MANIFEST = 'oclif.manifest.json'
@@ -16,7 +16,7 @@ const DEFAULTS = 'config/default.yaml'
 
 process.chdir(fileURLToPath(new URL('..', import.meta.url)))
 
-// They are read before the build: an edit that comes later is seen next time.
+// The sources are read before the build: a later edit is noticed next time.
 const sources = ['src', 'test', 'bench', 'scripts', DEFAULTS].flatMap(filesOf)
 const wanted = {
   names: hash([...sources, ...['tsconfig.json', 'package.json', 'package-lock.json'].map(version)]),
@@ -24,12 +24,12 @@ const wanted = {
 }
 const [names, files] = existsSync(STAMP) ? readFileSync(STAMP, 'utf8').split('\n') : []
 if (names !== wanted.names || files !== wanted.files) build()
-// A named test does without it: oclif then looks into the commands themselves, which takes it a little longer.
+// A named test does not need the manifest: without it, oclif reads the commands themselves, which takes a little longer.
 const whole = !process.argv.includes('--no-manifest')
 if (whole && !existsSync(MANIFEST)) run('scripts/manifest.mjs')
 if (whole && !existsSync(OPENAPI)) run('scripts/openapi.mjs')
 
-/** The stamp comes last: what was cut short is built again. */
+/** The stamp is written last: an interrupted build is repeated. */
 function build() {
   const started = Date.now()
   for (const path of [STAMP, MANIFEST, OPENAPI, ...readdirSync('.').filter(name => name.startsWith('dist.'))])
@@ -41,7 +41,7 @@ function build() {
   process.stderr.write(`setup: built in ${((Date.now() - started) / 1000).toFixed(1)} s\n`)
 }
 
-/** Into a new folder, so that a source that is gone leaves no program behind. */
+/** Compiles into a new folder, so that a deleted source leaves no program behind. */
 function compileAnew() {
   const next = `dist.${process.pid}`
   compile(next)
@@ -62,7 +62,7 @@ function filesOf(folder) {
   return entries.filter(entry => entry.isFile()).map(entry => join(entry.parentPath, entry.name))
 }
 
-/** Changes when the file does. */
+/** A text that changes when the file does. */
 function version(path) {
   const { size, mtimeMs } = statSync(path)
   return `${path} ${size} ${mtimeMs}`
@@ -81,7 +81,7 @@ function run(program, ...args) {
   }
 }
 
-/** A compiler whose build was killed may write for a moment longer. */
+/** A compiler whose build was killed may still write for a moment. */
 function remove(path) {
   rmSync(path, { recursive: true, force: true, maxRetries: 10 })
 }

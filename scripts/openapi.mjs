@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { loadConfig } from '../dist/src/config.js'
 
-// The document is the same on every machine: no home of this one may change it.
+// The document is the same on every machine: it must not depend on a home of this machine.
 for (const name of Object.keys(process.env)) if (name.startsWith('GITSTEAD_')) delete process.env[name]
 loadConfig({ home: join(tmpdir(), 'gitstead-no-home') })
 const { writeOpenApiDocument } = await import('../dist/src/cli/reference/openapi-document.js')

@@ -1,5 +1,5 @@
-// Runs test files, as many processes at once as there are processors; writes TAP. The program `tap` does the same with loaders for
-// coverage, mocks and TypeScript in each process, which nobody uses here: a second of processor time for every file.
+// Runs test files, with as many processes at once as there are processors; writes TAP. The program `tap` does the same with loaders
+// for coverage, mocks and TypeScript in each process, which are not used here: a second of processor time for every file.
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -15,10 +15,10 @@ writeFileSync(join(folder, 'files.json'), JSON.stringify(shared))
 t.jobs = AT_ONCE
 t.setTimeout(0)
 t.teardown(() => rmSync(folder, { recursive: true, force: true }))
-for (const file of files.filter(file => !mayShare(file))) run(file, ['dist/test/helpers/alone.js', file])
-// They come last, because they take one file after another from the same list: no processor waits for another one at the end.
+for (const file of files.filter(file => !mayShare(file))) run(file, ['dist/test/helpers/one-file.js', file])
+// They come last, because they take one file after another from the same list: no processor waits for another at the end.
 const processes = Array.from({ length: Math.min(AT_ONCE, shared.length) }, (_, at) =>
-  run(`files that share process ${at + 1}`, ['dist/test/helpers/together.js', folder], ['TAP_TIMEOUT=0'])
+  run(`files that share process ${at + 1}`, ['dist/test/helpers/several-files.js', folder], ['TAP_TIMEOUT=0'])
 )
 await Promise.all(processes)
 for (const [at, file] of shared.entries()) {
@@ -26,7 +26,7 @@ for (const [at, file] of shared.entries()) {
     t.fail(`${file} did not end: its process was killed, or stopped before it`)
 }
 
-/** A process that runs many files holds each of them to a time of its own. */
+/** A process that runs many files limits the time of each of them. */
 function run(name, args, environment = []) {
   // tap adds one of the loaders to NODE_OPTIONS.
   return t.spawn('env', ['-u', 'NODE_OPTIONS', ...environment, process.execPath, '--enable-source-maps', ...args], {
@@ -35,7 +35,7 @@ function run(name, args, environment = []) {
   })
 }
 
-/** A file that imports tap itself wants a process of its own (test/helpers/tap.ts). */
+/** A file that imports tap itself needs a separate process (test/helpers/tap.ts). */
 function mayShare(file) {
   return !/from 'tap'/.test(readFileSync(file, 'utf8'))
 }

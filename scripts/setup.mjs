@@ -1,5 +1,5 @@
-// All the set-up of a fresh clone: Debian packages, node modules, the build (not with --no-build). What is done already is skipped.
-// One of the modules is the Node.js that everything else runs on, so that only this program has to work with an older one. The
+// The whole set-up of a fresh clone: Debian packages, node modules, the build (not with --no-build). Steps that are done are skipped.
+// One of the modules is the Node.js that everything else runs on, so only this program has to work with an older version. The
 // scripts of package.json look for the new one with `env`, because a shell remembers where it found `node` the first time.
 import { execFileSync, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url'
 const root = fileURLToPath(new URL('..', import.meta.url))
 const quiet = process.argv.includes('--quiet')
 
-/** The major version that the appliance runs on, and the one that can run this program. */
+/** The major version that the appliance runs on, and the oldest one that can run this program. */
 const MAJOR = Number(JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).engines.node)
 const LEAST = 20
 /** npm installs it from the package of this architecture. */
@@ -31,7 +31,7 @@ const needed = {
   bash: 'bash',
   [ATOMIC]: 'libatomic1'
 }
-/** The tests speak to the appliance by SSH as well, and run builds in containers of an engine that only root can start. */
+/** The tests also connect to the appliance by SSH, and run builds in containers of an engine that only root can start. */
 const clients = {
   ssh: 'openssh-client',
   ...(process.getuid() === 0 && { podman: 'podman', busybox: 'busybox-static' })
@@ -41,7 +41,7 @@ process.chdir(root)
 if (majorOf(process.version) < LEAST) stop(`Node.js ${LEAST} or newer is needed, this is ${process.version}`)
 installPackages()
 const node = installModules()
-// Two at once take turns.
+// Two set-ups at once take turns.
 if (!process.argv.includes('--no-build'))
   run('flock', ['scripts/build.mjs', node, 'scripts/build.mjs', ...process.argv.slice(2)])
 
@@ -61,7 +61,7 @@ function installPackages() {
   if (!((apt(['update']) && apt(install)) || apt(install))) stop(`apt-get failed: ${byHand}`)
 }
 
-/** Those of the appliance; `--tests` adds all of the tests, and `--programs=git,ssh` has only these. */
+/** The programs of the appliance; `--tests` adds all programs of the tests, and `--programs=git,ssh` uses only these. */
 function wantedPrograms() {
   const all = Object.entries({ ...needed, ...clients })
   const named = process.argv
@@ -73,7 +73,7 @@ function wantedPrograms() {
 }
 
 function isThere(name) {
-  // mariadbd lies in /usr/sbin, which an ordinary user's PATH may lack.
+  // mariadbd is in /usr/sbin, which an ordinary user's PATH may lack.
   const folders = [...(process.env.PATH || '').split(':'), '/usr/sbin', '/sbin', ...LIBRARIES]
   return folders.some(folder => folder !== '' && existsSync(join(folder, name)))
 }

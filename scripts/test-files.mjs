@@ -1,4 +1,4 @@
-// Chooses the test files of a run, and finds the programs that they need, by the imports between the built modules.
+// Selects the test files of a run, and finds the programs that they need, from the imports between the built modules.
 import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { basename, dirname, join, normalize } from 'node:path'
@@ -9,10 +9,10 @@ const SPECIFIER = /(?:\bfrom|\bimport|\bURL)\s*\(?\s*['"`]([^'"`]+)['"`]|['"`](d
 const PROGRAM = 'dist/src/cli/main.js'
 const COMMANDS = 'dist/src/cli/commands/'
 
-/** They put the whole product together: nearly every test imports them, and with them everything. */
+/** These modules combine the whole product: nearly every test imports them, and with them everything. */
 const TABLES = new Set(['dist/src/product.js', 'dist/src/server/routes.js', 'dist/src/worker/handlers.js', PROGRAM])
 
-/** The modules that start a program which a machine may lack. */
+/** The modules that start a program that a machine may lack. */
 const STARTED_BY = {
   mariadbd: ['src/db/embedded/embedded.ts'],
   bwrap: ['src/runner/sandbox.ts', 'test/scenarios/openssh.ts'],
@@ -44,7 +44,7 @@ export function programsOf(files) {
   return [...ALWAYS, ...needed.map(([program]) => program)]
 }
 
-/** The files that differ from a commit, with those that git does not track yet. */
+/** The files that differ from a commit, including those that git does not track yet. */
 export function changedFiles(commit) {
   const git = (...args) => execFileSync('git', args, { encoding: 'utf8' }).split('\0').filter(Boolean)
   return [
@@ -54,8 +54,8 @@ export function changedFiles(commit) {
 }
 
 /**
- * The tests that import changed files. What only a table imports, such as the routes of an area, is run by the tests
- * in the folder that mirrors it, and a command by the tests that call it.
+ * The tests that import changed files. A module that only a table imports, such as the routes of an area, is covered by the tests in
+ * the folder that mirrors it, and a command by the tests that call it.
  */
 export function testsOfChanges(changed) {
   if (changed.some(path => ['package-lock.json', 'tsconfig.json'].includes(path))) return testFiles('dist/test')
@@ -75,7 +75,7 @@ export function testsOfChanges(changed) {
   return [...tests].filter(test => graph.texts.has(test))
 }
 
-/** The modules that name a file which is no module, such as a page of the documentation, or its folder. */
+/** The modules that name a file that is not a module, such as a page of the documentation, or its folder. */
 function readersOf(path, { texts }) {
   const [folder = path, ...inner] = path.split('/')
   const name = basename(path)
@@ -87,7 +87,7 @@ function readersOf(path, { texts }) {
   return [...texts].filter(([, text]) => names.some(name => text.includes(name))).map(([module]) => module)
 }
 
-/** The tests with the words of a command; those with its topic if no test has all words together. */
+/** The tests with the words of a command; the tests with its topic if no test has all words together. */
 function callersOf(module, { texts }) {
   const words = module.slice(COMMANDS.length, -'.js'.length).split('/')
   const withAny = calls =>

@@ -1,8 +1,8 @@
 // The test run: every test against real databases, then types, format and lint. The last line counts assertions.
-//   npm test                      all tests but those of --long
+//   npm test                      all tests except those of --long
 //   npm test -- PATH...           the files or folders with these names, and types
-//   npm test -- --changed[=REV]   the tests of what differs from a commit, HEAD by default, and types
-//   npm test -- --long            attacks, processes that are killed, and every cell of the access matrix
+//   npm test -- --changed[=REV]   the tests of files that differ from a commit, HEAD by default, and types
+//   npm test -- --long            attacks, killed processes, and every cell of the access matrix
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { createWriteStream, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -12,13 +12,13 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { changedFiles, programsOf, testFiles, testsOfChanges } from './test-files.mjs'
 
-/** Seconds for one file. Only a fault takes so long, however busy the machine is. */
+/** Seconds for one file. Only a fault takes this long, however busy the machine is. */
 process.env.TAP_TIMEOUT = '1800'
 
 const LONG = ['dist/test/attack/', 'dist/test/chaos/']
 const isLong = file => LONG.some(folder => file.startsWith(folder))
 
-/** The seconds of each file in the last run that had it. */
+/** The seconds of each file in the last run that included it. */
 const TIMES = '.tap/times.json'
 
 const started = Date.now()
@@ -35,21 +35,21 @@ setUp(whole || long ? ['--tests'] : ['--programs=', '--no-manifest'])
 const files = filesOfRun()
 if (!whole && !long) setUp([`--programs=${programsOf(files)}`, '--no-manifest'])
 const times = existsSync(TIMES) ? JSON.parse(readFileSync(TIMES, 'utf8')) : {}
-// The slowest begin first, so that no processor is idle at the end. A new file may be one of them.
+// The slowest files begin first, so that no processor is idle at the end. A new file may be slow.
 const seconds = file => times[file]?.wall ?? Number.POSITIVE_INFINITY
 files.sort((one, other) => (seconds(one) === seconds(other) ? 0 : seconds(other) - seconds(one)))
 
 const { code, lines } = await runTests()
 if (code !== 0) tellFailures(lines)
-// The last comments tell how many assertions there were, and how many of them failed.
+// The last comments have the number of assertions, and of failed ones.
 const counts = lines.findLast(line => line.startsWith('# { total: ')) ?? ''
 const count = kind => Number(new RegExp(` ${kind}: (\\d+)`).exec(counts)?.[1] ?? 0)
 
-// What the compiler keeps from the last check makes the next one faster, but it misses some effects of a changed table on
-// others: only named tests use it.
+// The compiler's record of the last check makes the next one faster, but it misses some effects of a changed table on others:
+// only runs of named tests use it.
 const KEPT = ['--singleThreaded', '--incremental', '--tsBuildInfoFile', '.tap/types.json']
 const checks = long ? [] : [check('npm', ['run', '--silent', 'types', '--', ...(whole ? [] : KEPT)])]
-if (whole) checks.push(check('node_modules/.bin/biome', ['check', '.']))
+if (whole) checks.push(check('node_modules/.bin/biome', ['check', '.']), check('node_modules/.bin/knip', []))
 const right = (await passed(checks)) && code === 0
 process.stdout.write(`${files.length} files in ${Math.round((Date.now() - started) / 1000)} s\n`)
 end(count('pass'), Math.max(count('fail'), right ? 0 : 1))
@@ -80,7 +80,7 @@ function named(paths) {
   return [...new Set(paths.flatMap(testFiles))]
 }
 
-/** Runs the files, and prints a line for each; gives the exit code and all that they said. */
+/** Runs the files, and prints a line for each; returns the exit code and the whole output. */
 async function runTests() {
   const folder = mkdtempSync(join(tmpdir(), 'gitstead-test-'))
   const server = await startServer(folder)
@@ -90,7 +90,7 @@ async function runTests() {
   const [file] = files
   const program =
     files.length === 1
-      ? ['--enable-source-maps', 'dist/test/helpers/alone.js', file]
+      ? ['--enable-source-maps', 'dist/test/helpers/one-file.js', file]
       : ['scripts/run-tests.mjs', ...files]
   const tests = spawn(process.execPath, program, { stdio: ['ignore', 'pipe', 'inherit'] })
   const lines = []
@@ -108,7 +108,7 @@ async function runTests() {
   return { code, lines }
 }
 
-/** Files that a run of many files has not reached keep their times. */
+/** Files that a run of many files did not reach keep their times. */
 function keepTimes(path) {
   if (!existsSync(path)) return
   for (const line of readFileSync(path, 'utf8').trim().split('\n')) {
@@ -120,8 +120,8 @@ function keepTimes(path) {
 }
 
 /**
- * One database server for all files: that of GITSTEAD_TEST_SERVER, or an embedded one. A file that runs alone starts its own, if it
- * needs one.
+ * One database server for all files: that of GITSTEAD_TEST_SERVER, or an embedded one. A file that runs on its own starts a server
+ * if it needs one.
  */
 async function startServer(folder) {
   if (files.length === 1 || !programsOf(files).includes('mariadbd')) return undefined
@@ -146,14 +146,14 @@ function check(command, args) {
   return new Promise(resolve => child.once('close', code => resolve({ code, said })))
 }
 
-/** Whether all checks passed; tells what the others found. */
+/** Returns whether all checks passed; prints the output of the others. */
 async function passed(checks) {
   const failed = (await Promise.all(checks)).filter(({ code }) => code !== 0)
   for (const { said } of failed) process.stdout.write(said)
   return failed.length === 0
 }
 
-/** Each assertion that failed, under the names of its tests. */
+/** Prints each failed assertion, under the names of its tests. */
 function tellFailures(lines) {
   const names = []
   let inside = false

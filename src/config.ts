@@ -1,17 +1,17 @@
-// The only reader of config/ and of the environment. Priority: defaults < HOME/config.yaml < environment < flags.
+// Only this file reads config/ and the environment. Priority: defaults < HOME/config.yaml < environment < flags.
 import { accessSync, constants, readFileSync, statSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { contradictionsIn } from './config/contradictions.js'
 import { SETTINGS } from './config/shape.js'
-import { contradictionsIn } from './config/together.js'
 import { Misconfigured } from './errors.js'
 import { nearest } from './lib/nearest.js'
 import { type Problem, pathsIn, problemsIn, type ValuesOf } from './lib/rules.js'
 
 export interface Config extends ValuesOf<typeof SETTINGS> {
-  /** The folder of everything that the appliance stores. */
+  /** The folder of all files that the appliance stores. */
   readonly home: string
   /** The root folder of the program's own files, with config/ and docs. */
   readonly root: string
@@ -44,7 +44,7 @@ export function loadConfig(flags: Tree): Config {
   return current
 }
 
-/** Puts the address at which the server of this home answers in the place of the configured one: URLs need the real one. */
+/** Replaces the configured address with the one at which the server of this home answers: URLs need the real address. */
 export function takeAddress({ host, port }: { readonly host: string; readonly port: number }): void {
   current = freeze({ ...config(), host, port })
 }
@@ -82,7 +82,7 @@ interface Layer {
   readonly tree: Tree
 }
 
-/** Returns the layers, the one with the lowest priority first. */
+/** Returns the layers, lowest priority first. */
 function layersOf(flags: Tree): { home: string; layers: Layer[] } {
   const { home: flag, ...rest } = flags
   const home = resolve(typeof flag === 'string' ? flag : process.env.GITSTEAD_HOME || defaultHome())
@@ -99,8 +99,8 @@ function layersOf(flags: Tree): { home: string; layers: Layer[] } {
 }
 
 /**
- * Reads the file of a home, which may be missing. Throws Misconfigured when this user may not look: a command must not
- * take a home that it cannot read for an empty one.
+ * Reads the configuration file of a home, which may be missing. Throws Misconfigured when this user may not look: a command
+ * must not mistake an unreadable home for an empty one.
  */
 function readOfHome(home: string): Tree {
   const file = join(home, 'config.yaml')
@@ -126,7 +126,7 @@ function ownerOf(home: string): string {
   }
 }
 
-/** Returns the name of a user; undefined for an unknown one. Node.js cannot ask for the name of another user. */
+/** Returns the name of a user; undefined for an unknown user. Node.js cannot look up the name of another user. */
 export function accountOf(uid: number): string | undefined {
   try {
     const accounts = readFileSync('/etc/passwd', 'utf8').split('\n')
@@ -156,17 +156,17 @@ export function publicUrl(): string {
   const { url, host } = known
   const port = known.port === 0 && url === null ? takenPort(known.home) : known.port
   const text = (url ?? `http://${host.includes(':') ? `[${host}]` : host}:${port}`).replace(/\/+$/, '')
-  // The server may take another port when it starts again, so a worker asks each time.
+  // The server may use another port when it starts again, so a worker looks each time.
   if (known.port !== 0 || url !== null || servedPort !== undefined) address = { of: known, text }
   return text
 }
 
-/** The port of SSH when the configuration names none and it is free. */
+/** The port of SSH when the configuration has no port and this one is free. */
 export const USUAL_SSH_PORT = 2222
 
 /**
- * Returns the host, without brackets, and the port under which users reach git over SSH. Without the built-in server, an
- * OpenSSH server at the usual port is meant.
+ * Returns the host, without brackets, and the port at which users reach git over SSH. Without the built-in server, this
+ * assumes an OpenSSH server at the usual port.
  */
 export function publicSshAddress(): { readonly host: string; readonly port: number } {
   const { ssh, home } = config()
@@ -176,14 +176,14 @@ export function publicSshAddress(): { readonly host: string; readonly port: numb
 
 function sshPort({ enabled, port }: Config['ssh'], home: string): number {
   if (!enabled) return 22
-  // With null or 0 the server takes a port when it starts.
+  // With null or 0 the server chooses a port when it starts.
   return port || (servedSshPort ?? notedSshPort(home) ?? port ?? USUAL_SSH_PORT)
 }
 
 let servedPort: number | undefined
 let servedSshPort: number | undefined
 
-/** The port of SSH that the last server of a home has taken, if it was not stopped. */
+/** The SSH port that the last server of a home has chosen, unless that server was stopped. */
 export const notedSshPort = (home: string): number | undefined => noted(home).ssh_port
 
 /** Notes the port at which this process serves git over SSH. */
@@ -191,7 +191,7 @@ export function servesSshAt(port: number | undefined): void {
   servedSshPort = port
 }
 
-/** Notes the port that this process listens at: the configuration may ask for any free one, and URLs need the real one. */
+/** Notes the port that this process listens at: the configuration may ask for any free port, and URLs need the real one. */
 export function servesAt(port: number): void {
   servedPort = port
   address = { of: undefined, text: '' }
@@ -236,7 +236,7 @@ function read(path: string): Tree {
   } catch (error) {
     throw new Misconfigured(`configuration: ${path} cannot be read: ${firstLine(error)}`)
   }
-  if (!isTree(tree)) throw new Misconfigured(`configuration: ${path} must hold a mapping of keys to values`)
+  if (!isTree(tree)) throw new Misconfigured(`configuration: ${path} must be a mapping of keys to values`)
   return tree
 }
 
@@ -272,10 +272,10 @@ function fromEnvironment(defaults: Tree, environment: NodeJS.ProcessEnv, prefix 
   return tree
 }
 
-/** Variables that are no settings. */
+/** Variables that are not settings. */
 const OTHER_VARIABLES = ['GITSTEAD_HOME', 'GITSTEAD_TOKEN', 'GITSTEAD_CI', 'GITSTEAD_BUILD_MARK']
 
-/** The variables of the environment whose names begin as ours do, and that nothing reads: most likely a slip. */
+/** Returns the variables of the environment that begin with our prefix and that nothing reads: most likely typing errors. */
 export function unknownVariables(): { readonly name: string; readonly meant: string | undefined }[] {
   const known = [
     ...pathsIn(SETTINGS).map(path => `GITSTEAD_${path.replaceAll('.', '_').toUpperCase()}`),

@@ -1,6 +1,6 @@
 // The failures that the product can name. They know nothing about HTTP or exit codes; server and CLI translate them.
 
-/** The base of every failure that concerns the caller. Any other error is a fault of the program. */
+/** The base of all failures that concern the caller. Any other error is a fault of the program. */
 export class Failure extends Error {
   override name = this.constructor.name
 }
@@ -15,7 +15,7 @@ export class Unauthorized extends Failure {
 /** An OAuth token that has expired or was revoked. The text says which. */
 export class InvalidToken extends Unauthorized {}
 
-/** A request of OAuth that cannot be done. `error` is the code that RFC 6749 gives to the reason. */
+/** A request of OAuth that is refused. `error` is the code of RFC 6749 for the reason. */
 export class OAuthRefusal extends Failure {
   constructor(
     readonly error: string,
@@ -32,7 +32,7 @@ export class InsufficientScope extends Failure {
   }
 }
 
-/** The caller is known but may not do this. `reason` comes after the fixed text. */
+/** The caller is known but may not do this. `reason` follows the fixed text. */
 export class Forbidden extends Failure {
   constructor(readonly reason?: string) {
     super(reason ? `403 Forbidden - ${reason}` : '403 Forbidden')
@@ -46,7 +46,7 @@ export class NotFound extends Failure {
   }
 }
 
-/** The same failure with a text that the requirement gives to this record. */
+/** The same failure with the text that the requirement has for this record. */
 export class NotFoundAs extends NotFound {
   constructor(text: string) {
     super()
@@ -54,7 +54,7 @@ export class NotFoundAs extends NotFound {
   }
 }
 
-/** The same failure for a command, which repeats what the person asked for: a name, or the number of a record. */
+/** The same failure for a command, which repeats the name or number that the person entered. */
 export class NoSuch extends NotFound {
   constructor(kind: string, name: string | number) {
     super(kind)
@@ -110,7 +110,7 @@ export class BadParameters extends Failure {
 /** A request that makes no sense, with one text for the caller. */
 export class BadRequest extends Failure {}
 
-/** A request that is refused with one text, which the requirement puts under the key `error` of the message. */
+/** A refused request with one text, which the requirement puts under the key `error` of the message. */
 export class RefusedText extends Failure {}
 
 /** The user already owns as many projects as allowed. */
@@ -127,7 +127,7 @@ export class ProjectLimit extends Failure {
 /** A duplicate, or a record that has changed in the meantime. */
 export class Conflict extends Failure {}
 
-/** A conflict that is told by attribute, as Invalid is. */
+/** A conflict with texts by attribute, like Invalid. */
 export class ConflictingValues extends Conflict {
   constructor(readonly errors: Record<string, string[]>) {
     super(new Invalid(errors).message)
@@ -137,20 +137,20 @@ export class ConflictingValues extends Conflict {
 /** A conflict during the update of a user. The requirement answers it with 404 ("Errors"). */
 export class UpdateConflict extends Conflict {}
 
-/** A conflict with several texts, which belong to no attribute. */
+/** A conflict with several texts that belong to no attribute. */
 export class Conflicts extends Conflict {
   constructor(readonly texts: readonly string[]) {
     super(texts.join(', '))
   }
 }
 
-/** The same work already runs, and it must not run twice at the same time. */
+/** The same work is already running, and must not run twice at the same time. */
 export class AlreadyRunning extends Failure {}
 
 /** The request is well-formed but not possible. */
 export class Unprocessable extends Failure {}
 
-/** The same failure with a list of texts, as the requirement gives it for merge requests. */
+/** The same failure with a list of texts, as the requirement has it for merge requests. */
 export class UnprocessableList extends Unprocessable {
   constructor(readonly texts: readonly string[]) {
     super(texts.join(', '))
@@ -177,7 +177,7 @@ export class TooLarge extends Failure {
   }
 }
 
-/** The file has none of the bytes that were asked for. */
+/** The file has none of the requested bytes. */
 export class RangeNotSatisfiable extends Failure {
   constructor(
     /** Bytes of the whole file. */
@@ -187,9 +187,9 @@ export class RangeNotSatisfiable extends Failure {
   }
 }
 
-/** A body of a type that nothing reads. */
+/** A body of an unsupported type. */
 export class UnreadableType extends Failure {
-  static of(type = 'none'): UnreadableType {
+  static of(type = 'missing'): UnreadableType {
     return new UnreadableType(
       `415 Unsupported Media Type - the Content-Type of the body is ${type.slice(0, 100)}, but must be application/json, application/x-www-form-urlencoded or multipart/form-data`
     )
@@ -202,7 +202,7 @@ export class UnreadableType extends Failure {
   }
 }
 
-/** The client has asked too often, or for too much at once; `retryAfter` is in seconds. `reason` follows the fixed text. */
+/** The client has sent too many requests, or asked for too much at once; `retryAfter` is in seconds. `reason` follows the fixed text. */
 export class TooManyRequests extends Failure {
   constructor(
     readonly retryAfter: number,
@@ -222,14 +222,14 @@ export class Unavailable extends Failure {
   }
 }
 
-/** No appliance has its files in this folder, and the command makes none. */
+/** The folder has no appliance, and the command creates none. */
 export class NoHome extends Failure {
   constructor(home: string) {
     super(`there is no appliance in ${home}: gitstead up makes one, --home names another folder`)
   }
 }
 
-/** The disk of the appliance or of its database is full. What the caller asked for was not done. */
+/** The disk of the appliance or of its database is full. The request was not carried out. */
 export class DiskFull extends Failure {
   constructor() {
     super('the disk is full: nothing was changed; free some space, and try again')

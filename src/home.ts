@@ -1,4 +1,4 @@
-// The folders and the sockets of a home, and what tells a home from any other folder.
+// The folders and the sockets of a home, and the rules that tell a home from any other folder.
 import { createHash } from 'node:crypto'
 import { accessSync, constants, existsSync, lstatSync, mkdirSync, readdirSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -9,22 +9,22 @@ import { Misconfigured, NoHome } from './errors.js'
 /** The folders of every home. */
 export const HOME_FOLDERS = ['repositories', 'artifacts', 'traces', 'uploads', 'tmp', 'backups', 'run'] as const
 
-/** A home has this file from its first start to its end. A restore writes it last. */
+/** A home has this file from its first start until it is removed. A restore writes it last. */
 const MARK = 'secrets.json'
 
-/** A restore fills this folder inside the new home. While it is there without MARK, the restore has not ended. */
+/** A restore fills this folder inside the new home. While it exists without MARK, the restore has not ended. */
 export const RESTORE_DRAFT = '.restoring-'
 
-/** The private keys by which SSH clients know the server again, the preferred one first. */
+/** The private host keys, by which SSH clients recognize the server, the preferred one first. */
 const HOST_KEY_FILES = ['ssh_host_ed25519_key', 'ssh_host_ecdsa_key'] as const
 export const hostKeyPaths = () => HOST_KEY_FILES.map(name => join(config().home, name))
 
 /** A restore that failed leaves the log of its database here. */
 export const RESTORE_LOG = 'restore-failed.log'
 
-/** What may lie in a folder that becomes a home: what a killed start left, what a sysadmin prepared, and mounts. */
+/** What a folder that becomes a home may contain: the files of a killed start, files that a sysadmin prepared, and mounts. */
 const MAY_LIE: ReadonlySet<string> = new Set([...HOME_FOLDERS, 'mail', 'lost+found', RESTORE_LOG, ...HOST_KEY_FILES])
-/** The configuration with the copies that editors make, drafts of killed starts, and the files of an account. */
+/** The configuration with the copies that editors make, drafts of killed starts, and the files of a user account. */
 const MAY_MATCH =
   /^(\.?config\.yaml.*|secrets\.json\.\d+|mysql\.new-\d+|\.(bash\w*|profile|cache|config|local|npm|ssh|gitconfig|viminfo|lesshst))$/
 
@@ -37,14 +37,14 @@ const MAY_MATCH =
  */
 export type HomeState = 'new' | 'home' | 'restoring' | 'locked' | 'foreign'
 
-/** Tells what a folder is, with the first name in it that is not of a home. Throws Misconfigured if it is unreadable. */
+/** Returns what a folder is, with the first name in it that does not belong to a home. Throws Misconfigured if it is unreadable. */
 export function stateOfHome(home = config().home): { state: HomeState; stranger?: string } {
   const names = namesIn(home)
   if (names.includes(MARK)) return { state: 'home' }
   if (names.some(name => name.startsWith(RESTORE_DRAFT))) return { state: 'restoring' }
   const stranger = names.find(name => name !== 'mysql' && !MAY_LIE.has(name) && !MAY_MATCH.test(name))
   if (stranger !== undefined) return { state: 'foreign', stranger }
-  // A start that makes the home at this moment has written the mark by now.
+  // A start that creates the home at this moment has written the mark by now.
   if (names.includes('mysql')) return { state: existsSync(join(home, MARK)) ? 'home' : 'locked' }
   return { state: 'new' }
 }
@@ -61,11 +61,11 @@ export function namesIn(home: string): string[] {
   }
 }
 
-/** Says why no appliance can use a folder, with the remedy; null when one can. */
+/** Returns why no appliance can use a folder, with the remedy; null when one can. */
 export function problemOfHome(home = config().home): string | null {
   const { state, stranger } = stateOfHome(home)
   if (state === 'foreign')
-    return `${home} holds other files (${stranger}): choose an empty folder for the home, with --home`
+    return `${home} has other files (${stranger}): choose an empty folder for the home, with --home`
   if (state === 'restoring')
     return `a restore into ${home} has not ended: wait for it, or run gitstead restore --into ${home} again`
   if (state === 'locked')
@@ -73,15 +73,15 @@ export function problemOfHome(home = config().home): string | null {
   return null
 }
 
-/** Throws NoHome when there is no home yet, and Misconfigured when the folder cannot be one. It makes nothing. */
+/** Throws NoHome when there is no home yet, and Misconfigured when the folder cannot be one. It creates nothing. */
 export function requireHome(): void {
   refuseOthers()
   if (stateOfHome().state !== 'home') throw new NoHome(config().home)
 }
 
 /**
- * Throws NoHome when there is no home, and Misconfigured when the folder holds something else: for commands that need no
- * database, such as those that stop an appliance whose home is damaged. It makes nothing.
+ * Throws NoHome when there is no home, and Misconfigured when the folder has other content: for commands that need no
+ * database, such as those that stop an appliance whose home is damaged. It creates nothing.
  */
 export function requireFolder(): void {
   if (config().database.url !== null) return
@@ -91,15 +91,15 @@ export function requireFolder(): void {
   if (state === 'foreign' || state === 'restoring') refuseOthers()
 }
 
-/** Throws Misconfigured when the folder of the home holds something else, or belongs to another user. It makes nothing. */
+/** Throws Misconfigured when the folder of the home has other content, or belongs to another user. It creates nothing. */
 export function refuseOthers(): void {
   const problem = problemOfHome() ?? problemOfOwner()
   if (problem !== null) throw new Misconfigured(problem)
 }
 
 /**
- * Only root comes this far in the home of another user. The files that root made would stop the appliance of that user: it
- * could not even write its log.
+ * Only root gets this far in the home of another user. Files that root made would stop the appliance of that user: it could
+ * not even write its log.
  */
 function problemOfOwner({ home } = config()): string | null {
   const owner = statSync(join(home, MARK), { throwIfNoEntry: false })?.uid
@@ -124,13 +124,13 @@ export function prepareHome(): void {
 }
 
 /**
- * Makes a folder and those above it, closed to other users. Returns the topmost folder that it made, if any. The
- * recursive mkdir of Node.js never returns for a folder below /proc.
+ * Makes a folder and its parents, closed to other users. Returns the topmost folder that it made, if any. The recursive
+ * mkdir of Node.js never returns for a folder below /proc.
  */
 export function makeFolders(path: string): string | undefined {
   const missing: string[] = []
   for (let folder = resolve(path); !existsSync(folder); folder = dirname(folder)) missing.unshift(folder)
-  // A file in its place is the same error as for one folder.
+  // A file in its place causes the same error as for one folder.
   if (missing.length === 0 && !statSync(path).isDirectory()) mkdirSync(path)
   for (const folder of missing) makeFolder(folder)
   return missing[0]
@@ -145,7 +145,7 @@ function makeFolder(folder: string): void {
   }
 }
 
-/** The kernel takes the path of a socket up to 107 bytes; names have 27 at the most. */
+/** The kernel allows at most 107 bytes for the path of a socket; names have at most 27. */
 const SOCKET_FOLDER_BYTES = 79
 
 /**
@@ -160,7 +160,7 @@ export function socketPath(name: string): string {
   return join(folder, name)
 }
 
-/** Returns the path of the home's own folder inside a folder that all users share. */
+/** Returns the path of the folder for this home inside a folder that all users share. */
 export function outsideFolder(parent: string): string {
   const key = createHash('sha256').update(config().home).digest('hex').slice(0, 16)
   return join(parent, `gitstead-${process.getuid?.() ?? 0}-${key}`)

@@ -1,4 +1,4 @@
-// What reacts to published events, in the jobs that the worker runs.
+// The listeners to published events, which run in the jobs of the worker.
 
 import { branchEnvironments } from './areas/ci/environments/stop.js'
 import { hookEventOfBuild, hookEventOfPipeline } from './areas/ci/pipelines/events/hook-events.js'

@@ -15,7 +15,7 @@ export async function requireFreeAddress(): Promise<void> {
   await requireFreeSshAddress()
 }
 
-/** Without a port of its own in the configuration, the SSH server finds a free one. */
+/** Without a configured port, the SSH server finds a free one. */
 async function requireFreeSshAddress(): Promise<void> {
   const { ssh, host: httpHost } = config()
   if (!ssh.enabled || ssh.port === null) return
@@ -30,7 +30,7 @@ export const sshListenProblem = (error: NodeJS.ErrnoException, host: string, por
     .replace('--port', 'ssh.port (GITSTEAD_SSH_PORT)')
     .replace('--host', 'ssh.host (GITSTEAD_SSH_HOST)')
 
-/** Calls `attempt` again while it finds that the port is in use, five times in all. Returns its last error. */
+/** Calls `attempt` again while the port is in use, five times in all. Returns its last error. */
 export async function patiently(
   attempt: () => Promise<NodeJS.ErrnoException | null>
 ): Promise<NodeJS.ErrnoException | null> {

@@ -42,7 +42,7 @@ function requestFields(): { request?: string } {
   return scope ? { request: scope.request } : {}
 }
 
-/** When the log cannot be written, as on a full disk, its lines are lost, and the work goes on. */
+/** When the log cannot be written, for example on a full disk, its lines are lost, and the work continues. */
 function sink() {
   const stream = pino().destination({ fd: 2, sync: true, maxLength: MOST_WAITING })
   stream.on('error', () => undefined)
@@ -64,7 +64,7 @@ function describeError(error: unknown): unknown {
   return { name, message, code: (error as NodeJS.ErrnoException).code, stack: sourceStack(stack ?? '') }
 }
 
-/** Shows the home of this process to `ps`, which tells several appliances apart. */
+/** Shows the home of this process in `ps`, to distinguish several appliances. */
 export function titleProcess(): void {
   process.title = `gitstead ${processName} --home ${config().home}`
 }

@@ -18,7 +18,7 @@ const cached = new Map<string, Secrets>()
 
 const pathOfSecrets = () => join(config().home, 'secrets.json')
 
-/** Returns the home's secrets. Throws Misconfigured when there are none: who only reads makes no home. */
+/** Returns the home's secrets. Throws Misconfigured when there are none: a process that only reads creates no home. */
 export function secrets(): Secrets {
   const path = pathOfSecrets()
   const read = cached.get(path) ?? readSecrets(path)
@@ -61,7 +61,7 @@ function makeSecrets(path: string): Secrets {
   const draft = `${path}.${process.pid}`
   writeFileSync(draft, `${JSON.stringify(made, null, 2)}\n`, { mode: 0o600 })
   try {
-    // The link fails when another process was first; then its secrets count.
+    // The link fails when another process was first; then the secrets of that process are used.
     linkSync(draft, path)
     return made
   } catch {
@@ -82,8 +82,8 @@ export function newToken(): string {
 }
 
 /**
- * Returns the signature of a text, 32 bytes. A signature for one purpose is none for another: each has a key of its own,
- * made of the key of the home.
+ * Returns the signature of a text, 32 bytes. A signature for one purpose is not valid for another: each purpose has its own
+ * key, derived from the key of the home.
  */
 export function signature(purpose: string, text: string): Buffer {
   const key = createHmac('sha256', Buffer.from(secrets().encryption_key, 'base64')).update(`signature of ${purpose}`)
@@ -99,11 +99,11 @@ export function encrypt(text: string): Buffer {
 }
 
 /**
- * Texts that were decrypted lately: a list of 20 projects shows 20 tokens, and decrypting them took an eighth of its
- * time.
+ * Texts that were decrypted recently: a list of 20 projects shows 20 tokens, and decrypting them took an eighth of the time
+ * of the request.
  */
 const opened = lruOf<string, string>(10_000)
-/** Bytes: longer ones, such as values of variables, would fill the memory. */
+/** Bytes: longer texts, such as values of variables, would fill the memory. */
 const LONGEST_KEPT = 1024
 
 /** Decrypts the result of `encrypt`. Throws when it was made with another key. */

@@ -1,14 +1,14 @@
-// The layout of the sources as tables: who may import whom, which package belongs to whom, how large a file may be.
-// An edge that is not written down here fails, and so does a line here that nothing needs any more.
+// The layout of the sources as tables: which layer may import which, which files may import a package, how large a file may be.
+// An import that is not in these tables fails, and so does a line here that is no longer needed.
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 import { root } from '../src/config.js'
 import t from './helpers/tap.js'
 
-/** The small files that every layer but `lib` may import. */
+/** The small files that every layer except `lib` may import. */
 const GROUND = ['lib', 'errors', 'config']
 
-/** layer -> the layers that it imports, beside the ground. */
+/** layer -> the layers that it imports, in addition to the ground. */
 const LAYERS: { readonly [layer: string]: readonly string[] } = {
   server: ['product', 'areas', 'process'],
   worker: ['product', 'areas', 'process'],
@@ -37,117 +37,117 @@ const LAYERS: { readonly [layer: string]: readonly string[] } = {
   process: ['log']
 }
 
-/** The wings from the ground up, each with its areas in order: an area imports only what stands before it. */
+/** The wings from the ground up, each with its areas in order: an area imports only areas before it. */
 const WINGS = {
   ground: ['audit', 'settings', 'activity', 'hooks', 'paths'],
   people: ['users', 'credentials', 'groups', 'members'],
   projects: ['projects', 'project-groups', 'services', 'uploads', 'imports', 'ssh', 'snippets'],
   code: ['refs', 'repository', 'history', 'archives'],
-  // The rules of a CI file see the variables of the project, and it may include templates.
+  // The rules of a CI file use the variables of the project, and it may include templates.
   ci: ['templates', 'variables', 'id-tokens', 'pipelines', 'builds', 'environments', 'runners'],
   planning: ['participation', 'labels', 'milestones', 'issues', 'boards', 'merge-requests', 'discussion'],
   reach: ['events', 'mail', 'todos', 'notifications', 'broadcasts', 'accounts'],
   upkeep: ['jobs', 'removal', 'project-archives', 'maintenance', 'backup']
 } as const
 
-/** The rooms of the large folders, in the same order. Files beside the rooms are entries or serve all rooms. */
+/** The rooms of the large folders, in the same order. Files outside the rooms are entries or serve all rooms. */
 const ROOMS: { readonly [folder: string]: readonly string[] } = {
   git: ['process', 'objects', 'refs', 'history', 'write', 'transport', 'repository'],
   db: ['embedded', 'connect', 'lists', 'ownership', 'models', 'migrations', 'schema', 'snapshot'],
   cli: ['input', 'output', 'framework', 'appliance', 'dashboard', 'api', 'doctor', 'topics', 'reference', 'commands']
 }
-/** A folder with more files than these is two areas, or needs a folder inside. */
+/** A folder with more files than this is two areas, or needs a folder inside. */
 const MOST_FILES = 25
 
-/** What a layer imports beyond that: module by module, each with its reason. */
+/** Additional imports of a layer: module by module, each with its reason. */
 const EXCEPTIONS: readonly (readonly [layer: string, module: string, reason: string])[] = [
-  ['areas', 'log', 'rules that go on after a failure say so'],
+  ['areas', 'log', 'rules that continue after a failure log it'],
   ['areas', 'secrets', 'tokens are stored as hashes, or encrypted where they are shown again'],
   ['areas', 'version', 'the first line of a trace names the version'],
-  ['areas', 'home', 'a backup is restored into a home of its own making'],
-  ['secrets', 'home', 'the secrets lie in the home'],
-  ['db', 'home', 'the embedded database lies in the home, behind a socket'],
-  ['db', 'log', 'the database is lost, and back'],
+  ['areas', 'home', 'a backup is restored into a home that the rule makes'],
+  ['secrets', 'home', 'the secrets are in the home'],
+  ['db', 'home', 'the embedded database is in the home, behind a socket'],
+  ['db', 'log', 'logs when the database is lost, and back'],
   ['db', 'secrets', 'the password of the embedded database'],
   ['queue', 'home', 'the sockets that wake workers'],
 
   ['server', 'access/abilities', 'every route names its action'],
-  ['server', 'access/actor', 'who asks is found out here'],
+  ['server', 'access/actor', 'the server identifies the caller'],
   ['server', 'access/authorize', 'the gate before every route, and before git over HTTP'],
   ['server', 'access/scopes', 'pages let people choose the scopes of a token'],
   ['server', 'access/words', 'the OpenAPI document says who may call each operation'],
   ['server', 'db/connect/connection', 'closed when the process stops'],
-  ['server', 'db/connect/failure', 'the error plugin tells an absent database from a fault'],
-  ['server', 'git/process/run', 'the error plugin tells a limit of git from a fault'],
-  ['server', 'db/schema/migrate', 'the appliance brings its schema up to date; readiness asks for it'],
+  ['server', 'db/connect/failure', 'the error plugin distinguishes an unavailable database from a fault'],
+  ['server', 'git/process/run', 'the error plugin distinguishes a limit of git from a fault'],
+  ['server', 'db/schema/migrate', 'the appliance brings its schema up to date; readiness checks it'],
   ['server', 'db/lists/paginate', 'the type of a page, whose headers are set here'],
   ['server', 'db/connect/statement-limit', 'statements of requests have a shorter limit'],
   ['server', 'git/repository/processes', 'closed when the process stops'],
-  ['server', 'git/objects/reader', 'Prometheus is told how many readers there are'],
-  ['server', 'git/process/slots', 'Prometheus is told how many git processes run and wait'],
+  ['server', 'git/objects/reader', 'the number of readers is a metric'],
+  ['server', 'git/process/slots', 'the numbers of running and waiting git processes are metrics'],
   ['server', 'git/transport/request-spool', 'git over HTTP reads a request before anything starts for it'],
-  ['server', 'git/transport/spool', 'Prometheus is told how many bytes lie in files'],
+  ['server', 'git/transport/spool', 'the number of bytes in files is a metric'],
   ['server', 'git/transport/conversation', 'git over SSH is a front door too'],
   ['server', 'git/transport/packet-lists', 'git over SSH finds the end of a push'],
   ['server', 'git/transport/transport', 'git over HTTP is a front door: bytes go through it unchanged'],
-  ['server', 'queue/metrics', 'Prometheus reads what the dashboard reads'],
-  ['server', 'queue/overview', 'Prometheus reads what the dashboard reads'],
+  ['server', 'queue/metrics', 'Prometheus reads the same numbers as the dashboard'],
+  ['server', 'queue/overview', 'Prometheus reads the same numbers as the dashboard'],
   ['server', 'queue/wake', 'closed when the process stops'],
-  ['server', 'webhooks/target', 'a wrong hooks.allow is told at the start'],
+  ['server', 'webhooks/target', 'the start reports a wrong hooks.allow'],
   ['server', 'home', 'made before the server starts'],
-  ['server', 'listening', 'what an address that is in use means'],
+  ['server', 'listening', 'explains an address in use'],
   ['server', 'log', 'the log of the process'],
   ['server', 'version', 'the OpenAPI document names it'],
 
-  ['worker', 'access/actor', 'the schedule is the origin of what it runs'],
+  ['worker', 'access/actor', 'the schedule is the origin of its changes'],
   ['worker', 'db/connect/connection', 'closed when the process stops'],
   ['worker', 'db/schema/migrate', 'no work on a schema of another version'],
   ['worker', 'git/repository/processes', 'closed when the process stops'],
   ['worker', 'queue/claim', 'the loops claim and settle jobs'],
-  ['worker', 'queue/history', 'what the loops did is counted, and written with the heartbeats'],
+  ['worker', 'queue/history', 'the loops count their jobs, and write the counts with the heartbeats'],
   ['worker', 'queue/jobs', 'every name of a job has a handler here'],
-  ['worker', 'queue/processes', 'the worker shows life and finds the dead'],
+  ['worker', 'queue/processes', 'the worker renews its lease and finds dead workers'],
   ['worker', 'queue/ticks', 'the schedule enqueues its ticks'],
   ['worker', 'queue/wake', 'the loops are woken'],
-  ['worker', 'runner/folders', 'what a killed worker left is removed at the start'],
-  ['worker', 'runner/sandbox', 'a machine that cannot run builds is told at the start'],
+  ['worker', 'runner/folders', 'the leftovers of a killed worker are removed at the start'],
+  ['worker', 'runner/sandbox', 'the start reports a machine that cannot run builds'],
   ['worker', 'webhooks/events', 'the type of the names of events'],
   ['worker', 'mail/transport', 'closed when the process stops'],
   ['worker', 'home', 'made before the worker starts'],
   ['worker', 'log', 'the log of the process'],
 
-  ['cli', 'ci/status', 'the words of flags that choose builds by their status'],
-  ['cli', 'access/actor', 'a command says who runs it, for the audit'],
+  ['cli', 'ci/status', 'the values of flags that select builds by status'],
+  ['cli', 'access/actor', 'a command has an actor, for the audit'],
   ['cli', 'ci/lint', 'a CI file is checked without an appliance'],
   ['cli', 'db/connect/connection', 'closed when the command ends'],
   ['cli', 'db/embedded/embedded', '`up` runs the database; a command starts it for its own run'],
-  ['cli', 'db/schema/migrate', '`db migrate`, `db status`, `db rollback`; `status` and `doctor` publish its state'],
-  ['cli', 'db/schema/rollback', '`db rollback` says what goes, and who is at work'],
-  ['cli', 'db/connect/server', '`doctor` asks the database for its version and its time'],
+  ['cli', 'db/schema/migrate', '`db migrate`, `db status`, `db rollback`; `status` and `doctor` show its state'],
+  ['cli', 'db/schema/rollback', '`db rollback` shows what it removes, and which processes are running'],
+  ['cli', 'db/connect/server', '`doctor` reads the version and the time of the database'],
   ['cli', 'git/repository/processes', 'closed when the command ends'],
-  ['cli', 'queue/jobs', 'completions propose the names of queues and jobs'],
+  ['cli', 'queue/jobs', 'completions offer the names of queues and jobs'],
   ['cli', 'queue/administer', '`jobs list` and `show` read the queue'],
   ['cli', 'queue/search', 'the dashboard searches among all jobs'],
-  ['cli', 'queue/inspect', '`doctor` looks for jobs that nobody does'],
-  ['cli', 'queue/processes', '`doctor --fix` gives the jobs of the dead back, as a worker does'],
-  ['cli', 'queue/metrics', '`jobs stats` and `status` read what the API reads'],
+  ['cli', 'queue/inspect', '`doctor` looks for jobs that no worker runs'],
+  ['cli', 'queue/processes', '`doctor --fix` returns the jobs of dead workers to the queue, as a worker does'],
+  ['cli', 'queue/metrics', '`jobs stats` and `status` read the same numbers as the API'],
   ['cli', 'queue/wake', 'closed when the command ends'],
   ['cli', 'runner/sandbox', '`doctor` tries the sandbox'],
-  ['cli', 'runner/docker/engine', '`doctor` tells an engine that is away from one that refuses'],
-  ['cli', 'runner/docker/version', '`doctor` asks the engine what it is'],
+  ['cli', 'runner/docker/engine', '`doctor` distinguishes an unavailable engine from one that refuses'],
+  ['cli', 'runner/docker/version', '`doctor` reads the version of the engine'],
   ['cli', 'webhooks/events', '`hooks events` lists them'],
-  ['cli', 'webhooks/operations', '`hooks events` tells what emits each'],
+  ['cli', 'webhooks/operations', '`hooks events` shows which operations emit each event'],
   ['cli', 'webhooks/target', '`doctor` reads hooks.allow'],
   ['cli', 'webhooks/url', 'URLs are printed without the passwords in them'],
-  ['cli', 'server/app', '`openapi` prints the document of the application; loaded when asked for'],
-  ['cli', 'server/process', '`server` becomes the process; loaded when asked for'],
-  ['cli', 'worker/process', '`worker` becomes the process; loaded when asked for'],
-  ['cli', 'git/process/run', '`info` tells the version of git'],
-  ['cli', 'mail/faults', '`mail test` tells a server that is away from one that refuses'],
-  ['cli', 'mail/transport', '`doctor` talks to the server of mail'],
+  ['cli', 'server/app', '`openapi` prints the document of the application; loaded on demand'],
+  ['cli', 'server/process', '`server` becomes the process; loaded on demand'],
+  ['cli', 'worker/process', '`worker` becomes the process; loaded on demand'],
+  ['cli', 'git/process/run', '`info` shows the version of git'],
+  ['cli', 'mail/faults', '`mail test` distinguishes an unavailable server from one that refuses'],
+  ['cli', 'mail/transport', '`doctor` connects to the mail server'],
   ['cli', 'home', '`up` makes it'],
-  ['cli', 'listening', '`up` and `doctor` try the address'],
-  ['cli', 'log', '`up` logs what it supervises'],
+  ['cli', 'listening', '`up` and `doctor` try to listen at the address'],
+  ['cli', 'log', '`up` logs about its processes'],
   ['cli', 'version', '`status` tells it']
 ]
 
@@ -164,19 +164,19 @@ const PACKAGES: readonly (readonly [name: RegExp, files: readonly RegExp[]])[] =
   [/^nodemailer/, [/^mail\//]],
   [/^markdown-it$/, [/^text\/markdown$/]],
   [/^prom-client$/, [/^server\/(appliance-)?metrics$/]],
-  // Everybody else imports lib/type, which loads nothing.
+  // All other files import lib/type, which loads nothing.
   [/^typebox$/, [/^lib\/type$/]]
 ]
 
-/** Files that start processes, with what they start. */
+/** Files that start processes, with the programs that they start. */
 const STARTERS: { readonly [file: string]: string } = {
-  'git/process/run': 'git, and nobody else does',
-  'git/process/starter/starter': 'the small program that starts git for a large one',
+  'git/process/run': 'git; no other file starts it',
+  'git/process/starter/starter': 'the small program that starts git for the large program',
   'git/process/starter/program': 'git, for the large program',
   'runner/shell': 'the scripts of builds in their sandbox',
-  'storage/sync': 'sync: a backup is on the disk before it is called finished',
+  'storage/sync': 'sync: a backup is on the disk before it counts as finished',
   'runner/disk': 'counts the files of a build',
-  'runner/folders': 'removes what a build left as its own user',
+  'runner/folders': 'removes the leftovers of a build as its own user',
   'mail/sendmail': 'sendmail, if the configuration says so',
   'db/embedded/embedded': 'the embedded database',
   'db/embedded/folder': 'its bootstrap',
@@ -184,14 +184,14 @@ const STARTERS: { readonly [file: string]: string } = {
   'cli/doctor/programs': '`doctor` asks programs for their versions'
 }
 
-/** Files beside config.ts that look at the environment. */
+/** Files other than config.ts that read the environment. */
 const ENVIRONMENT: { readonly [file: string]: string } = {
-  'git/process/environment': 'PATH alone: git gets an environment of our making',
-  'runner/sandbox': 'PATH alone: where bubblewrap is found',
-  'cli/main': 'PATH alone: where Debian has mariadbd',
-  'cli/appliance/appliance': 'hands its own environment on to its children',
-  'cli/appliance/ssh-serve': 'what an OpenSSH server says of its client',
-  'cli/dashboard/environment': 'NO_COLOR, TERM and GITSTEAD_TOKEN are no settings of the appliance',
+  'git/process/environment': 'only PATH: git gets an environment that we make',
+  'runner/sandbox': 'only PATH, to find bubblewrap',
+  'cli/main': 'only PATH, to find mariadbd of Debian',
+  'cli/appliance/appliance': 'passes its own environment on to its children',
+  'cli/appliance/ssh-serve': 'variables of an OpenSSH server about its client',
+  'cli/dashboard/environment': 'NO_COLOR, TERM and GITSTEAD_TOKEN are not settings of the appliance',
   'cli/appliance/run-process': 'the flags of `server` and `worker` reach the process as their environment'
 }
 
@@ -248,7 +248,7 @@ const edges = sources.flatMap(({ name, layer, imports }) =>
   imports.map(({ target, dynamic }) => ({ name, layer, target, to: layerOf(target), dynamic }))
 )
 
-t.test('every import is of a file that exists, and every file lies in a layer', async t => {
+t.test('every import is of a file that exists, and every file is in a layer', async t => {
   t.ok(sources.length > 100, 'the sources are found')
   t.same(
     edges.filter(({ target }) => !byName.has(target)).map(({ name, target }) => `${name} -> ${target}`),
@@ -260,7 +260,7 @@ t.test('every import is of a file that exists, and every file lies in a layer', 
   )
 })
 
-t.test('no layer imports another one beyond the table', async t => {
+t.test('no layer imports more than the tables allow', async t => {
   const excepted = (layer: string, module: string) => EXCEPTIONS.some(([a, b]) => a === layer && b === module)
   const allowed = (layer: string, to: string) =>
     layer === to || (layer !== 'lib' && layer !== 'errors' && GROUND.includes(to)) || LAYERS[layer]?.includes(to)
@@ -276,7 +276,7 @@ t.test('no layer imports another one beyond the table', async t => {
   )
 })
 
-t.test('nothing imports a front door, but for the commands that become one', async t => {
+t.test('nothing imports a front door, except the commands that become one', async t => {
   const doors = edges.filter(({ layer, to }) => ['server', 'worker', 'cli'].includes(to) && layer !== to)
   t.same(
     doors.filter(({ layer, dynamic }) => layer !== 'cli' || !dynamic).map(({ name, target }) => `${name} -> ${target}`),
@@ -308,7 +308,7 @@ t.test('lib imports nothing of the sources', async t => {
 const AREAS = Object.entries(WINGS).flatMap(([wing, areas]) => areas.map(area => `${wing}/${area}`))
 const areaOf = (name: string) => /^areas\/([^/]+\/[^/]+)\//.exec(name)?.[1]
 
-t.test('every area stands in its wing, and imports only those that stand before it', async t => {
+t.test('every area is in its wing, and imports only areas before it', async t => {
   const areas = new Set(sources.filter(({ layer }) => layer === 'areas').map(({ name }) => areaOf(name) ?? name))
   t.same([...areas].sort(), [...AREAS].sort(), 'WINGS lists every area: add it after all that it imports')
   t.same(upwards(edges, AREAS, areaOf), [])
@@ -322,7 +322,7 @@ t.test('every wing has a README that lists its areas in their order', async t =>
 })
 
 for (const [folder, rooms] of Object.entries(ROOMS)) {
-  t.test(`every room of ${folder} imports only those that stand before it`, async t => {
+  t.test(`every room of ${folder} imports only rooms before it`, async t => {
     const roomOf = (name: string) => new RegExp(`^${folder}/([^/]+)/`).exec(name)?.[1]
     const found = new Set(sources.flatMap(({ name }) => roomOf(name) ?? []))
     t.same([...found].sort(), [...rooms].sort(), 'ROOMS lists every room')
@@ -330,7 +330,7 @@ for (const [folder, rooms] of Object.entries(ROOMS)) {
   })
 }
 
-/** The imports from a place to one that stands after it. */
+/** The imports from a place to a later one. */
 function upwards(
   among: readonly { name: string; target: string }[],
   order: readonly string[],
@@ -353,7 +353,7 @@ t.test('no folder is crowded', async t => {
   )
 })
 
-t.test('an area imports rules, queries and views of another one, never its routes or schema', async t => {
+t.test('an area imports rules, queries and views of another area, never its routes or schema', async t => {
   const across = edges.filter(({ name, target }) => areaOf(name) && areaOf(target) && areaOf(name) !== areaOf(target))
   t.ok(across.length > 0)
   t.same(
@@ -365,15 +365,15 @@ t.test('an area imports rules, queries and views of another one, never its route
       .filter(({ name, target }) => target.endsWith('.routes') && name !== 'server/routes')
       .map(({ name, target }) => `${name} -> ${target}`),
     [],
-    'routes are registered in server/routes.ts alone'
+    'only server/routes.ts registers routes'
   )
 })
 
-t.test('no file imports itself by way of others', async t => {
+t.test('no file imports itself through others', async t => {
   t.same(cycles(), [])
 })
 
-/** Every cycle as the path that closes it. Types count: what is erased today may be a value tomorrow. */
+/** Every cycle as the path that closes it. Types count: an import that is erased today may be a value tomorrow. */
 function cycles(): string[] {
   const found: string[] = []
   const done = new Set<string>()
@@ -391,7 +391,7 @@ function cycles(): string[] {
   return found
 }
 
-t.test('no index files, but for the models', async t => {
+t.test('no index files, except for the models', async t => {
   t.same(
     sources.filter(({ name }) => /(^|\/)index$/.test(name)).map(({ name }) => name),
     ['db/models/index']
@@ -432,7 +432,7 @@ t.test('config.ts reads the environment', async t => {
   t.same(readers.map(({ name }) => name).sort(), Object.keys(ENVIRONMENT).sort())
 })
 
-t.test('SQL stands in areas, queue and db; models are not for the front doors', async t => {
+t.test('SQL is in areas, queue and db; front doors do not use models', async t => {
   const strays = edges.filter(
     ({ layer, target }) =>
       /^db\/(sql|transact|models\/)/.test(target) && !['areas', 'queue', 'access', 'db'].includes(layer)
@@ -452,18 +452,21 @@ t.test('SQL stands in areas, queue and db; models are not for the front doors', 
   )
 })
 
-t.test('what is remembered of rows is forgotten with the pool: forgetWithPool of db/connect/connection.ts', async t => {
-  const forgetful = sources.filter(
-    ({ layer, text }) =>
-      ['areas', 'queue', 'db'].includes(layer) &&
-      /^const .*(new LRUCache|lruOf)/m.test(text) &&
-      !text.includes('forgetWithPool')
-  )
-  t.same(
-    forgetful.map(({ name }) => name),
-    []
-  )
-})
+t.test(
+  'values remembered from rows are forgotten with the pool: forgetWithPool of db/connect/connection.ts',
+  async t => {
+    const forgetful = sources.filter(
+      ({ layer, text }) =>
+        ['areas', 'queue', 'db'].includes(layer) &&
+        /^const .*(new LRUCache|lruOf)/m.test(text) &&
+        !text.includes('forgetWithPool')
+    )
+    t.same(
+      forgetful.map(({ name }) => name),
+      []
+    )
+  }
+)
 
 t.test('files are small', async t => {
   const size = ({ name, lines }: Source) => `${name} ${lines}`
@@ -472,7 +475,7 @@ t.test('files are small', async t => {
   t.same(large.filter(({ lines }) => lines > TOO_LARGE).map(size), [])
 })
 
-t.test('the layout is the one that is described', async t => {
+t.test('the layout is as described', async t => {
   for (const layer of [
     'areas',
     'access',
@@ -492,11 +495,11 @@ t.test('the layout is the one that is described', async t => {
   }
   t.same(
     sources
-      // A command is named as people know it.
+      // A command has the name that people use.
       .filter(({ name }) => name !== 'cli/commands/info')
       .filter(({ name }) => /(^|[/.-])(utils?|helpers?|managers?|data|info|common)([/.-]|$)/.test(name))
       .map(({ name }) => name),
     [],
-    'no file is called what says nothing'
+    'no file has a name without meaning'
   )
 })

@@ -28,14 +28,14 @@ declare namespace Tap {
   type Test = { testdir(files: Record<string, string>): string }
 }
 
-t.test('defaults are those of the file that documents them', async t => {
+t.test('the defaults are in the file that documents them', async t => {
   const { home, root: folder, ...rest } = load(t, {})
   t.same(rest, parse(readFileSync(join(root, 'config/default.yaml'), 'utf8')))
   t.ok(home)
   t.equal(folder, root)
 })
 
-t.test('each source goes before the one below', async t => {
+t.test('each source overrides the one below', async t => {
   const file = 'port: 1001\nlog: {level: warn}\ngit:\n  timeout: 7\n'
   t.match(load(t, { file }), { port: 1001, log: { level: 'warn' }, git: { timeout: 7, max_readers: 32 } })
   const variables = { GITSTEAD_PORT: '1002', GITSTEAD_GIT_TIMEOUT: '8' }
@@ -61,7 +61,7 @@ t.test('variables have the types of their defaults', async t => {
   })
 })
 
-t.test('an empty file is no error', async t => {
+t.test('an empty file is not an error', async t => {
   for (const file of ['', '# nothing\n', 'null\n']) t.equal(load(t, { file }).port, 8080)
 })
 
@@ -70,29 +70,33 @@ const wrong: [string, { file?: string; variables?: Variables; flags?: object }, 
   ['an unknown key in a section', { file: 'git:\n  max_procesess: 1\n' }, /unknown key git\.max_procesess$/],
   ['a word for a number', { file: 'port: many\n' }, /port .*"many"/],
   ['a port beyond the last', { file: 'port: 70000\n' }, /port .*70000/],
-  ['a time that no timer takes', { file: 'git: {timeout: 99999999}\n' }, /git\.timeout .* from 1 to 2000000 /],
-  ['no end of a time', { file: 'database: {timeout: .inf}\n' }, /database\.timeout .* from 0\.5 to 2000000 /],
+  ['a time that is too long for a timer', { file: 'git: {timeout: 99999999}\n' }, /git\.timeout .* from 1 to 2000000 /],
+  ['an infinite time', { file: 'database: {timeout: .inf}\n' }, /database\.timeout .* from 0\.5 to 2000000 /],
   ['a number for a section', { file: 'git: 5\n' }, /git .*5/],
   ['a variable of a wrong kind', { variables: { GITSTEAD_PORT: 'x' } }, /port .*"x"/],
   ['a switch of a wrong kind', { variables: { GITSTEAD_RUNNER_NETWORK: 'maybe' } }, /runner\.network .*"maybe"/],
   ['a flag of a wrong kind', { flags: { port: -1 } }, /port .*-1/],
   ['another kind of database', { file: 'database: {url: "postgres://x"}\n' }, /database\.url .*postgres/],
   ['an empty list of storages', { file: 'repositories: {storages: []}\n' }, /repositories\.storages/],
-  ['a storage that leaves its folder', { file: 'repositories: {storages: ["../x"]}\n' }, /repositories\.storages/],
-  ['a level that is none', { file: 'log: {level: loud}\n' }, /log\.level .*"loud"/],
-  ['a sandbox that is none', { file: 'runner: {sandbox: docker}\n' }, /runner\.sandbox/],
+  ['a storage outside its folder', { file: 'repositories: {storages: ["../x"]}\n' }, /repositories\.storages/],
+  ['an unknown level', { file: 'log: {level: loud}\n' }, /log\.level .*"loud"/],
+  ['an unknown sandbox', { file: 'runner: {sandbox: docker}\n' }, /runner\.sandbox/],
   [
-    'an engine that anybody reaches',
+    'an engine that anybody can reach',
     { file: 'runner: {docker: {socket: "tcp://h:2375"}}\n' },
     /docker\.tls\.ca must be a file/
   ],
-  ['a socket that is none', { file: 'runner: {docker: {socket: /var/run/docker.sock}}\n' }, /docker\.socket .*unix:/],
-  ['a pattern that is none', { file: 'runner: {docker: {allowed_images: ["a b"]}}\n' }, /allowed_images .*ruby/],
+  [
+    'a path instead of a socket URL',
+    { file: 'runner: {docker: {socket: /var/run/docker.sock}}\n' },
+    /docker\.socket .*unix:/
+  ],
+  ['an invalid pattern', { file: 'runner: {docker: {allowed_images: ["a b"]}}\n' }, /allowed_images .*ruby/],
   ['a URL without a scheme', { file: 'url: git.example.org\n' }, /url /],
-  ['a list', { file: '- a\n' }, /config\.yaml must hold a mapping/],
-  ['what is no YAML', { file: 'a: [1\n' }, /config\.yaml cannot be read/],
-  ['a key that objects have', { file: 'constructor: {port: 1}\n' }, /unknown key constructor$/],
-  ['one in a section', { file: 'git: {toString: 1}\n' }, /unknown key git\.toString$/]
+  ['a list', { file: '- a\n' }, /config\.yaml must be a mapping/],
+  ['text that is not YAML', { file: 'a: [1\n' }, /config\.yaml cannot be read/],
+  ['a key that every object has', { file: 'constructor: {port: 1}\n' }, /unknown key constructor$/],
+  ['such a key in a section', { file: 'git: {toString: 1}\n' }, /unknown key git\.toString$/]
 ]
 for (const [what, given, message] of wrong) {
   t.test(`${what} is one line with its path`, async t => {

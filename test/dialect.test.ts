@@ -1,19 +1,19 @@
-// One dialect of TypeScript in all folders, as far as regular expressions can hold it: interfaces for records, their
-// fields readonly, constants of modules in UPPER_CASE. Biome holds the rest.
+// One dialect of TypeScript in all folders, as far as regular expressions can check it: interfaces for records, their fields
+// readonly, constants of modules in UPPER_CASE. Biome checks the rest.
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { root } from '../src/config.js'
 import t from './helpers/tap.js'
 
-/** Interfaces with fields or arrays that are written to after the record was made, each with its reason. */
+/** Interfaces with fields or arrays that change after the record was made, each with its reason. */
 const WRITTEN: { readonly [place: string]: string } = {
   'areas/upkeep/backup/check-restored Findings': 'the checks add to it while they run',
   'areas/upkeep/backup/reset-refs News': 'collected row by row',
   'areas/ci/pipelines/locked-pipeline LockedPipeline': 'its counts are kept in memory until all changes are made',
   'areas/upkeep/backup/unit Totals': 'counted up with each file',
   'areas/upkeep/project-archives/loading Loading': 'filled record by record',
-  'areas/ci/runners/external/masked-traces OpenTrace': 'goes on with each request',
-  'areas/ci/runners/external/take KnownRunner': 'keeps the value of its last search in vain',
+  'areas/ci/runners/external/masked-traces OpenTrace': 'grows with each request',
+  'areas/ci/runners/external/take KnownRunner': 'keeps the value of its last search without a result',
   'ci/config Messages': 'collected while the file is read',
   'ci/load-yaml Context': 'counts down with each value',
   'ci/pattern Budget': 'counts down with each instruction',
@@ -29,12 +29,12 @@ const WRITTEN: { readonly [place: string]: string } = {
   'cli/appliance/folder-size Walk': 'the folders that are not read yet',
   'cli/reference/tree Branch': 'grows word by word',
   'db/connect/scope Scope': 'filled until the transaction ends',
-  'git/process/pool Entry': 'the process comes later than its entry',
+  'git/process/pool Entry': 'the process is set later than its entry',
   'git/transport/spool Reading': 'moves through the stream',
   'git/write/tree-edit Folder': 'a tree is edited in memory',
   'git/write/tree-edit Slot': 'a tree is edited in memory',
   'queue/history Count': 'counted up with each job',
-  'queue/metrics ProcessMetrics': 'the schemas of the responses want arrays that are not readonly',
+  'queue/metrics ProcessMetrics': 'the schemas of the responses need arrays that are not readonly',
   'runner/disk DiskWatch': 'the sum changes with each look',
   'runner/shell Reading': 'its state changes with each chunk',
   'server/openapi/document Content': 'the document is finished in place',
@@ -45,7 +45,7 @@ const WRITTEN: { readonly [place: string]: string } = {
   'server/plugins/bounds Client': 'goes up and down with its requests',
   'server/plugins/input FastifyRequest': 'a hook sets the credentials of the body',
   'server/plugins/authenticate FastifyRequest': 'a hook sets the actor',
-  'server/ssh/session Asked': 'what the log tells of a command is learnt on the way',
+  'server/ssh/session Asked': 'the fields for the log are set while the command runs',
   'server/pages/visitor FastifyRequest': 'a hook sets the visitor'
 }
 
@@ -59,7 +59,7 @@ interface Source {
 interface Block {
   readonly name: string
   readonly body: string
-  /** What follows the closing brace. */
+  /** The text after the closing brace. */
   readonly rest: string
 }
 
@@ -89,7 +89,7 @@ const INTERFACE = /^\s*(?:export )?interface (\w+)[^{]*\{/gm
 const FIELD = /(?<=^|[{;\n])\s*(readonly )?(?:\w+|'[^']+'|\[\w+: \w+\])\??:\s([^;\n{}]*)/g
 const WRITABLE_ARRAY = /(?<!readonly )(?<![}\w'\]~])[\w.~]*\[\]/
 
-/** Whether a field, or the array in it, can be written to. Methods are no fields. */
+/** Whether a field, or the array in it, can be written to. Methods are not fields. */
 function isWritable({ body }: Block): boolean {
   return [...shortened(body).matchAll(FIELD)].some(
     ([, readonly, type = '']) => !readonly || (!type.includes('=>') && WRITABLE_ARRAY.test(type))
@@ -137,7 +137,7 @@ t.test('constants of modules are in UPPER_CASE', async t => {
   )
 })
 
-t.test('exports have names, but for the commands, which oclif finds by their default export', async t => {
+t.test('exports have names, except for the commands, which oclif finds by their default export', async t => {
   t.same(
     places(({ name, text }) => (name.startsWith('cli/commands/') ? [] : (text.match(/^export default\b/gm) ?? []))),
     []

@@ -1,4 +1,4 @@
-// The pages for people: every link leads somewhere, every page is in the index, and paths of pages in the sources exist.
+// The pages for people: every link has a target, every page is in the index, and paths of pages in the sources exist.
 import { existsSync, readFileSync } from 'node:fs'
 import { basename, dirname, join, normalize } from 'node:path'
 import { root } from '../src/config.js'
@@ -28,7 +28,7 @@ function linksOf(page: string): string[] {
   return [...text.matchAll(/\]\(([^)\s]+)\)/g)].map(([, link = '']) => link).filter(link => !/^[a-z]+:/.test(link))
 }
 
-t.test('every relative link leads to a file, and to a heading of it', async t => {
+t.test('every relative link leads to an existing file and heading', async t => {
   const broken = pages.flatMap(page =>
     linksOf(page)
       .filter(link => !resolves(page, link))
@@ -82,7 +82,7 @@ t.test('README.md lists the resources that the API has', async t => {
   t.same(listed.map(name => name.toLowerCase()).sort(), tags.map(({ name }) => name.toLowerCase()).sort())
 })
 
-t.test('README.md lists everything that a home holds', async t => {
+t.test('README.md lists everything in a home', async t => {
   const listed = tableOf('The home').flatMap(([paths = '']) =>
     [...paths.matchAll(/`([\w.]+)\/?`/g)].map(([, name]) => name)
   )

@@ -1,5 +1,5 @@
-// A change has the same effects whichever front door makes it: each change of this table runs once as a command and once as
-// a request, from the same rows and repositories, and every row that results is compared.
+// A change has the same effects through every front door: each change of this table runs once as a command and once as a
+// request, with the same rows and repositories, and all resulting rows are compared.
 import { cpSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { closeDatabase } from '../src/db/connect/connection.js'
@@ -50,7 +50,7 @@ interface Change {
   readonly command: readonly string[]
   readonly input?: string
   readonly request: (asker: Asker) => Promise<{ statusCode: number; body: string }>
-  /** Who asks over HTTP: an administrator, unless the change needs somebody's own rights. */
+  /** The caller over HTTP: an administrator, unless the change needs a user's own rights. */
   readonly by?: Asker
   /** Tables that differ by design. */
   readonly differs?: readonly string[]
@@ -60,7 +60,7 @@ const at = `/projects/${project.id}`
 const NAME = 'ada/engine'
 const KEY = newKey('laptop')
 
-/** A command has no user. So the feed has no entry of it, and the record no system note: only the audit knows who ran it. */
+/** A command has no user. So the feed has no entry for it, and the record no system note: only the audit knows who ran it. */
 const NO_USER = ['activity_events', 'notes']
 
 const CHANGES: { readonly [name: string]: Change } = {
@@ -129,7 +129,7 @@ const CHANGES: { readonly [name: string]: Change } = {
     command: ['groups', 'create', 'crew', '--owner', 'ada'],
     request: api => api.post('/groups', { name: 'crew', path: 'crew' }),
     by: owner,
-    // Over HTTP the owner is the user who asks, and gets no mail about that.
+    // Over HTTP the owner is the caller, who gets no mail about it.
     differs: ['mails', 'mail_deliveries']
   },
   'change a group': {
@@ -231,7 +231,7 @@ const CHANGES: { readonly [name: string]: Change } = {
   }
 }
 
-/** They name the door itself: who asked, from where, in which process; or they are random. */
+/** Columns about the front door itself: who made the change, from where, in which process; or random values. */
 const IGNORED: ReadonlySet<string> = new Set([
   'deploy_keys.user_id',
   'issues.updated_by_id',
@@ -241,7 +241,7 @@ const IGNORED: ReadonlySet<string> = new Set([
   'users.private_token_hash'
 ])
 
-/** Tables of the door itself. */
+/** Tables of the front door itself. */
 const OF_THE_DOOR: ReadonlySet<string> = new Set([
   'audit_events',
   // Spread over random rows.
@@ -296,20 +296,20 @@ async function restore(all: Rows): Promise<void> {
   }
   rmSync(join(home, 'repositories'), { recursive: true })
   cpSync(join(home, 'saved'), join(home, 'repositories'), { recursive: true, preserveTimestamps: true })
-  // What this process remembers of rows goes with its pool.
+  // Values that this process remembers from rows are forgotten with its pool.
   await closeDatabase()
 }
 
 cpSync(join(home, 'repositories'), join(home, 'saved'), { recursive: true, preserveTimestamps: true })
 const before = await readRows()
 
-/** Values that are new each time they are made, such as moments, tokens and their hashes. */
+/** Values that are new each time they are made, such as times, tokens and their hashes. */
 const FRESH = [
   /\$argon2id\$[^"\s]+/g,
   /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g,
   /\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|\+00:00| UTC)?/g,
   /[0-9a-f]{40,}/g,
-  // How mail names who made the change.
+  // The name in mail for the user who made the change.
   /User 1 \(@root-of-all\)|"by":"User 1"|"by":"An administrator"|An administrator/g
 ]
 
@@ -320,7 +320,7 @@ function comparable(value: unknown): unknown {
   return FRESH.reduce((text, fresh) => text.replace(fresh, 'fresh'), value)
 }
 
-/** The rows of every table, without what differs by design. */
+/** The rows of every table, without those that differ by design. */
 async function resulting(differs: readonly string[]): Promise<Rows> {
   const found = Object.entries(await readRows()).filter(([name]) => !OF_THE_DOOR.has(name) && !differs.includes(name))
   return Object.fromEntries(found.map(([name, all]) => [name, all.map(row => comparableRow(name, row)).sort(byText)]))

@@ -41,9 +41,9 @@ export interface Administrator {
 }
 
 export interface PreparedOptions extends ApplianceOptions {
-  /** The administrator of a home that is not empty. */
+  /** The administrator of a home that already has one. */
   readonly admin?: Administrator
-  /** The home stays when the work is done. */
+  /** Keeps the home after the work. */
   readonly keep?: boolean
 }
 

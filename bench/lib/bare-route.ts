@@ -1,5 +1,5 @@
-// The program that the read of a project is compared with: Fastify with only one route, with its own pool of
-// connections, the same statement as the product, and a serialiser for its row.
+// The program with which the read of a project is compared: Fastify with only one route, with its own pool of connections, the
+// same statement as the product, and a serialiser for its row.
 import type { AddressInfo } from 'node:net'
 import Fastify from 'fastify'
 import mysql, { type ExecuteValues } from 'mysql2'
@@ -11,7 +11,7 @@ import { EMBEDDED_NAME } from '../../src/db/embedded/folder.js'
 import { secrets } from '../../src/secrets.js'
 
 const [home = '', userId = '0'] = process.argv.slice(2)
-/** The administrator who asks the product, too. */
+/** The administrator who also calls the product. */
 const asker = actorOf(
   { id: Number(userId), username: '', name: '', email: '', admin: true, external: false },
   'private'

@@ -5,13 +5,13 @@ import { join } from 'node:path'
 
 const chores = new Set<() => void>()
 
-/** Calls `chore` when the program ends. `chore` must be synchronous. The result is a function that cancels the call. */
+/** Calls `chore` when the program ends. `chore` must be synchronous. Returns a function that cancels the call. */
 export function atExit(chore: () => void): () => void {
   chores.add(chore)
   return () => chores.delete(chore)
 }
 
-/** What takes long to make stays here from one run to the next. */
+/** Files that take long to make stay here from one run to the next. */
 export const CACHE = join(tmpdir(), 'gitstead-bench-cache')
 
 /** Makes a temporary folder, which is removed when the program ends. */

@@ -7,13 +7,13 @@ export interface Figure {
   /** The limit of the figure; null when it has none. */
   readonly limit: number | null
   readonly better: 'higher' | 'lower'
-  /** For a ratio, the other side, which is measured in turns with ours in the same run. */
+  /** For a ratio: the other side, which is measured in turns with ours in the same run. */
   readonly comparison?: string
   readonly detail?: { readonly [key: string]: unknown }
 }
 
-/** Whether a figure keeps its limit; null when it has none. */
-export function isMet({ value, limit, better }: Figure): boolean | null {
+/** Whether a figure is within its limit; null when it has no limit. */
+function isMet({ value, limit, better }: Figure): boolean | null {
   if (limit === null) return null
   return better === 'higher' ? value >= limit : value <= limit
 }

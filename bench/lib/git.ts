@@ -13,7 +13,7 @@ const environment = {
   GIT_COMMITTER_EMAIL: 'bench@example.org'
 }
 
-/** Runs git and waits for its end; gives its output. Throws an error with its messages when it fails. */
+/** Runs git and waits until it ends; returns its output. Throws an error with its messages when it fails. */
 export function runGit(
   args: readonly string[],
   input: string | Buffer = '',
@@ -30,13 +30,13 @@ export function runGit(
       if (code === 0) resolve(output.trim())
       else reject(new Error(`git ${args.join(' ')}: ${complaint.trim().slice(-500)}`))
     })
-    // If git fails at once, it does not read its input. We get the reason when it ends.
+    // If git fails at once, it does not read its input. The reason is available when it ends.
     child.stdin.on('error', () => undefined)
     child.stdin.end(input)
   })
 }
 
-/** The arguments that make git send credentials with the first request, without being asked for them. */
+/** The arguments that make git send credentials with the first request, without a challenge. */
 export function authorization(username: string, token: string): string[] {
   const basic = Buffer.from(`${username}:${token}`).toString('base64')
   return ['-c', `http.extraHeader=Authorization: Basic ${basic}`]

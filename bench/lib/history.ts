@@ -1,5 +1,5 @@
-// Makes the big repository: 80,000 commits on 4,000 files in deep folders, with merges and tags. git fast-import makes
-// it once; it stays among the temporary files of the system.
+// Makes the big repository: 80,000 commits on 4,000 files in deep folders, with merges and tags. git fast-import makes it once;
+// it stays among the temporary files of the system.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs'
@@ -78,7 +78,7 @@ function commitText(number: number, revisions: Uint16Array[]): string {
 /** The first 40 commits add a hundred files each; later ones change one or two, some files much more than others. */
 function filesOf(number: number, topic: boolean): number[] {
   if (number <= 40) return Array.from({ length: 100 }, (_, at) => (number - 1) * 100 + at)
-  // A topic changes another file than master does, so that merges never conflict.
+  // A topic changes other files than master does, so that merges never conflict.
   if (topic) return [number % FILES]
   const spread = (number * 2_654_435_761) % 2 ** 32
   const first = number % 3 === 0 ? spread % 200 : spread % FILES

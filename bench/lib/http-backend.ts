@@ -1,4 +1,4 @@
-// Serves git with its own server program, as a web server would: `git http-backend` by CGI, one process per request.
+// Serves git with its own server program, as a web server would: `git http-backend` through CGI, one process per request.
 import { spawn } from 'node:child_process'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'

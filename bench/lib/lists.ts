@@ -1,4 +1,4 @@
-// Measures a list: how many requests a second one server process answers, and how many statements a request takes.
+// Measures a list: how many requests per second one server process answers, and how many statements a request takes.
 import type { Prepared } from './appliance.js'
 import { report } from './figure.js'
 import { burst, rate } from './load.js'

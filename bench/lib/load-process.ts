@@ -1,5 +1,5 @@
-// The load generator: each socket sends a request, waits for the answer, and sends the next one. We use no HTTP client:
-// at 50 us per request, it would take the core that the database needs.
+// The load generator: each socket sends a request, waits for the answer, and sends the next one. It uses no HTTP client: at
+// 50 us per request, a client would take the core that the database needs.
 import { connect, type Socket } from 'node:net'
 import { percentile } from './figure.js'
 import type { Burst, BurstResult } from './load.js'
@@ -63,7 +63,7 @@ function open(port: number): Promise<Socket> {
   })
 }
 
-/** Gives a function that takes the chunks of answers, and calls `done` with the status when an answer is complete. */
+/** Returns a function that takes the chunks of answers, and calls `done` with the status when an answer is complete. */
 function answerReader(done: (status: number) => void): (chunk: Buffer) => void {
   let head: Buffer = Buffer.alloc(0)
   let status = 0

@@ -1,5 +1,5 @@
-// Makes load from a separate process, so that the server has a core for itself. We wrote a small generator ourselves,
-// because an existing tool may not be on the machine.
+// Makes load from a separate process, so that the server has a core for itself. The generator is our own, because an existing
+// tool may not be on the machine.
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
@@ -15,7 +15,7 @@ export interface Burst {
   readonly requests: readonly string[]
   readonly connections: number
   readonly milliseconds: number
-  /** The burst ends earlier when it has sent this many requests. */
+  /** The burst ends early after this many requests. */
   readonly most?: number
 }
 
@@ -65,7 +65,7 @@ export interface RateOptions extends Omit<Burst, 'milliseconds'> {
   readonly parts: Parts
 }
 
-/** The median rate of several bursts, after a first one that does not count, and the processor time per request. */
+/** Returns the median rate of several bursts, after a first one that does not count, and the processor time per request. */
 export async function rate({ rounds = 5, milliseconds = 1500, parts, ...rest }: RateOptions) {
   await burst({ ...rest, milliseconds })
   const before = [cpuOf(parts.server), cpuOf(parts.database)] as const

@@ -7,7 +7,7 @@ interface Stat {
   readonly parent: number
   /** Seconds of processor of the process itself. */
   readonly own: number
-  /** The same with those of children that have ended. */
+  /** The same, including children that have ended. */
   readonly cpu: number
 }
 

@@ -1,4 +1,4 @@
-// Runs a program of this folder as a server, in its own process and on its own port.
+// Runs a program of this folder as a server, in a separate process and on its own port.
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'

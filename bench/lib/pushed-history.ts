@@ -1,4 +1,4 @@
-// Puts the repository of 80,000 commits into a project, as a push and its upkeep leave it.
+// Puts the repository of 80,000 commits into a project, in the state after a push and its upkeep.
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { repositoryPath } from '../../src/areas/projects/projects/repositories.js'

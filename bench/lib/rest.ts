@@ -4,7 +4,7 @@ import type { Prepared } from './appliance.js'
 
 const agent = new Agent({ keepAlive: true })
 
-/** Sends a request as the administrator and gives the parsed answer. Throws when the status is not 2xx. */
+/** Sends a request as the administrator and returns the parsed answer. Throws when the status is not 2xx. */
 export function ask<T>(appliance: Prepared, method: string, path: string, body?: object): Promise<T> {
   const payload = body === undefined ? undefined : Buffer.from(JSON.stringify(body))
   const headers = {
@@ -37,7 +37,7 @@ export interface ProjectRecord {
 export const createProject = (appliance: Prepared, name: string, more: object = {}) =>
   ask<ProjectRecord>(appliance, 'POST', '/projects', { name, ...more })
 
-/** Commits one new file by the files API. */
+/** Commits one new file through the files API. */
 export const commitFile = (appliance: Prepared, project: ProjectRecord, path: string, content: string) =>
   ask(appliance, 'POST', `/projects/${project.id}/repository/files`, {
     file_path: path,

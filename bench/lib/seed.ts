@@ -5,7 +5,7 @@ import { encrypt, newToken } from '../../src/secrets.js'
 export const USERS = 1000
 export const PROJECTS = 100_000
 
-/** Makes a thousand users, each with a namespace, and 100k projects in these. Gives the first id of each kind. */
+/** Makes a thousand users, each with a namespace, and 100k projects in these. Returns the first id of each kind. */
 export async function seedProjects(): Promise<{ firstUser: number; firstProject: number }> {
   const now = new Date()
   const firstUser = (await highest('users')) + 1
@@ -22,8 +22,8 @@ export async function seedProjects(): Promise<{ firstUser: number; firstProject:
      select ? + seq, 'user', ? + seq, concat('seeded-', seq), concat('seeded-', seq), ?, ? from seq_0_to_${USERS - 1}`,
     [firstNamespace, firstUser, now, now]
   )
-  // All projects have the same encrypted token. A list decrypts the token of every project that may show it, so the
-  // value does not matter.
+  // All projects have the same encrypted token. A list decrypts the token of every project that it may show, so the value does
+  // not matter.
   const token = encrypt(newToken())
   for (let at = 0; at < PROJECTS; at += 10_000) {
     await execute(
@@ -50,7 +50,7 @@ export async function seedMemberships(userId: number, firstProject: number, coun
   )
 }
 
-/** Makes users and has all of them be members of a group. */
+/** Makes users and adds all of them to a group. */
 export async function seedGroupMembers(groupId: number, count: number): Promise<void> {
   const now = new Date()
   const first = (await highest('users')) + 1
@@ -71,7 +71,7 @@ export async function seedGroupMembers(groupId: number, count: number): Promise<
 /** Makes pipelines with four builds each in one project, for the given commits in turn. */
 export async function seedBuilds(project: number, user: number, pipelines: number, shas: readonly string[]) {
   const now = new Date()
-  // The worker may be making the pipeline of a push meanwhile.
+  // The worker may be making the pipeline of a push at the same time.
   const first = (await highest('pipelines')) + 100
   const sha = `elt(1 + seq mod ${shas.length}, ${shas.map(() => '?').join(', ')})`
   await execute(
@@ -95,7 +95,7 @@ export async function seedBuilds(project: number, user: number, pipelines: numbe
 async function highest(
   table: 'users' | 'namespaces' | 'projects' | 'pipelines' | 'issues' | 'labels' | 'milestones'
 ): Promise<number> {
-  // The driver gives the result of coalesce as a text.
+  // The driver returns the result of coalesce as a text.
   return Number((await row<{ id: string }>(`select coalesce(max(id), 0) as id from ${table}`))?.id ?? 0)
 }
 
@@ -158,7 +158,7 @@ interface TodoSeed {
 
 const TODOS_EACH = 1000
 
-/** Makes an issue in each project, and to-dos about them: a million of the seeded users, and a thousand of two others each. */
+/** Makes an issue in each project, and to-dos about them: a million for the seeded users, and a thousand for each of two others. */
 export async function seedTodos({ firstUser, firstProject, member, administrator }: TodoSeed): Promise<void> {
   const now = new Date()
   const first = (await highest('issues')) + 1

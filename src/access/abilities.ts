@@ -1,8 +1,8 @@
-// The whole permission table ("Permissions"). An action that is not here cannot be done.
+// The whole permission table ("Permissions"). An action that is not in it is impossible.
 import { DEVELOPER, GUEST, type Level, MASTER, OWNER, REPORTER } from '../lib/levels.js'
 import type { Scope } from './scopes.js'
 
-/** The switches of a project that turn a part of it off. */
+/** The switches that turn a part of a project off. */
 export const FEATURES = [
   'issues_enabled',
   'merge_requests_enabled',
@@ -24,7 +24,7 @@ interface Levelled extends Common {
   readonly strangers?: true
   /** Clients without credentials may do it too, if the project or group is public. */
   readonly anonymous?: true
-  /** Only administrators may do it, whatever the level of others. */
+  /** Only administrators may do it, whatever the level of other users. */
   readonly admins?: true
 }
 
@@ -37,12 +37,12 @@ export interface ProjectAbility extends Levelled {
   readonly publicBuilds?: 'guests' | 'everybody'
   /** An archived project refuses it. */
   readonly writes?: true
-  /** The switch that turns it off, and what a route then answers: 403, 404, or an empty list. */
+  /** The switch that turns it off, and the response of a route while it is off: 403, 404, or an empty list. */
   readonly feature?: Feature
   readonly whenOff?: 'forbidden' | 'missing' | 'empty'
   /**
-   * The action that is checked before the parameters are: "Error conventions" names the areas whose routes answer 404
-   * and 403 before 400. All other routes check the parameters first.
+   * The action that is checked before the parameters: "Error conventions" names the areas whose routes return 404 and
+   * 403 before 400. All other routes check the parameters first.
    */
   readonly before?: string
 }
@@ -51,7 +51,7 @@ export interface GroupAbility extends Levelled {
   readonly on: 'group'
 }
 
-export interface InstanceAbility extends Common {
+interface InstanceAbility extends Common {
   readonly on: 'instance'
   /** Everybody, signed-in users, or administrators. */
   readonly least: 'anybody' | 'user' | 'admin'
@@ -64,7 +64,7 @@ export interface RecordAbility extends Common {
   readonly by: readonly ('owner' | 'author' | 'assignee')[]
   /** Members of the record's project with at least this level may do it too. */
   readonly least?: Level
-  /** The answer to others: Forbidden, NotFound or Unauthorized. */
+  /** What others get: Forbidden, NotFound or Unauthorized. */
   readonly refusal: 'forbidden' | 'missing' | 'unauthorized'
 }
 
@@ -94,16 +94,16 @@ export const abilities = {
   'job.read': { on: 'instance', least: 'admin' },
   'job.administer': { on: 'instance', least: 'admin' },
   'group.list': { on: 'instance', least: 'user' },
-  // The rule asks for can_create_group too.
+  // The rule also requires can_create_group.
   'group.create': { on: 'instance', least: 'user' },
   'group.read': { on: 'group', least: GUEST, strangers: true },
   'group.administer': { on: 'group', least: OWNER },
   'group_member.read': { on: 'group', least: GUEST, strangers: true },
   'group_member.write': { on: 'group', least: OWNER },
-  // Members may leave, so the rule looks at whose membership it is.
+  // Members may leave, so the rule checks whose membership it is.
   'group_member.remove': { on: 'group', least: GUEST, strangers: true },
   'group_access_request.read': { on: 'group', least: OWNER },
-  // Users who are members, or who cannot ask, are refused by the rule. The same holds for projects.
+  // The rule refuses members and users who may not request access. The same holds for projects.
   'group_access_request.create': { on: 'group', least: GUEST, strangers: true },
   'group_access_request.approve': { on: 'group', least: OWNER },
   'group_access_request.remove': { on: 'group', least: GUEST, strangers: true },
@@ -113,7 +113,7 @@ export const abilities = {
   'project.create': { on: 'instance', least: 'user' },
   'project.create_for_user': { on: 'instance', least: 'admin' },
   'project.read': { on: 'project', least: GUEST, strangers: true, anonymous: true },
-  // Members need a user even on public projects ("Endpoints usable without credentials").
+  // The members are only for signed-in users, even on public projects ("Endpoints usable without credentials").
   'member.read': { on: 'project', least: GUEST, strangers: true },
   'member.write': { on: 'project', least: MASTER },
   'member.remove': { on: 'project', least: GUEST, strangers: true },
@@ -122,11 +122,11 @@ export const abilities = {
   'access_request.approve': { on: 'project', least: MASTER },
   'access_request.remove': { on: 'project', least: GUEST, strangers: true },
   'project.star': { on: 'project', least: GUEST, strangers: true },
-  // The rule answers those who may not read the repository.
+  // The rule refuses users who may not read the repository.
   'project.fork': { on: 'project', least: GUEST, strangers: true },
   'project.update': { on: 'project', least: MASTER },
   'project.share': { on: 'project', least: MASTER },
-  // The name, the visibility, archiving, the removal, and the end of a fork relation.
+  // Covers the name, the visibility, archiving, the removal, and the end of a fork relation.
   'project.administer': { on: 'project', least: OWNER },
   'project.relate': { on: 'project', least: OWNER, admins: true },
   'project.transfer': { on: 'group', least: OWNER, admins: true },
@@ -141,9 +141,10 @@ export const abilities = {
     anonymous: true,
     before: 'repository.read'
   },
-  // Commits need a user even on public projects ("Endpoints usable without credentials").
+  // Commits are only for signed-in users, even on public projects ("Endpoints usable without credentials").
   'commit.read': { on: 'project', least: REPORTER, strangers: true, before: 'commit.read' },
-  // Branches need a user even on public projects; tags do not. Their areas check the project before the parameters.
+  // Branches are only for signed-in users, even on public projects; tags are not. Their areas check the project before
+  // the parameters.
   'branch.read': { on: 'project', least: REPORTER, strangers: true, before: 'branch.read' },
   'branch.write': { on: 'project', least: DEVELOPER, writes: true, before: 'branch.read' },
   'branch.protect': { on: 'project', least: MASTER, before: 'branch.read' },
@@ -154,9 +155,9 @@ export const abilities = {
   'file.read': { on: 'project', least: REPORTER, strangers: true, anonymous: true },
   'repository.write': { on: 'project', least: DEVELOPER, writes: true },
   'merge_request.read': { on: 'project', least: REPORTER, strangers: true, feature: 'merge_requests_enabled' },
-  // The project of the path is the source. The rule asks what the user may do in the target.
+  // The project in the path is the source. The rule checks what the user may do in the target.
   'merge_request.create': { on: 'project', least: DEVELOPER, writes: true, feature: 'merge_requests_enabled' },
-  // The record is found before its own ability is checked: authors and assignees need no level.
+  // The route finds the record before it checks the ability of the record: authors and assignees need no level.
   'merge_request.write': {
     on: 'project',
     least: GUEST,
@@ -165,7 +166,7 @@ export const abilities = {
     feature: 'merge_requests_enabled'
   },
   'merge_request.update': { on: 'record', by: ['author', 'assignee'], least: DEVELOPER, refusal: 'forbidden' },
-  // Who may merge depends on the target branch, and the answer to others is 401.
+  // The target branch decides who may merge. Other users get 401.
   'merge_request.accept': { on: 'project', least: GUEST, strangers: true, feature: 'merge_requests_enabled' },
   'merge_request.delete': { on: 'project', least: OWNER, feature: 'merge_requests_enabled' },
   'pipeline.read': {
@@ -191,21 +192,21 @@ export const abilities = {
   },
   'pipeline.write': { on: 'project', least: DEVELOPER, writes: true, feature: 'builds_enabled' },
   // The reference lets everybody who reads builds play them. That would let strangers start the deployments of a public
-  // project, so we ask for the level of the other actions.
+  // project, so we require the level of the other actions.
   'build.write': { on: 'project', least: DEVELOPER, writes: true, feature: 'builds_enabled' },
   'environment.read': { on: 'project', least: REPORTER, feature: 'builds_enabled' },
   'environment.create': { on: 'project', least: DEVELOPER, writes: true, feature: 'builds_enabled' },
   'environment.stop': { on: 'project', least: DEVELOPER, writes: true, feature: 'builds_enabled' },
   'environment.administer': { on: 'project', least: MASTER, feature: 'builds_enabled' },
   'trigger.administer': { on: 'project', least: MASTER, feature: 'builds_enabled' },
-  // The rules ask what the user may do with this runner.
+  // The rules check what the user may do with this runner.
   'runner.list': { on: 'instance', least: 'user' },
   'runner.read': { on: 'instance', least: 'user' },
   'runner.write': { on: 'instance', least: 'user' },
   'runner.administer': { on: 'instance', least: 'admin' },
   'project_runner.administer': { on: 'project', least: MASTER, before: 'project_runner.administer' },
-  // Planning. Records need a user even on public projects.
-  // One's own settings: whoever sees a project or group may say what to hear of it.
+  // Planning. Records are only for signed-in users, even on public projects. A user who sees a project or group may
+  // choose its notification level.
   'notification_setting.own': { on: 'instance', least: 'user' },
   'notification_setting.project': { on: 'project', least: GUEST, strangers: true },
   'notification_setting.group': { on: 'group', least: GUEST, strangers: true },
@@ -217,10 +218,10 @@ export const abilities = {
   'issue.list': { on: 'project', least: GUEST, strangers: true, feature: 'issues_enabled', whenOff: 'empty' },
   'issue.read': { on: 'project', least: GUEST, strangers: true, feature: 'issues_enabled', whenOff: 'missing' },
   'issue.create': { on: 'project', least: GUEST, strangers: true, feature: 'issues_enabled' },
-  // The rules ask whether the user may do it with this issue.
+  // The rules check whether the user may change this issue.
   'issue.write': { on: 'project', least: GUEST, strangers: true, feature: 'issues_enabled' },
   'issue.update': { on: 'record', by: ['author', 'assignee'], least: REPORTER, refusal: 'forbidden' },
-  // Labels, milestone, assignee and due date of an issue, and its project.
+  // The labels, milestone, assignee and due date of an issue, and its project.
   'issue.plan': { on: 'project', least: REPORTER, feature: 'issues_enabled' },
   'issue.delete': { on: 'project', least: OWNER, feature: 'issues_enabled' },
   'board.read': { on: 'project', least: GUEST, strangers: true, feature: 'issues_enabled' },
@@ -229,7 +230,7 @@ export const abilities = {
   'variable.administer': { on: 'project', least: MASTER, feature: 'builds_enabled' },
   'service.administer': { on: 'project', least: MASTER, before: 'service.administer' },
   'project_hook.administer': { on: 'project', least: MASTER, before: 'project_hook.administer' },
-  // The queries leave out the private snippets for those who are no members.
+  // The queries leave private snippets out for users who are not members.
   'snippet.list': {
     on: 'project',
     least: GUEST,
@@ -245,30 +246,30 @@ export const abilities = {
     whenOff: 'missing'
   },
   'snippet.create': { on: 'project', least: REPORTER, feature: 'snippets_enabled' },
-  // Those who read it are asked for the record: it may be their own.
+  // The rule also checks `snippet.change`, because the snippet may be the user's own.
   'snippet.write': { on: 'project', least: GUEST, strangers: true, feature: 'snippets_enabled' },
-  // The rules ask whether the user reads what the note or award is about.
+  // The rules check whether the user may read the target of the note or award.
   'note.read': { on: 'project', least: GUEST, strangers: true },
   'note.write': { on: 'project', least: GUEST, strangers: true },
   'note.change': { on: 'record', by: ['author'], least: MASTER, refusal: 'forbidden' },
   'award.read': { on: 'project', least: GUEST, strangers: true },
   'award.write': { on: 'project', least: GUEST, strangers: true },
   'award.remove': { on: 'record', by: ['owner'], refusal: 'unauthorized' },
-  // The to-dos of the asker. To mark something needs the right to read it.
+  // The to-dos of the caller. Marking a target requires the right to read it.
   'todo.read': { on: 'instance', least: 'user' },
   'todo.write': { on: 'instance', least: 'user' },
   'snippet.change': { on: 'record', by: ['author'], least: MASTER, refusal: 'forbidden' },
-  // The personal snippets of the asker. The rule refuses external users, who create none.
+  // The personal snippets of the caller. The rule refuses external users, who cannot create any.
   'personal_snippet.read': { on: 'instance', least: 'user' },
   'personal_snippet.write': { on: 'instance', least: 'user' }
 } as const satisfies { [action: string]: Ability }
 
 export type Action = keyof typeof abilities
 
-/** The line of an action in the table. */
+/** Returns the line of an action in the table. */
 export const abilityOf = (action: Action): Ability => abilities[action]
 
-/** The actions that are about one kind of thing. */
+/** The actions on one kind of subject. */
 export type ActionOn<Kind extends Ability['on']> = {
   [Name in Action]: (typeof abilities)[Name]['on'] extends Kind ? Name : never
 }[Action]

@@ -1,4 +1,4 @@
-// The columns of a user who acts: whoever finds out by credentials who asks reads them from `users u`.
+// The columns of a user who acts. Statements that find the user of some credentials read them from `users u`.
 import type { ActorUser } from './actor.js'
 
 export interface ActorUserColumns {
@@ -12,7 +12,7 @@ export interface ActorUserColumns {
 
 export const ACTOR_USER = 'u.id, u.username, u.name, u.email, u.admin, u.external'
 
-/** The same for a statement that has columns of these names already. */
+/** The same columns for a statement that already has columns with these names. */
 export interface PrefixedActorUser {
   readonly actor_id: number
   readonly actor_username: string

@@ -15,7 +15,7 @@ export interface ActorUser {
 
 export interface Actor {
   readonly user: ActorUser | null
-  /** How the asker proved who they are; null for nobody. */
+  /** The credentials of the caller; null for nobody. */
   readonly by:
     | 'private'
     | 'personal'
@@ -26,7 +26,7 @@ export interface Actor {
     | 'ssh'
     | 'deploy_key'
     | 'command'
-    /** By a signed link in a mail. */
+    /** A signed link in a mail. */
     | 'link'
     | null
   /** The administrator who acts as `user`. */
@@ -35,11 +35,11 @@ export interface Actor {
   readonly scopes: readonly Scope[]
   /** The fingerprint of the deploy key that opened the connection. It has no user, and a level only in its projects. */
   readonly deployKey?: string
-  /** The project of a build that nobody started, such as that of a trigger: its token reads this project alone. */
+  /** The project of a build that no user started, such as the build of a trigger: its token reads only this project. */
   readonly buildOf?: number
 }
 
-/** Returns for whom git works, a user or whoever asks from an address: they share its slots. */
+/** Returns the owner of the slots that git uses: a user, or all clients of one address, who share them. */
 export const slotOwner = ({ user }: Actor): string => (user ? `user ${user.id}` : `address ${currentClient()}`)
 
 export const nobody: Actor = { user: null, by: null, sudoer: null, scopes: [] }
@@ -52,13 +52,13 @@ export const actorOf = (user: ActorUser, by: NonNullable<Actor['by']>): Actor =>
   scopes: EVERYTHING
 })
 
-/** The user who asks, for routes about the user's own records. Throws Unauthorized for nobody. */
+/** Returns the caller, for routes about the user's own records. Throws Unauthorized for nobody. */
 export function askerOf({ user }: Actor): ActorUser {
   if (!user) throw new Unauthorized()
   return user
 }
 
-/** Who makes a change, and from where. The audit keeps it. */
+/** The person who makes a change, and where the request comes from. The audit keeps it. */
 export interface Origin {
   /** The person behind the change: with sudo, the administrator. Null for a command or the schedule. */
   readonly user: ActorUser | null
@@ -98,7 +98,10 @@ export const scheduleOrigin = (): Origin => ({
   address: hostname().slice(0, 64)
 })
 
-/** The user in whose name a change is made. Throws Unauthorized for a command or the schedule, which have no user. */
+/**
+ * Returns the user in whose name a change is made. Throws Unauthorized for a command or the schedule, which have no
+ * user.
+ */
 export function requireAsker({ asker }: Origin): ActorUser {
   if (!asker) throw new Unauthorized()
   return asker

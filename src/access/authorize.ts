@@ -1,4 +1,4 @@
-// Only this file chooses between 401 (no credentials), 404 (the asker may not know that the subject exists) and 403.
+// Only this file chooses between 401 (no credentials), 404 (the caller may not know that the subject exists) and 403.
 import { Forbidden, InsufficientScope, NotFound, Unauthorized } from '../errors.js'
 import { GUEST, INTERNAL, OWNER, PUBLIC } from '../lib/levels.js'
 import {
@@ -14,7 +14,7 @@ import { EVERYTHING } from './scopes.js'
 
 interface Visible {
   readonly visibility_level: number
-  /** The asker's effective level (membership.ts); null when the asker has none. */
+  /** The effective level of the caller (membership.ts); null without a level. */
   readonly access_level: number | null
 }
 
@@ -22,50 +22,48 @@ interface Visible {
 export interface ProjectAccess extends Visible, Readonly<Record<Feature, boolean | number>> {
   readonly archived: boolean | number
   readonly public_builds: boolean | number
-  /** The user in whose namespace the project lies; null for a group's project. */
+  /** The user whose namespace contains the project; null for the project of a group. */
   readonly namespace_owner_id: number | null
 }
 
 /** The facts on which access to a group depends. */
 export interface GroupAccess extends Visible {
-  /** Whether the asker can see at least one of the group's projects. */
+  /** Whether the caller can see at least one project of the group. */
   readonly sees_project: boolean | number
 }
 
-/** The asker's effective level in a project, 0 for none. Administrators count as owners. */
+/** Returns the caller's effective level in a project, 0 for none. Administrators count as owners. */
 export function levelIn(project: ProjectAccess, { user, deployKey }: Pick<Actor, 'user' | 'deployKey'>): number {
   if (!user) return deployKey === undefined ? 0 : (project.access_level ?? 0)
   if (user.admin || project.namespace_owner_id === user.id) return OWNER
   return project.access_level ?? 0
 }
 
-/** The asker's level in a group, 0 for none. Administrators count as owners. */
+/** Returns the caller's level in a group, 0 for none. Administrators count as owners. */
 export function levelInGroup(group: GroupAccess, { user }: Actor): number {
   if (!user) return 0
   return user.admin ? OWNER : (group.access_level ?? 0)
 }
 
-/** Whether the asker may know that the project exists. */
+/** Whether the caller may know that the project exists. */
 export function canSee(project: ProjectAccess, actor: Actor): boolean {
   return levelIn(project, actor) >= GUEST || isOpenTo(project, actor)
 }
 
-/** Whether the asker may know that the group exists. */
+/** Whether the caller may know that the group exists. */
 export function canSeeGroup(group: GroupAccess, actor: Actor): boolean {
   return levelInGroup(group, actor) >= GUEST || isOpenTo(group, actor) || Boolean(group.sees_project)
 }
 
-/**
- * Returns true where `authorizeProject` would not throw; a part of the project that is switched off is always false.
- */
+/** Whether `authorizeProject` would pass. Always false for a part of the project that is switched off. */
 export function may(actor: Actor, action: ActionOn<'project'>, project: ProjectAccess): boolean {
   const ability = abilityOf(action) as ProjectAbility
   return canSee(project, actor) && !isOff(ability, project) && allows(ability, actor, project)
 }
 
 /**
- * Throws Unauthorized, or InsufficientScope for an OAuth token, unless a token with the actor's scopes opens routes of this
- * action; `undefined` needs `api`.
+ * Throws Unauthorized, or InsufficientScope for an OAuth token, unless the scopes of the actor allow this action;
+ * `undefined` requires `api`.
  */
 export function requireScope({ scopes, by }: Actor, action: Action | undefined): void {
   const accepted = (action && abilityOf(action).scopes) ?? EVERYTHING
@@ -73,7 +71,7 @@ export function requireScope({ scopes, by }: Actor, action: Action | undefined):
   throw by === 'oauth' ? new InsufficientScope(accepted) : new Unauthorized()
 }
 
-/** Throws Unauthorized when the action needs a user and the client shows no credentials. */
+/** Throws Unauthorized when the action requires a user and the client sends no credentials. */
 export function requireUser({ user, deployKey }: Actor, action: Action): void {
   if (user || deployKey !== undefined) return
   const ability = abilityOf(action)
@@ -81,7 +79,7 @@ export function requireUser({ user, deployKey }: Actor, action: Action): void {
   if (!open) throw new Unauthorized()
 }
 
-/** Throws Unauthorized or Forbidden unless the actor may do an action that is about no project, group or record. */
+/** Throws Unauthorized or Forbidden unless the actor may do an action that is not about a project, group or record. */
 export function authorize(actor: Actor, action: ActionOn<'instance'>): void {
   requireUser(actor, action)
   const ability = abilityOf(action)
@@ -89,8 +87,8 @@ export function authorize(actor: Actor, action: ActionOn<'instance'>): void {
 }
 
 /**
- * Throws Unauthorized, NotFound or Forbidden unless the actor may do the action on the project; `undefined` is a
- * project that was not found.
+ * Throws Unauthorized, NotFound or Forbidden unless the actor may do the action on the project; `undefined` stands for
+ * a project that was not found.
  */
 export function authorizeProject(actor: Actor, action: ActionOn<'project'>, project: ProjectAccess | undefined): void {
   requireUser(actor, action)
@@ -103,7 +101,7 @@ export function authorizeProject(actor: Actor, action: ActionOn<'project'>, proj
   if (!allows(ability, actor, project)) throw new Forbidden()
 }
 
-/** The same for fetches and pushes. Somebody who pushes to an archived project reads why it takes nothing. */
+/** Does the same for fetches and pushes. A user who pushes to an archived project sees the reason for the refusal. */
 export function authorizeGit(
   actor: Actor,
   action: 'repository.read' | 'repository.write',
@@ -111,12 +109,12 @@ export function authorizeGit(
 ): void {
   requireUser(actor, action)
   if (action === 'repository.write' && project?.archived && canSee(project, actor)) {
-    throw new Forbidden('the project is archived, and takes no pushes')
+    throw new Forbidden('the project is archived and refuses pushes')
   }
   authorizeProject(actor, action, project)
 }
 
-/** Tells whether a list is empty because its part of the project is switched off. Call it after `authorizeProject`. */
+/** Whether a list is empty because its part of the project is switched off. Call it after `authorizeProject`. */
 export function answersEmpty(action: ActionOn<'project'>, project: ProjectAccess): boolean {
   const ability = abilityOf(action) as ProjectAbility
   return ability.whenOff === 'empty' && isOff(ability, project)
@@ -145,7 +143,7 @@ function allows(ability: ProjectAbility, actor: Actor, project: ProjectAccess): 
   return publicBuilds || ability.publicBuilds !== 'everybody'
 }
 
-/** Whether the asker may see a project or group of this level without being a member. */
+/** Whether the caller may see a project or group with this visibility level without being a member. */
 export function isOpenTo({ visibility_level: level }: Pick<Visible, 'visibility_level'>, { user }: Actor): boolean {
   if (level === PUBLIC) return true
   return level === INTERNAL && user !== null && !user.external

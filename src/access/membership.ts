@@ -1,33 +1,34 @@
-// The level that a user has in a project ("Permissions"): the highest of the membership in the project, the membership
-// in the group that owns it, and the memberships in groups that it is shared with, each up to the level of the share.
-// Reads, lists and counts all use these fragments.
+// The level of a user in a project ("Permissions"): the highest of the membership in the project, the membership in the
+// group that owns it, and the memberships in groups that it is shared with, each up to the level of the share. Reads,
+// lists and counts all use these fragments.
 //
 // A membership or share counts up to the day before `expires_at`; a daily task removes its row later. The fragments
 // name a project `p`. The levels are computed and not stored: with 100k projects the database takes 150 us for one
-// project (90 us with the direct membership alone) and 380 us for 20 (270 us). Where the level is known without them,
-// they are left out: administrators have every level, and the list of a member's projects begins with the levels.
+// project (90 us with only the direct membership) and 380 us for 20 (270 us). Statements leave the levels out where
+// they are known otherwise: administrators have every level, and the list of a member's projects starts from the
+// levels.
 import type { Fragment, Value } from '../db/connect/sql.js'
 import { DEVELOPER, GUEST, INTERNAL, type Level, OWNER, PUBLIC, REPORTER } from '../lib/levels.js'
 import type { Actor } from './actor.js'
 
 export type { Fragment } from '../db/connect/sql.js'
 
-/** The condition that a membership or share still counts today, for the row with this alias. */
+/** Returns the condition that a membership or share is still valid today, for the row with this alias. */
 export const lasts = (row: string) => `(${row}.expires_at is null or ${row}.expires_at > utc_date())`
 
 const sharedLevel = (user: string) => `(select max(least(l.group_access, s.access_level)) from project_group_links l
   join members s on s.source_type = 'namespace' and s.source_id = l.group_id and s.user_id = ${user} and ${lasts('s')}
   where l.project_id = p.id and ${lasts('l')})`
 
-// Most projects have no share, and their rows say so: the database then does not look for one.
+// Most projects have no shares, and `has_shares` says so: the database then does not search for them.
 const effectiveLevel = (user: string) => `cast(nullif(greatest(coalesce(m.access_level, 0), coalesce(g.access_level, 0),
   if(p.has_shares, coalesce(${sharedLevel(user)}, 0), 0)), 0) as unsigned)`
 
-/** The parts of a statement that reads the levels of an asker with each project `p`. */
+/** The parts of a statement that reads the levels of a caller in each project `p`. */
 export interface Membership {
-  /** `access_level` is the effective level. `permissions` in the requirement shows the others. */
+  /** `access_level` is the effective level. The field `permissions` of the requirement shows the other levels. */
   readonly columns: string
-  /** More of them, behind those: what only the record of a project shows. */
+  /** More columns after `columns`, which only the record of a single project shows. */
   readonly shown: string
   /** They come after `p` and add no rows. */
   readonly joins: string
@@ -35,7 +36,10 @@ export interface Membership {
   readonly values: (asker: Value, before: readonly Value[], after: readonly Value[]) => Value[]
 }
 
-/** What a member has set. `permissions` shows it to members alone, so that others cost no look. */
+/**
+ * The notification level that a member chose. `permissions` shows it only to members, so that other rows cost no
+ * look-up.
+ */
 const notified = (
   type: 'Project' | 'Group',
   { member, user, source }: { member: string; user: string; source: string }
@@ -59,12 +63,16 @@ const JOINS = joinsOf('?')
 export const LEVEL_OF_EACH = { column: `${effectiveLevel('u.id')} as access_level`, joins: joinsOf('u.id') }
 
 /**
- * The effective level of the user of a column such as `t.user_id` in the project `p`: for a statement that starts from few rows,
- * with two look-ups for each. `visibleProjects` begins with all memberships. Null for none; the owner of a namespace has no row.
+ * Returns the effective level in the project `p` of the user in a column such as `t.user_id`: for a statement that
+ * starts from few rows, with two look-ups for each. `visibleProjects` starts from all memberships instead. Null without
+ * a level; the owner of a namespace has no row.
  */
 export const levelBy = (user: string) => ({ level: effectiveLevel(user), joins: joinsOf(user) })
 
-/** Each way into one project with at least this level, as `user_id`; with `user`, of this column such as `u.id` alone. */
+/**
+ * Returns each kind of access to one project with at least this level, as `user_id`; with `user`, only for the user in
+ * this column, such as `u.id`.
+ */
 function waysInto(projectId: number, least: Level = GUEST, user?: string) {
   const of = (column: string) => (user === undefined ? '' : ` and ${column} = ${user}`)
   const from = (level: string) => (least === GUEST ? '' : ` and ${level} >= ${least}`)
@@ -83,7 +91,10 @@ function waysInto(projectId: number, least: Level = GUEST, user?: string) {
   }
 }
 
-/** The members of one project as `user_id`: its own, those of its group, and of groups that it is shared with. */
+/**
+ * Returns the members of one project as `user_id`: its own members, those of its group, and those of groups that it is
+ * shared with.
+ */
 export function membersOfProject(projectId: number): Fragment {
   const ways = Object.values(waysInto(projectId))
   return { sql: ways.map(({ sql }) => sql).join('\n union all '), values: ways.flatMap(({ values }) => values) }
@@ -103,7 +114,7 @@ const USER: Membership = {
   values: (asker, before, after) => [asker, ...before, asker, asker, ...after]
 }
 
-/** `levelIn` gives administrators the level of an owner, whatever the row says. */
+/** Reads no effective level, because `levelIn` gives administrators the level of an owner anyway. */
 const ADMINISTRATOR: Membership = {
   columns: withLevel('null'),
   shown: SHOWN,
@@ -111,7 +122,7 @@ const ADMINISTRATOR: Membership = {
   values: (asker, before, after) => [...before, asker, asker, ...after]
 }
 
-/** The asker is the fingerprint of a deploy key. Several records may have it, and the best one counts. */
+/** The caller is the fingerprint of a deploy key. Several records may have it, and the highest level counts. */
 const DEPLOY_KEY: Membership = {
   columns: `null as project_access_level, null as group_access_level, cast((select max(if(k.can_push, ${DEVELOPER}, ${REPORTER})) from deploy_keys k
       join deploy_key_projects l on l.deploy_key_id = k.id
@@ -121,7 +132,7 @@ const DEPLOY_KEY: Membership = {
   values: (asker, before, after) => [asker, ...before, ...after]
 }
 
-/** The asker is the user `u` of the statement. */
+/** The caller is the user `u` of the statement. */
 export const OF_USER: Membership = {
   columns: withLevel(effectiveLevel('u.id')),
   shown: SHOWN,
@@ -131,7 +142,7 @@ export const OF_USER: Membership = {
 
 export const MEMBERSHIPS: readonly Membership[] = [NOBODY, USER, ADMINISTRATOR, DEPLOY_KEY]
 
-/** The cheapest of MEMBERSHIPS that has what `authorize` needs for this actor. */
+/** Returns the cheapest of MEMBERSHIPS that has what `authorize` needs for this actor. */
 export function membershipOf({ user, deployKey }: Actor): Membership {
   if (!user) return deployKey === undefined ? NOBODY : DEPLOY_KEY
   return user.admin ? ADMINISTRATOR : USER
@@ -146,9 +157,9 @@ const SHARED = `select l.project_id as id from members s join project_group_link
 const OWN_NAMESPACE = 'select o.id from namespaces o where o.owner_id = ?'
 
 /**
- * The projects of a user's memberships, as a table of `id`, `level` and LEVELS: a row for each way to a project, so that
- * a statement groups them by project with HIGHEST. It starts from the memberships of the user and takes 0.2 ms;
- * conditions joined by OR looked at every project and took 20 ms with 100k projects.
+ * Returns the projects of a user's memberships, as a table of `id`, `level` and LEVELS: one row for each access to a
+ * project, so a statement groups them by project with HIGHEST. It starts from the memberships of the user and takes 0.2
+ * ms; conditions joined by OR examined every project and took 20 ms with 100k projects.
  */
 export const projectsOfMember = (userId: number): Fragment => ({
   sql: `select d.source_id as id, d.access_level as level, d.access_level as project_access_level,
@@ -180,11 +191,14 @@ export const OF_PAGE: Membership = {
   values: (asker, before, after) => [asker, asker, ...before, ...after]
 }
 
-/** The visibility levels that open a project to this user without a membership. */
+/** Returns the visibility levels that open a project to this user without a membership. */
 export const openLevels = ({ external }: { readonly external: boolean }): readonly number[] =>
   external ? [PUBLIC] : [INTERNAL, PUBLIC]
 
-/** The condition that the asker may see the project `p`; with `least`, as a stranger may or with this level. */
+/**
+ * Returns the condition that the caller may see the project `p`; with `least`, that it is open to the caller without a
+ * membership, or that the caller has this level.
+ */
 export function visibleProjects({ user }: Actor, least: Level = GUEST): Fragment {
   if (user?.admin) return { sql: '1 = 1', values: [] }
   if (!user) return { sql: `p.visibility_level = ${PUBLIC}`, values: [] }
@@ -197,14 +211,14 @@ export function visibleProjects({ user }: Actor, least: Level = GUEST): Fragment
   }
 }
 
-/** The facts of a project on which it depends who sees it. */
+/** The facts that decide who sees a project. */
 export interface SeenProject {
   readonly id: number
   readonly visibility_level: number
   readonly has_shares: number
 }
 
-/** The condition that the user `u` has at least this level in a project. For many users and one project. */
+/** Returns the condition that the user `u` has at least this level in a project. For many users and one project. */
 export function usersWithLevel({ id, has_shares: hasShares }: SeenProject, least: Level): Fragment {
   const { share, ...others } = waysInto(id, least, 'u.id')
   const ways = [...Object.values(others), ...(hasShares === 1 ? [share] : [])]
@@ -214,35 +228,41 @@ export function usersWithLevel({ id, has_shares: hasShares }: SeenProject, least
   }
 }
 
-/** The condition that the user `u` may see a project; with `least`, as a stranger may or with this level. */
+/**
+ * Returns the condition that the user `u` may see a project; with `least`, that it is open to the user without a
+ * membership, or that the user has this level.
+ */
 export function usersWhoSee(project: SeenProject, least: Level = GUEST): Fragment {
   if (project.visibility_level === PUBLIC) return { sql: 'true', values: [] }
   const { sql, values } = usersWithLevel(project, least)
   return { sql: project.visibility_level === INTERNAL ? `(not u.external or ${sql})` : sql, values }
 }
 
-/** The namespaces whose projects the user owns, as a table of `id`: the user's own, and the groups that they own. */
+/**
+ * Returns the namespaces whose projects the user owns, as a table of `id`: the user's own, and the groups that the user
+ * owns.
+ */
 export const ownedNamespaces = (userId: number): Fragment => ({
   sql: `${OWN_NAMESPACE} union all ${GROUPS} and r.access_level = ${OWNER}`,
   values: [userId, userId]
 })
 
-/** The join that gives the asker's level in a group `n` as `m.access_level`. */
+/** Returns the join that reads the caller's level in a group `n` as `m.access_level`. */
 export const groupMembership = (userId: number): Fragment => ({
   sql: `left join members m on m.source_type = 'namespace' and m.source_id = n.id and m.user_id = ? and ${lasts('m')}`,
   values: [userId]
 })
 
-/** The condition that the asker is a member of the group `n`. */
+/** Returns the condition that the caller is a member of the group `n`. */
 export const groupsOfMember = ({ user }: Actor): Fragment => ({ sql: `n.id in (${GROUPS})`, values: [user?.id ?? 0] })
 
-/** The condition that the asker is an owner of the group `n`. */
+/** Returns the condition that the caller is an owner of the group `n`. */
 export const ownedGroups = ({ user }: Actor): Fragment => ({
   sql: `n.id in (${GROUPS} and r.access_level = ${OWNER})`,
   values: [user?.id ?? 0]
 })
 
-/** The condition that the asker may see the group `n`: also by one of its projects. */
+/** Returns the condition that the caller may see the group `n`, if only because of one of its projects. */
 export function visibleGroups(actor: Actor): Fragment {
   const { user } = actor
   if (user?.admin) return { sql: '1 = 1', values: [] }

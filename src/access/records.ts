@@ -4,7 +4,7 @@ import { type ActionOn, abilityOf, type RecordAbility } from './abilities.js'
 import type { Actor } from './actor.js'
 import { levelIn, type ProjectAccess } from './authorize.js'
 
-/** The users whom a record names, and the project that it belongs to. */
+/** The users whom a record names, and its project. */
 export interface RecordAccess {
   readonly owner?: number | null
   readonly author?: number | null
@@ -13,8 +13,8 @@ export interface RecordAccess {
 }
 
 /**
- * Throws Forbidden, NotFound or Unauthorized, as the line of the action says, unless the actor may do the action on the
- * record. `what` is the name of the record in a NotFound, such as `Personal Access Token`.
+ * Throws Forbidden, NotFound or Unauthorized, as the line of the action requires, unless the actor may do the action on
+ * the record. `what` is the name of the record in a NotFound, such as `Personal Access Token`.
  */
 export function authorizeRecord(actor: Actor, action: ActionOn<'record'>, record: RecordAccess, what?: string): void {
   if (!actor.user) throw new Unauthorized()

@@ -1,4 +1,4 @@
-// What a token may be used for ("Tokens, scopes, OAuth").
+// What a token gives access to ("Tokens, scopes, OAuth").
 
 export const SCOPES = ['api', 'read_user'] as const
 export type Scope = (typeof SCOPES)[number]
@@ -6,5 +6,5 @@ export type Scope = (typeof SCOPES)[number]
 /** The scopes of credentials without limits: a private token, a password, a session, a command. */
 export const EVERYTHING: readonly Scope[] = ['api']
 
-/** The scopes in a stored text, separated by spaces. Leaves out scopes that this version does not know. */
+/** Returns the scopes in a stored text, separated by spaces. Leaves out scopes that this version does not know. */
 export const scopesIn = (text: string): Scope[] => SCOPES.filter(scope => text.split(' ').includes(scope))

@@ -1,4 +1,5 @@
-// Describes an ability in words for the OpenAPI document: who may do it, and what answer others get.
+// Describes an ability in words for the OpenAPI document: the clients that may use it, and the response to other
+// clients.
 import { GUEST, levelName } from '../lib/levels.js'
 
 /** The subject of the words: any line of the abilities table. */
@@ -17,9 +18,9 @@ interface Described {
   readonly refusal?: string
 }
 
-const WHEN_OFF = { forbidden: 'Answers 403', missing: 'Answers 404', empty: 'Answers an empty list' }
+const WHEN_OFF = { forbidden: 'Returns 403', missing: 'Returns 404', empty: 'Returns an empty list' }
 
-/** Says in sentences who may do it. */
+/** Returns sentences that say which clients may do it. */
 export function whoMay(ability: Described): string {
   const { writes, feature, whenOff = 'forbidden', scopes } = ability
   const sentences = [
@@ -28,7 +29,7 @@ export function whoMay(ability: Described): string {
     publicBuildsOf(ability),
     writes && 'Archived projects refuse it.',
     feature && `${WHEN_OFF[whenOff]} while \`${feature}\` is off.`,
-    scopes?.includes('read_user') && 'A token of the scope `read_user` is enough.'
+    scopes?.includes('read_user') && 'A token with the scope `read_user` is enough.'
   ]
   return sentences.filter(Boolean).join(' ')
 }
@@ -43,7 +44,7 @@ function membersOf({ on, least, by, admins }: Described): string {
   return `For the ${by?.join(' or ')} of the record${members}, and administrators.`
 }
 
-/** Says which clients who are not members may do it: projects and groups that are not private are open to them. */
+/** Describes the access of clients who are not members: projects and groups that are not private are open to them. */
 function othersOf({ on, strangers, anonymous, publicBuilds }: Described): string | undefined {
   if (!strangers || publicBuilds === 'everybody') return undefined
   return anonymous

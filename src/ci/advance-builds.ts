@@ -1,5 +1,5 @@
-// What happens next in a pipeline whose builds do not all go by their stages: some have needs, wait for a moment, or share
-// a resource. The builds themselves are looked at here; advance.ts does the same for other pipelines by counts alone.
+// Decides what happens next in a pipeline whose builds do not only follow their stages: some have needs, wait for a time, or
+// share a resource. This file looks at the builds themselves; advance.ts does the same for other pipelines with counts only.
 import { RUNS_AFTER } from './advance.js'
 import type { BuildWhen } from './config-types.js'
 import { aggregateStatus, type BuildStatus, counterOf, isComplete, noBuilds, statusOfCounts } from './status.js'
@@ -14,23 +14,23 @@ export interface AdvancingBuild {
   readonly allowFailure: boolean
   /** The names of builds that must end before; null means all builds of earlier stages. */
   readonly needs: readonly string[] | null
-  /** Whether it waits for a moment or a resource after its turn has come. */
+  /** Whether it waits for a time or a resource after its turn has come. */
   readonly waits: boolean
-  /** Its turn has come, and it waits. */
+  /** Whether its turn has come and it is waiting. */
   readonly ready: boolean
 }
 
 /** The created builds whose turn has come. */
 export interface NextMoves {
   readonly pending: readonly AdvancingBuild[]
-  /** They wait for a moment or a resource now, and stay created. */
+  /** These wait for a time or a resource now, and stay created. */
   readonly ready: readonly AdvancingBuild[]
   readonly skipped: readonly AdvancingBuild[]
 }
 
 /**
- * The moves of all builds whose turn has come. One call is enough: after these moves there are no others until a build
- * changes. A build may need others of its own stage or of earlier ones only, and never in a circle.
+ * Returns the moves of all builds whose turn has come. One call is enough: after these moves there are no others until a build
+ * changes. A build may need only builds of its own stage or of earlier ones, and never in a circle.
  */
 export function nextMoves(builds: readonly AdvancingBuild[]): NextMoves {
   const moves = { pending: [] as AdvancingBuild[], ready: [] as AdvancingBuild[], skipped: [] as AdvancingBuild[] }
@@ -52,7 +52,7 @@ export function nextMoves(builds: readonly AdvancingBuild[]): NextMoves {
   return moves
 }
 
-/** What happens to a created build; null when it has to wait for others. */
+/** Returns the move of a created build; null when it has to wait for others. */
 function moveOf(
   { when, needs, waits }: AdvancingBuild,
   ofStages: BuildStatus,
@@ -78,7 +78,7 @@ function stagesOf(builds: readonly AdvancingBuild[]): AdvancingBuild[][] {
   return [...stages].sort(([a], [b]) => a - b).map(([, stage]) => stage)
 }
 
-/** The builds of a stage, each after those of the same stage that it needs. */
+/** The builds of a stage, each after the builds of the same stage that it needs. */
 function inOrderOfNeeds(stage: readonly AdvancingBuild[]): AdvancingBuild[] {
   const byName = new Map(stage.map(build => [build.name, build]))
   const ordered: AdvancingBuild[] = []
@@ -101,7 +101,7 @@ function inOrderOfNeeds(stage: readonly AdvancingBuild[]): AdvancingBuild[] {
 }
 
 /**
- * The skipped builds that get another chance when builds of these names run again: those that need them, and with `stages`
+ * Returns the skipped builds that get another chance when builds of these names run again: those that need them, with `stages`
  * also those that wait for their stages, and so on.
  */
 export function buildsToRearm(

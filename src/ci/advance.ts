@@ -1,15 +1,15 @@
-// What happens next in a pipeline, from the counts of its stages: however many builds it has, few rows tell.
+// Decides what happens next in a pipeline from the counts of its stages, so that few rows are read even for many builds.
 import type { BuildWhen } from './config-types.js'
 import { type BuildStatus, isComplete, noBuilds, type StatusCounts, statusOfCounts } from './status.js'
 
 export interface StageCounts {
   /** Stages run in the order of their positions, which may have gaps. */
   readonly position: number
-  /** Of the stage's latest builds: a build that was retried is no longer counted. */
+  /** Counts of the latest builds of the stage: a build that was retried is no longer counted. */
   readonly counts: StatusCounts
 }
 
-/** A stage whose turn has come. Its created builds whose `when` is in `runs` become pending, its other ones skipped. */
+/** A stage whose turn has come. Its created builds whose `when` is in `runs` become pending, the others skipped. */
 export interface StageStart {
   readonly position: number
   readonly runs: readonly BuildWhen[]
@@ -36,7 +36,7 @@ const WHENS = Object.keys(RUNS_AFTER) as BuildWhen[]
 export function stageToStart(stages: readonly StageCounts[]): StageStart | null {
   const earlier = noBuilds()
   for (const { position, counts } of [...stages].sort((a, b) => a.position - b.position)) {
-    // Before the first stage there are no builds. Their status is skipped, which lets the same builds run as a success.
+    // The first stage has no builds before it. Their status is skipped, which lets the same builds run as a success.
     const prior = statusOfCounts(earlier)
     if (!isComplete(prior)) return null
     if (counts.created > 0) return { position, runs: WHENS.filter(when => RUNS_AFTER[when].includes(prior)) }

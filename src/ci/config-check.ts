@@ -1,22 +1,23 @@
-// Checks what needs all jobs together: stages, dependencies, needs, and environments that another job stops.
+// Checks rules that involve several jobs: stages, dependencies, needs, and environments that another job stops.
+
+import { nearest } from '../lib/nearest.js'
 import type { CiConfig, CiJob, CiNeed } from './config-types.js'
 import { printable, type Report } from './config-values.js'
 import { findCircle } from './keys/needs.js'
-import { nearest } from './nearest.js'
 
 // The most expensive pattern takes a few milliseconds for one ref, and every push matches all patterns.
 const EXPRESSION_LIMIT = 200
 const isExpression = (entry: string) => entry.startsWith('/')
-/** Different files whose content makes keys of caches: each is looked up for each pipeline. */
+/** The most different files whose content determines keys of caches: each is looked up for each pipeline. */
 const KEY_FILE_LIMIT = 100
-/** Different refs that `changes` compares with. */
+/** The most different refs that `changes` compares with. */
 const COMPARED_LIMIT = 10
-/** Needs of all jobs together, with those that `parallel` makes. */
+/** The most needs of all jobs together, including those that `parallel` makes. */
 const NEED_LIMIT = 20_000
 
 interface Known {
   readonly config: CiConfig
-  /** By the name of a job, and by that of the job of which `parallel` made it. */
+  /** The jobs by name, and by the name of the job from which `parallel` made them. */
   readonly jobs: ReadonlyMap<string, readonly CiJob[]>
   readonly stageOf: ReadonlyMap<string, number>
 }
@@ -50,12 +51,12 @@ export function checkConfig(config: CiConfig, report: Report): void {
   checkCircles(known, report)
 }
 
-/** The files whose content makes keys of caches. */
+/** The files whose content determines keys of caches. */
 export const keyFilesOf = (jobs: readonly CiJob[]): string[] => [
   ...new Set(jobs.flatMap(({ caches }) => caches.flatMap(({ keyFiles }) => keyFiles ?? [])))
 ]
 
-/** Two jobs may have the same name after `parallel` has made names. */
+/** Groups the jobs by name. Two jobs may have the same name after `parallel` has made names. */
 function jobsByName(all: readonly CiJob[]): Map<string, CiJob[]> {
   const jobs = new Map<string, CiJob[]>()
   for (const job of all) {
@@ -64,7 +65,7 @@ function jobsByName(all: readonly CiJob[]): Map<string, CiJob[]> {
   return jobs
 }
 
-/** `parallel` makes jobs with the same faults; one of them is enough. */
+/** `parallel` makes jobs with the same faults; checking one of them is enough. */
 const firstOfEach = (jobs: readonly CiJob[]) => jobs.filter(({ parallel }) => parallel === null || parallel.index === 1)
 
 const list = (stages: readonly string[]) => {
@@ -112,7 +113,7 @@ function checkCircles({ config, jobs }: Known, report: Report): void {
   if (circle) report('jobs', `need each other in a circle: ${circle.slice(0, 12).map(printable).join(' → ')}`)
 }
 
-/** The names of the jobs that needs mean, of those in `jobs`. */
+/** The names of the jobs in `jobs` to which needs refer. */
 export const neededNames = (
   needs: readonly CiNeed[],
   jobs: ReadonlyMap<string, readonly { readonly name: string }[]>

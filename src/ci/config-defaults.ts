@@ -1,4 +1,4 @@
-// The keys that a job takes over from the root of the file, or from `default`, when it lacks them.
+// The keys that a job inherits from the root of the file, or from `default`, when it lacks them.
 import type { CiArtifacts, CiCache, CiIdToken, CiImage, CiRetry, CiVariable } from './config-types.js'
 import {
   checkKeys,
@@ -19,7 +19,7 @@ import { readIdTokens } from './keys/id-tokens.js'
 import { readRetry } from './keys/retry.js'
 import { readTimeout } from './keys/timing.js'
 
-/** A job's own value replaces that of the file as a whole. */
+/** The values that jobs share. A job's own value replaces that of the file as a whole. */
 export interface Shared {
   readonly beforeScript: readonly string[]
   readonly afterScript: readonly string[]
@@ -50,11 +50,11 @@ export const SHARED_KEYS = {
 const FIELDS = Object.keys(SHARED_KEYS) as (keyof Shared)[]
 const NAMES: readonly string[] = Object.values(SHARED_KEYS)
 
-/** Keys of the root that jobs take over. */
+/** Keys of the root that jobs inherit. */
 const OF_ROOT: readonly string[] = ['image', 'services', 'before_script', 'after_script', 'cache']
 
 /** Reads the keys of one place. A key that is absent gets a value that does nothing. */
-export function readShared(section: Section, only: readonly string[] = NAMES): Shared {
+function readShared(section: Section, only: readonly string[] = NAMES): Shared {
   const entries = new Map([...section.entries].filter(([key]) => typeof key === 'string' && only.includes(key)))
   const read = { ...section, entries }
   return {
@@ -76,7 +76,7 @@ export interface Defaults extends Shared {
   readonly variables: readonly CiVariable[]
 }
 
-/** What the root says, and what `default` says. A key may stand in one of the two only. */
+/** Reads the values at the root and in `default`. A key may be in only one of the two. */
 export function readDefaults(root: Section): Shared {
   const ofRoot = readShared(root, OF_ROOT)
   const value = given(root, 'default')
@@ -86,16 +86,16 @@ export function readDefaults(root: Section): Shared {
   checkKeys(section, NAMES, ['hooks', 'identity'])
   for (const key of OF_ROOT) {
     if (given(root, key) !== undefined && given(section, key) !== undefined) {
-      reportAt(section, key, `stands at the root of the file, too: keep one of them`)
+      reportAt(section, key, `is also at the root of the file: keep one of them`)
     }
   }
   return choose(readShared(section), ofRoot, key => given(section, key) !== undefined)
 }
 
-/** Not specified: a job may have the name of a later key. What has a script, or starts a pipeline, is a job. */
+/** Not specified: a job may have the name of a later key. A mapping with a script or a trigger is a job. */
 export const isJob = (value: unknown): boolean => value instanceof Map && (value.has('script') || value.has('trigger'))
 
-/** The values of a job: its own for the keys that it has, and those that it inherits. */
+/** The values of a job: its own for the keys that it has, and the inherited ones. */
 export function withDefaults(section: Section, defaults: Defaults): Shared {
   const inherits = readInherit(section, 'default', NAMES)
   const own = readShared(section)
@@ -117,7 +117,7 @@ export function inheritedVariables(section: Section, variables: readonly CiVaria
   return variables.filter(({ key }) => inherits(key))
 }
 
-/** Returns whether a job inherits a name, as its key `inherit` says. */
+/** Returns whether a job inherits a name, according to its key `inherit`. */
 function readInherit(section: Section, key: 'default' | 'variables', names: readonly string[]) {
   const value = given(section, 'inherit') === undefined ? undefined : readSection(section, 'inherit')
   const wish = value && given(value, key)

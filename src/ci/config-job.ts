@@ -24,7 +24,7 @@ import { patternProblem } from './refs.js'
 import { readRules } from './rules/read-rules.js'
 import { readSelection } from './rules/selection.js'
 
-export const JOB_KEYS = [
+const JOB_KEYS = [
   ...Object.values(SHARED_KEYS),
   'script',
   'stage',
@@ -49,7 +49,7 @@ export const JOB_KEYS = [
 const LATER_KEYS = ['secrets', 'dast_configuration']
 const IDLE_KEYS = ['release', 'pages', 'hooks', 'identity', 'run', 'manual_confirmation']
 
-/** The jobs in their canonical form. A wrong value is reported, and the default of the key replaces it. */
+/** Returns the jobs in their canonical form. A wrong value is reported, and the default of the key replaces it. */
 export function readJob(name: string, section: Section, defaults: Defaults): CiJob[] {
   checkKeys(section, JOB_KEYS, LATER_KEYS, IDLE_KEYS)
   const inherit = readSection(section, 'inherit')
@@ -120,7 +120,7 @@ function readCoverage(section: Section): string | null {
   return source ?? null
 }
 
-/** `over` wins. */
+/** Merges two lists of variables; `over` wins. */
 export function mergeVariables(under: readonly CiVariable[], over: readonly CiVariable[]): CiVariable[] {
   return [...new Map([...under, ...over].map(variable => [variable.key, variable])).values()]
 }

@@ -6,7 +6,7 @@ export const BUILD_WHENS = ['on_success', 'on_failure', 'always', 'manual', 'del
 export type BuildWhen = (typeof BUILD_WHENS)[number]
 
 export const ARTIFACT_WHENS = ['on_success', 'on_failure', 'always'] as const
-export type ArtifactWhen = (typeof ARTIFACT_WHENS)[number]
+type ArtifactWhen = (typeof ARTIFACT_WHENS)[number]
 
 export const ENVIRONMENT_ACTIONS = ['start', 'stop', 'prepare', 'verify', 'access'] as const
 export type EnvironmentAction = (typeof ENVIRONMENT_ACTIONS)[number]
@@ -14,23 +14,23 @@ export type EnvironmentAction = (typeof ENVIRONMENT_ACTIONS)[number]
 export const ENVIRONMENT_TIERS = ['production', 'staging', 'testing', 'development', 'other'] as const
 export type EnvironmentTier = (typeof ENVIRONMENT_TIERS)[number]
 
-/** Who may download artifacts, of those who see the build. Other builds get them in any case. */
+/** The users who may download artifacts, among those who can see the build. Other builds always get them. */
 export const ARTIFACT_ACCESS = ['all', 'developer', 'maintainer', 'none'] as const
 export type ArtifactAccess = (typeof ARTIFACT_ACCESS)[number]
 
 export interface CiVariable {
   readonly key: string
   readonly value: string
-  /** True: nothing in the value is replaced by other variables. */
+  /** True: variables in the value are not replaced. */
   readonly raw?: true
 }
 
 export const CACHE_POLICIES = ['pull-push', 'pull', 'push'] as const
 
 export interface CiCache {
-  /** With `keyFiles`, what comes before the rest of the key. */
+  /** With `keyFiles`, the beginning of the key. */
   readonly key: string | null
-  /** The files whose content makes the rest of the key; null for a key that is written as it is. */
+  /** The files whose content determines the rest of the key; null for a literal key. */
   readonly keyFiles: readonly string[] | null
   readonly untracked: boolean
   readonly paths: readonly string[]
@@ -41,18 +41,18 @@ export interface CiCache {
   readonly unprotect: boolean
 }
 
-/** An image, or a service, that is started in another way than its maker meant. */
+/** An image, or a service, that is started differently from its defaults. */
 export interface CiContainer {
   readonly name: string
   /** The host name of a service. */
   readonly alias: string | null
   readonly entrypoint: readonly string[] | null
   readonly command: readonly string[] | null
-  /** Variables of a service alone. */
+  /** Variables of this service only. */
   readonly variables: readonly CiVariable[]
 }
 
-/** Mostly a name alone. */
+/** Usually only a name. */
 export type CiImage = string | CiContainer
 
 export interface CiArtifacts {
@@ -69,7 +69,7 @@ export interface CiArtifacts {
 }
 
 export interface CiEnvironment {
-  /** The name as it is written, with its variables not expanded. */
+  /** The name as written, with its variables not expanded. */
   readonly name: string
   readonly url: string | null
   readonly action: EnvironmentAction
@@ -80,9 +80,9 @@ export interface CiEnvironment {
   readonly tier: EnvironmentTier | null
 }
 
-/** A job that must end before another one starts. */
+/** A job that must end before another job starts. */
 export interface CiNeed {
-  /** The name of a job, or of all jobs that `parallel` has made of it. */
+  /** The name of a job, or of all jobs that `parallel` has made from it. */
   readonly job: string
   /** Whether the artifacts of that job are unpacked. */
   readonly artifacts: boolean
@@ -93,32 +93,32 @@ export interface CiNeed {
 /** A job of another pipeline, whose artifacts are unpacked. Texts may contain variables. */
 export interface CiOuterNeed {
   readonly job: string
-  /** The path of a project, of whose newest successful pipeline of `ref` the job is; null with `pipeline`. */
+  /** The path of a project: the job is in its newest successful pipeline of `ref`; null with `pipeline`. */
   readonly project: string | null
   readonly ref: string | null
-  /** The number of a pipeline that has led to this one, or that such a one has started. */
+  /** The id of a pipeline that led to this one, or of a pipeline that such a pipeline started. */
   readonly pipeline: string | null
   /** True: the artifacts may be missing. */
   readonly optional: boolean
 }
 
-/** A variable with a token that this service signs: it proves to others which build has it. */
+/** A variable with a token that this service signs: it proves to other services which build has it. */
 export interface CiIdToken {
   readonly name: string
-  /** Whom the token is for. Texts may contain variables. */
+  /** The services that the token is meant for. Texts may contain variables. */
   readonly audiences: readonly string[]
 }
 
-/** When a build that failed is repeated by itself. */
+/** When a failed build is repeated automatically. */
 export interface CiRetry {
   readonly max: number
-  /** The reasons of failures that are repeated; without any, each one is. */
+  /** The reasons of failures that are repeated; empty for all reasons. */
   readonly when: readonly string[]
-  /** The exit codes that are repeated; without any, each one is. */
+  /** The exit codes that are repeated; empty for all exit codes. */
   readonly exitCodes: readonly number[]
 }
 
-/** A file that is included, as the CI file names it. */
+/** An included file, as the CI file names it. */
 export interface CiInclude {
   readonly local?: string
   readonly project?: string
@@ -127,20 +127,20 @@ export interface CiInclude {
   readonly remote?: string
   readonly template?: string
   readonly component?: string
-  /** Values for the inputs of the file, as JSON has them. */
+  /** Values for the inputs of the file, as in JSON. */
   readonly inputs?: { readonly [name: string]: unknown }
 }
 
-/** What a job starts in place of a script. Texts may contain variables. */
+/** The pipeline that a job starts instead of a script. Texts may contain variables. */
 export interface CiTrigger {
-  /** The path of another project; null for a pipeline of the same commit, made of `include`. */
+  /** The path of another project; null for a pipeline of the same commit, made from `include`. */
   readonly project: string | null
   /** Null: the default branch of that project. */
   readonly branch: string | null
   readonly include: readonly CiInclude[] | null
-  /** Whether the build ends with that pipeline, and as it does. */
+  /** Whether the build ends together with that pipeline, and with its status. */
   readonly awaited: boolean
-  /** Whether that pipeline gets the variables of the job, and those that were given to this one. */
+  /** Whether that pipeline gets the variables of the job, and the variables that this pipeline was started with. */
   readonly forwardsOwn: boolean
   readonly forwardsGiven: boolean
 }
@@ -149,7 +149,7 @@ export interface CiTrigger {
 export interface CiRule {
   readonly if: Expression | null
   readonly changes: readonly string[] | null
-  /** What `changes` compares with; null for the commit before the push. */
+  /** The ref that `changes` compares with; null for the commit before the push. */
   readonly compareTo: string | null
   readonly exists: readonly string[] | null
   readonly when: BuildWhen | 'never' | null
@@ -162,7 +162,7 @@ export interface CiRule {
 
 export interface CiJob {
   readonly name: string
-  /** The name in the file: `parallel` makes several jobs of one. */
+  /** The name in the file: `parallel` makes several jobs from one. */
   readonly baseName: string
   readonly stage: string
   readonly script: readonly string[]
@@ -170,9 +170,9 @@ export interface CiJob {
   readonly afterScript: readonly string[]
   readonly image: CiImage | null
   readonly services: readonly CiImage[]
-  /** The global variables; the job's own variables replace those of the same name. */
+  /** The global variables; the job's own variables replace those with the same name. */
   readonly variables: readonly CiVariable[]
-  /** The names of those variables that the job itself has. */
+  /** The names of the variables that the job itself has. */
   readonly ownVariables: readonly string[]
   readonly caches: readonly CiCache[]
   readonly tags: readonly string[]
@@ -181,7 +181,7 @@ export interface CiJob {
   /** Names, keywords and expressions of refs; empty for all refs. */
   readonly only: readonly string[]
   readonly except: readonly string[]
-  /** What must hold besides, and what must not: from `only` and `except` that are mappings. */
+  /** Conditions that must hold as well, and conditions that must not: from `only` and `except` as mappings. */
   readonly onlyRule: CiRule | null
   readonly exceptRules: readonly CiRule[]
   readonly environment: CiEnvironment | null
@@ -195,7 +195,7 @@ export interface CiJob {
   readonly outerNeeds: readonly CiOuterNeed[]
   /** Null: only and except decide. */
   readonly rules: readonly CiRule[] | null
-  /** Its number among those that `parallel` has made, from 1. */
+  /** Its number among the jobs that `parallel` has made, from 1. */
   readonly parallel: { readonly index: number; readonly total: number } | null
   readonly retry: CiRetry | null
   /** Seconds. */
@@ -206,7 +206,7 @@ export interface CiJob {
   /** One build of a group runs at a time. The text may contain variables. */
   readonly resourceGroup: string | null
   readonly idTokens: readonly CiIdToken[]
-  /** The exit codes of failures that nobody minds, beside `allowFailure`. */
+  /** The exit codes that count as allowed failures, in addition to `allowFailure`. */
   readonly allowFailureCodes: readonly number[]
   readonly trigger: CiTrigger | null
   /** The path of a project whose newest pipeline the job follows; it may contain variables. Null for other jobs. */
@@ -219,7 +219,7 @@ export type NewCommitAction = (typeof NEW_COMMIT_ACTIONS)[number]
 export interface CiWorkflow {
   /** They decide whether there is a pipeline at all; null means always. */
   readonly rules: readonly CiRule[] | null
-  /** What becomes of the pipeline when its branch gets another one. */
+  /** What happens to the pipeline when its branch gets a new commit. */
   readonly onNewCommit: NewCommitAction
   /** Whether the first failure cancels the rest. */
   readonly stopsOnFailure: boolean

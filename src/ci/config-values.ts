@@ -1,8 +1,9 @@
-// Reads typed values from one mapping of a CI file. Each reader reports a wrong value and gives a harmless one instead,
-// so that one pass finds all errors.
+// Reads typed values from one mapping of a CI file. Each reader reports a wrong value and returns a harmless one instead, so
+// that one pass finds all errors.
+
+import { nearest } from '../lib/nearest.js'
 import type { CiVariable } from './config-types.js'
 import { keyText, type Yaml, type YamlMapping } from './load-yaml.js'
-import { nearest } from './nearest.js'
 
 /** Takes a path such as `jobs:rspec:artifacts`, and a problem that continues the sentence, such as `is empty`. */
 export type Report = (path: string, problem: string) => void
@@ -11,7 +12,7 @@ export interface Section {
   readonly path: string
   readonly entries: YamlMapping
   readonly report: Report
-  /** Tells what does not harm, such as a key without an effect here. */
+  /** Reports something harmless, such as a key without an effect here. */
   readonly warn: Report
 }
 
@@ -19,7 +20,7 @@ export const NAME_LIMIT = 255
 /** The longest value of a variable, in bytes: the kernel starts no program with a variable of 128 KiB. */
 const VALUE_LIMIT = 100_000
 
-/** A text of a user for a message: one line of at most 64 characters. */
+/** Shortens a text of a user for a message: one line of at most 64 characters. */
 export function printable(text: string): string {
   const line = text.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g, '?')
   return line.length > 64 ? `${line.slice(0, 63)}…` : line
@@ -47,15 +48,15 @@ export function readSection(section: Section, key: string): Section | undefined 
   return undefined
 }
 
-/** What to do without a key that this service lacks. */
+/** The alternatives for keys that this service does not support. */
 const REMEDIES: { readonly [key: string]: string } = {
   secrets:
     ': keep the value in a variable of the project, or let the script fetch it from your store with a token of `id_tokens`'
 }
 
 /**
- * Reports every unknown key. `later` are keys of later versions of the format that would change what happens; `idle` are
- * those whose lack changes only what is shown.
+ * Reports every unknown key. `later` are keys of later versions of the format that would change what happens; `idle` are keys
+ * that would change only what is shown.
  */
 export function checkKeys(
   section: Section,
@@ -119,7 +120,7 @@ export function readList(section: Section, key: string, rules: ListRules = {}): 
   const value = given(section, key)
   if (value === undefined) return undefined
   const expected = rules.single ? 'should be text or a list of text' : 'should be a list of text'
-  // A reference to a list within a list, or an alias of one, gives lists in lists.
+  // A reference to a list within a list, or an alias of one, results in nested lists.
   const entries = rules.single && typeof value === 'string' ? [value] : Array.isArray(value) ? value.flat(10) : value
   if (!Array.isArray(entries)) {
     reportAt(section, key, `${expected}, not ${kindOf(entries)}`)
@@ -211,11 +212,11 @@ export function readVariables(section: Section): CiVariable[] {
 
 const RAW = { raw: true } as const
 
-/** Whether a variable says that its value is taken as it is written. */
+/** Whether a variable declares that its value is used as written. */
 const isRaw = (section: Section, entry: Yaml): boolean =>
   entry instanceof Map && entry.has('expand') && !readFlag({ ...section, entries: entry }, 'expand')
 
-/** The value of a variable as text; undefined after a report. A mapping has it in `value`, with words for people. */
+/** The value of a variable as text; undefined after a report. A mapping has it in `value`, next to a description. */
 function variableText(section: Section, entry: Yaml): string | undefined {
   if (entry instanceof Map) {
     checkKeys({ ...section, entries: entry }, ['value', 'description', 'options', 'expand'], [])
@@ -229,7 +230,7 @@ function variableText(section: Section, entry: Yaml): string | undefined {
   return keyText(entry)
 }
 
-/** A mapping within a mapping is no value. */
+/** A mapping within a mapping is not a value. */
 function wordsOf(entry: YamlMapping): Yaml {
   const value = entry.get('value') ?? null
   return value instanceof Map ? [] : value

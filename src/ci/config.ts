@@ -1,4 +1,6 @@
 // Turns a CI file into its canonical form. For any text, the result is either a configuration or a list of errors.
+
+import { nearest } from '../lib/nearest.js'
 import { checkConfig } from './config-check.js'
 import { type Defaults, isJob, readDefaults } from './config-defaults.js'
 import { readJob } from './config-job.js'
@@ -16,7 +18,6 @@ import {
 } from './config-values.js'
 import { readWorkflow } from './keys/workflow.js'
 import { EXPANDED_LIMIT, keyText, type Yaml, type YamlKey, type YamlMapping } from './load-yaml.js'
-import { nearest } from './nearest.js'
 import { resolveExtends } from './resolve/extends.js'
 import { type CiFiles, includesFiles, resolveIncludes } from './resolve/include.js'
 import { loadFile } from './resolve/inputs.js'
@@ -26,12 +27,12 @@ import { resolveReferences } from './resolve/references.js'
 export type * from './config-types.js'
 export type { CiFiles } from './resolve/include.js'
 
-/** Each error is `<path> <problem>`; colons join the parts of the path. Warnings are the same, and do no harm. */
+/** Each error is `<path> <problem>`; colons join the parts of the path. Warnings have the same form, and are harmless. */
 export type ParsedConfig =
   | { readonly config: CiConfig; readonly errors: readonly []; readonly warnings: readonly string[] }
   | { readonly config: null; readonly errors: readonly string[]; readonly warnings: readonly string[] }
 
-export const JOB_LIMIT = 1000
+const JOB_LIMIT = 1000
 const STAGE_LIMIT = 100
 const ERROR_LIMIT = 50
 const DEFAULT_STAGES = ['build', 'test', 'deploy']
@@ -43,8 +44,8 @@ const LATER_RESERVED = ['include', 'default', 'workflow']
 const LATER_KEYS = ['spec']
 
 /**
- * Parses, checks and completes a CI file, with the files of the repository that it includes; null stands for no
- * repository. No text makes it throw; it gives all errors that it finds.
+ * Parses, checks and completes a CI file, with the files of the repository that it includes; null stands for no repository. It
+ * never throws because of the text; it returns all errors that it finds.
  */
 export async function readConfig(text: string, files: CiFiles | null): Promise<ParsedConfig> {
   const { root, errors } = loadRoot(text)
@@ -60,7 +61,7 @@ export async function readConfig(text: string, files: CiFiles | null): Promise<P
   }
 }
 
-/** The same for a file that includes no other one. */
+/** The same for a file that includes no other files. */
 export function parseConfig(text: string): ParsedConfig {
   const { root, errors } = loadRoot(text)
   if (!root) return refuse(errors)
@@ -138,7 +139,7 @@ function readRoot(root: Section): CiConfig | undefined {
   return jobs && { stages: withEdges(stages, jobs), jobs, variables: defaults.variables, workflow }
 }
 
-/** The two stages that come before and after all others. They are there when a job names them. */
+/** The two stages before and after all others. They exist when a job names them. */
 function withEdges(stages: readonly string[], jobs: readonly CiJob[]): string[] {
   const used = (stage: string) => (jobs.some(job => job.stage === stage) ? [stage] : [])
   const others = stages.filter(stage => stage !== FIRST_STAGE && stage !== LAST_STAGE)
@@ -164,7 +165,7 @@ function visibleJobs(root: Section): [YamlKey, Yaml][] {
   })
 }
 
-/** All jobs; undefined when they are too large to be stored, with all that they inherit. */
+/** Reads all jobs; undefined when they are too large to be stored, with all that they inherit. */
 function readJobs(root: Section, found: [YamlKey, Yaml][], defaults: Defaults): CiJob[] | undefined {
   const jobs: CiJob[] = []
   let size = 0
@@ -193,7 +194,7 @@ function jobEntries(root: Section, key: YamlKey, value: Yaml): YamlMapping | und
   const problem = nameProblem(name)
   if (typeof key !== 'string') root.report(path, `has a name that is ${kindOf(key)}${advice(key)}`)
   else if (LATER_KEYS.includes(name) && !isJob(value))
-    root.report(name, 'stands in a document of its own, before a line `---`')
+    root.report(name, 'is in a separate document, before a line `---`')
   else if (problem) root.report(path, `has a name that ${problem}`)
   else if (value instanceof Map && value.size > 0) return value
   else root.report(path, `should be a mapping with a script${hint(name)}`)

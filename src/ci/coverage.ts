@@ -6,9 +6,9 @@ const LINE_LIMIT = 1000
 const STEP_LIMIT = 30_000_000
 
 /**
- * The first number in the last match of the log; if the pattern has groups, in the last group of that match. `source`
- * is the text between the slashes. Each line is searched by itself, up to 1000 characters. Null when there is no number
- * or the pattern is not valid.
+ * Returns the first number in the last match of the log; if the pattern has groups, in the last group of that match. `source`
+ * is the text between the slashes. Each line is searched separately, up to 1000 characters. Null when there is no number or the
+ * pattern is not valid.
  */
 export function findCoverage(log: string, source: string): number | null {
   const pattern = compile(source)

@@ -1,9 +1,9 @@
-// Reads the variables that a build reports: lines `NAME=value`, as its script has written them.
+// Reads the variables that a build reports: lines `NAME=value` in a file that its script has written.
 import type { CiVariable } from './config-types.js'
 import { printable, variableProblem } from './config-values.js'
 
-/** Bytes of all the files of one build together. */
-export const DOTENV_LIMIT = 16_384
+/** The most bytes of all files of one build together. */
+const DOTENV_LIMIT = 16_384
 const MOST_VARIABLES = 150
 
 /** `problem` continues a sentence about the report, such as `line 3 should be ...`. */
@@ -12,8 +12,8 @@ export type Dotenv =
   | { readonly variables: null; readonly problem: string }
 
 /**
- * Parses a report. Of a name that stands twice the last value counts. Not specified: empty lines and those that begin with
- * `#` mean nothing, and quotes are part of a value. Space at both ends of a name and a value does not count.
+ * Parses a report. When a name occurs twice, the last value counts. Not specified: empty lines and lines that begin with `#` are
+ * ignored, and quotes are part of a value. Space at both ends of a name and a value is ignored.
  */
 export function parseDotenv(bytes: Uint8Array): Dotenv {
   if (bytes.length > DOTENV_LIMIT) return refused(`is larger than ${DOTENV_LIMIT} bytes`)

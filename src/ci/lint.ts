@@ -4,11 +4,11 @@ export interface Lint {
   readonly status: 'valid' | 'invalid'
   /** Each is `<path> <problem>`. */
   readonly errors: readonly string[]
-  /** What has no effect here. */
+  /** Keys without an effect here. */
   readonly warnings: readonly string[]
 }
 
-/** Checks a CI file without creating anything. It cannot include others. */
+/** Checks a CI file without creating anything. The file cannot include others. */
 export const lintConfig = (text: string): Lint => lintOf(parseConfig(text))
 
 /** Checks a CI file together with the files of its repository. */

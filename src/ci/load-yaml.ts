@@ -1,6 +1,6 @@
-// Loads YAML 1.1 as plain values, from text that anybody may send. We do not use the parser's own `toJS`: its cost is
-// not bounded by the length of the text (aliases, merges), and its linear search for double keys takes minutes for a
-// mapping of 1 MiB.
+// Loads YAML 1.1 as plain values, from text that anybody may send. It does not use the parser's own `toJS`: the cost of that is
+// not bounded by the length of the text (aliases, merges), and its linear search for duplicate keys takes minutes for a mapping
+// of 1 MiB.
 import { createRequire } from 'node:module'
 import type {
   Document,
@@ -23,10 +23,10 @@ function yaml(): typeof import('yaml') {
 }
 
 /** A number keeps its text as written, so that `VERSION: 1.10` does not become 1.1. */
-export interface YamlNumber {
+interface YamlNumber {
   readonly number: string
 }
-/** The tag `!reference`: the keys that lead from the root to the value that stands in its place. */
+/** The tag `!reference`: the keys that lead from the root to the value that replaces it. */
 export interface YamlReference {
   readonly reference: readonly string[]
 }
@@ -57,7 +57,7 @@ class Unreadable extends Error {
   }
 }
 
-/** Loads one YAML document. No text makes it throw; each error begins with `yaml`. */
+/** Loads one YAML document. It never throws because of the text; each error begins with `yaml`. */
 export function loadYaml(text: string): LoadedYaml {
   if (Buffer.byteLength(text) > TEXT_LIMIT) return refuse(`is larger than ${TEXT_LIMIT} bytes`)
   const lines = new (yaml().LineCounter)()
@@ -83,15 +83,15 @@ function place(lines: LineCounter, position: number | undefined): string {
 }
 
 /**
- * Counts commas, anchors, tags and directives that follow each other with only space between. The parser makes an error
- * for each of them; 200,000 errors take it two seconds.
+ * Counts commas, anchors, tags and directives that follow each other with only space between. The parser makes an error for each
+ * of them; 200,000 errors take two seconds.
  */
 function countStrays(before: number, lexeme: string): number {
   if (lexeme.trim() === '') return before
   return ',&!%'.includes(lexeme.charAt(0)) ? before + 1 : 0
 }
 
-/** The document tree. We feed the parser step by step, to stop early: at a depth, at a size, and at the first error. */
+/** Returns the document tree. It feeds the parser step by step, to stop early: at a depth, at a size, and at the first error. */
 function compose(text: string, lines: LineCounter): Document.Parsed {
   const parser = new (yaml().Parser)(lines.addNewLine)
   lines.addNewLine(0)
@@ -120,7 +120,7 @@ function compose(text: string, lines: LineCounter): Document.Parsed {
   return document
 }
 
-// We drop these parts of YAML 1.1: dates, numbers to base 60 (people do not expect that `12:30` is 750), binary, sets
+// These parts of YAML 1.1 are not supported: dates, numbers to base 60 (people do not expect that `12:30` is 750), binary, sets
 // and ordered maps. `y` and `n` are texts, as in the parsers of the time of API v3. Merge keys are handled below.
 const narrowBooleans = new Map([
   [true, /^(?:[Yy]es|YES|[Tt]rue|TRUE|[Oo]n|ON)$/],
@@ -189,7 +189,7 @@ function referenceOf(items: readonly Yaml[], position: number): YamlReference {
   throw new Unreadable('has a `!reference` that is not a list of names', position)
 }
 
-/** Whether a value stands for another one. */
+/** Whether a value is a reference to another value. */
 export const isReference = (value: Yaml): value is YamlReference =>
   typeof value === 'object' && value !== null && 'reference' in value
 

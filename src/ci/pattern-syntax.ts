@@ -1,6 +1,5 @@
-// Parses the regular expressions of a CI file. Such patterns are written for Ruby. JavaScript understands most of them,
-// but silently misreads some (`\A` as the letter A). Here, a part that is not understood is an error, not a pattern
-// that never matches.
+// Parses the regular expressions of a CI file. Such patterns are written for Ruby. JavaScript understands most of them, but
+// silently misreads some (`\A` as the letter A). Here, an unsupported part is an error, not a pattern that never matches.
 
 export type Node =
   | { readonly kind: 'character'; readonly test: (character: string) => boolean }
@@ -20,7 +19,7 @@ export type Node =
 /** Why a pattern is refused. The message continues a sentence that begins with the pattern: `has an unclosed group`. */
 export class PatternError extends Error {}
 
-export const PATTERN_LIMIT = 255
+const PATTERN_LIMIT = 255
 
 interface Cursor {
   readonly text: string

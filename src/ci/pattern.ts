@@ -1,7 +1,6 @@
-// Matches regular expressions of users in a time that is bounded by the length of the pattern times that of the text.
-// JavaScript's own engine backtracks without a bound: `(a+)+$` can block the process for minutes with thirty
-// characters. To refuse patterns that look dangerous would also refuse `^v\d+(\.\d+)*$`. A search here visits each pair
-// of an instruction and a position only once.
+// Matches regular expressions of users in a time that is bounded by the length of the pattern times that of the text. JavaScript's
+// own engine backtracks without a bound: `(a+)+$` can block the process for minutes with thirty characters. Refusing patterns that
+// look dangerous would also refuse `^v\d+(\.\d+)*$`. A search here visits each pair of an instruction and a position only once.
 import { type Node, PatternError, parsePattern } from './pattern-syntax.js'
 
 export { PatternError } from './pattern-syntax.js'
@@ -108,7 +107,7 @@ function emitRepeat(node: Node & { kind: 'repeat' }, program: Instruction[], bud
 
 export interface Match {
   readonly end: number
-  /** The whole match first, then each group; undefined for a group that took no part. */
+  /** The whole match first, then each group; undefined for a group that took no part in the match. */
   readonly groups: readonly (string | undefined)[]
 }
 

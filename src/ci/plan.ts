@@ -1,5 +1,5 @@
-// Plans the builds of a pipeline from a configuration and one event. A plan is final: later changes of the file never
-// reach it, so it contains a copy of everything that a build needs.
+// Plans the builds of a pipeline from a configuration and one event. A plan is final: later changes of the file do not affect it,
+// so it contains a copy of everything that a build needs.
 import { keyFilesOf } from './config-check.js'
 import type { CiConfig, CiJob, CiRule, CiVariable, NewCommitAction } from './config-types.js'
 import { NAME_LIMIT, printable } from './config-values.js'
@@ -22,21 +22,21 @@ export type { BuildOptions, PlannedBuild, PlannedCache } from './planned-build.j
 export interface PlanContext extends RefContext {
   /** The message of the last commit of the ref. */
   readonly commitMessage: string
-  /** Whether `[ci skip]` in the message counts: it does for a push, but not when somebody asks for a pipeline. */
+  /** Whether `[ci skip]` in the message counts: it does for a push, but not when a user requests a pipeline. */
   readonly honourSkip: boolean
   /** The predefined variables of the pipeline. Those of the file win over them. */
   readonly predefined?: readonly CiVariable[]
   /** The variables of the project and of the trigger. They win over those of the file. */
   readonly stronger?: readonly CiVariable[]
-  /** What `changes` and `exists` look at. Without it, nothing has changed and no file exists. */
+  /** The facts that `changes` and `exists` use. Without them, nothing has changed and no file exists. */
   readonly facts?: RuleFacts
-  /** The ids of the files whose content makes keys of caches, by their paths. */
+  /** The ids of the files whose content determines keys of caches, by path. */
   readonly fileIds?: ReadonlyMap<string, string>
 }
 
 /**
- * `stages` are all stages of the file. `builds` are in the order of their stages, and within a stage in the order of
- * the file. `empty` means that no job is selected, `refused` that the selected ones do not fit together.
+ * `stages` are all stages of the file. `builds` are in the order of their stages, and within a stage in the order of the file.
+ * `empty` means that no job is selected, `refused` that the selected jobs do not fit together.
  */
 export type Plan =
   | {
@@ -52,7 +52,7 @@ export type Plan =
   | { readonly kind: 'empty' }
   | { readonly kind: 'refused'; readonly errors: readonly string[] }
 
-/** The pipeline that the configuration gives for one ref and source. */
+/** Returns the pipeline that the configuration defines for one ref and source. */
 export function planPipeline(config: CiConfig, context: PlanContext): Plan {
   if (context.honourSkip && asksToSkip(context.commitMessage)) return { kind: 'skipped' }
   try {
@@ -64,11 +64,11 @@ export function planPipeline(config: CiConfig, context: PlanContext): Plan {
 }
 
 /** Whether a commit message contains `[ci skip]` or `[skip ci]`, in upper or lower case. */
-export function asksToSkip(commitMessage: string): boolean {
+function asksToSkip(commitMessage: string): boolean {
   return /\[(?:ci skip|skip ci)\]/i.test(commitMessage)
 }
 
-/** What a configuration looks at besides the ref, so that nothing else must be read. */
+/** Returns what a configuration depends on besides the ref, so that nothing else must be read. */
 export function inputsNeeded({ jobs, workflow }: CiConfig) {
   const rules = [...(workflow.rules ?? []), ...jobs.flatMap(rulesOf)]
   const named = workflow.name === null ? [] : [workflow.name]
@@ -83,7 +83,7 @@ export function inputsNeeded({ jobs, workflow }: CiConfig) {
   }
 }
 
-/** What rules look at besides variables. */
+/** Returns what rules depend on besides variables. */
 export const factsNeeded = (rules: readonly CiRule[]) => ({
   changes: rules.some(({ changes, compareTo }) => changes !== null && compareTo === null),
   exists: rules.some(({ exists }) => exists !== null),
@@ -106,7 +106,7 @@ function planSelected(config: CiConfig, context: PlanContext): Plan {
   const fileIds = context.fileIds ?? new Map<string, string>()
   const ofJobs = { weaker, stronger, ofWorkflow: allowed?.variables ?? [], fileIds }
   const selected = selectJobs(config, selector(context), ofJobs, judge)
-  // Jobs of the two outer stages alone make no pipeline.
+  // Jobs of only the two outer stages do not make a pipeline.
   if (!selected.some(({ job }) => job.stage !== '.pre' && job.stage !== '.post')) return { kind: 'empty' }
   const names = namesOf(selected)
   const stageOf = new Map(config.stages.map((stage, index) => [stage, index]))
@@ -121,13 +121,13 @@ function planSelected(config: CiConfig, context: PlanContext): Plan {
   return { kind: 'builds', stages: config.stages, builds, onNewCommit, stopsOnFailure, name: replaced(name, values) }
 }
 
-/** Not specified: a name that is empty once its variables are replaced is none. */
+/** Not specified: a name that is empty once its variables are replaced counts as absent. */
 const replaced = (name: string | null, values: Values): string | null =>
   (name && expandValues(name, values).trim().slice(0, NAME_LIMIT)) || null
 
 interface Selected {
   readonly job: CiJob
-  /** The rule that has chosen the job; null without rules. */
+  /** The rule that selected the job; null without rules. */
   readonly rule: CiRule | null
 }
 
@@ -144,14 +144,14 @@ function selectJobs(
   })
 }
 
-/** Whether the conditions of `only` and `except` let a job through whose refs fit. */
+/** Returns whether a job whose refs fit also meets the conditions of `only` and `except`. */
 function meetsConditions(job: CiJob, context: JobContext, judge: RuleJudge): boolean {
   if (job.onlyRule === null && job.exceptRules.length === 0) return true
   const values = valuesOfJob(job, context)
   return (job.onlyRule === null || judge.holds(job.onlyRule, values)) && !judge.choose(job.exceptRules, values)
 }
 
-/** The selected jobs by their names, and by those of the jobs of which `parallel` made them. */
+/** The selected jobs by name, and by the name of the job from which `parallel` made them. */
 function namesOf(selected: readonly Selected[]): Map<string, CiJob[]> {
   const names = new Map<string, CiJob[]>()
   for (const { job } of selected) {

@@ -1,4 +1,4 @@
-// Plans one build: what its job says, what the rule that chose it says, and what the variables mean.
+// Plans one build from its job, the rule that selected the job, and the variables.
 import { createHash } from 'node:crypto'
 import { neededNames } from './config-check.js'
 import { mergeVariables } from './config-job.js'
@@ -29,12 +29,12 @@ export interface BuildOptions {
   readonly image: CiImage | null
   readonly services: readonly CiImage[]
   readonly caches: readonly PlannedCache[]
-  /** Builds of earlier versions have none. */
+  /** Builds of earlier versions lack this field. */
   readonly outerNeeds?: readonly CiOuterNeed[]
   readonly idTokens?: readonly CiIdToken[]
 }
 
-/** A cache whose key is known but for its variables. */
+/** A cache whose key is final except for its variables. */
 export type PlannedCache = Omit<CiCache, 'keyFiles'>
 
 export interface PlannedBuild {
@@ -61,7 +61,7 @@ export interface PlannedBuild {
   readonly retry: CiRetry | null
   readonly startIn: number | null
   readonly allowFailureCodes: readonly number[]
-  /** What the build starts: no runner takes it. */
+  /** The pipeline that the build starts: no runner takes the build. */
   readonly trigger: CiTrigger | null
   /** The path of a project whose newest pipeline the build follows. */
   readonly mirrors?: string
@@ -71,9 +71,9 @@ export interface PlannedBuild {
 export interface JobContext {
   readonly weaker: Values
   readonly stronger: Values
-  /** The variables of the rule that has let the pipeline through. */
+  /** The variables of the rule that allowed the pipeline. */
   readonly ofWorkflow: readonly CiVariable[]
-  /** The ids of files whose content makes keys of caches. */
+  /** The ids of files whose content determines keys of caches. */
   readonly fileIds: ReadonlyMap<string, string>
 }
 
@@ -162,8 +162,8 @@ const outerNeed = (need: CiOuterNeed, replace: (text: string) => string): CiOute
 })
 
 /**
- * Not specified: the key is made of the content of the files, so that equal files have equal caches on all branches.
- * Without any of the files it ends with `default`.
+ * Not specified: the key is derived from the content of the files, so that equal files have equal caches on all branches. When
+ * none of the files exists, it ends with `default`.
  */
 function withKey({ keyFiles, ...cache }: CiCache, fileIds: JobContext['fileIds']): PlannedCache {
   if (keyFiles === null) return cache

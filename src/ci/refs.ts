@@ -1,7 +1,7 @@
 // Decides by `only` and `except` to which refs and kinds of pipeline a job belongs.
 import { compilePattern, matches, PatternError } from './pattern.js'
 
-export const REF_LIMIT = 255
+const REF_LIMIT = 255
 
 /** What made a pipeline: `pipeline` is a build of another project, `parent_pipeline` one of the same. */
 export type PipelineSource = 'push' | 'api' | 'trigger' | 'schedule' | 'pipeline' | 'parent_pipeline'
@@ -33,8 +33,8 @@ export function patternProblem(source: string, ignoreCase = false): string | und
 }
 
 /**
- * Gives a function that says whether a job with these lists belongs to the pipeline. All entries must be valid. Each
- * entry is matched only once, even when many jobs repeat it.
+ * Returns a function that decides whether a job with these lists belongs to the pipeline. All entries must be valid. Each entry
+ * is matched only once, even when many jobs repeat it.
  */
 export function selector(
   context: RefContext

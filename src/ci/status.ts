@@ -3,7 +3,7 @@
 export const BUILD_STATUSES = ['created', 'pending', 'running', 'success', 'failed', 'canceled', 'skipped'] as const
 export type BuildStatus = (typeof BUILD_STATUSES)[number]
 
-/** How many builds have each status. Failures that nobody minds are counted as `ignored` instead. */
+/** How many builds have each status. Allowed failures are counted as `ignored` instead. */
 export type StatusCounts = { [Kind in BuildStatus | 'ignored']: number }
 
 export interface JudgedBuild {
@@ -14,18 +14,18 @@ export interface JudgedBuild {
 const COMPLETE: ReadonlySet<BuildStatus> = new Set(['success', 'failed', 'canceled', 'skipped'])
 
 /**
- * Whether nothing more happens by itself. Skipped counts too, although somebody may still play or retry such a build.
+ * Whether nothing more happens automatically. Skipped counts too, although somebody may still play or retry such a build.
  */
 export function isComplete(status: BuildStatus): boolean {
   return COMPLETE.has(status)
 }
 
-/** Counts of no builds at all, to add to. */
+/** Counts of no builds at all, as a start for sums. */
 export function noBuilds(): StatusCounts {
   return { created: 0, pending: 0, running: 0, success: 0, failed: 0, canceled: 0, skipped: 0, ignored: 0 }
 }
 
-/** The counter that a build belongs to: its status, or `ignored` when it failed or was canceled and nobody minds. */
+/** The counter of a build: its status, or `ignored` when it failed or was canceled and is allowed to. */
 export function counterOf({ status, allowFailure }: JudgedBuild): keyof StatusCounts {
   return allowFailure && (status === 'failed' || status === 'canceled') ? 'ignored' : status
 }
@@ -44,7 +44,7 @@ export function aggregateStatus(builds: readonly JudgedBuild[]): BuildStatus {
   return statusOfCounts(countBuilds(builds))
 }
 
-/** The same for builds that are known by their counts alone. */
+/** The same for builds of which only the counts are known. */
 export function statusOfCounts(counts: StatusCounts): BuildStatus {
   const found = BUILD_STATUSES.filter(status => counts[status] > 0)
   const only = (...allowed: BuildStatus[]) => found.every(status => allowed.includes(status))

@@ -1,5 +1,4 @@
-// Makes the variables of one build, with the old and the new names of the runner's protocol, in one order of
-// precedence.
+// Builds the variables of one build, with the old and the new names of the runner's protocol, in one order of precedence.
 import type { CiVariable, EnvironmentAction } from './config-types.js'
 import type { PipelineSource } from './refs.js'
 
@@ -8,7 +7,7 @@ export interface BuildVariable {
   readonly value: string
   /** False for a value that must not be shown: a token, or a secret of a user. */
   readonly public: boolean
-  /** True: nothing in the value is replaced by other variables. */
+  /** True: variables in the value are not replaced. */
   readonly raw?: true
 }
 
@@ -35,7 +34,7 @@ export interface VariablesInput {
       readonly action: EnvironmentAction
     } | null
     readonly refProtected?: boolean
-    /** Its number among the builds that `parallel` has made of a job. */
+    /** Its number among the builds that `parallel` has made from a job. */
     readonly parallel?: { readonly index: number; readonly total: number } | null
     readonly startedAt?: Date | null
   }
@@ -67,7 +66,7 @@ export interface VariablesInput {
   readonly user: { readonly id: number; readonly email: string; readonly login: string; readonly name: string } | null
   /** The variables of the CI file, as planned. */
   readonly configVariables: readonly CiVariable[]
-  /** What earlier builds have reported. */
+  /** The variables that earlier builds have reported. */
   readonly reportedVariables?: readonly CiVariable[]
   readonly projectVariables: readonly CiVariable[]
   readonly triggerVariables: readonly CiVariable[]
@@ -76,8 +75,8 @@ export interface VariablesInput {
 }
 
 /**
- * All variables of a build, each key once. A value may refer to variables before it. A later source wins: predefined,
- * CI file, reports of earlier builds, user, project, trigger, the environment, and last the signed tokens.
+ * Returns all variables of a build, each key once. A value may refer to variables before it. A later source wins: predefined, CI
+ * file, reports of earlier builds, user, project, trigger, the environment, and last the signed tokens.
  */
 export function buildVariables(input: VariablesInput): BuildVariable[] {
   const list = new Map<string, BuildVariable>()
@@ -88,7 +87,7 @@ export function buildVariables(input: VariablesInput): BuildVariable[] {
   predefined(input).forEach(put(true))
   secrets(input).forEach(put(false))
   input.configVariables.forEach(put(true))
-  // Not specified: their place. They are as public as the script that has written them.
+  // Not specified: their position. They are as public as the script that has written them.
   input.reportedVariables?.forEach(put(true))
   userVariables(input).forEach(put(true))
   input.projectVariables.forEach(put(false))
@@ -98,7 +97,7 @@ export function buildVariables(input: VariablesInput): BuildVariable[] {
   return [...list.values()]
 }
 
-/** Variables that only a build has, not its pipeline. */
+/** Variables that only builds have, not pipelines. */
 const OF_BUILDS =
   /^CI_(BUILD_(ID|NAME|STAGE|TOKEN|REPO|MANUAL)|JOB_.*|NODE_.*|REPOSITORY_URL|ENVIRONMENT_.*|RUNNER_.*|PIPELINE_(ID|IID|URL|CREATED_AT))$/
 
@@ -182,7 +181,7 @@ function predefined(input: VariablesInput): CiVariable[] {
   ]
 }
 
-/** Not specified: builds and pipelines have no pages, so that their URLs are those of their records in the API. */
+/** Not specified: builds and pipelines have no pages, so their URLs are those of their records in the API. */
 const recordOf = ({ server, project }: VariablesInput) => `${server.url}/api/v3/projects/${project.id}`
 
 function buildEntries(input: VariablesInput): CiVariable[] {
@@ -259,7 +258,7 @@ function environmentVariables({ build: { environment } }: VariablesInput): CiVar
   })
 }
 
-/** The text in lower case, with `-` for all but a-z and 0-9, at most 63 characters, without `-` at both ends. */
+/** The text in lower case, with `-` for all characters except a-z and 0-9, at most 63 characters, without `-` at both ends. */
 export function slugify(text: string): string {
   return text
     .toLowerCase()

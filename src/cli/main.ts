@@ -11,21 +11,21 @@ const [first, ...rest] = process.argv.slice(2)
 const folders = (process.env.PATH ?? '').split(':')
 process.env.PATH = [...folders, ...['/usr/sbin', '/sbin'].filter(folder => !folders.includes(folder))].join(':')
 
-// A reader such as `head` may close the pipe early. It takes no more output, so we do not wait until all is written.
+// A reader such as `head` may close the pipe early. It reads no more output, so we do not wait until everything is written.
 const readerLeft = new Promise<void>(resolve => process.stdout.once('error', () => resolve()))
 const allWritten = () => Promise.race([flush(), readerLeft])
 
-/** They run on when nobody can read them: a full disk under their log must not end the appliance. */
+/** These commands keep running when their output cannot be written: a full disk under their log must not stop the appliance. */
 const SERVICES: readonly (string | undefined)[] = ['up', 'server', 'worker']
 
 // This comes before the listener of oclif, which throws the error, so that its trace is printed.
 process.stdout.prependListener('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE') return
   if (!SERVICES.includes(first)) {
-    complain(`gitstead: the output cannot be written: ${error.message}\n`)
+    complain(`gitstead: cannot write the output: ${error.message}\n`)
     process.exit(1)
   }
-  // The listener of oclif passes over this code alone.
+  // The listener of oclif ignores only this code.
   error.code = 'EPIPE'
 })
 process.stderr.on('error', () => undefined)
@@ -38,7 +38,7 @@ try {
   await fail(error as Error & { oclif?: { exit?: number } })
 }
 
-/** Writes to stderr. Where that is full as well, nobody can be told. */
+/** Writes to stderr. If its disk is also full, there is nowhere to report the error. */
 function complain(line: string): void {
   try {
     writeSync(2, line)
@@ -57,14 +57,14 @@ async function fail(error: Error & { oclif?: { exit?: number } }): Promise<void>
   process.exit(2)
 }
 
-/** A command without arguments is not found by oclif when somebody gives it one. */
+/** When a command that takes no arguments gets one, oclif reports that the command does not exist. */
 function messageOf(unknown: string, meant: string | undefined): string {
   if (meant === undefined) return `command ${unknown} not found: run gitstead help for a list`
   if (!unknown.startsWith(`${meant} `)) return `command ${unknown} not found: did you mean gitstead ${meant}?`
-  return `unexpected argument ${unknown.slice(meant.length + 1)}: gitstead ${meant} --help shows what it takes`
+  return `unexpected argument ${unknown.slice(meant.length + 1)}: see gitstead ${meant} --help`
 }
 
-/** oclif gives all words up to the first flag, so the last of them may be arguments. */
+/** oclif passes all words up to the first flag, so the last of them may be arguments. */
 async function nearestCommand(text: string): Promise<string | undefined> {
   const [{ Config }, { nearest }] = await Promise.all([import('@oclif/core/config'), import('../lib/nearest.js')])
   const { commands } = await Config.load({ root })

@@ -1,6 +1,6 @@
-// `gitstead __names KIND START [--seconds N] [--home HOME] [--to FOLDER]`: what a shell asks while somebody types. It is no
-// command of oclif, which takes longer to load than this takes altogether. It only reads, starts nothing, and says nothing
-// when it cannot.
+// `gitstead __names KIND START [--seconds N] [--home HOME] [--to FOLDER]`: the names that a shell completes while somebody
+// types. It is not an oclif command, because loading oclif takes longer than this whole program. It only reads, starts
+// nothing, and prints nothing when it fails.
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import * as queries from '../areas/upkeep/maintenance/names.queries.js'
@@ -9,9 +9,9 @@ import { embeddedState } from '../db/embedded/embedded.js'
 import { shownUrl } from '../webhooks/url.js'
 import type { LiveNames } from './reference/live-names.js'
 
-/** Milliseconds from the start of the process, for each second that the shell waits: a person waits for it. */
+/** Milliseconds from the start of the process, for each second of --seconds: somebody waits for the completion. */
 const LONGEST = 900
-/** A shell may read other signs as its own language. */
+/** A shell may interpret other characters. */
 const SAFE = /^[\w./@+-]+$/
 
 interface Name {
@@ -49,7 +49,7 @@ function backups(folder: string): Name[] {
 }
 
 async function records(of: LiveNames): Promise<Name[]> {
-  // Nothing is started for a key press: where the private database is down, there are no names.
+  // A key press must not start a database: while the private database is down, there are no names.
   if (config().database.url === null && !(await embeddedState()).up) return []
   if (of === 'users') return queries.namesOfUsers(start)
   if (of === 'projects') return queries.namesOfProjects(start)

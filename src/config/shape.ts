@@ -1,15 +1,15 @@
-// Every key of the configuration, with the rule that its value fits.
+// Every key of the configuration, with the rule for its value.
 import { flag, integer, listOf, nullOr, number, oneOf, text } from '../lib/rules.js'
 
 const name = text(/^[a-z0-9][a-z0-9_-]{0,63}$/, 'a name of lower-case letters, digits, - and _')
 
-const path = text(/^\//, 'the whole path of a file')
+const path = text(/^\//, 'the absolute path of a file')
 
-/** Seconds: 23 days. A timer of Node.js takes a time of more than 24 days for a millisecond. */
+/** Seconds: 23 days. A timer of Node.js treats a time of more than 24 days as one millisecond. */
 const LONGEST = 2_000_000
 const seconds = (least: number) => integer(least, LONGEST)
 
-/** An address, alone or behind a name. */
+/** An address, on its own or after a name. */
 const sender = text(
   /^([^\p{Cc}<>]*<[^\s\p{Cc}@<>,;"]+@[^\s\p{Cc}@<>,;"]+>|[^\s\p{Cc}@<>,;"]+@[^\s\p{Cc}@<>,;"]+)$/u,
   'an address such as git@example.org or Gitstead <git@example.org>'
@@ -142,7 +142,7 @@ export const SETTINGS = {
       timeout: seconds(1),
       send_timeout: seconds(1)
     },
-    sendmail: { path: text(/^\//, 'the whole path of a program') },
+    sendmail: { path: text(/^\//, 'the absolute path of a program') },
     file: { max_files: integer(1), max_age: integer(1) }
   },
   session: { expire: integer(60) },

@@ -1,5 +1,5 @@
 // Decides which network addresses an outgoing request may reach when a user chose the target. This file does not
-// resolve host names: the code that connects resolves them first and asks about the resulting address.
+// resolve host names: the code that connects resolves them first and checks the resulting address.
 import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
 
@@ -27,9 +27,9 @@ export function parseRanges(texts: readonly string[]): Range[] {
 
 /**
  * Returns true when a request to this address must be refused. It refuses every address that is not public unicast, and
- * every text that is not the plain spelling of an address, unless `allow` contains the address. Mapped and NAT64 forms
- * count as the IPv4 address inside them. Other tunnels (6to4, Teredo, IPv4-translated and -compatible) are refused
- * whatever address they contain, because nothing public has needed them for years.
+ * every text that is not a plain address, unless `allow` contains the address. Mapped and NAT64 forms count as the IPv4
+ * address inside them. Other tunnels (6to4, Teredo, IPv4-translated and -compatible) are refused whatever address they
+ * contain, because nothing public has needed them for years.
  */
 export function isForbiddenTarget(address: string, allow: readonly Range[]): boolean {
   if (isIP(address) === 0) return true
@@ -43,8 +43,8 @@ export function isForbiddenTarget(address: string, allow: readonly Range[]): boo
 
 function isPublic(address: Address): boolean {
   if (address.range() !== 'unicast' || holds(CLOUD_HOST, address)) return false
-  // The package calls every IPv6 address "unicast" that is not in its table, including ::7f00:1 (IPv4-compatible) and
-  // unassigned blocks.
+  // The package classifies every IPv6 address that is not in its table as "unicast", including ::7f00:1
+  // (IPv4-compatible) and unassigned blocks.
   return address.kind() === 'ipv4' || holds(GLOBAL_UNICAST, address)
 }
 
@@ -65,12 +65,12 @@ export function isWithin(ranges: readonly Range[], address: string): boolean {
   return ranges.some(range => holds(range, reached))
 }
 
-/** Returns the usual spelling of an address; null when the text is not an address. Mapped ones become IPv4. */
+/** Returns the usual spelling of an address, or null when the text is not an address. Mapped addresses become IPv4. */
 export const addressOf = (text: string): string | null => (isIP(text) === 0 ? null : plain(parse(text)).toString())
 
 /**
- * Returns what one client usually has for itself: an IPv4 address, or the first 64 bits of an IPv6 address. Returns other
- * texts unchanged.
+ * Returns the network that usually belongs to one client: an IPv4 address, or the first 64 bits of an IPv6 address.
+ * Returns other texts unchanged.
  */
 export function networkOf(text: string): string {
   if (isIP(text) === 0) return text
@@ -104,8 +104,8 @@ function block(text: string): Range {
 }
 
 /**
- * Parses one address. The package reads the IPv4-compatible ::8.8.8.8 as ::ffff:8.8.8.8, which is another address, so
- * this function never gives it dots in an IPv6 address.
+ * Parses one address. The package reads the IPv4-compatible ::8.8.8.8 as ::ffff:8.8.8.8, which is a different address,
+ * so this function never passes dots in an IPv6 address.
  */
 function parse(address: string): Address {
   if (isIP(address) === 4 || !address.includes('.')) return ipaddr.parse(address)

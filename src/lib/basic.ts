@@ -3,7 +3,7 @@ export interface BasicCredentials {
   readonly password: string
 }
 
-/** Reads the credentials of an Authorization header of HTTP Basic; null when it is none. */
+/** Parses the credentials of an HTTP Basic Authorization header. Returns null for any other header. */
 export function parseBasic(header: string | undefined): BasicCredentials | null {
   const found = /^basic\s+(.+)$/i.exec(header ?? '')
   if (!found?.[1]) return null

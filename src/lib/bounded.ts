@@ -1,24 +1,17 @@
-// Works on the items of a list, with a limit on how many run at the same time.
+import pLimit from 'p-limit'
 
-/** Returns the results in the order of the items. Throws the first failure, and then starts no more items. */
-export async function mapBounded<T, R>(
-  items: readonly T[],
-  limit: number,
-  work: (item: T) => Promise<R>
-): Promise<R[]> {
-  const results: R[] = []
-  let next = 0
-  const run = async () => {
-    while (next < items.length) {
-      const at = next++
-      try {
-        results[at] = await work(items[at] as T)
-      } catch (error) {
-        next = items.length
-        throw error
-      }
+/**
+ * Processes all items, at most `limit` at the same time, and returns the results in the order of the items. Throws the
+ * first failure, and then starts no more items.
+ */
+export function mapBounded<T, R>(items: Iterable<T>, limit: number, work: (item: T) => Promise<R>): Promise<R[]> {
+  const turns = pLimit(limit)
+  return turns.map(items, async item => {
+    try {
+      return await work(item)
+    } catch (error) {
+      turns.clearQueue()
+      throw error
     }
-  }
-  await Promise.all(Array.from({ length: Math.min(limit, items.length) }, run))
-  return results
+  })
 }

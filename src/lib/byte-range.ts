@@ -1,25 +1,24 @@
-// The header Range of HTTP: which bytes of a file a client wants.
+import { parse } from 'range-parser'
 
-/** A part of a file; both ends belong to it. */
+/** A part of a file, including both ends. */
 export interface ByteRange {
   readonly start: number
   readonly end: number
 }
 
-/** Chooses the part to send, once the size of the file is known; undefined for the whole of it. */
+/** Chooses the part to send, once the size of the file is known; undefined for the whole file. */
 export type ChooseRange = (size: number) => ByteRange | undefined
 
+const MALFORMED = 1
+const UNSATISFIABLE = 2
+
 /**
- * Reads the header for a file of `size` bytes. Returns undefined when the whole file is to be sent: without the header, and
- * for one that a server may ignore (another unit, several ranges, a wrong form). Returns null when the file has none of the
- * bytes.
+ * Parses the header Range for a file of `size` bytes. Returns null when the file contains none of the bytes. Returns
+ * undefined when the whole file must be sent: without the header, and for headers that a server may ignore (another
+ * unit, several ranges, a syntax error).
  */
 export function byteRange(header: string | undefined, size: number): ByteRange | null | undefined {
-  const [, first, last] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header?.replace(/\s/g, '') ?? '') ?? []
-  if (first === undefined || last === undefined || (first === '' && last === '')) return undefined
-  // Without a beginning, the number says how many bytes of the end are wanted.
-  const start = first === '' ? Math.max(0, size - Number(last)) : Number(first)
-  const end = first === '' || last === '' ? size - 1 : Math.min(Number(last), size - 1)
-  if (first !== '' && last !== '' && Number(last) < start) return undefined
-  return start > end ? null : { start, end }
+  const { code, type, ranges } = parse(size, header ?? '')
+  if (type !== 'bytes' || code & MALFORMED || ranges.length > 1) return undefined
+  return ranges[0] ?? (code & UNSATISFIABLE ? null : undefined)
 }

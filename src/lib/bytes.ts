@@ -1,6 +1,6 @@
 const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB']
 
-/** A number of bytes for people, such as `1.4 GiB`. */
+/** Returns a readable number of bytes, such as `1.4 GiB`. */
 export function bytesText(bytes: number): string {
   const at = Math.min(UNITS.length - 1, bytes < 1 ? 0 : Math.floor(Math.log2(bytes) / 10))
   const value = bytes / 1024 ** at

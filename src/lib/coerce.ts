@@ -1,6 +1,6 @@
-// Input arrives as text in queries and forms. This file turns it into the types that a schema asks for and keeps only
-// the declared keys, so that no handler sees an attribute that its schema does not name. Values that do not fit stay as
-// they are; validation refuses them later.
+// Input arrives as text in queries and forms. This file converts it to the types of a schema and keeps only the
+// declared keys, so that no handler sees an attribute that its schema does not declare. Values that do not fit stay
+// unchanged; validation refuses them later.
 
 export interface InputSchema {
   readonly type?: string
@@ -20,7 +20,8 @@ export function coerce(value: unknown, schema: InputSchema): unknown {
   if (schema.type === 'object') return coerceObject(value, schema)
   if (schema.type === 'array') return coerceArray(isBlankList(value) ? [] : value, schema)
   if (schema.type === 'string' && (typeof value === 'number' || typeof value === 'boolean')) return String(value)
-  // JSON writes numbers that no number holds: 1e999 is infinite, and 1e300 is whole for JavaScript and for no column.
+  // JSON can contain numbers that JavaScript or a column cannot hold: 1e999 becomes infinite, and 1e300 counts as an
+  // integer in JavaScript but fits no column.
   if (schema.type === 'integer' && typeof value === 'number' && !Number.isSafeInteger(value)) return String(value)
   if (schema.type === 'number' && typeof value === 'number' && !Number.isFinite(value)) return String(value)
   if (schema.type === 'boolean' && (value === 0 || value === 1)) return value === 1
@@ -51,10 +52,10 @@ function coerceBoolean(text: string): unknown {
   return NO.has(word) ? false : text
 }
 
-/** Not specified: `a[]=` alone is the empty list, because a form has no other way to write one. */
+/** Not specified: a single `a[]=` is the empty list, because a form has no other way to write one. */
 const isBlankList = (value: unknown) => Array.isArray(value) && value.length === 1 && value[0] === ''
 
-/** Not specified: a single value stands for a list of one, because clients send `scope=failed`. */
+/** Not specified: a single value means a list of one, because clients send `scope=failed`. */
 function coerceArray(value: unknown, schema: InputSchema): unknown {
   const { items } = schema
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value

@@ -1,5 +1,5 @@
 // Times of a cron schedule, in UTC: `MINUTE HOUR DAY MONTH WEEKDAY`. Each field is `*`, `*/N`, or numbers and ranges
-// separated by commas. node-cron fires when a time comes; this file answers which time was missed and which comes next.
+// separated by commas. node-cron fires at each time; this file computes which time was missed and which comes next.
 
 const RANGES = [
   [0, 59],
@@ -12,8 +12,8 @@ const RANGES = [
 const MINUTE = 60_000
 const DAY = 24 * 60
 /**
- * The search stops after this many minutes, because a schedule may name a day that never comes, such as 30 February. A 29
- * February on a certain weekday may take 40 years.
+ * The search stops after this many minutes, because a schedule may specify a day that never comes, such as 30 February.
+ * A 29 February on a certain weekday may take 40 years.
  */
 const FURTHEST = 41 * 366 * DAY
 

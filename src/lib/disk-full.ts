@@ -1,4 +1,4 @@
-// A full disk shows itself as an error of the system, of git or of the database.
+// A full disk appears as an error of the system, of git or of the database.
 
 const DATABASE = new Set([1021, 1114])
 // `Errcode: 28` and `error 28` are how MariaDB writes ENOSPC.
@@ -8,12 +8,12 @@ interface AnyError {
   readonly code?: unknown
   readonly errno?: unknown
   readonly message?: unknown
-  /** What git wrote. */
+  /** The stderr of git. */
   readonly stderr?: unknown
   readonly parent?: unknown
 }
 
-/** Returns true when the error says that there is no room on the disk, or no more within the quota. */
+/** Returns true when the error means that the disk is full or the quota is exceeded. */
 export function isDiskFull(error: unknown): boolean {
   if (typeof error !== 'object' || error === null) return false
   const { code, errno, message, stderr, parent } = error as AnyError

@@ -1,16 +1,9 @@
-// The header Content-Disposition, which gives a download its name.
+import { create } from 'content-disposition'
 
 /**
- * Returns the header's value. `filename` is for clients that do not know `filename*`: it has `_` in place of what is not plain
- * ASCII.
+ * Returns the value of the header Content-Disposition, which sets the name of a download. `filename` is for clients that
+ * do not know `filename*`: it has `?` in place of characters that it cannot contain.
  */
-export function contentDisposition(kind: 'inline' | 'attachment', name: string): string {
-  const plain = name.replace(/[^\x20-\x7e]|["\\%]/gu, '_')
-  // A lone half of a surrogate pair is no character, and encodeURIComponent throws.
-  const whole = name.replace(/\p{Surrogate}/gu, '\ufffd')
-  const encoded = encodeURIComponent(whole).replace(
-    /['()*!]/g,
-    mark => `%${mark.charCodeAt(0).toString(16).toUpperCase()}`
-  )
-  return `${kind}; filename="${plain}"; filename*=UTF-8''${encoded}`
-}
+export const contentDisposition = (type: 'inline' | 'attachment', name: string): string =>
+  // Half of a surrogate pair is not a character.
+  create(name.toWellFormed(), { type })

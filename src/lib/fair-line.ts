@@ -1,6 +1,8 @@
-/** A line of waiters in which the clients take turns: a client that brings a hundred delays another one by one of them. */
+/**
+ * A queue in which the clients take turns: a hundred waiters of one client delay another client by only one of them.
+ */
 export class FairLine<Waiter> {
-  /** The client that is next comes first. The waiters of each are in the order of their arrival. */
+  /** The client that is next comes first. The waiters of each client are in the order of their arrival. */
   readonly #clients = new Map<string, Set<Waiter>>()
   #length = 0
 
@@ -25,7 +27,7 @@ export class FairLine<Waiter> {
     for (const [waiter] of this.#clients.values()) if (waiter !== undefined) yield waiter
   }
 
-  /** Returns all waiters. Those of one client are in the order of their arrival. */
+  /** Returns all waiters. The waiters of one client are in the order of their arrival. */
   *[Symbol.iterator](): Generator<Waiter> {
     for (const own of this.#clients.values()) yield* own
   }
@@ -39,7 +41,7 @@ export class FairLine<Waiter> {
     return true
   }
 
-  /** Removes a waiter whose turn has come. The next turn of its client comes after those of all others. */
+  /** Removes a waiter whose turn has come. The next turn of its client comes after the turns of all others. */
   take(client: string, waiter: Waiter): void {
     const own = this.#clients.get(client)
     if (!this.remove(client, waiter) || !own?.size || this.#clients.size === 1) return

@@ -2,17 +2,17 @@
 import { isUtf8 } from 'node:buffer'
 
 type FormMap = { [key: string]: string }
-export type FormValue = string | (string | FormMap)[] | FormMap
+type FormValue = string | (string | FormMap)[] | FormMap
 export type Form = { [key: string]: FormValue }
 
 const LIMIT = 1000
 
-/** Whether `text` has more pairs than `parseForm` reads. */
+/** Returns whether `text` has more pairs than `parseForm` reads. */
 export const hasMorePairs = (text: string): boolean => text.split('&', LIMIT + 1).length > LIMIT
 
 /**
  * Parses `text` and drops all pairs after the first 1,000. Keys are own properties of objects without a prototype.
- * Escapes that are not UTF-8 stay as they are, unless `refuse` throws.
+ * Escapes that are not UTF-8 stay unchanged. `refuse` is called for them, and may throw.
  */
 export function parseForm(text: string, refuse?: () => never): Form {
   const form: Form = Object.create(null) as Form
@@ -49,7 +49,7 @@ export function addPair(form: Form, key: string, value: string): void {
   form[name] = map
 }
 
-/** A key that the last object of the list has already begins the next object. */
+/** Adds a value to a list of objects. When the last object already has the key, a new object begins. */
 function addToLast(list: (string | FormMap)[], key: string, value: string): (string | FormMap)[] {
   const last = list.at(-1)
   if (typeof last === 'object' && !(key in last)) last[key] = value
@@ -69,6 +69,6 @@ function decode(text: string, refuse?: () => never): string {
   }
 }
 
-/** Whether the bytes of all percent escapes are UTF-8. */
+/** Returns whether the bytes of all percent escapes are UTF-8. */
 const escapesAreText = (text: string): boolean =>
   (text.match(/(?:%[0-9a-f]{2})+/gi) ?? []).every(run => isUtf8(Buffer.from(run.replaceAll('%', ''), 'hex')))

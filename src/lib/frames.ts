@@ -1,4 +1,4 @@
-// Several streams in one: each frame has a letter, four bytes of length, and its content.
+// Combines several streams into one: each frame has a letter, four bytes of length, and its content.
 
 export interface Frame {
   readonly kind: string
@@ -15,7 +15,7 @@ export function frame(kind: string, content: Buffer | string): Buffer {
   return Buffer.concat([head, body])
 }
 
-/** Cuts a stream into its frames. Throws RangeError for a frame with more bytes than `most`. */
+/** Splits a stream into its frames. Throws RangeError for a frame with more bytes than `most`. */
 export async function* framesOf(input: AsyncIterable<Buffer>, most: number): AsyncGenerator<Frame> {
   let left: Buffer = Buffer.alloc(0)
   for await (const chunk of input) {

@@ -1,5 +1,5 @@
 // Matches paths against the patterns of a CI file: `*`, `?`, `[abc]`, `{a,b}` and `**` between slashes. Any user can
-// write such a pattern, and it runs in the appliance. Libraries turn patterns into regular expressions, in which a few
+// write such a pattern, and it runs in the appliance. Libraries convert patterns to regular expressions, in which a few
 // stars can take hours. Here the cost of a name is at most its length times the length of the pattern.
 
 type Token =
@@ -20,7 +20,7 @@ export function pathMatcher(patterns: readonly string[]): (path: string) => bool
   return matcherOf(patterns.flatMap(pattern => alternatives(pattern).map(text => [...compile(text), '**' as const])))
 }
 
-/** The same, but true only when a pattern matches the whole path: `docs` does not match `docs/a`. */
+/** Does the same, but only matches whole paths: `docs` does not match `docs/a`. */
 export function fileMatcher(patterns: readonly string[]): (path: string) => boolean {
   return matcherOf(patterns.flatMap(pattern => alternatives(pattern).map(compile)))
 }
@@ -60,8 +60,8 @@ function tokens(segment: string): Token[] {
 }
 
 /**
- * `reached` holds the segments of the pattern that may come next, so one pass over the names is enough for any number
- * of stars.
+ * Matches the whole path. `reached` contains the segments of the pattern that may come next, so one pass over the names
+ * is enough for any number of `**`.
  */
 function matchSegments(segments: Segment[], names: string[]): boolean {
   let reached = withSkipped(segments, new Set([0]))
@@ -79,12 +79,12 @@ function matchSegments(segments: Segment[], names: string[]): boolean {
 }
 
 function withSkipped(segments: Segment[], reached: Set<number>): Set<number> {
-  // A loop over a Set also visits what is added during the loop.
+  // A loop over a Set also visits elements that are added during the loop.
   for (const at of reached) if (segments[at] === '**') reached.add(at + 1)
   return reached
 }
 
-/** Goes back to the last star only, which is enough for names. */
+/** Matches one name. It backtracks only to the last star, which is enough for names. */
 function matchName(pattern: Token[], name: string[]): boolean {
   let at = 0
   let star = -1

@@ -8,7 +8,7 @@ const OPEN_OBJECT = 123
 
 /**
  * Returns true when the JSON `text` has more than `most` values. It skips strings by searching for their end, so that a
- * long file in a string costs little. For text that is not valid JSON the answer does not matter.
+ * long file in a string costs little. For text that is not valid JSON the result is arbitrary.
  */
 export function hasMoreValues(text: string, most: number): boolean {
   // Each value needs a character and a separator.

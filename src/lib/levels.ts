@@ -16,13 +16,13 @@ const LEVEL_NAMES: ReadonlyMap<number, string> = new Map([
   [OWNER, 'Owner']
 ])
 
-/** The name of an access level, such as `Master`; a level that has no name gives its number. */
+/** Returns the name of an access level, such as `Master`, or the number of a level without a name. */
 export const levelName = (level: number): string => LEVEL_NAMES.get(level) ?? String(level)
 
-/** The names as people write them to a command, such as `master`, the lowest level first. */
+/** The names of levels in commands, such as `master`, lowest level first. */
 export const LEVEL_WORDS: readonly string[] = [...LEVEL_NAMES.values()].map(name => name.toLowerCase())
 
-/** The level of a name, in any case, or of a number as the API takes it; undefined for any other text. */
+/** Returns the level with a name, in any case, or with a number as in the API; undefined for any other text. */
 export function levelOf(text: string): number | undefined {
   const wanted = text.trim().toLowerCase()
   return [...LEVEL_NAMES].find(([level, name]) => String(level) === wanted || name.toLowerCase() === wanted)?.[0]
@@ -32,7 +32,7 @@ export const PRIVATE = 0
 export const INTERNAL = 10
 export const PUBLIC = 20
 
-/** The levels in the order in which the application settings count them: 0, 1, 2. */
+/** The levels in the order of their indexes in the application settings: 0, 1, 2. */
 export const VISIBILITIES = [
   { level: PRIVATE, name: 'private' },
   { level: INTERNAL, name: 'internal' },
@@ -40,10 +40,10 @@ export const VISIBILITIES = [
 ] as const
 export type VisibilityName = (typeof VISIBILITIES)[number]['name']
 
-/** The name of a visibility level. Nobody sees more of an unknown level than of a private one. */
+/** Returns the name of a visibility level. An unknown level counts as private. */
 export const visibilityName = (level: number): VisibilityName =>
   VISIBILITIES.find(visibility => visibility.level === level)?.name ?? 'private'
 
-/** The visibility level that has this name. */
+/** Returns the visibility level with this name. */
 export const visibilityOf = (name: VisibilityName): number =>
   VISIBILITIES.find(visibility => visibility.name === name)?.level ?? PRIVATE

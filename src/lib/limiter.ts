@@ -1,42 +1,49 @@
-// Everything scarce has a limiter: git processes, memory, threads, connections of the database, merges into a branch. Its options say
-// how much there is, how much of it one client may have, how many requests may wait, and for how long (docs/develop/architecture.md).
+// Every scarce resource has a limiter: git processes, memory, threads, database connections, merges into a branch. Its
+// options specify the capacity, how much of it one client may have, how many requests may wait, and for how long
+// (docs/develop/architecture.md).
 import { FairLine } from './fair-line.js'
 
-/** Units that the requests with one key may hold together. */
+/** The units that all requests with one key may hold together. */
 export type Quota = readonly [key: string, most: number]
 
 export interface LimiterRequest {
-  /** What the units are shared among: an address, a user, a branch. The limits of a client do not apply to requests without one. */
+  /**
+   * The units are shared fairly among clients: an address, a user, a branch. The limits of a client do not apply to
+   * requests without a client.
+   */
   readonly client?: string
-  /** Units; 1 without it. */
+  /** The number of units; the default is 1. */
   readonly cost?: number
-  /** Ends the wait. */
+  /** Ends the wait when it aborts. */
   readonly signal?: AbortSignal
 }
 
 type Amount = number | (() => number)
 
-/** A request that finds nothing else held gets its units in any case, even if it costs more than there is. */
+/** A request always gets its units when nothing else is held, even if it costs more than the limit. */
 export interface LimiterOptions<Request extends LimiterRequest> {
-  /** Units of all requests together. The default is no limit. A request that waits for these is not passed by cheaper ones. */
+  /**
+   * The units of all requests together; the default is no limit. Cheaper requests do not overtake a request that waits
+   * for capacity.
+   */
   readonly capacity?: Amount
-  /** Units of one client. */
+  /** The units of one client. */
   readonly perClient?: Amount
-  /** Other limits, in place of `perClient`. */
+  /** Other limits, instead of `perClient`. */
   readonly quotas?: (request: Request) => readonly Quota[]
-  /** Which request starts first, of all those that could. Without it, the clients take turns. */
+  /** Decides which request starts first, of all requests that could start. Without it, the clients take turns. */
   readonly order?: (a: Request, b: Request) => number
   readonly queue?: {
-    /** Requests that may wait. */
+    /** The number of requests that may wait. */
     readonly capacity?: Amount
-    /** Requests of one client that may wait, when so many places are `free`. */
+    /** Returns the number of requests of one client that may wait, while `free` places are left. */
     readonly perClient?: (free: number) => number
-    /** Makes the error for a request that finds no place. */
+    /** Creates the error for a request that finds no place. */
     readonly full: (limit: 'capacity' | 'perClient') => Error
   }
   readonly patience?: {
     readonly milliseconds: Amount
-    /** Makes the error for a request that has waited so long. `since` is a moment of `performance.now()`. */
+    /** Creates the error for a request that has waited too long. `since` is a time of `performance.now()`. */
     readonly over: (since: number) => Error
   }
   /** Called when a request has begun to wait. */
@@ -55,7 +62,10 @@ const NONE: readonly Quota[] = []
 const amount = (given: Amount = Number.POSITIVE_INFINITY) => (typeof given === 'number' ? given : given())
 const hasRoom = (held: number, cost: number, most: number) => held === 0 || held + cost <= most
 
-/** A semaphore with fair turns. Every limit is looked up anew for each request, so that options may follow the configuration. */
+/**
+ * A semaphore with fair turns. Every limit is looked up again for each request, so that options may follow the
+ * configuration.
+ */
 export class Limiter<Request extends LimiterRequest = LimiterRequest> {
   readonly #line = new FairLine<Waiter<Request>>()
   readonly #units = new Map<string, number>()
@@ -64,12 +74,12 @@ export class Limiter<Request extends LimiterRequest = LimiterRequest> {
 
   constructor(private readonly options: LimiterOptions<Request>) {}
 
-  /** Units that are held now. */
+  /** The units that are held now. */
   get held(): number {
     return this.#held
   }
 
-  /** Requests that wait. */
+  /** The number of requests that wait. */
   get queued(): number {
     return this.#line.length
   }
@@ -79,7 +89,7 @@ export class Limiter<Request extends LimiterRequest = LimiterRequest> {
     return this.#units.get(key) ?? 0
   }
 
-  /** Returns whether a request would get its units at once if a request that has some gave them back. */
+  /** Returns whether a request would get its units immediately if `without` released its own. */
   wouldStart(request: Request, without: Request): boolean {
     const quotas = this.#quotas(without)
     this.#add(quotas, -(without.cost ?? 1))
@@ -88,15 +98,18 @@ export class Limiter<Request extends LimiterRequest = LimiterRequest> {
     return would
   }
 
-  /** Returns the function that gives the units back, which may be called twice; undefined when the request would have to wait. */
+  /**
+   * Returns a function that releases the units, which may be called twice, or undefined when the request would have to
+   * wait.
+   */
   tryAcquire(request: Request): Release | undefined {
     const quotas = this.#mayPass(request) ? this.#room(request) : undefined
     return quotas && this.#hold(request, quotas)
   }
 
   /**
-   * Waits for the units of the request, and returns the function that gives them back. Throws the errors of `queue` and `patience`,
-   * and the reason of the signal when it aborts before.
+   * Waits for the units of the request, and returns a function that releases them. Throws the errors of `queue` and
+   * `patience`, and the reason of the signal when the signal aborts before.
    */
   acquire(request: Request): Promise<Release> {
     return new Promise((resolve, reject) => {
@@ -118,7 +131,7 @@ export class Limiter<Request extends LimiterRequest = LimiterRequest> {
     }
   }
 
-  /** Returns whether no request waits for the same units already. */
+  /** Returns whether no other request is already waiting for the same units. */
   #mayPass({ client = '' }: Request): boolean {
     if (this.#line.length === 0 || this.options.order) return true
     if (this.#line.lengthOf(client) > 0) return false
@@ -130,7 +143,7 @@ export class Limiter<Request extends LimiterRequest = LimiterRequest> {
     return hasRoom(this.#held, cost, amount(this.options.capacity))
   }
 
-  /** Returns the quotas of a request that has room in them, and undefined for others. */
+  /** Returns the quotas of a request that has room in all of them, otherwise undefined. */
   #room(request: Request): readonly Quota[] | undefined {
     if (!this.#hasCapacity(request)) return undefined
     const quotas = this.#quotas(request)
@@ -177,7 +190,7 @@ export class Limiter<Request extends LimiterRequest = LimiterRequest> {
       end()
       this.#line.remove(client, waiter)
       fail(reason)
-      // It may have been the one that the others waited behind.
+      // This request may have been the one that the others waited behind.
       this.#startWaiting()
     }
     const abort = () => leave(signal?.reason)

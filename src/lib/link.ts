@@ -1,6 +1,6 @@
 // Checks addresses that an administrator configures and that the server sends a browser to. They may contain only
-// characters that a header can carry. Other characters must be written as percent escapes, and a host name in its ASCII
-// form.
+// characters that a header can contain. Other characters must be written as percent escapes, and a host name in its
+// ASCII form.
 
 const PRINTABLE = /^[!-~]+$/
 
@@ -13,7 +13,7 @@ export function isWebUrl(text: string): boolean {
 }
 
 /**
- * Returns true for a path on this host. `//HOST` and `/\HOST` give false, because browsers take them for another host.
+ * Returns true for a path on this host. `//HOST` and `/\HOST` are refused, because browsers treat them as another host.
  */
 export const isLocalPath = (text: string): boolean =>
   PRINTABLE.test(text) && text.startsWith('/') && !text.startsWith('//') && !text.includes('\\')

@@ -1,11 +1,11 @@
-// Caches that grow with their entries. With its option `max`, lru-cache takes the memory for all of them at once: 3 MB for
-// 100,000 entries with a time to live.
+// Caches that grow with their entries. With its option `max`, lru-cache allocates the memory for all entries at once: 3
+// MB for 100,000 entries with a time to live.
 import { LRUCache } from 'lru-cache'
 
 interface Times {
-  /** Milliseconds for which an entry counts. */
+  /** Milliseconds for which an entry is valid. */
   readonly ttl?: number
-  /** A changed entry ends when it would have ended before. */
+  /** A changed entry keeps its original end. */
   readonly noUpdateTTL?: boolean
 }
 

@@ -1,9 +1,10 @@
-// Points in time: as people and programs write them, and within what the database, a client and a view can show.
+// Points in time: in the formats of people and programs, and within the range that the database, clients and views can
+// show.
 
 const DATE_TIME = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?)\s?(Z|[+-]\d\d:?\d\d)?)?$/i
 
 /**
- * Returns the moment of an ISO 8601 date or date-time, in UTC when the text names no zone; a date means its first
+ * Returns the time of an ISO 8601 date or date-time, in UTC when the text has no time zone; a date means its first
  * moment. Returns undefined for any other text, and for days that do not exist in the calendar.
  */
 export function parseMoment(text: string): Date | undefined {
@@ -19,14 +20,14 @@ const EARLIEST = Date.parse('0001-01-01T00:00:00.000Z')
 const LATEST = Date.parse('9999-12-31T23:59:59.999Z')
 
 /**
- * Returns false for an invalid date, and for one outside of the years 1 to 9999: a column of the database cannot hold it,
- * and ISO 8601 has no usual form for it.
+ * Returns false for an invalid date, and for a date outside of the years 1 to 9999: a column of the database cannot
+ * store it, and ISO 8601 has no usual format for it.
  */
 export const isShowable = (moment: Date): boolean => moment.getTime() >= EARLIEST && moment.getTime() <= LATEST
 
 /**
- * Returns the moment of seconds since 1970, as a commit tells it. Anybody may push any number: before 1970 and after the year
- * 9999 it becomes the first or the last second between them, and what is not a number becomes the first.
+ * Converts the seconds since 1970 of a commit. Anybody may push any number: a time before 1970 or after the year 9999
+ * becomes the first or last second of that range, and anything that is not a number becomes the first.
  */
 export function momentOfSeconds(seconds: number): Date {
   const within = Math.min(Math.max(seconds, 0), Math.floor(LATEST / 1000))

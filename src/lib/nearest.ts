@@ -1,29 +1,14 @@
-/** Returns the name that a mistyped word most likely means; undefined when none is near. */
-export function nearest(word: string, names: readonly string[]): string | undefined {
-  const most = Math.max(1, Math.floor(word.length / 3))
-  const found = names
-    .map(name => ({ name, distance: distance(word, name) }))
-    .reduce<{ name: string; distance: number } | undefined>(
-      (best, next) => (best && best.distance <= next.distance ? best : next),
-      undefined
-    )
-  return found && found.distance <= most ? found.name : undefined
-}
+import { closest, distance } from 'fastest-levenshtein'
 
-/** How many letters must be added, left out, changed or swapped with the next one to make one word of the other. */
-function distance(one: string, other: string): number {
-  let older: number[] = []
-  let last = Array.from({ length: other.length + 1 }, (_, at) => at)
-  for (let row = 1; row <= one.length; row++) {
-    const next = [row]
-    for (let at = 1; at <= other.length; at++) {
-      const same = one[row - 1] === other[at - 1] ? 0 : 1
-      const least = Math.min((last[at] ?? 0) + 1, (next[at - 1] ?? 0) + 1, (last[at - 1] ?? 0) + same)
-      const swapped = row > 1 && at > 1 && one[row - 1] === other[at - 2] && one[row - 2] === other[at - 1]
-      next.push(swapped ? Math.min(least, (older[at - 2] ?? 0) + 1) : least)
-    }
-    older = last
-    last = next
-  }
-  return last[other.length] ?? 0
+/** A longer word matches nothing: no name is this long, and computing the distance to a very long word takes long. */
+const LONGEST = 64
+
+/** Returns the name that a mistyped word most likely means, or undefined when none is similar. Ignores case. */
+export function nearest(word: string, names: readonly string[]): string | undefined {
+  if (names.length === 0 || word.length > LONGEST) return undefined
+  const typed = word.toLowerCase()
+  const lowered = names.map(name => name.toLowerCase())
+  const found = closest(typed, lowered)
+  // Two letters in the wrong order are two changes.
+  return distance(typed, found) <= (word.length < 4 ? 1 : 2) ? names[lowered.indexOf(found)] : undefined
 }

@@ -1,4 +1,5 @@
-// Streams that end when their reader stalls: what they hold, such as memory or a process, would stay held for hours.
+// Streams that end when their reader stalls. Otherwise they would hold their resources, such as memory or a process,
+// for hours.
 import { Readable } from 'node:stream'
 
 /** Returns a stream of the chunks. It fails when its reader takes nothing for `patience` milliseconds. */
@@ -14,7 +15,7 @@ export function pacedStream(chunks: Iterable<Buffer> | AsyncIterable<Buffer>, pa
     }
   }
   const stream = Readable.from(paced(), { objectMode: false, highWaterMark: 65_536 })
-  // A stream that is destroyed before anybody reads it never comes to the end of `paced`.
+  // A stream that is destroyed before anybody reads it never reaches the end of `paced`.
   if (chunks instanceof Readable) stream.once('close', () => chunks.destroy())
   return stream
 }

@@ -1,13 +1,13 @@
 export interface Pace {
-  /** The reading may take this share of the time at most, such as 0.005. */
+  /** The maximum share of the time that reading may take, such as 0.005. */
   readonly share: number
-  /** Milliseconds for which a value is kept at least. */
+  /** The minimum time for which a value is kept, in milliseconds. */
   readonly least: number
 }
 
 /**
- * Returns a function that gives the last value of `read`, and reads again when the value is old enough: a reading that
- * takes longer is made more rarely. Callers wait only for the first value. A failed reading is tried again.
+ * Returns a function that returns the last value of `read`, and reads again when the value is old enough: the longer a
+ * read takes, the less often it runs. Callers wait only for the first value. A failed read is repeated.
  */
 export function paced<T>(read: () => Promise<T>, { share, least }: Pace, now = () => performance.now()) {
   let last: { readonly value: T; readonly until: number } | undefined

@@ -1,4 +1,4 @@
-// "Path rules": which names a project, user or group may have in a URL.
+// "Path rules": the names that a project, user or group may have in a URL.
 
 const RESERVED = new Set(
   `.well-known admin all assets ci dashboard files groups help hooks issues merge_requests new notes profile projects

@@ -1,13 +1,13 @@
-// A place in an area that areas above it fill, because imports only lead down. src/product.ts fills all of them.
+// A place in an area that areas above it fill, because imports only point down. src/product.ts fills all plugs.
 
-/** Returns the part, which the first call loads. Throws in a process that has not composed the product. */
+/** Returns the part and loads it at the first call. Throws in a process that has not composed the product. */
 export type Plug<Part> = () => Promise<Part>
 
 type Loaders = Readonly<Record<string, () => Promise<unknown>>>
 
 let loaders: Loaders | undefined
 
-/** Makes a plug. `name` is its key in src/product.ts. */
+/** Creates a plug. `name` is its key in src/product.ts. */
 export function plug<Part>(name: string): Plug<Part> {
   let part: Promise<Part> | undefined
   return () => {
@@ -18,7 +18,7 @@ export function plug<Part>(name: string): Plug<Part> {
   }
 }
 
-/** Fills all plugs of this process by their names. */
+/** Fills all plugs of this process, by name. */
 export function fillPlugs(parts: Loaders): void {
   loaders = parts
 }

@@ -1,7 +1,6 @@
-// What Linux tells of a process in /proc/PID/stat.
+// Reads the status of a process from /proc/PID/stat of Linux.
 import { readFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
-import { ifThere } from './if-there.js'
 
 export interface ProcessStatus {
   /** A letter, such as R for running, T for stopped and Z for a zombie, which no longer runs anything. */
@@ -13,16 +12,25 @@ export interface ProcessStatus {
   readonly startedAt: number
 }
 
-/** Ticks in a second: Linux shows this unit to programs on every machine. */
+/** The number of ticks per second: Linux reports this unit to programs on every machine. */
 export const TICKS = 100
 const KERNEL_THREAD = 0x200000
 const STEP = 2
 
-/** Returns the status of a process, or undefined when it has gone. */
+/** Returns the result of `read`, or undefined when it throws: files of /proc vanish with their process, at any moment. */
+export function ifAlive<T>(read: () => T): T | undefined {
+  try {
+    return read()
+  } catch {
+    return undefined
+  }
+}
+
+/** Returns the status of a process, or undefined when it does not exist. */
 export function processStatus(pid: number): ProcessStatus | undefined {
-  const line = ifThere(() => readFileSync(`/proc/${pid}/stat`, 'latin1'))
+  const line = ifAlive(() => readFileSync(`/proc/${pid}/stat`, 'latin1'))
   if (line === undefined) return undefined
-  // The name stands in brackets and may contain any character.
+  // The name is in brackets and may contain any character.
   const fields = line.slice(line.lastIndexOf(')') + 2).split(' ')
   return {
     state: fields[0] ?? '',
@@ -38,7 +46,10 @@ export function startOf(pid: number): number | null {
   return status === undefined || /[ZX]/.test(status.state) ? null : status.startedAt
 }
 
-/** Waits until a process that started then is gone or a zombie. Returns false when it still runs after so many milliseconds. */
+/**
+ * Waits until the process with this pid and start time has ended or is a zombie. Returns false when it is still running
+ * after `patience` milliseconds.
+ */
 export async function processEnded(pid: number, startedAt: number, patience: number): Promise<boolean> {
   for (let waited = 0; waited < patience; waited += STEP) {
     if (startOf(pid) !== startedAt) return true

@@ -1,7 +1,7 @@
-// Where an OAuth application may have browsers sent, with the code in the query.
+// The URIs to which an OAuth application may redirect browsers, with the code in the query.
 
 const LONGEST = 2000
-/** Schemes that a browser runs or opens itself instead of giving the code to an application. */
+/** Schemes that a browser runs or opens itself instead of passing the code to an application. */
 const OWN = /^(javascript|data|vbscript|file|blob|about|urn|ws|wss|ftp|view-source):/i
 
 /** Returns what is wrong with a redirect URI, or null when an application may have it. */
@@ -21,7 +21,7 @@ const hasPassword = (uri: string) => {
   return username !== '' || password !== ''
 }
 
-/** Adds parameters to the query of a URI, which otherwise stays as it is written. Leaves out those without a value. */
+/** Adds parameters to the query of a URI, which otherwise stays unchanged. Omits parameters without a value. */
 export function withParameters(uri: string, parameters: { readonly [name: string]: string | undefined }): string {
   const given = Object.entries(parameters).filter((pair): pair is [string, string] => pair[1] !== undefined)
   return `${uri}${uri.includes('?') ? '&' : '?'}${new URLSearchParams(given)}`

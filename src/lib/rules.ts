@@ -2,7 +2,7 @@
 // costs every process, and every start of the command line, 100 ms and 20 MB.
 
 export interface Rule<T> {
-  /** What a value must be, as it stands after "must be". */
+  /** What a value must be, as the text after "must be". */
   readonly expected: string
   fits(value: unknown): value is T
 }
@@ -20,7 +20,7 @@ const rule = <T>(expected: string, fits: (value: unknown) => boolean): Rule<T> =
   fits: (value): value is T => fits(value)
 })
 
-/** A whole number between the two bounds, both included. */
+/** A whole number between the two bounds, including both. */
 export const integer = (minimum: number, maximum = Number.MAX_SAFE_INTEGER) =>
   rule<number>(
     maximum === Number.MAX_SAFE_INTEGER
@@ -29,7 +29,7 @@ export const integer = (minimum: number, maximum = Number.MAX_SAFE_INTEGER) =>
     value => Number.isInteger(value) && (value as number) >= minimum && (value as number) <= maximum
   )
 
-/** A number between the two bounds, both included. */
+/** A number between the two bounds, including both. */
 export const number = (minimum: number, maximum = Number.MAX_VALUE) =>
   rule<number>(
     maximum === Number.MAX_VALUE ? `a number from ${minimum}` : `a number from ${minimum} to ${maximum}`,
@@ -65,7 +65,7 @@ type Tree = { readonly [key: string]: unknown }
 export interface Problem {
   /** For example `git.timeout`. */
   readonly path: string
-  /** One line that begins with what is wrong and names the path. */
+  /** One line that begins with the problem and contains the path. */
   readonly text: string
 }
 
@@ -81,7 +81,7 @@ export function problemsIn(tree: Tree, shape: Shape, above = ''): Problem[] {
     const value = tree[key]
     if (isRule(node)) return node.fits(value) ? [] : [{ path, text: `${path} must be ${node.expected} ${itIs(value)}` }]
     if (isTree(value)) return problemsIn(value, node, `${path}.`)
-    return [{ path, text: `${path} must hold keys ${itIs(value)}` }]
+    return [{ path, text: `${path} must contain keys ${itIs(value)}` }]
   })
   return [...foreign, ...wrong]
 }
@@ -97,5 +97,5 @@ const isTree = (value: unknown): value is Tree => typeof value === 'object' && v
 
 const itIs = (value: unknown) => `(it is ${withoutPasswords(JSON.stringify(value) ?? 'missing')})`
 
-/** Returns the text with `redacted` in place of the passwords in its URLs. */
+/** Replaces the passwords in the URLs of a text with `redacted`. */
 export const withoutPasswords = (text: string) => text.replace(/(:\/\/[^\s:@/"]*):[^\s"]*@/g, '$1:redacted@')

@@ -1,13 +1,16 @@
-// What a part of the program leaves running, such as git processes. A command ends it without loading parts that it never
-// used.
+// Ends everything that parts of the program leave running, such as git processes. A command can end it without loading
+// parts that it never used.
 const ends: (() => Promise<void>)[] = []
 
-/** Notes how to end what this part of the program starts. Call it when the part is loaded. */
+/** Registers how to end what this part of the program starts. Call it when the part is loaded. */
 export function atEnd(end: () => Promise<void>): void {
   ends.push(end)
 }
 
-/** Ends everything that was noted, the last part first: it may use earlier ones. All can be used again afterwards. */
+/**
+ * Ends everything that was registered, in reverse order, because later parts may use earlier ones. Everything can be
+ * used again afterwards.
+ */
 export async function endAll(): Promise<void> {
   for (const end of [...ends].reverse()) await end()
 }

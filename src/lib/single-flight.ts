@@ -1,4 +1,4 @@
-/** How many calls share one search at the most. */
+/** The maximum number of keys that share one search. */
 const MOST = 64
 
 interface Waiting<Found> {
@@ -7,8 +7,8 @@ interface Waiting<Found> {
 }
 
 /**
- * Returns a function that finds one record. Calls that come before this process next looks for input share one `search`,
- * which begins after all of them. So each sees what had changed when it was called.
+ * Returns a function that finds one record. Calls that arrive before this process handles its next input share one
+ * `search`, which begins after all of them. Thus each caller sees all changes that were made before its call.
  */
 export function sharing<Key, Found>(
   search: (keys: readonly Key[]) => Promise<ReadonlyMap<Key, Found>>

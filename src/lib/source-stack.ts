@@ -1,18 +1,21 @@
-// Shows stack traces with the lines of the sources. Node.js could do so by itself, but then every process reads the maps of all
-// its modules at its start: 0.13 s of processor time and 10 MB.
+// Shows stack traces with the lines of the sources. Node.js could do this itself, but then every process would read the
+// maps of all its modules at its start: 0.13 s of processor time and 10 MB.
 import { readFileSync } from 'node:fs'
 import { SourceMap } from 'node:module'
 import { dirname, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-/** Maps that are kept, because the same errors come again. The last ones to come are forgotten first. */
+/** The maximum number of maps that are kept, because the same errors occur repeatedly. Further maps are not kept. */
 const MOST = 100
-/** A frame ends with the place in a built file. */
+/** A frame ends with a position in a built file. */
 const PLACE = /(file:\/\/\/[^\s()]+\.js):(\d+):(\d+)/g
 
 const maps = new Map<string, SourceMap | undefined>()
 
-/** Returns a stack trace in which frames of built files name their source. Files without a map stay as they are. */
+/**
+ * Returns a stack trace in which frames of built files refer to their source. Frames of files without a map stay
+ * unchanged.
+ */
 export function sourceStack(stack: string): string {
   return stack.replace(PLACE, (place, url: string, line: string, column: string) => {
     try {

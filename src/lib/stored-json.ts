@@ -1,5 +1,5 @@
-// Reads JSON that is stored in the database. A text that an older version cut at the end of its column is no longer JSON; it
-// must not hide the record that it belongs to, or the list of such records.
+// Reads JSON that is stored in the database. A text that an older version cut to the size of its column is no longer
+// JSON; it must not hide its record, or the list of such records.
 
 /** Returns the value of a stored JSON text, or `otherwise` when the text is not JSON. */
 export function parseStored<T>(text: string, otherwise: T): T {

@@ -1,4 +1,6 @@
-/** Whether a text has more characters than `maximum`: an emoji is one, although JavaScript counts two. */
+/**
+ * Returns whether a text has more than `maximum` characters. An emoji counts as one, although JavaScript counts two.
+ */
 export const isLonger = (text: string, maximum: number): boolean => text.length > maximum && [...text].length > maximum
 
 /**

@@ -3,17 +3,14 @@ import { createRequire } from 'node:module'
 import type { Ajv, ErrorObject, ValidateFunction } from 'ajv'
 import { coerce, type InputSchema } from './coerce.js'
 
-// Loaded, and each schema compiled, when the first value is checked: most processes check few.
+// Loaded, and each schema compiled, when the first value is checked: most processes check only a few.
 const load = () => createRequire(import.meta.url)('ajv') as typeof import('ajv')
 let ajv: Ajv | undefined
 
 export interface Wrong {
   /** Required attributes that are missing. */
   readonly missing: readonly string[]
-  /**
-   * The first other attribute that is wrong (empty for the value itself), and what is wrong with it, such as `is
-   * invalid`.
-   */
+  /** The first other attribute that is wrong (empty for the value itself), and its problem, such as `is invalid`. */
   readonly name: string
   readonly problem: string
   /** The value has the right type, but is longer, greater or smaller than allowed. */
@@ -36,7 +33,7 @@ export function validator(schema: InputSchema, { exact = false } = {}): (input: 
 function describe(found: ErrorObject[]): Wrong {
   const missing = found.filter(({ keyword }) => keyword === 'required').map(({ params }) => params.missingProperty)
   const error = found[0]
-  // A problem with an item of a list names the list.
+  // For a problem with an item of a list, the name of the list is returned.
   const path = error?.instancePath.split('/').filter(part => part !== '' && !/^\d+$/.test(part)) ?? []
   return { missing: missing.map(String), name: path.join('.'), problem: problemOf(error), limit: isLimit(error) }
 }

@@ -1,11 +1,14 @@
-// Durations of work, as people plan it. Decided: a day has 8 hours, a week 5 days, a month 4 weeks.
+// Durations of work, in the units that people plan with. Decided: a day has 8 hours, a week 5 days, a month 4 weeks.
 
 const HOUR = 3600
 const DAY = 8 * HOUR
 const WEEK = 5 * DAY
 const MONTH = 4 * WEEK
 
-/** The largest number of seconds that a column holds and that is still a plan: about a hundred people for a hundred years. */
+/**
+ * The largest number of seconds that fits a column and is still a realistic plan: about a hundred people for a hundred
+ * years.
+ */
 export const LONGEST_WORK = 2_000_000_000
 
 const UNITS: readonly (readonly [short: string, seconds: number, names: string])[] = [

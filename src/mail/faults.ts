@@ -1,11 +1,11 @@
-// Why a mail was not taken. The words of a server decide what follows.
+// Classifies why a mail was not accepted. The response of the server decides what happens next.
 import type { NodemailerError } from 'nodemailer'
 
 /**
- * - server: the server cannot be reached or does not let us in; no mail would go now
- * - later: the server does not take this mail now
- * - refused: it never takes this mail
- * - bounced: it never takes mail for this mailbox
+ * - server: the server cannot be reached or rejects our login; no mail could be sent now
+ * - later: the server does not accept this mail now
+ * - refused: it never accepts this mail
+ * - bounced: it never accepts mail for this mailbox
  */
 export type FaultKind = 'server' | 'later' | 'refused' | 'bounced'
 
@@ -20,16 +20,16 @@ export class MailFault extends Error {
   }
 }
 
-/** What happens before the server is asked about a mail at all. A refusal here says nothing about the mail. */
+/** Commands before the server learns about a mail. A refusal here says nothing about the mail. */
 const BEFORE = new Set(['CONN', 'EHLO', 'HELO', 'LHLO', 'STARTTLS', 'API'])
-/** Faults that nodemailer finds in a mail by itself. They have no answer of the server. */
+/** Faults that nodemailer finds in a mail itself, without a response of the server. */
 const OURS = new Set(['EENVELOPE', 'EMESSAGE', 'EMAXRECIPIENTS', 'EFILEACCESS', 'EURLACCESS'])
-/** The server wants a login, or another one, at whatever command it says so. */
+/** The server wants a login, or another one, whichever command it rejects. */
 const LOGIN = new Set([530, 534, 535, 538])
-/** The enhanced code (RFC 3463) of a mailbox that does not exist, but for those about the sender: 5.1.7 and 5.1.8. */
+/** The enhanced code (RFC 3463) of a mailbox that does not exist, without those about the sender: 5.1.7 and 5.1.8. */
 const NO_MAILBOX = /^5\d\d[ -]5\.1\.(?![78]\b)\d+/
 
-/** Returns what an error of nodemailer means. The text has one line, and no secret: servers do not repeat passwords. */
+/** Returns the fault that an error of nodemailer means. The text is one line without secrets: servers do not repeat passwords. */
 export function faultOf(error: unknown): MailFault {
   if (error instanceof MailFault) return error
   const known = error as NodemailerError
@@ -39,7 +39,7 @@ export function faultOf(error: unknown): MailFault {
   if (known.name === 'AbortError' || known.code === 'EABORT')
     return new MailFault('server', 'the server did not take the mail in time')
   if (responseCode === undefined) return new MailFault(OURS.has(known.code ?? '') ? 'refused' : 'server', text)
-  // 421: the server goes away. A wrong password is a matter of the configuration, not of this mail.
+  // 421: the server shuts down. A wrong password is a problem of the configuration, not of this mail.
   if (
     LOGIN.has(responseCode) ||
     known.code === 'EAUTH' ||

@@ -1,12 +1,12 @@
-// The kinds of mails. Each has two templates, templates/mail/KIND.txt.eta, whose first line is the subject, and
-// KIND.html.eta. They show `it`, see `Shown` in render.ts. Both stand inside the layouts, which say why somebody gets the mail.
+// The kinds of mails. Each has two templates: templates/mail/KIND.txt.eta, whose first line is the subject, and KIND.html.eta.
+// They use `it`, see `Shown` in render.ts. Layouts surround both and say why the person gets the mail.
 
 /**
- * Maps each kind to its facts: values of JSON, which are stored until the mail is sent. Never a secret: links that prove
- * something are signed when the mail is rendered (areas/reach/mail/recipient-facts.ts).
+ * Maps each kind to its facts: JSON values, which are stored until the mail is sent. They never contain a secret: links that
+ * prove something are signed when the mail is rendered (areas/reach/mail/recipient-facts.ts).
  */
 export interface MailFacts {
-  /** `gitstead mail test`: a mail that nothing caused. */
+  /** `gitstead mail test`: a mail without an event. */
   readonly test: { readonly sent_at: string }
   readonly issue: RecordFacts
   readonly 'merge-request': RecordFacts
@@ -14,13 +14,13 @@ export interface MailFacts {
   readonly pipeline: PipelineFacts
   readonly build: BuildFacts
   readonly push: PushFacts
-  /** What the limit of mails in an hour has held back. The texts are put in when it is sent. */
+  /** Mails that the hourly limit has held back. The texts are inserted when the digest is sent. */
   readonly digest: Record<never, never>
-  /** Somebody must confirm what they have entered; or an account has the address already. */
+  /** People must confirm the address that they entered, or an account already has it. */
   readonly 'sign-up': NewAccount & { readonly signUpId: number }
   readonly 'sign-up-taken': NewAccount & { readonly signUpId: number }
   readonly 'account-created': NewAccount
-  /** `emailId` is 0 for the primary address. `first`: the user cannot sign in before. */
+  /** `emailId` is 0 for the primary address. `first`: the user cannot sign in until the address is confirmed. */
   readonly 'address-confirmation': NewAccount & {
     readonly userId: number
     readonly emailId: number
@@ -32,7 +32,7 @@ export interface MailFacts {
     readonly emailId: number
     readonly byAdministrator: boolean
   }
-  /** What the owner of an account must know, whoever did it. */
+  /** What the owner of an account must know, also about changes by others. */
   readonly security: {
     readonly username: string
     readonly title: string
@@ -78,27 +78,27 @@ export interface RecordFacts extends ProjectFacts {
   /** Such as `#12`. */
   readonly reference: string
   readonly title: string
-  /** Who did what: `Ada Lovelace closed the issue`. */
+  /** What a person did: `Ada Lovelace closed the issue`. */
   readonly happened: string
-  /** What has changed, or what it has been planned for: `Assignee: Ada Lovelace`. */
+  /** What has changed, or the planning of a new record: `Assignee: Ada Lovelace`. */
   readonly lines: readonly string[]
-  /** The description of what is new, in Markdown. */
+  /** The description of a new record, in Markdown. */
   readonly text: string | null
 }
 
-/** Somebody wrote about an issue, a merge request, a snippet or a commit. */
+/** A comment on an issue, a merge request, a snippet or a commit. */
 export interface NoteFacts extends ProjectFacts {
   readonly reference: string
   readonly title: string
   readonly happened: string
-  /** The line of a file that it is about: `src/main.c, line 3`. */
+  /** The line of a file that the comment is about: `src/main.c, line 3`. */
   readonly place: string | null
   /** In Markdown. */
   readonly text: string
 }
 
 /** A build has ended. */
-export interface BuildFacts extends ProjectFacts {
+interface BuildFacts extends ProjectFacts {
   readonly id: number
   readonly name: string
   readonly stage: string
@@ -108,38 +108,38 @@ export interface BuildFacts extends ProjectFacts {
   readonly title: string
 }
 
-/** A branch or a tag was pushed, made or deleted. */
+/** A branch or a tag was pushed, created or deleted. */
 export interface PushFacts extends ProjectFacts {
   /** `Ada Lovelace (@ada) pushed to the branch master`. */
   readonly happened: string
   readonly ref: string
-  /** `1234abcd Fix it, by Ada Lovelace`: the newest ones, and how many there are. */
+  /** `1234abcd Fix it, by Ada Lovelace`: the newest commits, and the total. */
   readonly commits: readonly string[]
   readonly commits_total: number
-  /** `added src/main.c`: the first ones, and how many there are. */
+  /** `added src/main.c`: the first files, and the total. */
   readonly paths: readonly string[]
   readonly paths_total: number
-  /** What has changed, as git shows it; null when it is left out. */
+  /** The changes as git shows them; null when they are omitted. */
   readonly diff: string | null
-  /** In whose name it comes, where the service asks for it and the address is of a domain of the appliance. */
+  /** The sender in whose name the mail comes, if the service asks for it and the address is in a domain of the appliance. */
   readonly from?: Sender | null
 }
 
-/** Who sends a mail, or seems to. */
+/** The sender of a mail, or its apparent sender. */
 export interface Sender {
   readonly name: string
   readonly address: string
 }
 
 /** A pipeline has ended. */
-export interface PipelineFacts extends ProjectFacts {
+interface PipelineFacts extends ProjectFacts {
   readonly id: number
   readonly status: string
   readonly ref: string
-  /** The beginning of the id of the commit, and the first line of its message. */
+  /** The start of the id of the commit, and the first line of its message. */
   readonly commit: string
   readonly title: string
-  /** `STAGE: NAME` of the builds that failed, the first ones, and how many there are. */
+  /** `STAGE: NAME` of the first builds that failed, and the total. */
   readonly failed: readonly string[]
   readonly failed_total: number
 }

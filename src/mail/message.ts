@@ -1,4 +1,4 @@
-// A mail as it goes out: what people see, and the headers by which programs thread, filter and end it.
+// A complete mail: the visible parts, and the headers that programs use to thread, filter and unsubscribe.
 import type { SendMailOptions } from 'nodemailer'
 import { config, publicUrl } from '../config.js'
 import type { Sender } from './kinds.js'
@@ -7,23 +7,23 @@ import { oneLine, type Rendered } from './render.js'
 export interface Letter {
   readonly rendered: Rendered
   readonly to: { readonly name: string | null; readonly address: string }
-  /** The same in every try, so that a receiver that gets a mail twice can see it. */
+  /** The same in every try, so that a receiver can detect a duplicate. */
   readonly id: string
   /** The name of the conversation, such as `issue_12`. */
   readonly thread: string | null
   readonly reason: string
-  /** For mail of a project, which people can end; null for mail that only its recipient gets. */
+  /** For mail about a project, which people can unsubscribe from; null for mail to one recipient only. */
   readonly list: { readonly projectId: number; readonly path: string } | null
   readonly unsubscribeUrl: string | null
-  /** In whose name it comes; the appliance itself without one. The envelope is the appliance's in any case. */
+  /** The apparent sender; without one, the appliance. The envelope always names the appliance. */
   readonly from?: Sender | null
 }
 
-/** Characters of a name before an address. */
+/** The limit of characters of a name before an address. */
 const LONGEST_NAME = 100
 
-/** Returns who sends the mails of this appliance. */
-export function sender(): Sender {
+/** Returns the sender of the mails of this appliance. */
+function sender(): Sender {
   return split(config().mail.from ?? `Gitstead <gitstead@${host()}>`)
 }
 
@@ -33,15 +33,15 @@ function split(text: string): Sender {
   return { name: (name ?? '').trim().replace(/^"(.*)"$/, '$1'), address }
 }
 
-/** The host of the appliance, as it stands in addresses and in names of mails: an address of a machine has brackets. */
-export function host(): string {
+/** The host of the appliance, as it appears in addresses and names of mails: a numeric address has brackets. */
+function host(): string {
   const { hostname } = new URL(publicUrl())
   return /^\d+(\.\d+){3}$/.test(hostname) ? `[${hostname}]` : hostname
 }
 
 /**
- * Tells whether mail may come from an address of somebody else: its domain is that of `mail.from`, of the appliance, or one above
- * that. Servers refuse the mail of others' domains.
+ * Returns whether mail may use another person's address: its domain is that of `mail.from`, that of the appliance, or a parent of
+ * that. Servers refuse mail from foreign domains.
  */
 export function isOfOwnDomain(address: string): boolean {
   const domain = domainOf(address)
@@ -53,8 +53,8 @@ export function isOfOwnDomain(address: string): boolean {
 const domainOf = (address: string) => address.slice(address.lastIndexOf('@') + 1).toLowerCase()
 
 /**
- * Returns the message for nodemailer. Every text is one line when it comes to a header, names are quoted or encoded there,
- * and an address is never read as more than one, because it is not read at all.
+ * Returns the message for nodemailer. Every text becomes one line in a header, and names are quoted or encoded there. An address
+ * is never read as more than one, because it is not parsed at all.
  */
 export function messageOf({
   rendered,
@@ -70,7 +70,7 @@ export function messageOf({
   const root = thread === null ? undefined : `<${thread}@${host()}>`
   return {
     from: from ? { name: oneLine(from.name, LONGEST_NAME), address: from.address } : sender(),
-    // Of two in From and in the envelope, programs show both.
+    // When From and the envelope differ, programs show both.
     ...(from && { sender: sender() }),
     to: { name: oneLine(to.name ?? '', LONGEST_NAME), address: to.address },
     ...(replyTo !== null && !from && { replyTo: split(replyTo) }),
@@ -79,7 +79,7 @@ export function messageOf({
     text: rendered.text,
     html: rendered.html,
     messageId: `<${id}@${host()}>`,
-    // Nobody has a mail with the name of the root. Programs thread by it all the same, whichever mail somebody got first.
+    // No mail has the name of the root. Programs still thread by it, whichever mail arrived first.
     ...(root !== undefined && { inReplyTo: root, references: root }),
     headers: {
       'Auto-Submitted': 'auto-generated',

@@ -1,6 +1,6 @@
 /**
- * Why somebody gets a mail, behind "You get this mail because". A reason that is missing here stands there as it is. The
- * header X-Gitstead-Reason has the name, for filters.
+ * Why a person gets a mail, after "You get this mail because". An unknown reason appears as it is. The header X-Gitstead-Reason
+ * contains the name, for filters.
  */
 const REASONS: { readonly [name: string]: string } = {
   test: 'somebody asked for a test',
@@ -14,17 +14,17 @@ const REASONS: { readonly [name: string]: string } = {
   pipeline_user: 'it was started in your name',
   watcher: 'you watch the project',
   service: 'your address is in the settings of the project',
-  custom: 'you want to hear of such events in the project',
-  digest: 'more mails were for you in this hour than one address gets',
-  security: 'this concerns the safety of your account',
+  custom: 'you chose to get mail about such events in the project',
+  digest: 'you had more mails in this hour than the limit for one address',
+  security: 'this concerns the security of your account',
   sign_up: 'somebody signed up with this address',
   confirmation: 'somebody entered this address as theirs',
   password: 'somebody asked for a new password for the account with this address',
-  password_offered: 'an administrator has sent it to you',
-  account: 'an administrator has made an account for you',
+  password_offered: 'an administrator sent it to you',
+  account: 'an administrator created an account for you',
   membership: 'your membership has changed',
   approver: 'you decide who becomes a member',
-  requester: 'you have asked for access',
+  requester: 'you requested access',
   member: 'you are a member of the project'
 }
 

@@ -1,23 +1,23 @@
-// Mails from templates/mail, by Eta, which escapes every value in HTML. The text is the part that most filters and some
-// people read, so it is written by hand as well, and never made of the HTML.
+// Renders mails from templates/mail with Eta, which escapes every value in HTML. Most filters and some people read the text part,
+// so it has its own template and is not derived from the HTML.
 import { join } from 'node:path'
 import { Eta } from 'eta'
 import { root } from '../config.js'
 import type { MailFacts, MailKind } from './kinds.js'
 import { reasonText } from './reasons.js'
 
-/** What a template finds in `it`. */
+/** What a template gets as `it`. */
 export interface Shown<Kind extends MailKind = MailKind> {
   readonly facts: MailFacts[Kind]
-  /** What was made for this one recipient when the mail was rendered, such as signed links. */
+  /** What was made for this recipient when the mail was rendered, such as signed links. */
   readonly filled: Readonly<Record<string, unknown>>
-  /** The URL of the appliance, without a slash at its end. */
+  /** The URL of the appliance, without a trailing slash. */
   readonly url: string
-  /** `name` is null for an address that is no user's. */
+  /** `name` is null for an address without a user. */
   readonly recipient: { readonly name: string | null; readonly address: string }
   /** The name of the reason (reasons.ts). */
   readonly reason: string
-  /** Ends mails like this one; null when nothing does. */
+  /** Ends mails like this one; null when the recipient cannot unsubscribe. */
   readonly unsubscribeUrl: string | null
 }
 
@@ -28,14 +28,14 @@ export interface Rendered {
 }
 
 const views = join(root, 'templates/mail')
-/** In a text every line end stands: `-%>` at the end of a line leaves it out. */
+/** In a text, every line end counts: `-%>` at the end of a line omits it. */
 const texts = new Eta({ views, cache: true, autoEscape: false, autoTrim: false })
 const pages = new Eta({ views, cache: true })
 
-/** Characters of a subject. More are cut, with three dots. */
+/** The limit of characters of a subject. Longer ones are cut and end with three dots. */
 const LONGEST_SUBJECT = 200
 
-/** Returns the parts of a mail. Throws when a template finds no fact that it shows. */
+/** Returns the parts of a mail. Throws when a template lacks a fact. */
 export function render(kind: MailKind, it: Shown): Rendered {
   const { subject, body } = renderText(kind, it)
   const layout = { ...it, subject, because: reasonText(it.reason) }
@@ -46,13 +46,15 @@ export function render(kind: MailKind, it: Shown): Rendered {
   }
 }
 
-/** Returns the subject and the text without what the layout says. */
+/** Returns the subject and the text without the layout. */
 export function renderText(kind: MailKind, it: Shown): { readonly subject: string; readonly body: string } {
   const [first = '', ...rest] = texts.render(`./${kind}.txt.eta`, it).split('\n')
   return { subject: oneLine(first, LONGEST_SUBJECT), body: rest.join('\n').trim() }
 }
 
-/** Returns a text for a header: without line ends and other control characters, which would end it, and not too long. */
+/**
+ * Returns a text for a header: without line ends and other control characters, which would end the header, and of limited length.
+ */
 export function oneLine(text: string, most: number): string {
   const line = text.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ').trim()
   const characters = [...line]

@@ -1,28 +1,28 @@
-// Mails by the program sendmail, which most servers of mail have. The library would wait for it without a limit.
+// Sends mails with the program sendmail, which most mail servers have. The library would wait for it without a limit.
 import { spawn } from 'node:child_process'
 import type { SendMailOptions } from 'nodemailer'
 import { config } from '../config.js'
 import { type FaultKind, MailFault } from './faults.js'
 import { nodemailer } from './nodemailer.js'
 
-/** Characters of what the program says that are kept. */
+/** How many characters of the output of the program are kept. */
 const LONGEST_WORDS = 1000
-/** Nothing of our own environment: it may hold passwords. */
+/** Nothing from our own environment, which may contain passwords. */
 const ENVIRONMENT = { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', LANG: 'C' }
-/** What exit codes of sysexits.h mean. Any other is a fault of the program or of its configuration. */
+/** The meanings of exit codes in sysexits.h. Any other code is a fault of the program or of its configuration. */
 const MEANINGS: { readonly [code: number]: FaultKind } = { 65: 'refused', 67: 'bounced', 68: 'refused', 75: 'later' }
 
-/** Hands a mail to the program and waits for its end. Throws MailFault. */
+/** Hands a mail to the program and waits until it ends. Throws MailFault. */
 export async function sendByProgram(message: SendMailOptions, signal: AbortSignal): Promise<string> {
   const { from, to } = message.envelope as { from: string; to: string[] }
-  // Both stand in the place of options, and some programs know no `--`.
+  // Addresses are in the place of options, and some programs do not support `--`.
   if ([from, ...to].some(address => address.startsWith('-')))
-    throw new MailFault('refused', 'sendmail would take the address for an option')
+    throw new MailFault('refused', 'sendmail would read the address as an option')
   const stream = nodemailer().createTransport({ streamTransport: true, buffer: true, newline: 'unix' })
   const { message: bytes } = await stream.sendMail(message)
   const { path } = config().mail.sendmail
   const { code, words } = await run(path, ['-i', '-f', from, ...to], bytes as Buffer, signal)
-  if (code === 0) return `${path} has taken the mail`
+  if (code === 0) return `${path} has accepted the mail`
   if (signal.aborted) throw new MailFault('server', `${path} did not end in time`)
   const said = words.replace(/[\p{Cc}\s]+/gu, ' ').trim()
   throw new MailFault(MEANINGS[code ?? -1] ?? 'server', `${path} ended with ${code}: ${said}`.slice(0, 400))

@@ -1,5 +1,5 @@
-// Hands mails to the server, to sendmail, or to files. One connection for each process, and one mail at a time: that is the
-// pace of the server, and a process that is killed leaves only one mail of which nobody knows whether it was taken.
+// Hands mails to the server, to sendmail, or to files. Each process has one connection and sends one mail at a time: the server
+// sets the pace, and a killed process leaves at most one mail of unknown state.
 import type { SendMailOptions, Transporter } from 'nodemailer'
 import { type Config, config } from '../config.js'
 import { faultOf, MailFault } from './faults.js'
@@ -13,12 +13,12 @@ const IDLE = 20_000
 let open: { readonly of: Config; readonly transporter: Transporter } | undefined
 
 /**
- * Hands a mail over. `name` is that of its file, if mails are files; `stop` ends the try. Returns what the server said.
- * Throws MailFault.
+ * Hands over a mail. `name` is its file name if mails are files; `stop` ends the try. Returns the response of the server. Throws
+ * MailFault.
  */
 export async function sendMessage(message: SendMailOptions, name: string, stop?: AbortSignal): Promise<string> {
   const { mail } = config()
-  // A clock for each mail that runs on after it would keep the mail in memory: a list has thousands.
+  // A timer for each mail that keeps running would keep the mail in memory, and a list has thousands.
   const controller = new AbortController()
   const { signal } = controller
   const end = () => controller.abort()
@@ -37,12 +37,12 @@ export async function sendMessage(message: SendMailOptions, name: string, stop?:
   }
 }
 
-/** What both sides of a conversation say, without passwords and without mails: `C: EHLO ...`, `S: 250 ...`. */
+/** Gets each line that either side of a conversation says, without passwords and mails: `C: EHLO ...`, `S: 250 ...`. */
 export type Say = (line: string) => void
 
 /**
- * Talks to the server of `mail.smtp` over a connection of its own: connects, logs in if there is a user, and sends a mail if
- * there is one. `say` gets each line. Throws MailFault.
+ * Talks to the server of `mail.smtp` over a separate connection: connects, logs in if there is a user, and sends a mail if there
+ * is one. `say` gets each line. Throws MailFault.
  */
 export async function converse(message: SendMailOptions | null, say: Say = () => undefined): Promise<void> {
   const trial = nodemailer().createTransport({ ...smtpOptions(), logger: tellTo(say), transactionLog: true })
@@ -63,7 +63,7 @@ export async function converse(message: SendMailOptions | null, say: Say = () =>
   }
 }
 
-/** Passes on what nodemailer logs of the conversation. It hides passwords itself. */
+/** Passes on the log of nodemailer, which hides passwords itself. */
 function tellTo(say: Say) {
   const line = (entry: { readonly tnx?: unknown }, text: string) => {
     const side = { client: 'C', server: 'S' }[String(entry.tnx)]
@@ -73,7 +73,7 @@ function tellTo(say: Say) {
   return { level: quiet, trace: quiet, debug: line, info: quiet, warn: quiet, error: quiet, fatal: quiet }
 }
 
-/** Closes the connection. A mail that is on its way fails. */
+/** Closes the connection. A mail that is being sent fails. */
 export function closeMail(): void {
   open?.transporter.close({ force: true })
   open = undefined
@@ -87,24 +87,24 @@ function transporter(): Transporter {
     pool: true,
     maxConnections: 1,
     maxMessages: 100,
-    // The delivery counts its tries. One that nobody counts could send the mail again.
+    // The delivery counts its tries. An uncounted try could send the mail again.
     maxRequeues: 0,
     idleTimeout: IDLE
   })
-  // A connection that breaks between two mails concerns nobody: the next one opens another.
+  // A connection that breaks between two mails does no harm: the next mail opens another.
   made.on('error', () => undefined)
   open = { of: config(), transporter: made }
   return made
 }
 
-/** Bytes of one answer of a server. */
+/** The limit of bytes of one response of a server. */
 const LONGEST_ANSWER = 65_536
 
 /** The options of a connection. */
-export function smtpOptions() {
+function smtpOptions() {
   const { host, port, tls, verify_tls: verify, user, password, timeout } = config().mail.smtp
   const withPassword = user !== ''
-  // Otherwise whoever stands between could take the password.
+  // Otherwise anyone in between could steal the password.
   const required = tls === 'starttls-required' || (tls === 'starttls' && withPassword)
   const milliseconds = timeout * 1000
   return {
@@ -113,7 +113,7 @@ export function smtpOptions() {
     secure: tls === 'tls',
     ignoreTLS: tls === 'none',
     requireTLS: required,
-    // Anybody between us and the server could have left STARTTLS out, so a certificate proves nothing here.
+    // Anyone between us and the server could have removed STARTTLS, so a certificate proves nothing here.
     tls: { rejectUnauthorized: verify && (required || tls === 'tls') },
     ...(withPassword && { auth: { user, pass: password } }),
     connectionTimeout: milliseconds,

@@ -42,7 +42,10 @@ export async function listJobs(filter: JobFilter & { limit?: number } = {}): Pro
   )
 }
 
-/** Returns the next part of such a list: jobs with a lower id than `before`. Throws Invalid when the queue does not exist. */
+/**
+ * Returns the next part of a list of jobs: jobs with a lower id than `before`. Throws Invalid when the queue does not
+ * exist.
+ */
 export function jobsBefore(filter: JobFilter, before: number): Promise<JobRow[]> {
   const { where, values } = conditions(filter)
   return rows<JobRow>(`select ${COLUMNS} from jobs where ${where} and id < ? order by id desc limit ${PART}`, [
@@ -63,7 +66,8 @@ export async function pageJobs(filter: JobFilter & PageRequest): Promise<Page<Jo
 }
 
 /**
- * Returns how many jobs match the filter, without the limit of a list. Throws Invalid when the queue does not exist.
+ * Returns how many jobs match the filter, without the limit of `listJobs`. Throws Invalid when the queue does not
+ * exist.
  */
 export async function countJobs(filter: JobFilter = {}): Promise<number> {
   const { where, values } = conditions(filter)
@@ -80,7 +84,7 @@ function conditions({ state, queue, name }: JobFilter): { where: string; values:
 }
 
 /**
- * Returns those jobs of `ids` that are in one of `states`, oldest first. `lock` locks their rows until the transaction
+ * Returns the jobs of `ids` that are in one of `states`, oldest first. `lock` locks their rows until the transaction
  * ends.
  */
 export function jobsIn(
@@ -125,8 +129,8 @@ export async function findJob(id: number): Promise<JobRow> {
 }
 
 /**
- * Makes dead or delayed jobs ready again and resets their tries. Returns how many. Throws NotFound when no dead or
- * delayed job has one of the `ids`.
+ * Makes dead or delayed jobs ready again and resets their tries. Returns the number of these jobs. Throws NotFound when
+ * no dead or delayed job has one of the `ids`.
  */
 export async function retryJobs(ids: readonly number[] | 'dead'): Promise<number> {
   const which = ids === 'dead' ? "state = 'dead'" : `id in (${marks(ids)}) and state in ('dead', 'delayed')`
@@ -150,7 +154,10 @@ export async function hastenJobs(queue: Queue, lane: number): Promise<void> {
   ])
 }
 
-/** Removes jobs that are not running. Returns how many. Throws NotFound when `ids` matches no such job. */
+/**
+ * Removes jobs that are not running. Returns the number of removed jobs. Throws NotFound when `ids` matches no such
+ * job.
+ */
 export async function discardJobs(ids: readonly number[] | 'dead'): Promise<number> {
   const which = ids === 'dead' ? "state = 'dead'" : `id in (${marks(ids)}) and state <> 'running'`
   return transact(async () => {
@@ -163,8 +170,8 @@ export async function discardJobs(ids: readonly number[] | 'dead'): Promise<numb
 }
 
 /**
- * Stops workers from taking jobs of a queue; jobs that already run continue. Returns false when the queue was already
- * paused. Throws Invalid when the queue does not exist.
+ * Stops workers from taking jobs of a queue; jobs that are already running continue. Returns false when the queue was
+ * already paused. Throws Invalid when the queue does not exist.
  */
 export async function pauseQueue(queue: string): Promise<boolean> {
   const { affectedRows } = await execute('insert ignore into paused_queues (queue, paused_at) values (?, ?)', [

@@ -1,5 +1,5 @@
-// Takes jobs and gives them back. Every write after the claim names the process that claimed. So a process that lost
-// its lease can no longer change anything.
+// Takes jobs and gives them back. Every write after the claim is bound to the process that claimed the job. Thus a
+// process that lost its lease can no longer change anything.
 import { execute, marks, padded, row, rows } from '../db/connect/sql.js'
 import { transact } from '../db/connect/transact.js'
 import { sourceStack } from '../lib/source-stack.js'
@@ -14,16 +14,17 @@ export interface ClaimedJob {
   /** The number of this try, from 1. */
   readonly attempt: number
   /**
-   * A process that held this job died, and the job may be the cause. It is claimed alone, and should also run alone.
+   * A process that held this job died, and the job may be the cause. It is claimed on its own, and should also run on
+   * its own.
    */
   readonly suspect: boolean
   readonly lane: number
 }
 
-/** How many jobs of each lane a process may take now. */
+/** The number of jobs of each lane that a process may take now. */
 export interface Lanes {
   roomOf(lane: number): number
-  /** Lanes with a higher number come first, so that no lane is always the first. */
+  /** The claim begins with the lane after this one, so that no lane is always the first. */
   readonly after: number
 }
 
@@ -54,7 +55,7 @@ export async function claimJobs(
   return transact(async () => {
     const found: Row[] = []
     for (const [at, { lane, room }] of from.entries()) {
-      // A lane that needs less than its share leaves the rest to those after it.
+      // A lane that needs less than its share leaves the rest to the lanes after it.
       const share = Math.ceil((limit - found.length) / (from.length - at))
       if (share > 0) found.push(...(await lockReady({ queue, lane }, processId, Math.min(room, share))))
     }
@@ -77,8 +78,8 @@ export async function claimJobs(
   })
 }
 
-// The driver sends the lane as a number with a fraction, which the server compares but does not take for a constant: with
-// `lane` in its order, a claim sorted all ready jobs.
+// The driver sends the lane as a decimal number, which the server can compare but does not treat as a constant: with
+// `lane` in the order, a claim sorted all ready jobs.
 function lockReady({ queue, lane }: { queue: Queue; lane: number }, processId: number, limit: number): Promise<Row[]> {
   return rows<Row>(
     `select id, lane, name, payload, attempts, crashes from jobs force index (jobs_lane)
@@ -104,10 +105,16 @@ async function lanesToClaim(queue: Queue, { roomOf, after }: Lanes, most: number
   return found
 }
 
-/** Tells whether a queue has ready jobs: by one statement, where a claim that finds none takes the three of a transaction. */
+/**
+ * Returns whether a queue has ready jobs, with one statement. A claim that finds no job takes the three statements of a
+ * transaction.
+ */
 export const hasReady = async (queue: Queue): Promise<boolean> => (await nextLane(queue, 0)) !== undefined
 
-/** Finds the lane by one index step, however many jobs wait. The database would read all of them for `group by lane`. */
+/**
+ * Finds the next lane with one index step, however many jobs wait. The database would read all of them for `group by
+ * lane`.
+ */
 async function nextLane(queue: Queue, from: number): Promise<number | undefined> {
   const found = await row<{ lane: number }>(
     `select lane from jobs force index (jobs_lane) where queue = ? and state = 'ready' and lane >= ?
@@ -117,7 +124,10 @@ async function nextLane(queue: Queue, from: number): Promise<number | undefined>
   return found?.lane
 }
 
-/** Returns the jobs to take: a suspect is taken alone. If it ends the process again, no other job is blamed with it. */
+/**
+ * Returns the jobs to take: a suspect is taken on its own. If it ends the process again, no other job is blamed with
+ * it.
+ */
 function withoutCompany(found: readonly Row[]): readonly Row[] {
   const first = found.findIndex(({ crashes }) => crashes > 0)
   return first === -1 ? found : found.slice(0, Math.max(first, 1))
@@ -139,8 +149,8 @@ export async function finishJobs(ids: readonly number[], processId: number): Pro
 }
 
 /**
- * Sets a failed job to `delayed` for a later try, or to `dead` after its last try. A PlannedRetry says itself when the
- * next try is; without a next one the job is removed. Returns false when this process no longer held the job.
+ * Sets a failed job to `delayed` for a later try, or to `dead` after its last try. A PlannedRetry contains the time
+ * of the next try; without a next try the job is removed. Returns false when this process no longer held the job.
  */
 export async function failJob(job: ClaimedJob, processId: number, error: unknown): Promise<boolean> {
   const { attempts } = jobs[job.name] ?? { attempts: 1 }
@@ -172,7 +182,7 @@ async function removeFailed({ id }: ClaimedJob, processId: number): Promise<bool
   return true
 }
 
-/** Puts claimed jobs back as they were. A process that stops does this with the jobs that it has not started. */
+/** Puts claimed jobs back unchanged. A process that stops does this with the jobs that it has not started. */
 export async function releaseJobs(ids: readonly number[], processId: number): Promise<void> {
   if (ids.length === 0) return
   await execute(
@@ -183,8 +193,8 @@ export async function releaseJobs(ids: readonly number[], processId: number): Pr
 }
 
 /**
- * Puts back jobs that a process holds without knowing it: their claim committed, but the answer was lost with the
- * database connection. Returns how many.
+ * Puts back jobs that a process holds without knowing it: their claim was committed, but the answer was lost with the
+ * database connection. Returns the number of these jobs.
  */
 export async function releaseUnknown(
   queue: Queue,
@@ -201,8 +211,8 @@ export async function releaseUnknown(
 }
 
 /**
- * Makes delayed jobs ready when their time has come. Returns how many. Delayed jobs have a state of their own to keep
- * claims fast.
+ * Makes delayed jobs ready when they are due. Returns the number of these jobs. Delayed jobs have a separate state to
+ * keep claims fast.
  */
 export async function promoteJobs(now = new Date()): Promise<number> {
   const due = await row<{ due: number }>(

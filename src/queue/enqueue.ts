@@ -5,15 +5,15 @@ import { type Jobs, jobs, LANED_QUEUES } from './jobs.js'
 import { wake } from './wake.js'
 
 export interface EnqueueOptions {
-  /** The job does not start before this moment. */
+  /** The job does not start before this time. */
   readonly runAt?: Date
-  /** In place of the job's own; less is sooner. */
+  /** Overrides the priority of the job; lower numbers start first. */
   readonly priority?: number
-  /** For a queue with lanes: the lane. */
+  /** The lane, in a queue with lanes. */
   readonly lane?: number
 }
 
-/** Adds a job. Workers get a wake-up as soon as the current transaction has committed. Returns the job's id. */
+/** Adds a job. Workers are woken as soon as the current transaction has committed. Returns the job's id. */
 export async function enqueue<Name extends keyof Jobs>(
   name: Name,
   payload: Jobs[Name],

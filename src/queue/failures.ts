@@ -1,7 +1,7 @@
 // Stores when each existing job failed last. The dashboard lists these failures, newest first.
 import { execute, marks } from '../db/connect/sql.js'
 
-/** Stores that these jobs have just failed. */
+/** Records that these jobs have just failed. */
 export async function noteFailures(ids: readonly number[]): Promise<void> {
   if (ids.length === 0) return
   const now = new Date()

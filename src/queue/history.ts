@@ -5,9 +5,9 @@ import { QUEUES, type Queue } from './jobs.js'
 
 const MINUTE = 60_000
 /** Number of minutes that are shown. */
-export const MINUTES = 60
+const MINUTES = 60
 
-/** Counted up when a try ends; `write` notes what the database has. */
+/** The counts of one queue in one minute. They increase when a try ends. */
 interface Count {
   readonly minute: number
   readonly queue: Queue
@@ -18,7 +18,8 @@ interface Count {
 }
 
 /**
- * The counts of one process. When a write fails, the next heartbeat writes the counts again, and nothing counts twice.
+ * The counts of one process. When a write fails, the next heartbeat writes the counts again, and nothing is counted
+ * twice.
  */
 export class Tally {
   private readonly counts = new Map<string, Count>()
@@ -37,7 +38,7 @@ export class Tally {
   }
 
   /**
-   * Writes the whole counts and not the increments. So it is harmless to repeat the write after its answer was lost.
+   * Writes the whole counts and not the increments, so it is harmless to repeat the write after its answer was lost.
    */
   async write(now = Date.now()): Promise<void> {
     const due = [...this.counts.values()].filter(({ processed, written }) => processed > written)
@@ -107,8 +108,8 @@ export interface Rates {
 }
 
 /**
- * Returns the rate per minute over the current minute and the one before. A rate over whole minutes only would come
- * late.
+ * Returns the rate per minute over the current minute and the one before. A rate over whole minutes only would be
+ * delayed.
  */
 export function ratesOf(minutes: readonly QueueMinute[], now = Date.now()): Rates {
   const recent = minutes.slice(-2)

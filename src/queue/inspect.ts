@@ -1,8 +1,8 @@
-// Finds problems with jobs, for the people who look after the appliance.
+// Finds problems with jobs, for the administrators of the appliance.
 import { marks, row, rows } from '../db/connect/sql.js'
 import { listGone } from './processes.js'
 
-/** Returns the ids of running jobs whose process is gone. Nobody works on them until a worker gives them back. */
+/** Returns the ids of running jobs whose process has ended. Nobody works on them until a worker puts them back. */
 export async function lostJobs(): Promise<number[]> {
   const gone = new Set(await listGone())
   const running = await rows<{ id: number; process_id: number | null; known: number }>(
@@ -19,12 +19,12 @@ export async function deadJobs(): Promise<{ name: string; count: number }[]> {
   return rows("select name, count(*) as count from jobs where state = 'dead' group by name order by name")
 }
 
-/** Tries after which a job that fails is more than bad luck: they take at least 14 s. */
+/** After this number of tries, a failing job is more than bad luck: they take at least 14 s. */
 export const FAILING_TRIES = 3
 
 /**
- * Returns the delayed jobs that have failed several times, for each name: their number, and the newest of them with its
- * error. Deliveries of hooks are left out: their hook tells more.
+ * Returns, for each name, the delayed jobs that have failed several times: their number, and the newest of them with
+ * its error. Deliveries of hooks are omitted, because their hook shows more details.
  */
 export async function failingJobs(): Promise<{ name: string; count: number; id: number; error: string }[]> {
   const found = await rows<{ name: string; count: number; id: number }>(
@@ -38,7 +38,7 @@ export async function failingJobs(): Promise<{ name: string; count: number; id: 
   return found.map(job => ({ ...job, error: errors.find(({ id }) => id === job.id)?.error ?? '' }))
 }
 
-/** Returns how many jobs were created in the future, by more than a minute, which is more than clocks may differ. */
+/** Returns how many jobs were created in the future, by more than a minute, which is more than clocks may deviate. */
 export async function futureJobs(): Promise<number> {
   const found = await row<{ count: number }>('select count(*) as count from jobs where created_at > ?', [
     new Date(Date.now() + 60_000)

@@ -4,32 +4,35 @@ export const QUEUES = ['default', 'builds', 'hooks', 'mail', 'maintenance', 'imp
 export type Queue = (typeof QUEUES)[number]
 
 /**
- * Queues whose jobs have lanes: one lane never takes all slots, whatever waits in it. The lane of a delivery is the
- * receiver; imports from URLs have another lane than forks. Jobs of all other queues are in lane 0.
+ * Queues whose jobs have lanes: one lane never takes all slots, however many jobs wait in it. The lane of a delivery is
+ * the receiver; imports from URLs have another lane than forks. Jobs of all other queues are in lane 0.
  */
 export const LANED_QUEUES: ReadonlySet<Queue> = new Set(['hooks', 'imports'])
 
 /** Maps the name of a job to its payload. */
 export interface Jobs {
-  /** Something happened, and every listener hears it. Because of `id`, hearing it twice is harmless; `at` is an ISO 8601 moment. */
+  /**
+   * Passes an event to every listener. Because of `id`, listeners can safely receive it twice; `at` is an ISO 8601
+   * date-time.
+   */
   readonly 'event.published': { readonly id: string; readonly at: string; readonly event: { readonly kind: string } }
   readonly 'hook.deliver': { readonly deliveryId: number }
   /**
-   * Wakes the built-in runner, once for each build that becomes pending. The runner decides which build it takes; the
-   * build that the job names is canceled when somebody discards the job.
+   * Wakes the built-in runner, once for each build that becomes pending. The runner decides which build it takes. When
+   * somebody discards the job, the build with this id is canceled.
    */
   readonly 'build.run': { readonly buildId?: number }
-  /** Makes the pipeline of one time of a schedule, which is an ISO 8601 moment. */
+  /** Creates the pipeline for one time of a schedule, which is an ISO 8601 date-time. */
   readonly 'schedule.run': { readonly scheduleId: number; readonly dueAt: string }
   /**
-   * Makes a pipeline whose CI file includes URLs: of a ref change, of a build that has a `trigger`, or of a time of a
-   * schedule. The lane is the project.
+   * Creates a pipeline whose CI file includes URLs: for a ref change, for a build that has a `trigger`, or for a time
+   * of a schedule. The lane is the project.
    */
   readonly 'pipeline.plan':
     | { readonly refChangeId: number }
     | { readonly buildId: number }
     | { readonly scheduleId: number; readonly dueAt: string }
-  /** Starts a build that waited for a moment or for a resource, unless it still has to. */
+  /** Starts a build that waited for a time or a resource, unless it still has to wait. */
   readonly 'build.ready': { readonly buildId: number }
   /** Starts the pipeline of a build that has a `trigger` for a script, or ends the build with that pipeline. */
   readonly 'build.trigger': { readonly buildId: number }
@@ -39,20 +42,20 @@ export interface Jobs {
   readonly 'pipeline.cancel_children': { readonly pipelineId: number; readonly buildId?: number }
   /** Records what a successful build did to its environment. */
   readonly 'build.deploy': { readonly buildId: number }
-  /** Lets go on what waits for the success of a pipeline. */
+  /** Continues everything that waits for the success of a pipeline. */
   readonly 'pipeline.succeeded': { readonly pipelineId: number }
-  /** Looks whether the branches of merge requests merge without conflicts. */
+  /** Checks whether the branches of merge requests merge without conflicts. */
   readonly 'merge_requests.check': { readonly ids: readonly number[] }
-  /** Does what follows a merge, in case the process that merged has ended. */
+  /** Finishes the effects of a merge, in case the process that merged has ended. */
   readonly 'merge_request.settle': { readonly id: number; readonly userId: number | null }
   readonly 'repository.optimise': { readonly projectId: number }
   /** Deletes the branches that the default branch contains, in the name of a user. */
   readonly 'branches.delete_merged': { readonly projectId: number; readonly userId: number }
   /** Fills the repository of a fork, or of a project that is imported from a URL. */
   readonly 'project.fill': { readonly projectId: number }
-  /** Removes what a removed project leaves behind: builds and files. */
+  /** Removes the remains of a removed project: builds and files. */
   readonly 'project.remove': { readonly projectId: number }
-  /** Clears the number of a deleted user in rows that stay. */
+  /** Sets the id of a deleted user to null in rows that stay. */
   readonly 'user.forget': { readonly userId: number }
   /** Sends a mail to one of its recipients. */
   readonly 'mail.send': { readonly deliveryId: number }
@@ -60,8 +63,8 @@ export interface Jobs {
 }
 
 /**
- * Jobs that nothing enqueues any more. An appliance that was upgraded to 0.1 may still hold some: they are done like any
- * other. To be removed in 0.2.
+ * Jobs that nothing enqueues any more. The queue of an appliance that was upgraded to 0.1 may still contain some: they
+ * run like any other. To be removed in 0.2.
  */
 export interface RetiredJobs {
   readonly 'happening.told': { readonly id: string; readonly at: string; readonly happening: { readonly kind: string } }
@@ -92,9 +95,9 @@ const kind = (queue: Queue, rest: Partial<JobKind> = {}): JobKind => ({
 /** The queue, tries, time limit and priority of every job. */
 export const jobs: { readonly [Name in JobName]: JobKind } = {
   'event.published': kind('default'),
-  // The delivery counts its own tries over a day. A receiver that is down is not a failure of the job.
+  // The delivery counts its own tries, over a day. An unavailable receiver is not a failure of the job.
   'hook.deliver': kind('hooks', { timeout: 60 }),
-  // The build's own time limit ends the job. A build is tried again with a new claim, after any wake-up, never by failing
+  // The build's own time limit ends the job. A build is retried with a new claim, after any wake-up, never by failing
   // the job.
   'build.run': kind('builds', { timeout: 7 * 86400 }),
   'schedule.run': kind('default', { attempts: 3 }),
@@ -110,11 +113,12 @@ export const jobs: { readonly [Name in JobName]: JobKind } = {
   'merge_request.settle': kind('default'),
   'repository.optimise': kind('maintenance', { attempts: 3, timeout: 3600 }),
   'branches.delete_merged': kind('default', { attempts: 3, timeout: 3600 }),
-  // The limits of the configuration end it before (imports.timeout, git.timeout).
+  // The limits of the configuration (imports.timeout, git.timeout) end the job before.
   'project.fill': kind('imports', { attempts: 3, timeout: 7200 }),
   'project.remove': kind('maintenance', { timeout: 3600 }),
   'user.forget': kind('maintenance', { timeout: 3600 }),
-  // The delivery counts its own tries, over two days. The time is that of two mails, as one waits for the other.
+  // The delivery counts its own tries, over two days. The limit is the time for two mails, because one waits for the
+  // other.
   'mail.send': kind('mail', { timeout: 600 }),
   'maintenance.run': kind('maintenance', { attempts: 3, timeout: 3600 }),
   'happening.told': kind('default'),

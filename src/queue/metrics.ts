@@ -1,4 +1,4 @@
-// The figures of the queues that the dashboard, the command line and the API show; all of them use these functions.
+// The figures of the queues for the dashboard, the command line and the API; all of them use these functions.
 import { marks, row, rows } from '../db/connect/sql.js'
 import { type JobName, jobs, QUEUES } from './jobs.js'
 
@@ -14,7 +14,7 @@ export interface ProcessMetrics {
   readonly pid: number
   readonly tag: string
   readonly started_at: Date
-  // The schemas of the responses want these arrays as they are.
+  // Mutable, as the schemas of the responses require.
   readonly queues: string[]
   readonly labels: string[]
   readonly concurrency: number
@@ -71,7 +71,7 @@ export async function enqueuedPayloads(name: JobName): Promise<Set<string>> {
   return new Set(found.map(({ payload }) => payload))
 }
 
-/** Returns how many jobs of a name are ready, or will be at a given moment. It stops counting at `most`. */
+/** Returns how many jobs with a name are ready, or will be at a given time. It stops counting at `most`. */
 export async function countWaitingJobs(name: JobName, { until, most }: { until: Date; most: number }): Promise<number> {
   const found = await row<{ count: number }>(
     `select count(*) as count from (select id from jobs

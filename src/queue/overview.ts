@@ -8,9 +8,11 @@ import { type ProcessMetrics, processMetrics } from './metrics.js'
 
 /** Maximum number of failures that are shown. */
 const FAILURES = 50
-/** Number of stored failures that are searched for those. Jobs that are ready or running again are not shown. */
+/**
+ * Number of stored failures that are searched for the shown ones. Jobs that are ready or running again are not shown.
+ */
 const LOOKED_THROUGH = 1000
-/** The list omits a longer payload; the record of the single job shows it. Bytes. */
+/** Bytes. The list omits a longer payload; the record of the single job shows it. */
 const LONGEST_PAYLOAD = 4000
 const LONGEST_ERROR = 2000
 
@@ -28,7 +30,7 @@ export interface QueueOverview {
   readonly minutes: readonly { readonly minute: Date; readonly processed: number; readonly failed: number }[]
 }
 
-export interface FailureRow {
+interface FailureRow {
   readonly id: number
   readonly queue: Queue
   readonly name: string
@@ -41,7 +43,7 @@ export interface FailureRow {
   readonly payload: string | null
 }
 
-export interface Totals {
+interface Totals {
   readonly processed: number
   readonly failed: number
   readonly ready: number
@@ -58,8 +60,8 @@ export interface QueuesOverview {
 }
 
 /**
- * Returns everything that the dashboard shows of the queues. The counts of jobs may be a little old when there are many
- * jobs.
+ * Returns everything that the dashboard shows about the queues. When there are many jobs, their counts may be slightly
+ * out of date.
  */
 export async function queuesOverview(): Promise<QueuesOverview> {
   const [counts, paused, minutes, processes, failures, ended] = await Promise.all([
@@ -104,7 +106,7 @@ export interface Counts {
 
 const none = (): Counts => ({ ready: 0, delayed: 0, running: 0, dead: 0, oldest: null })
 
-// Counting 100k jobs in the index takes about 13 ms. For any number of jobs and of viewers, counting may use at most a
+// Counting 100k jobs in the index takes about 13 ms. For any number of jobs and viewers, counting may take at most a
 // fiftieth of the time.
 const SHARE = 50
 const MANY = 10_000
@@ -115,7 +117,7 @@ forgetWithPool(() => {
   counted = undefined
 })
 
-/** Returns the counts of jobs by queue. With many jobs they may be a little old. */
+/** Returns the counts of jobs by queue. When there are many jobs, the counts may be slightly out of date. */
 export async function jobCounts(): Promise<Map<string, Counts>> {
   if (counted && counted.until > performance.now()) return counted.counts
   counting ??= countJobs().finally(() => (counting = undefined))

@@ -1,4 +1,4 @@
-// Worker processes. A process renews a lease to show that it is alive. When a process is gone, its jobs go back to the
+// Worker processes. A process renews a lease to show that it is alive. When a process is gone, its jobs return to the
 // queue.
 import { readFileSync, readlinkSync } from 'node:fs'
 import { hostname } from 'node:os'
@@ -163,15 +163,15 @@ async function giveBack(ids: readonly number[], crashed: boolean): Promise<void>
 }
 
 /**
- * Identifies this boot of this kernel and the pid namespace. Two processes mean the same process by a pid only when
- * this value is equal.
+ * Identifies this boot of the kernel and the pid namespace. A pid refers to the same process for two processes only
+ * when this value is equal.
  */
 export const machine = (): string => {
   here ??= readMachine()
   return here
 }
 
-/** Neither changes while this process runs. */
+/** Cached, because neither value changes while this process runs. */
 let here: string | undefined
 
 function readMachine(): string {

@@ -19,13 +19,13 @@ export interface Task {
   readonly schedule: string
   readonly about: string
   /**
-   * Runs the task. Returns more figures for the record. It must be harmless to run a task twice, or after a run that
-   * stopped early.
+   * Runs the task. Returns additional figures for the record. It must be harmless to run a task twice, or after a run
+   * that stopped early.
    */
   run(context: TaskContext): Promise<Readonly<Record<string, number>> | undefined>
 }
 
-/** Returns the moment that was `days` times 24 hours ago. */
+/** Returns the time that was `days` times 24 hours ago. */
 export const daysAgo = (days: number): Date => new Date(Date.now() - days * 86_400_000)
 
 /** Counts the rows of a table that match `where`, for a dry run. */

@@ -4,8 +4,8 @@ import { transact } from '../db/connect/transact.js'
 import { type EnqueueOptions, enqueue } from './enqueue.js'
 
 /**
- * Enqueues a maintenance task for a tick, only once even when several workers ask. Returns false when another worker
- * has already done it.
+ * Enqueues a maintenance task for a tick, only once even when several workers try. Returns false when another worker
+ * has already enqueued it.
  */
 export async function enqueueTick(task: string, dueAt: Date, options: EnqueueOptions = {}): Promise<boolean> {
   return transact(async () => {

@@ -1,4 +1,4 @@
-// A byte on a unix socket tells the workers of this machine that there is work. It takes 3 ms; polling takes half its
+// A byte on a unix socket wakes the workers of this machine when there is work. It takes 3 ms; polling takes half its
 // interval on average. Workers still poll as a fallback, so an error here must never reach the caller.
 import { readdirSync, rmSync, statSync } from 'node:fs'
 import { createConnection, createServer, type Server, type Socket } from 'node:net'
@@ -16,7 +16,7 @@ const UNREAD = 1024
 const connections = new Map<string, Socket>()
 let listed: { changed: number; paths: string[] } = { changed: 0, paths: [] }
 
-/** Tells every worker of this machine that `queue` has a job. */
+/** Notifies every worker of this machine that `queue` has a job. */
 export function wake(queue: Queue): void {
   const byte = Buffer.from([QUEUES.indexOf(queue)])
   for (const path of workerSockets()) {
@@ -26,8 +26,8 @@ export function wake(queue: Queue): void {
 }
 
 /**
- * Listens for wake-ups of this process. Returns a function that stops listening. A socket with a name that refuses
- * connections would be deleted by a client as the socket of a killed worker.
+ * Listens for wake-ups of this process. Returns a function that stops listening. The socket gets its final name only
+ * when it listens: a client would delete a socket that refuses connections, as that of a killed worker.
  */
 export async function listenForWake(id: number, onWake: (queue: Queue) => void): Promise<() => void> {
   const path = socketPath(`${PREFIX}${id}.sock`)

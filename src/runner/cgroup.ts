@@ -1,9 +1,9 @@
 // A control group (cgroup v2) for each build, where the service manager has delegated a group to the appliance. Then the
-// kernel itself bounds the memory of the whole build, and nothing that grows fast gets past a limit between two looks. The
-// watch (watch.ts) goes on beside it, because most machines have no delegated group.
+// kernel itself limits the memory of the whole build, and a build that grows fast cannot pass its limit between two checks.
+// The watch (watch.ts) still runs as well, because most machines have no delegated group.
 //
-// Not specified: groups of cgroup v1 are left alone. A service manager cannot delegate them safely, so the group that this
-// process finds itself in belongs to whoever started it.
+// Not specified: groups of cgroup v1 are not used. A service manager cannot delegate them safely, so the group in which this
+// process runs belongs to the program that started it.
 import { mkdir, readFile, rmdir, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 
@@ -23,9 +23,9 @@ export interface GroupLimits {
 }
 
 /**
- * Returns the folder of the delegated group, or undefined. A group may have either processes or groups with limits, so
- * the processes of the appliance must be in a group below. Its name shows that the delegation is meant for builds: root
- * may write to any group. `proc` is /proc/self.
+ * Returns the folder of the delegated group, or undefined. A group may have either processes or groups with limits, so the
+ * processes of the appliance must be in a subgroup. Its name shows that the delegation is meant for builds: root may write to
+ * any group. `proc` is /proc/self.
  */
 export async function delegatedGroup(proc = '/proc/self'): Promise<string | undefined> {
   const read = (name: string) => readFile(name, 'utf8').catch(() => '')
@@ -45,8 +45,8 @@ export async function delegatedGroup(proc = '/proc/self'): Promise<string | unde
 }
 
 /**
- * Makes a group with these limits for one process and all that it starts. Returns undefined when the kernel refuses
- * that; then the watch alone holds the limits.
+ * Makes a group with these limits for one process and everything that it starts. Returns undefined when the kernel refuses;
+ * then only the watch enforces the limits.
  */
 export async function enterGroup(parent: string, pid: number, limits: GroupLimits): Promise<Group | undefined> {
   const folder = join(parent, `build-${pid}`)
@@ -63,7 +63,7 @@ export async function enterGroup(parent: string, pid: number, limits: GroupLimit
     await set('memory.max', limits.memory)
     await set('memory.oom.group', 1)
     await set('pids.max', limits.processes)
-    // A kernel without swap has no such file.
+    // A kernel without swap does not have this file.
     await set('memory.swap.max', 0).catch(() => undefined)
     await set('cgroup.procs', pid)
     return group

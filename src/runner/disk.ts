@@ -1,19 +1,19 @@
-// Builds may fill a disk with many files, which no limit of a process prevents, and the database may be on the same
-// disk.
+// Limits the disk space of builds. They may fill a disk with many files, which no limit of a process prevents, and the
+// database may be on the same disk.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import type { StatsFs } from 'node:fs'
 import { statfs } from 'node:fs/promises'
 import { createInterface } from 'node:readline'
-import { repeat } from './repeat.js'
+import { poll } from './poll.js'
 
 const INTERVAL = 250
 const MOST_RESERVE = 536_870_912
 /** Milliseconds between two counts of the files of a build. */
 const COUNT_INTERVAL = 1000
-/** Milliseconds that a count may take while the disk has lost what the build may use: who fills it may slow the count. */
+/** Milliseconds that a count may take while the disk has lost the build's whole allowance: the build may slow the count. */
 const COUNT_LIMIT = 5000
-/** A file or folder counts as this many bytes at least, because a disk also runs out of room for names. */
+/** A file or folder counts as at least this many bytes, because a disk can also run out of inodes. */
 const LEAST_PER_ENTRY = 4096
 
 export interface DiskWatch {
@@ -36,9 +36,8 @@ export interface DiskOptions {
 
 /**
  * Watches the folder of a build and its disk, and ends with the first call of `onFull` or `onLow`. A quota would need a
- * file system of its own, and root. So the files are counted every second, and at once when the disk has lost as much
- * space as the build may still use: a build that writes very fast gets as far over its limit as the disk allows in half
- * a second.
+ * separate file system, and root. So the files are counted every second, and at once when the disk has lost as much space as
+ * the build may still use: a build that writes very fast gets as far over its limit as the disk allows in half a second.
  */
 export function watchDisk(options: DiskOptions): DiskWatch {
   const { folder, limit } = options
@@ -78,7 +77,7 @@ export function watchDisk(options: DiskOptions): DiskWatch {
     if (counted.bytes + watch.hidden > limit) notify(options.onFull)
     return INTERVAL
   }
-  const stopLooking = repeat(look)
+  const stopLooking = poll(look)
   const watch: DiskWatch = {
     hidden: 0,
     stop: () => {
@@ -91,13 +90,13 @@ export function watchDisk(options: DiskOptions): DiskWatch {
 
 type Space = StatsFs
 
-/** Returns the bytes that the disk has lost, or that its lost names count for if those are more. */
+/** Returns the bytes that the disk has lost, or what its lost inodes count for if that is more. */
 const lost = (before: Space, now: Space) =>
   Math.max((before.bavail - now.bavail) * now.bsize, (before.ffree - now.ffree) * LEAST_PER_ENTRY)
 
 /**
- * Returns the bytes that a folder holds. It stops counting above `enough`. The user of builds may move the folders at
- * the same time; the program that counts follows no links.
+ * Returns the bytes in a folder. It stops counting above `enough`. The user of builds may move the folders at the same time;
+ * the counting program follows no links.
  */
 async function countFolder(folder: string, enough: number, signal: AbortSignal): Promise<number> {
   if (signal.aborted) return 0
@@ -115,7 +114,7 @@ async function countFolder(folder: string, enough: number, signal: AbortSignal):
     for await (const line of createInterface({ input: child.stdout })) {
       const [names, inode = '', blocks] = line.split(' ')
       if (Number(names) > 1) {
-        // The parent of folders also has several names, and costs little twice.
+        // A parent folder also has several names; counting it twice matters little.
         if (linked.has(inode)) continue
         linked.add(inode)
       }

@@ -1,5 +1,5 @@
-// Executes one build: sources, caches, archives of earlier builds, script, after_script, caches, artifacts. It writes the trace the
-// whole time.
+// Executes one build: sources, caches, archives of earlier builds, script, after_script, caches, artifacts. It writes the
+// trace all the time.
 import { config } from '../config.js'
 import { Failure, Unavailable } from '../errors.js'
 import { watchDisk } from './disk.js'
@@ -24,7 +24,7 @@ import {
 } from './stages.js'
 import { Trace } from './trace.js'
 
-export type { ArtifactsWish, FailureReason, RunnerJob, RunnerPort, RunnerResult } from './job.js'
+export type { RunnerJob, RunnerPort, RunnerResult } from './job.js'
 
 /**
  * Runs a build to its end, and never rejects. When the promise resolves, no process and no file of the build is left.

@@ -1,5 +1,5 @@
-// The folders of one build. The build owns only `project` and `home`. The runner owns the others, so that a script can
-// change neither itself nor what the runner makes of its results.
+// The folders of one build. The build owns only `project` and `home`. The runner owns the others, so that a script can change
+// neither itself nor the results that the runner derives from it.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
@@ -17,7 +17,7 @@ export interface Folders {
   readonly etc: string
   readonly step: string
   readonly output: string
-  /** The system calls that a sandbox refuses, for bubblewrap. */
+  /** The system calls that a sandbox refuses, in the format of bubblewrap. */
   readonly filter: string
   readonly user: BuildUser | undefined
 }
@@ -85,7 +85,7 @@ async function checkReachable(work: string): Promise<void> {
  */
 export async function removeFolder(work: string): Promise<void> {
   if (await succeeds('rm', ['-rf', '--', work])) return
-  // A build may have taken its own permissions on its folders away. That does not stop root, which never gets here.
+  // A build may have removed its own permissions on its folders. That does not stop root, so as root this line is not reached.
   await succeeds('chmod', ['-R', 'u+rwX', '--', work])
   await run('rm', ['-rf', '--', work])
 }

@@ -1,4 +1,4 @@
-// The input of a build, what its executor needs from outside, and its result.
+// The input of a build, the port through which its executor reaches the outside, and its result.
 import type { Duplex, Readable } from 'node:stream'
 import type { Variable } from './variables.js'
 
@@ -12,17 +12,17 @@ export interface ArtifactsWish {
   readonly dotenv?: readonly string[]
 }
 
-/** What a build wants to find again in later builds. */
+/** Files that a build reuses in later builds. */
 export interface CacheWish {
-  /** It may contain variables. */
+  /** The key, which may contain variables. */
   readonly key: string | null
-  /** Keys of caches that stand in for a missing one. */
+  /** Keys of caches to try when this one is missing. */
   readonly fallbackKeys: readonly string[]
   readonly paths: readonly string[]
   readonly untracked: boolean
   readonly policy: 'pull-push' | 'pull' | 'push'
   readonly when: ArtifactsWish['when']
-  /** Builds of protected branches have caches of their own. */
+  /** Builds of protected branches have separate caches. */
   readonly ending: 'protected' | 'non_protected'
 }
 
@@ -30,22 +30,22 @@ type CacheName = { readonly key: string } & Pick<CacheWish, 'ending'>
 
 /** The caches of the project. */
 export interface CacheStore {
-  /** Bytes that one archive may have. */
+  /** The most bytes of one archive. */
   readonly limit: number
   open(name: CacheName): Promise<Readable | undefined>
-  /** The archive moves from this path. */
+  /** Moves the archive from this path. */
   put(name: CacheName, archive: string): Promise<void>
   remove(name: CacheName): Promise<void>
 }
 
-/** An image that a build asks for. The names may contain variables. */
+/** An image that a build requests. The names may contain variables. */
 export interface ContainerWish {
   readonly name: string
   /** The host name of a service. */
   readonly alias: string | null
   readonly entrypoint: readonly string[] | null
   readonly command: readonly string[] | null
-  /** Variables of a service alone, instead of those of the job with the same names. */
+  /** Variables of this service only, which override those of the job. */
   readonly variables?: readonly Omit<Variable, 'public'>[]
 }
 
@@ -63,18 +63,18 @@ export interface RunnerJob {
   readonly header?: readonly string[]
   /** Values that the trace must not show. */
   readonly secrets: readonly string[]
-  /** For the Docker executor only: without an image it takes the one of the configuration. */
+  /** For the Docker executor only: without an image, the configured image is used. */
   readonly image?: ContainerWish | null
   readonly services?: readonly ContainerWish[]
-  /** Whose containers these are: of which appliance, and of which of its workers. */
+  /** The owner of these containers: the appliance and its worker. */
   readonly owner?: { readonly instance: string; readonly worker: number }
 }
 
-/** Where the sources go: the project folder of the build, in its sandbox. */
+/** The place for the sources: the project folder of the build, in its sandbox. */
 export interface SourcesPlace {
   /**
-   * Runs bash commands as the user of the build, under its limits. They find the other end of the socket that `serve`
-   * gets at the descriptor `link`. Returns the exit code, or undefined when something ended the commands.
+   * Runs bash commands as the user of the build, under its limits. The commands have a socket at the descriptor `link`; `serve`
+   * gets its other end. Returns the exit code, or undefined when something ended the commands.
    */
   run(commands: readonly string[], serve?: (socket: Duplex) => void): Promise<number | undefined>
   readonly link: number
@@ -85,13 +85,13 @@ export interface RunnerPort {
   /** An existing, empty folder, such as makeWorkFolder returns. The executor always removes it at the end. */
   readonly workFolder: string
   /**
-   * Makes the checkout, by commands that `place` runs. Nothing of a repository is unpacked outside of the sandbox: a
-   * small tree may describe any number of files.
+   * Makes the checkout with commands that `place` runs. Nothing of a repository is unpacked outside of the sandbox: a small tree
+   * may describe any number of files.
    */
   getSources(place: SourcesPlace): Promise<void>
   /** The zip archives that are unpacked over the sources. */
   readonly dependencies: readonly { readonly name: string; open(): Promise<Readable> }[]
-  /** Without it, the build has no caches. */
+  /** When absent, the build has no caches. */
   readonly cacheStore?: CacheStore | undefined
   /** Called again only after the last call has settled. A rejection ends the build. */
   writeTrace(chunk: Buffer): Promise<void>
@@ -111,14 +111,14 @@ export type FailureReason =
   | 'disk_limit'
   | 'runner_system_failure'
   | 'missing_dependency_failure'
-  // Those of outside runners, and what the server finds about them.
+  // Reasons of outside runners, and reasons that the server finds for them.
   | 'image_pull_failure'
   | 'runner_configuration_error'
   | 'runner_external_dependency_failure'
   | 'runner_interrupted'
   | 'stuck_or_timeout_failure'
   | 'unknown_failure'
-  // Those of builds that start pipelines.
+  // Reasons of builds that start pipelines.
   | 'downstream_pipeline_creation_failed'
   | 'downstream_pipeline_failed'
   | 'upstream_pipeline_failed'

@@ -4,12 +4,12 @@ const FILLER = '*'.charCodeAt(0)
 /** Shorter values are not hidden: they would hide every second word of a trace, and anyone can guess them anyway. */
 const LEAST_LENGTH = 4
 
-/** A token that began longer ago than this many bytes is taken to have ended. */
+/** A token that began more than this many bytes ago is assumed to have ended. */
 const LONGEST_TOKEN = 16_384
 
 /**
  * Hides the given values, also when a value is split between chunks. It hides a value of several lines line by line. It also
- * hides tokens of which only the beginning is known: they go on as long as there are letters, digits and - _ .
+ * hides tokens of which only the beginning is known: they continue with letters, digits and - _ .
  */
 export class Masker {
   readonly #secrets: Buffer[]
@@ -60,7 +60,7 @@ function hide(bytes: Buffer, secret: Buffer, hidden: Uint8Array): void {
   }
 }
 
-/** Returns the length of the token that may go on after the end of the bytes; 0 when there is none. */
+/** Returns the length of the token that may continue after the end of the bytes; 0 when there is none. */
 function hideTokens(bytes: Buffer, beginning: Buffer, hidden: Uint8Array): number {
   for (let at = bytes.indexOf(beginning); at >= 0; ) {
     let end = at + beginning.length
@@ -74,7 +74,7 @@ function hideTokens(bytes: Buffer, beginning: Buffer, hidden: Uint8Array): numbe
 
 const isOfToken = (byte: number | undefined) => byte !== undefined && /[\w.-]/.test(String.fromCharCode(byte))
 
-/** Returns the length of the longest beginning of the secret, shorter than the secret, with which the bytes end. */
+/** Returns the length of the longest beginning of the secret, shorter than the secret, at the end of the bytes. */
 function startAtEnd(bytes: Buffer, secret: Buffer): number {
   const first = secret[0] ?? 0
   const from = Math.max(0, bytes.length - secret.length + 1)

@@ -1,9 +1,8 @@
-// Finds the processes of a running script, wherever they have gone.
+// Finds the processes of a running script, wherever they are.
 import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs'
 import { readdir, readFile } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
-import { ifThere } from '../lib/if-there.js'
-import { processStatus } from '../lib/process-status.js'
+import { ifAlive, processStatus } from '../lib/process-status.js'
 
 /** The processes of one script. */
 export interface Members {
@@ -12,8 +11,8 @@ export interface Members {
   /** Returns the folder that is / for the script, or undefined without a sandbox, and before and after the script. */
   root(): Promise<string | undefined>
   /**
-   * Stops the processes, but for the first one of a sandbox: they run no further and start no others, so that they can be
-   * counted in peace. Returns the function that lets them go on. Those that the script had stopped itself stay stopped.
+   * Stops all processes except the first one of a sandbox, so that they do not change while they are counted. Returns the
+   * function that lets them continue. Processes that the script itself had stopped stay stopped.
    */
   freeze(): Promise<() => void>
   /** The number of the first process of a sandbox. */
@@ -23,15 +22,15 @@ export interface Members {
 const isNumber = (name: string) => /^\d+$/.test(name)
 
 /**
- * A sandbox has a /proc of its own, which shows exactly its processes. All this reads without waiting for other work of
- * this process: a look that takes long finds a build far above its limit.
+ * A sandbox has its own /proc, which shows exactly its processes. All reads here are synchronous and wait for no other work of
+ * this process: after a slow check, a build would be far above its limit.
  */
 export function confinedMembers(first: number): Members {
   const rootNow = () => {
     const folder = `/proc/${first}/root`
-    // While bubblewrap still builds the sandbox, and when the number has gone to another process, this is the root of
+    // While bubblewrap is still building the sandbox, and after the number was reused for another process, this is the root of
     // the machine, with all its processes.
-    const inside = ifThere(() => statSync(`${folder}/proc`))
+    const inside = ifAlive(() => statSync(`${folder}/proc`))
     return inside && inside.dev !== statSync('/proc').dev ? folder : undefined
   }
   return {
@@ -39,7 +38,7 @@ export function confinedMembers(first: number): Members {
     root: async () => rootNow(),
     list: async () => {
       const folder = rootNow()
-      const names = folder === undefined ? [] : (ifThere(() => readdirSync(`${folder}/proc`)) ?? [])
+      const names = folder === undefined ? [] : (ifAlive(() => readdirSync(`${folder}/proc`)) ?? [])
       return names.filter(isNumber).map(name => `${folder}/proc/${name}`)
     },
     freeze: () => freezeAll(async () => descendants(first))
@@ -47,8 +46,8 @@ export function confinedMembers(first: number): Members {
 }
 
 /**
- * Returns the numbers that the processes below the first one have outside of their sandbox. A process whose parent has
- * ended is a child of the first one, so that none is missed.
+ * Returns the numbers that the processes below the first one have outside of their sandbox. A process whose parent has ended
+ * becomes a child of the first one, so none is missed.
  */
 function descendants(first: number): number[] {
   const space = spaceOf(first)
@@ -56,20 +55,20 @@ function descendants(first: number): number[] {
   const found: number[] = []
   for (let at = -1; at < found.length; at++) {
     const parent = found[at] ?? first
-    for (const task of ifThere(() => readdirSync(`/proc/${parent}/task`)) ?? []) {
-      const children = ifThere(() => readFileSync(`/proc/${parent}/task/${task}/children`, 'latin1')) ?? ''
-      // The parent may have ended, and its number may be that of a process elsewhere by now.
+    for (const task of ifAlive(() => readdirSync(`/proc/${parent}/task`)) ?? []) {
+      const children = ifAlive(() => readFileSync(`/proc/${parent}/task/${task}/children`, 'latin1')) ?? ''
+      // The parent may have ended, and its number may already belong to another process elsewhere.
       for (const child of children.split(' ')) if (spaceOf(child) === space) found.push(Number(child))
     }
   }
   return found
 }
 
-const spaceOf = (process: number | string) => ifThere(() => readlinkSync(`/proc/${process}/ns/pid`))
+const spaceOf = (process: number | string) => ifAlive(() => readlinkSync(`/proc/${process}/ns/pid`))
 
 /**
- * A process may start others until it has stopped, which is a moment after the signal: this looks again until all that it
- * found have stopped and there are no more, for `FREEZING_TIME` at the most. One that waits for a device stops only later.
+ * A process may start others until it has stopped, which is a moment after the signal. So this repeats until all processes that
+ * it found have stopped and there are no more, for `FREEZING_TIME` at most. A process that waits for a device stops only later.
  */
 async function freezeAll(find: () => Promise<number[]>): Promise<() => void> {
   const seen = new Set<number>()
@@ -94,10 +93,10 @@ const FREEZING_TIME = 100
 /** Returns true when a signal has stopped the process. */
 export const isStopped = (pid: number) => /^[Tt]$/.test(stateOf(pid))
 
-/** Returns true when the process can start no other: it has stopped, ended or gone. */
+/** Returns true when the process can start no others: it has stopped, ended or disappeared. */
 const isAtRest = (pid: number) => /^[TtZX]?$/.test(stateOf(pid))
 
-/** The letter of the state; empty when the process has gone. */
+/** The letter of the state; empty when the process no longer exists. */
 const stateOf = (pid: number) => processStatus(pid)?.state ?? ''
 
 function signalProcess(pid: number, signal: NodeJS.Signals): boolean {
@@ -109,7 +108,7 @@ function signalProcess(pid: number, signal: NodeJS.Signals): boolean {
   }
 }
 
-/** Without a sandbox, the processes whose environment contains `entry`. One that clears its environment is not found. */
+/** Without a sandbox: the processes whose environment contains `entry`. A process that clears its environment is not found. */
 export function markedMembers(entry: string): Members {
   const find = async () => {
     const found: number[] = []

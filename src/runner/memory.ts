@@ -1,9 +1,9 @@
-// Counts the memory of a build: of all its processes together, with what they share, and with the files that it keeps in
-// memory. No limit of a process can bound that sum. A cgroup can; where there is none, this file watches.
+// Counts the memory of a build: of all its processes together, with shared memory, and with the files that it keeps in memory.
+// No limit of a process can bound that sum. A cgroup can; without one, this file watches the sum.
 import { readdirSync, readFileSync, statfsSync } from 'node:fs'
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { ifThere } from '../lib/if-there.js'
+import { ifAlive } from '../lib/process-status.js'
 import type { Members } from './members.js'
 
 /** The folders of a sandbox whose files are in memory. */
@@ -11,7 +11,7 @@ const IN_MEMORY = ['/tmp', '/dev/shm']
 
 interface Resident {
   readonly folder: string
-  /** Private pages, and the tables in which the kernel keeps what is mapped where: these alone can fill a machine. */
+  /** Private pages, and the page tables of the kernel: page tables can fill a machine. */
   readonly own: number
   readonly tables: number
   readonly shared: number
@@ -19,27 +19,27 @@ interface Resident {
 }
 
 /**
- * Returns the bytes of memory that the processes use at the most: pages that processes share count several times here, as
- * that is cheaper to find out. `hidden` are the bytes of `hiddenFiles`. Programs and libraries do not count: they are on
- * the disk, and the kernel drops them when it must. This reads at once and waits for nothing, because it is repeated until
- * the limit is near.
+ * Returns the most bytes of memory that the processes can use: pages that processes share count several times here, because
+ * that is cheaper to find out. `hidden` is the number of bytes of `hiddenFiles`. Programs and libraries do not count: they are
+ * on the disk, and the kernel drops them when it must. This reads synchronously and waits for nothing, because it is repeated
+ * until the limit is near.
  */
 export async function memoryAtMost(members: Members, hidden: number): Promise<number> {
   return total(resident(await members.list()), hidden + (await filesInMemory(members)))
 }
 
-/** Returns the bytes of memory that the processes use. Pages that they share count once, which takes the kernel long. */
+/** Returns the bytes of memory that the processes use. Shared pages count once, which takes the kernel a long time. */
 export async function usedMemory(members: Members, hidden: number): Promise<number> {
   const found = withoutBorrowers(resident(await members.list()))
   return total(await Promise.all(found.map(shareOf)), hidden + (await filesInMemory(members)))
 }
 
-/** Returns the bytes of memory that all programs of the machine share, and that files in memory take. */
+/** Returns the bytes of memory that all programs of the machine share and that files in memory use. */
 export function sharedOnMachine(): number {
-  return bytesIn(ifThere(() => readFileSync('/proc/meminfo', 'latin1')) ?? '', 'Shmem')
+  return bytesIn(ifAlive(() => readFileSync('/proc/meminfo', 'latin1')) ?? '', 'Shmem')
 }
 
-/** Mapped memory may be part of `held`, so that only the larger of the two counts. */
+/** Mapped memory may be part of `held`, so only the larger of the two counts. */
 function total(found: readonly Resident[], held: number): number {
   const sum = (of: 'own' | 'shared') => found.reduce((bytes, one) => bytes + one[of], 0)
   return sum('own') + Math.max(sum('shared'), held)
@@ -56,14 +56,14 @@ function resident(folders: readonly string[]): Resident[] {
 }
 
 /**
- * Returns the folder that shows the memory of a process, and its status. When the first thread of a process has ended,
- * its folder shows no memory and no files any more, though all other threads have them; the folder of such a thread does.
+ * Returns the folder that shows the memory of a process, and its status. When the first thread of a process has ended, its
+ * folder shows no memory and no files any more, although all other threads have them; the folder of another thread shows them.
  */
 function withMemory(folder: string): { folder: string; status: string | undefined } {
-  const read = (path: string) => ifThere(() => readFileSync(`${path}/status`, 'latin1'))
+  const read = (path: string) => ifAlive(() => readFileSync(`${path}/status`, 'latin1'))
   const status = read(folder)
   if (status === undefined || !/^State:\s+Z/m.test(status) || /^Threads:\s+1$/m.test(status)) return { folder, status }
-  for (const thread of ifThere(() => readdirSync(`${folder}/task`)) ?? []) {
+  for (const thread of ifAlive(() => readdirSync(`${folder}/task`)) ?? []) {
     // The list of /proc does not show threads, but their folders are there.
     const path = join(dirname(folder), thread)
     const found = read(path)
@@ -72,20 +72,20 @@ function withMemory(folder: string): { folder: string; status: string | undefine
   return { folder, status }
 }
 
-/** The same for a process whose memory is divided among all that have it. */
+/** The same for a process, with shared memory divided among all processes that have it. */
 async function shareOf(one: Resident): Promise<Resident> {
   const text = await readFile(`${one.folder}/smaps_rollup`, 'latin1').catch(() => '')
-  // A process that has just ended has none.
+  // A process that has just ended has no such values.
   if (!text.includes('Pss_Anon')) return { ...one, own: 0, shared: 0 }
   const own = bytesIn(text, 'Pss_Anon') + bytesIn(text, 'SwapPss') + one.tables
   return { ...one, own, shared: bytesIn(text, 'Pss_Shmem') }
 }
 
 /**
- * Leaves out the processes that were begun by vfork and have not started their program yet: until then such a process has
- * the very memory of its parent, whose thread waits for it, and it counts as much as the parent. A build may start many
- * programs in this way. As one process is left out for each thread that waits, and only one that shows the same numbers as
- * its parent, no build can hide memory here.
+ * Leaves out processes that vfork has made and that have not started their program yet: until then such a process uses the very
+ * memory of its parent, whose thread waits for it, and counts as much as the parent. A build may start many programs in this
+ * way. No build can hide memory here, because only one process is left out for each waiting thread, and only if it shows the
+ * same numbers as its parent.
  */
 function withoutBorrowers(found: readonly Resident[]): readonly Resident[] {
   const byNumber = new Map(found.map(one => [numberIn(one.status, 'Tgid'), one]))
@@ -103,17 +103,17 @@ const numberIn = (status: string, name: string) => new RegExp(`^${name}:\\s+(\\d
 
 const memoryLines = (status: string) => status.match(/^(?:Vm|Rss)\w+:.*$/gm)?.join() ?? ''
 
-/** How many threads of a process wait in vfork or clone, which stopped threads do not. */
+/** The number of threads of a process that wait in vfork or clone. Stopped threads do not count. */
 function waitingThreads(folder: string): number {
-  const tasks = ifThere(() => readdirSync(`${folder}/task`)) ?? []
+  const tasks = ifAlive(() => readdirSync(`${folder}/task`)) ?? []
   return tasks.filter(task => {
-    const status = ifThere(() => readFileSync(`${folder}/task/${task}/status`, 'latin1')) ?? ''
-    const call = ifThere(() => readFileSync(`${folder}/task/${task}/syscall`, 'latin1')) ?? ''
+    const status = ifAlive(() => readFileSync(`${folder}/task/${task}/status`, 'latin1')) ?? ''
+    const call = ifAlive(() => readFileSync(`${folder}/task/${task}/syscall`, 'latin1')) ?? ''
     return /^State:\s+D/m.test(status) && STARTING.includes(Number(call.split(' ')[0]))
   }).length
 }
 
-/** The numbers of clone and vfork. */
+/** The system call numbers of clone and vfork. */
 const STARTING = process.arch === 'arm64' ? [220] : [56, 58]
 
 function bytesIn(text: string, name: string): number {
@@ -125,7 +125,7 @@ async function filesInMemory(members: Members): Promise<number> {
   if (root === undefined) return 0
   let bytes = 0
   for (const folder of IN_MEMORY) {
-    const { blocks, bfree, bsize } = ifThere(() => statfsSync(root + folder)) ?? NO_SPACE
+    const { blocks, bfree, bsize } = ifAlive(() => statfsSync(root + folder)) ?? NO_SPACE
     bytes += (blocks - bfree) * bsize
   }
   return bytes
@@ -133,19 +133,18 @@ async function filesInMemory(members: Members): Promise<number> {
 
 const NO_SPACE = { blocks: 0, bfree: 0, bsize: 0 }
 
-/** Files that no folder shows any more, which only a process holds. */
+/** Files that no folder shows any more, and that only a process holds open. */
 export interface HiddenFiles {
-  /** Bytes in memory: what a program shares without a file, or by memfd_create. */
+  /** Bytes in memory: shared memory without a file, or from memfd_create. */
   readonly memory: number
   /** Bytes on the disk `device`: files that were removed while they were open. */
   readonly disk: number
 }
 
 /**
- * Returns how much the open and the mapped files of the processes hold beside the files in folders. Memory that is
- * shared stays in use when no process has it in its page tables, so that the sums of the processes miss it. Not
- * specified: only root may look at mapped files that are closed; for a worker of another user they count as long as they
- * are in page tables.
+ * Returns how many bytes the open and the mapped files of the processes hold in addition to the files in folders. Shared memory
+ * stays in use when no process has it in its page tables, so the sums of the processes miss it. Not specified: only root may
+ * look at mapped files that are closed; for a worker of another user they count only while they are in page tables.
  */
 export async function hiddenFiles(members: Members, device: number): Promise<HiddenFiles> {
   const elsewhere = new Set<number>()

@@ -33,8 +33,8 @@ export async function firstEnded({ pid, startedAt }: FirstProcess): Promise<void
  * not found; only a sandbox stops such a process.
  */
 export async function endMarked(entry: string, since: number | undefined): Promise<void> {
-  // One look is not enough: a process may fork and end after this code reads the list of processes and before it looks
-  // at that process.
+  // One pass is not enough: a process may fork and end after this code reads the list of processes and before it reaches that
+  // process.
   for (let round = 0, clean = 0; round < 100 && clean < 2; round++) {
     const { pids, unclear } = await marked(entry, since ?? 0)
     for (const pid of pids) endProcess(pid)

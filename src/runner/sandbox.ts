@@ -1,6 +1,6 @@
-// Builds the command line around a build's shell. The figures and flags were measured with bubblewrap 0.8.0, which adds
-// 5 ms to a step. The limits here apply to each process; the number of processes is limited for each user. What a whole
-// build uses is watched (watch.ts, disk.ts).
+// Builds the command line around a build's shell. The figures and flags were measured with bubblewrap 0.8.0, which adds 5 ms to
+// a step. The limits here apply to each process; the number of processes is limited for each user. The use of the whole build
+// is watched (watch.ts, disk.ts).
 import { lstatSync, readlinkSync } from 'node:fs'
 import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -51,10 +51,10 @@ export function shellCommand(folders: Folders): Command {
 }
 
 /**
- * The first process of the namespace; when it ends, the kernel ends all others. If bubblewrap's own process were the
- * first, bubblewrap would end before it and leave a zombie of each step to the init of the machine, which a container
- * may lack. This bash waits as a parent, because a first process ignores signals that it sends to itself, and the
- * script must not. It prints nothing of its own.
+ * The first process of the namespace; when it ends, the kernel ends all others. If bubblewrap's own process were the first,
+ * bubblewrap would end before it and leave a zombie of each step to the init of the machine, which a container may lack. This
+ * bash waits as a parent, because a first process ignores signals that it sends to itself, and the script must not. It prints
+ * nothing itself.
  */
 const FIRST_INSIDE = ['bash', '--noprofile', '--norc', '-c', 'exec 2>/dev/null; "$@" 2>&1; exit $?', 'build']
 
@@ -83,7 +83,7 @@ function etcFiles(etc: string): string[] {
   const shared = (paths: string[]) => paths.flatMap(path => ['--ro-bind-try', path, path])
   const system = shared(['/etc/alternatives', '/etc/ld.so.cache', '/etc/localtime'])
   if (!config().runner.network) return [...own, ...system]
-  // The machine's hosts file comes last, over the one of the build.
+  // The hosts file of the machine comes last and overrides that of the build.
   const names = ['/etc/resolv.conf', '/etc/nsswitch.conf', '/etc/ssl', '/etc/ca-certificates', '/etc/hosts']
   return [...own, ...system, ...shared(names), '--share-net']
 }
@@ -94,11 +94,11 @@ function ownFiles(folders: Folders): string[] {
 }
 
 /**
- * Returns the command of the shell with its limits. Inside the sandbox the kernel counts only the processes of this
- * build (kernel 5.14 and later count by user namespace). Outside it counts the processes of the user. When that is also
- * the user of this process, the limit would count the appliance itself, so it is omitted. CPU time has no limit,
- * because the clock ends every build. Addresses have none (--as): Node.js, Go and the JVM reserve far more of them than
- * they use, and do not start with a limit of 300 MB. So each process may fill what the whole build may (--data).
+ * Returns the command of the shell with its limits. Inside the sandbox the kernel counts only the processes of this build
+ * (kernel 5.14 and later count by user namespace). Outside it counts the processes of the user. When that is also the user of
+ * this process, the limit would count the appliance itself, so it is omitted. CPU time has no limit, because the clock ends
+ * every build. Address space has no limit (--as): Node.js, Go and the JVM reserve far more than they use, and do not start with
+ * a limit of 300 MB. So each process may fill as much memory as the whole build (--data).
  */
 function limited(step: string, { processes } = { processes: true }): string[] {
   const { memory_limit, process_limit, file_limit } = config().runner

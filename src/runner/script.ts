@@ -1,10 +1,10 @@
-// Builds the bash script of one step. It quotes all values. Only the commands are taken as the user wrote them.
+// Builds the bash script of one step. It quotes all values. Only the commands are used as the user wrote them.
 import { canExport } from './variables.js'
 
 /**
- * The script would inherit descriptors that this process got from its own parent, so bash closes all of them except its
- * own input (255) and the one to keep. It also asks the kernel to end the build first when memory runs out: an ordinary
- * worker cannot ask that for a process of a sandbox before the process runs.
+ * The script would inherit descriptors that this process got from its own parent, so bash closes all of them except its own
+ * input (255) and the one to keep. It also asks the kernel to end the build first when memory runs out: an ordinary worker cannot
+ * set that for a process of a sandbox before the process runs.
  */
 const preamble = (kept: number) => `for descriptor in /proc/self/fd/*; do
   descriptor=\${descriptor##*/}
@@ -14,7 +14,7 @@ unset descriptor
 { echo 1000 >/proc/self/oom_score_adj; } 2>/dev/null || :`
 
 /** Returns a word that bash reads as exactly this text. */
-export const quoted = (text: string): string => `'${text.replaceAll('\0', '').replaceAll("'", `'\\''`)}'`
+const quoted = (text: string): string => `'${text.replaceAll('\0', '').replaceAll("'", `'\\''`)}'`
 
 /**
  * Returns one shell script for a list of commands. It shows each command before it runs, and ends at the first command
@@ -30,7 +30,7 @@ const shown = (commands: readonly string[]) =>
 const exportsOf = (variables: Map<string, string>) =>
   [...variables].flatMap(([key, value]) => (canExport(key) ? `export ${key}=${quoted(value)}` : []))
 
-/** The same for any shell in a container, which has the other variables already. Not every shell knows pipefail. */
+/** The same for any shell in a container, which already has the other variables. Not every shell supports pipefail. */
 export function containerScript(variables: Map<string, string>, commands: readonly string[]): string {
   const settings = ['set -e', 'if (set -o pipefail) 2>/dev/null; then set -o pipefail; fi']
   return `${[...exportsOf(variables), ...settings, ...shown(commands)].join('\n')}\n`

@@ -1,6 +1,6 @@
-// The system calls that a build may not use: those that reach beyond its namespaces, load code into the kernel, or have
-// often been the way out of a sandbox. The list follows Docker's default profile. A refused call fails with EPERM and
-// the program goes on, so that a program that only tries a call still works.
+// The system calls that a build may not use: those that reach beyond its namespaces, load code into the kernel, or have often
+// been used to escape from a sandbox. The list follows Docker's default profile. A refused call fails with EPERM and the program
+// continues, so that a program that only tries a call still works.
 import { endianness } from 'node:os'
 
 /** The numbers of each call on x86-64, on 32-bit x86 and on arm64. */
@@ -77,17 +77,17 @@ const EINVAL = 22
 const ENOSYS = 38
 const EAFNOSUPPORT = 97
 
-/** The CLONE_NEW flags: a namespace of its own. */
+/** The CLONE_NEW flags, which ask for new namespaces. */
 const NAMESPACES = 0x7e020000
 /**
- * A thread has the open files of its process, as with every C library. One with files of its own could hold files that
- * the list of its process does not show, so that nobody would count them.
+ * With every C library, threads share the open files of their process. A thread with separate files could hold files that the
+ * list of its process does not show, so nothing would count them.
  */
 const CLONE_THREAD = 0x10000
 const CLONE_FILES = 0x400
 /**
- * The largest System V segment and set of semaphores. A namespace may have 4,096 segments and 32,000 sets, and no
- * process shows them in its memory, so that these bounds limit them to 256 MiB and about 100 MiB.
+ * The largest System V segment and set of semaphores. A namespace may have 4,096 segments and 32,000 sets, and no process shows
+ * them in its memory, so these bounds limit them to 256 MiB and about 100 MiB.
  */
 const LARGEST_SEGMENT = 65_536
 const LARGEST_SET = 32
@@ -132,11 +132,11 @@ const RULES: readonly Rule[] = [
       refuse(EPERM)
     ]
   },
-  // close_range with CLOSE_RANGE_UNSHARE gives a thread files of its own as well. Older kernels do not know the flag.
+  // close_range with CLOSE_RANGE_UNSHARE also gives a thread separate files. Older kernels do not support the flag.
   { numbers: [436, 436, 436], code: [argument(2), ifAny(2, 0, 1), refuse(EINVAL)] },
-  // The flags of clone3 are in memory, where a filter cannot look. C libraries go on with clone.
+  // The flags of clone3 are in memory, where a filter cannot look. C libraries fall back to clone.
   { numbers: [435, 435, 435], code: [refuse(ENOSYS)] },
-  // ptrace and process_vm_writev: who stops or changes the first process of the sandbox would keep it from ending.
+  // ptrace and process_vm_writev: a process that stops or changes the first process of the sandbox would keep it from ending.
   { numbers: [101, 26, 117], code: notThePidOne },
   {
     numbers: [311, 348, 271],
@@ -152,7 +152,7 @@ const RULES: readonly Rule[] = [
       refuse(EAFNOSUPPORT)
     ]
   },
-  // Of 32-bit x86 alone: one call for all of System V, with its arguments in memory. Programs have calls of their own.
+  // Only on 32-bit x86: one call for all of System V, with its arguments in memory. Programs can use the separate calls.
   { numbers: [null, 117, null], code: [refuse(ENOSYS)] }
 ]
 
@@ -176,19 +176,19 @@ const ARM64 = 0xc00000b7
 function programFor(architecture: string): Instruction[] | undefined {
   if (architecture === 'arm64') return [load(4), ifEqual(ARM64, 1, 0), refuse(ENOSYS), ...table(2)]
   if (architecture !== 'x64') return undefined
-  // A call of the x32 kind has bit 30 in its number.
+  // A call of the x32 ABI has bit 30 set in its number.
   const noX32 = [load(0), ifAtLeast(0x40000000, 0, 1), refuse(ENOSYS)]
   const long = [...noX32, ...table(0)]
   const short = table(1)
   return [load(4), ifEqual(X64, 0, 1), jump(short.length + 2), ifEqual(IA32, 1, 0), refuse(ENOSYS), ...short, ...long]
 }
 
-/** Jumps over as many instructions. The jumps of a comparison reach only 255 of them. */
+/** Jumps over this many instructions. The jumps of a comparison reach only 255 of them. */
 const jump = (over: number): Instruction => [0x05, 0, 0, over]
 
 /**
- * Returns the filter as bwrap reads it, or undefined on a machine whose system calls this table does not know.
- * `architecture` is one of Node's.
+ * Returns the filter in the format of bwrap, or undefined on a machine whose system calls this table does not have.
+ * `architecture` is a name of Node.js.
  */
 export function seccompFilter(architecture: string = process.arch): Buffer | undefined {
   const program = endianness() === 'LE' ? programFor(architecture) : undefined

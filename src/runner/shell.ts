@@ -29,7 +29,7 @@ export interface ShellRun {
   readonly signal: AbortSignal
   /** Gets the other end of the script's descriptor LINK. */
   readonly link?: ((socket: Duplex) => void) | undefined
-  /** True: what the script has written to LINK is read to its end, or the socket destroyed, after the script as well. */
+  /** True: the output of the script on LINK is read to its end, or the socket destroyed, even after the script has ended. */
   readonly drained?: boolean | undefined
   /**
    * Called when the script's processes can be found, before any of them runs in a sandbox. The script begins when the
@@ -38,11 +38,11 @@ export interface ShellRun {
   readonly watch?: ((members: Members) => Promise<() => Promise<void>>) | undefined
 }
 
-// The descriptors of bubblewrap, beside the three that every process has.
+// The descriptors of bubblewrap, in addition to the three that every process has.
 const STATUS = 3
 const FILTER = 4
 const GATE = 5
-/** The descriptor through which a script and the runner talk, when the script has one. */
+/** The descriptor through which a script and the runner communicate, when the script has one. */
 export const LINK = 6
 
 interface Following {
@@ -89,7 +89,7 @@ export async function runShell(run: ShellRun): Promise<number | undefined> {
   }
 }
 
-/** Starts the watch of the script's processes, and then opens the gate behind which a sandbox waits. */
+/** Starts the watch of the script's processes, and then lets the waiting sandbox begin. */
 async function watchOver({ command, watch }: ShellRun, child: ChildProcess, first: Following['first'], marker: string) {
   const gate = streamAt(child, GATE)
   gate?.on('error', () => undefined)
@@ -124,7 +124,7 @@ function start(run: ShellRun, marker: string): { reader: Socket; child: ChildPro
     const [name = MARK, value = ''] = marker.split('=')
     const stdio: StdioOptions = ['ignore', outlet, outlet]
     if (filter !== undefined) Object.assign(stdio, { [STATUS]: 'pipe', [FILTER]: filter, [GATE]: 'pipe' })
-    // A place without a stream is the null device.
+    // A gap in the list is the null device.
     if (link) Object.assign(stdio, { [LINK]: 'pipe' })
     const child = spawn(command.program, command.args, {
       cwd: command.confined ? '/' : folders.project,
@@ -134,7 +134,7 @@ function start(run: ShellRun, marker: string): { reader: Socket; child: ChildPro
       stdio: Array.from(stdio as ('ignore' | 'pipe' | number)[], place => place ?? 'ignore'),
       ...folders.user
     })
-    // Nobody may read these any more, and the child does not count as closed before they are.
+    // Nobody may read these any more, and the child does not count as closed until they are read.
     child.once('exit', () => {
       for (const place of run.drained ? [GATE] : [GATE, LINK]) streamAt(child, place)?.destroy()
     })
@@ -150,7 +150,7 @@ function start(run: ShellRun, marker: string): { reader: Socket; child: ChildPro
   }
 }
 
-/** Returns this end of a descriptor of the child. The types of Node know five of them. */
+/** Returns this end of a descriptor of the child. The types of Node.js declare only five of them. */
 const streamAt = (child: ChildProcess, place: number) =>
   (child.stdio as readonly unknown[])[place] as Duplex | null | undefined
 
@@ -181,9 +181,9 @@ function follow(child: ChildProcess, confined: boolean): Following {
 }
 
 /**
- * Ends a running script. In a sandbox it ends the first process inside, and then bubblewrap ends by itself. If it ended
- * bubblewrap first, a zombie would be left to the init of the machine. And if it ended bubblewrap after the fork but
- * before bubblewrap reports the child, the child would wait for ever.
+ * Ends a running script. In a sandbox it ends the first process inside, and then bubblewrap ends by itself. If it ended bubblewrap
+ * first, a zombie would be left to the init of the machine. And if it ended bubblewrap after the fork but before bubblewrap
+ * reports the child, the child would wait forever.
  */
 async function endNow(child: ChildProcess, { first }: Following): Promise<void> {
   const confined = await Promise.race([first, delay(5000, undefined, { ref: false })])
@@ -219,8 +219,8 @@ function readAll(reader: Socket, output: (chunk: Buffer) => Promise<void>): Read
 }
 
 /**
- * Closes the pipe. Every process that held the pipe is gone now, except one that hides without a sandbox; this code
- * does not wait for that one.
+ * Closes the pipe. Every process that held the pipe is gone now, except one that hides without a sandbox; this code does not
+ * wait for that one.
  */
 async function giveUp(reader: Socket, reading: Reading): Promise<void> {
   let open = true

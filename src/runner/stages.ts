@@ -27,7 +27,7 @@ export interface Run {
   readonly halt: Halt
   readonly folders: Folders
   readonly disk: DiskWatch
-  /** Where the scripts run, when it is not the sandbox. */
+  /** The place where the scripts run, when it is not the sandbox. */
   readonly room?: Room | undefined
   readonly places: Places
   readonly values: Map<string, string>
@@ -54,12 +54,11 @@ export function halted({ reason, error }: Halt): RunnerResult {
   return error === undefined ? { status: 'failed', reason } : { status: 'failed', reason, error }
 }
 
-/** What the parts of a build have from its beginning. */
+/** The parts that every stage of a build has from the beginning. */
 export type Base = Pick<Run, 'job' | 'port' | 'trace' | 'halt' | 'disk'>
 
 /**
- * Prepares the variables of a build, and the images of its containers. Throws StageFailure when an image is not to be
- * had.
+ * Prepares the variables of a build, and the images of its containers. Throws StageFailure when an image is unavailable.
  */
 export async function prepare(base: Base, folders: Folders, room?: Room): Promise<Run> {
   const places = room?.places ?? placesInside(folders)
@@ -174,7 +173,7 @@ async function watchOf({ folders, trace, halt, disk }: Inside): Promise<ShellRun
     })
 }
 
-/** Says in the trace that the time limit has ended the build. */
+/** Notes in the trace that the time limit has ended the build. */
 export function tellTimeout({ halt, job, trace }: Pick<Run, 'halt' | 'job' | 'trace'>): void {
   if (halt.reason === 'job_execution_timeout') trace.line(`ERROR: the build took longer than ${job.timeout} seconds`)
 }

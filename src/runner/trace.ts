@@ -17,9 +17,9 @@ const MOST_WAITING = 65_536
 const NEWLINE = Buffer.from('\n')
 
 /**
- * Collects, masks and sends output. `close` sends the rest. However long a script pauses, it keeps the possible start of
- * a secret back until more output shows what it is: a script could print a secret in two halves. So the last bytes of a
- * line without an end may come late.
+ * Collects, masks and sends output. `close` sends the rest. It keeps the possible start of a secret back until more output shows
+ * what it is, however long a script pauses: a script could print a secret in two halves. So the last bytes of a line without an
+ * end may come late.
  */
 export class Trace {
   readonly #options: TraceOptions

@@ -1,4 +1,4 @@
-// Walks through a build's work tree and gives it to another user. It sees links and never follows them.
+// Walks through a build's work tree and gives it to another user. It reports links and never follows them.
 import { constants, type Dirent } from 'node:fs'
 import { type FileHandle, lchown, lstat, open, opendir, readlink } from 'node:fs/promises'
 import { join, posix } from 'node:path'
@@ -78,7 +78,7 @@ export async function openInside(root: string, path: string, user?: BuildUser): 
   return isInside ? handle : undefined
 }
 
-/** Returns true when the text of a link at this path of a tree leads to a place in the tree. */
+/** Returns true when a link with this target at this path of a tree leads to a place in the tree. */
 export function leadsInside(path: string, target: string): boolean {
   if (target === '' || posix.isAbsolute(target) || target.includes('\0')) return false
   const place = posix.normalize(posix.join(posix.dirname(path), target))

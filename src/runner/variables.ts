@@ -4,7 +4,7 @@ export interface Variable {
   readonly key: string
   readonly value: string
   readonly public: boolean
-  /** True: no reference in the value is replaced. */
+  /** True: references in the value are not replaced. */
   readonly raw?: true
 }
 
@@ -13,11 +13,11 @@ const NAME_SHAPE = /^[A-Za-z_][A-Za-z0-9_]*$/
 const READ_ONLY = new Set(['UID', 'EUID', 'PPID', 'BASHOPTS', 'SHELLOPTS', 'BASH_VERSINFO'])
 const REFERENCE = /\$(?:\$|\{([A-Za-z_][A-Za-z0-9_]*)\}|([A-Za-z_][A-Za-z0-9_]*))|%([A-Za-z_][A-Za-z0-9_]*)%/g
 /**
- * The kernel starts no program with a longer variable, in bytes. The limit also stops values that double each other from
- * growing without end.
+ * The kernel starts no program with a longer variable, in bytes. The limit also keeps values that double each other from growing
+ * without end.
  */
 const LONGEST_VALUE = 131_000
-/** The bytes that references may add to all values together. The kernel takes two megabytes of variables. */
+/** The bytes that references may add to all values together. The kernel allows two megabytes of variables. */
 const ROOM = 1_048_576
 
 /** Returns true when a shell can have a variable with this name. */
@@ -40,9 +40,9 @@ export function expand(text: string, lookup: (name: string) => string | undefine
 }
 
 /**
- * Returns the values in the order of the list; the last entry of a name wins. A reference gives the value that was set
- * before it; without one, it gives the unexpanded value of a later entry. So `PATH: "/opt/bin:$PATH"` works, and also a
- * use before the definition. When the values together grow by more than a megabyte, the rest stay unexpanded.
+ * Returns the values in the order of the list; the last entry of a name wins. A reference is replaced with the value that was set
+ * before it; without one, with the unexpanded value of a later entry. So `PATH: "/opt/bin:$PATH"` works, and also a use before the
+ * definition. When the values together grow by more than a megabyte, the rest stay unexpanded.
  */
 export function expandVariables(variables: Variable[], base: Record<string, string>): Map<string, string> {
   const later = new Map(variables.map(({ key, value }) => [key, value]))

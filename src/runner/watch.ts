@@ -1,18 +1,18 @@
 // Watches a running script: its memory, its first process, and that the kernel would end it before anything else.
 import { readFile, writeFile } from 'node:fs/promises'
 import { availableParallelism, getPriority, setPriority } from 'node:os'
-import { ifThere } from '../lib/if-there.js'
+import { ifAlive } from '../lib/process-status.js'
 import { delegatedGroup, enterGroup, type Group } from './cgroup.js'
 import { isStopped, type Members } from './members.js'
 import { hiddenFiles, memoryAtMost, sharedOnMachine, usedMemory } from './memory.js'
-import { repeat } from './repeat.js'
+import { poll } from './poll.js'
 
 export interface WatchOptions {
   /** Bytes of memory that the script's processes may use together. */
   readonly memory: number
   /** How many processes and threads the script may have. */
   readonly processes: number
-  /** The number of the disk that the build's folders are on. */
+  /** The device number of the disk with the build's folders. */
   readonly device: number
   readonly onMemory: () => void
   /** Called when the first process of the sandbox was stopped, so that it could not end with the script. */
@@ -21,21 +21,21 @@ export interface WatchOptions {
   readonly onHidden: (bytes: number) => void
 }
 
-/** The first process of the sandbox, and room for the moment in which one follows another. */
+/** Allows for the first process of the sandbox, and for the moment in which one process follows another. */
 const PROCESSES_OF_RUNNER = 8
 const LONGEST_PAUSE = 250
 const SHORTEST_PAUSE = 10
-/** The pause, in milliseconds, when a build would reach its limit within SOON if it grew as it did since the last look. */
+/** The pause, in milliseconds, when a build would reach its limit within SOON at its growth since the last check. */
 const URGENT_PAUSE = 2
 const SOON = 150
-/** A pause is so many times as long as the look before it: usually, and when the limit is near, which does not last. */
+/** A pause is this many times as long as the check before it: usually, and when the limit is near, which does not last. */
 const SHARE = 10
 const URGENT_SHARE = 1
 /** All processors of a machine together fill at most about this many bytes in a millisecond. */
 const FILLED_IN_MS = 4_000_000 * availableParallelism()
 /** The kernel ends processes with this number before all others when memory runs out. */
 const FIRST_TO_END = 1000
-/** Builds get the processor after everything else on the machine, as with nice 5: their share is a third then. */
+/** Builds get the processor after everything else on the machine, as with nice 5: they then get a third. */
 const NICENESS = 5
 
 /** Starts the watch. Returns the function that ends it. */
@@ -47,7 +47,7 @@ export async function watchScript(members: Members, options: WatchOptions): Prom
   }
   const hidden = watchHidden(members, options)
   const stopLooking = watchMemory(members, options, hidden)
-  const files = repeat(async () => {
+  const files = poll(async () => {
     for (const folder of await members.list()) await offer(folder)
     await hidden.look()
     return LONGEST_PAUSE
@@ -60,9 +60,9 @@ export async function watchScript(members: Members, options: WatchOptions): Prom
 }
 
 interface Hidden {
-  /** Bytes in memory that only descriptors and mappings know. */
+  /** Bytes in memory that only descriptors and mappings show. */
   memory(): number
-  /** How much more memory all programs of the machine share since `memory` was counted: the build may have taken it. */
+  /** How much the shared memory of the whole machine has grown since `memory` was counted: the build may have taken it. */
   since(): number
   look(): Promise<void>
 }
@@ -84,13 +84,12 @@ function watchHidden(members: Members, { device, onHidden }: WatchOptions): Hidd
 }
 
 /**
- * Looks at the memory of the script, sooner when it grows and the more so the nearer it is to the limit. No process runs
- * while one that seems to be above the limit is counted: that takes the kernel so long that a build of many processes
- * would meanwhile fill the machine. Without a cgroup, a build gets as far above its limit as the machine fills until the
- * next look.
+ * Checks the memory of the script, more often when it grows and when it is nearer to the limit. While it counts a build that seems
+ * to be above the limit, no process of the build runs: that count takes the kernel so long that a build of many processes would
+ * fill the machine in that time. Without a cgroup, a build gets as far above its limit as it can fill until the next check.
  */
 function watchMemory(members: Members, { memory: limit, onMemory, onStopped }: WatchOptions, hidden: Hidden) {
-  /** What the last sum had too much, because it counted shared pages several times. */
+  /** The excess of the last sum, because it counted shared pages several times. */
   let excess = 0
   let before = { used: 0, at: performance.now() }
   const count = async () => {
@@ -112,7 +111,7 @@ function watchMemory(members: Members, { memory: limit, onMemory, onStopped }: W
       if (!isOver) thaw()
     }
   }
-  return repeat(async () => {
+  return poll(async () => {
     const begun = performance.now()
     if (members.first !== undefined && isStopped(members.first)) onStopped()
     const atMost = await memoryAtMost(members, hidden.memory() + hidden.since())
@@ -120,7 +119,7 @@ function watchMemory(members: Members, { memory: limit, onMemory, onStopped }: W
     if (atMost - excess > limit) used = await countFrozen()
     else if (atMost > limit) {
       used = await count()
-      // Processes that ran meanwhile may have counted twice.
+      // Processes that ran during the count may have counted twice.
       if (used > limit) used = await countFrozen()
     }
     if (used > limit) onMemory()
@@ -139,8 +138,8 @@ async function groupOf({ first }: Members, { memory, processes }: WatchOptions):
 }
 
 /**
- * Has the kernel end this process first when memory runs out. A script may set the number of its own processes back,
- * unless root has set it, so this is repeated.
+ * Makes the kernel end this process first when memory runs out. A script may reset the number of its own processes, unless root
+ * has set it, so this is repeated.
  */
 async function offer(folder: string): Promise<void> {
   const path = `${folder}/oom_score_adj`
@@ -150,10 +149,10 @@ async function offer(folder: string): Promise<void> {
 }
 
 /**
- * Has builds wait for the appliance where both want the processor, so that the watch is never late. The kernel may count
- * the sandbox, which is a session of its own, as one group with a priority of its own.
+ * Gives the appliance priority over builds when both want the processor, so that the watch is never late. The kernel may treat the
+ * sandbox, which is a separate session, as one group with its own priority.
  */
 async function yieldProcessor(pid: number): Promise<void> {
-  ifThere(() => setPriority(pid, Math.max(NICENESS, getPriority())))
+  ifAlive(() => setPriority(pid, Math.max(NICENESS, getPriority())))
   await writeFile(`/proc/${pid}/autogroup`, String(NICENESS)).catch(() => undefined)
 }

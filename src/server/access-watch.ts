@@ -1,15 +1,15 @@
-// A clone takes long. Access is checked when it begins; this looks again while it runs, so that it ends soon after the
-// project was removed or hidden, or the user was blocked, removed or is no member any more, in whatever process.
+// A clone takes long. Access is checked when it begins. This watch checks again while the clone runs, so that it ends soon
+// after the project is removed or hidden, or the user is blocked, is removed or loses the membership, in any process.
 import type { Actor } from '../access/actor.js'
 import { may } from '../access/authorize.js'
 import { isActiveUser } from '../areas/people/users/users.queries.js'
 import { findProject } from '../areas/projects/projects/projects.queries.js'
 import { log } from '../log.js'
 
-/** Most clones are over by then, and cost nothing. A look takes two statements. */
+/** Most clones are over by then, and cost nothing. A check takes two statements. */
 const LOOK_MS = 2000
 
-/** Calls `cut` when the actor may no longer read the repository of the project. Returns what ends the watch. */
+/** Calls `cut` when the actor may no longer read the repository of the project. Returns the function that ends the watch. */
 export function watchAccess(actor: Actor, project: { readonly id: number }, cut: () => void): () => void {
   let looking = false
   const look = async () => {
@@ -19,11 +19,11 @@ export function watchAccess(actor: Actor, project: { readonly id: number }, cut:
       if (await mayStillRead(actor, project.id)) return
       log().info(
         { project: project.id, user: actor.user?.id, deployKey: actor.deployKey },
-        'a fetch was ended: who asked may no longer read the project'
+        'a fetch was ended: the user may no longer read the project'
       )
       cut()
     } catch {
-      // The database is away: the next look asks again.
+      // The database is unavailable: the next check asks again.
     } finally {
       looking = false
     }

@@ -33,7 +33,7 @@ import { lateCompilers } from './plugins/serializers.js'
 import { answerVersions } from './plugins/versions.js'
 import { apiRoutes, fileRoutes, runnerProtocolRoutes } from './routes.js'
 
-export const API_PREFIX = '/api/v3'
+const API_PREFIX = '/api/v3'
 
 /** Builds the whole application, ready to listen or to get injected requests. */
 export async function buildApp(): Promise<FastifyInstance> {
@@ -76,8 +76,8 @@ export async function buildApp(): Promise<FastifyInstance> {
   authenticate(app)
   guardRoutes(app)
   await documentApi(app)
-  // Hooks that run on every request and wait for nothing are not async functions: with AsyncLocalStorage promises are
-  // expensive.
+  // Hooks that run on every request and wait for nothing are not async functions, because promises are expensive with
+  // AsyncLocalStorage.
   app.addHook('onSend', (_request, reply, _payload, done) => {
     reply.header('x-content-type-options', 'nosniff')
     done()
@@ -103,7 +103,7 @@ export async function buildApp(): Promise<FastifyInstance> {
   return app as unknown as FastifyInstance
 }
 
-/** Makes one slash of several in a path: clients join `http://host/` and `/api/v3`, or `/issues/` and `/5`. */
+/** Replaces several slashes in a path with one: clients join `http://host/` and `/api/v3`, or `/issues/` and `/5`. */
 function withSingleSlashes(url: string): string {
   if (!url.includes('//')) return url
   const [path = ''] = url.split('?', 1)
@@ -111,7 +111,7 @@ function withSingleSlashes(url: string): string {
 }
 
 /**
- * Removes `.json` at the end of an API path, because it has no meaning there ("General behaviour"). Runners 1.x write it
+ * Removes `.json` at the end of an API path, because it has no meaning there ("General behaviour"). Runners 1.x send it
  * too.
  */
 function withoutSuffix(url: string): string {
@@ -125,15 +125,15 @@ const NAMED =
   /^(\/api\/v3\/projects\/[^/]+\/repository\/(?:branches|tags)\/)([^?]+?)(\/(?:protect|unprotect|release))?\/?(\?.*)?$/
 
 /**
- * Escapes the slashes in the name of a branch or a tag, which a client may write raw ("Branches and tags"): the router takes
- * each for the end of a part.
+ * Escapes the slashes in the name of a branch or a tag, which clients may leave unescaped ("Branches and tags"). Otherwise
+ * the router would split the name at each slash.
  */
 function withWholeNames(url: string, method: string | undefined): string {
   if (!url.includes('/repository/')) return url
   const found = NAMED.exec(url)
   if (!found) return url
   const [, start = '', name = '', verb = '', query = ''] = found
-  // Only a PUT or POST has a verb behind the name: the branch `x/protect` is read and deleted by its name.
+  // Only a PUT or POST has a verb after the name: other methods address the branch `x/protect` by its name.
   const whole = method === 'PUT' || method === 'POST' ? name : name + verb
   if (!whole.includes('/')) return url
   const rest = whole === name ? verb : ''

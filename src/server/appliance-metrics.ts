@@ -1,5 +1,5 @@
-// Figures of the whole appliance for Prometheus: builds, jobs, deliveries, mails, disks, backups. A scrape never waits for the
-// counting of large tables, and the labels are states, queues and folders, never names of users or projects.
+// Metrics of the whole appliance for Prometheus: builds, jobs, deliveries, mails, disks, backups. A scrape never waits for
+// counts of large tables. The labels are states, queues and folders, never names of users or projects.
 import type { Gauge } from 'prom-client'
 import { countBuilds } from '../areas/ci/builds/build-counts.queries.js'
 import { countDeliveries, countFailingHooks } from '../areas/ground/hooks/hooks.queries.js'
@@ -9,12 +9,12 @@ import { disksOfHome } from '../areas/upkeep/maintenance/disks.js'
 import { paced } from '../lib/paced.js'
 import { jobCounts } from '../queue/overview.js'
 
-/** Counting a million rows in an index takes about 0.2 s: that is done every 40 s then. */
+/** Counting a million rows in an index takes about 0.2 s; the count then runs every 40 s. */
 const COUNTING = { share: 0.005, least: 5000 }
 
 type MakeGauge = (name: string, help: string, labelNames?: string[]) => Gauge
 
-/** Makes the gauges. Returns a function that updates them; it throws when the database does not answer. */
+/** Creates the gauges. Returns a function that updates them; it throws when the database does not answer. */
 export function applianceMetrics(gauge: MakeGauge): () => Promise<void> {
   const builds = gauge('gitstead_builds', 'Builds, by status', ['status'])
   const jobs = gauge('gitstead_jobs', 'Jobs that are ready, delayed, running or dead, by queue', ['queue', 'state'])

@@ -1,5 +1,5 @@
-// Finds the address of a client. A proxy in front of the server says it in X-Forwarded-For; clients could say anything
-// there, so the server believes only the proxies of the configuration.
+// Finds the address of a client. A proxy in front of the server sends it in X-Forwarded-For. Clients could send anything
+// there, so the server trusts only the proxies of the configuration.
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { config } from '../config.js'
 import { Misconfigured } from '../errors.js'
@@ -13,7 +13,7 @@ declare module 'fastify' {
 }
 
 /**
- * Returns what Fastify asks about each address on the way of a request. Throws Misconfigured when one of
+ * Returns the function with which Fastify checks each address on the way of a request. Throws Misconfigured when one of
  * `trusted_proxies` is not a range.
  */
 export function trustedProxy(): (address: string) => boolean {
@@ -25,7 +25,7 @@ export function trustedProxy(): (address: string) => boolean {
   }
 }
 
-/** Gives requests their `address`. A text that is not an address counts as the address of the proxy that sent it. */
+/** Adds `address` to requests. A text that is not an address counts as the address of the proxy that sent it. */
 export function knowAddresses(app: FastifyInstance): void {
   app.decorateRequest('address', {
     getter() {
@@ -35,9 +35,9 @@ export function knowAddresses(app: FastifyInstance): void {
   })
 }
 
-/** Returns whom the request counts for: its address, or the first half of an IPv6 address, which one client has for itself. */
+/** Returns the client that a request counts for: its address, or the first half of an IPv6 address, which belongs to one client. */
 export function clientOf(request: FastifyRequest): string {
-  // Without a header of a proxy it is that of the connection: `address` would look up the trusted ranges for nothing.
+  // Without a header of a proxy, this is the address of the connection: `address` would look up the trusted ranges needlessly.
   const isDirect = request.headers['x-forwarded-for'] === undefined
   const address = (isDirect ? request.raw.socket.remoteAddress : request.address) ?? ''
   return address.includes(':') ? networkOf(address) : address

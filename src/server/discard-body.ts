@@ -1,9 +1,9 @@
 import type { IncomingMessage } from 'node:http'
 
-/** Bytes of a refused body that are read for nothing. */
+/** How many bytes of a refused body are read and thrown away. */
 const DRAINED = 64 * 1024 * 1024
 
-/** Reads the rest of a body that is not wanted: a client takes no answer before it has sent everything. */
+/** Reads the rest of an unwanted body: a client reads no answer before it has sent everything. */
 export function drain(body: IncomingMessage): void {
   if (body.complete) return
   let left = DRAINED

@@ -1,5 +1,5 @@
-// Git over HTTP ("Transport"): NAMESPACE/PROJECT.git/{info/refs,git-upload-pack,git-receive-pack}. A request is read to
-// its end before anything starts for it, so that a client that stalls holds nothing but its socket.
+// Git over HTTP ("Transport"): NAMESPACE/PROJECT.git/{info/refs,git-upload-pack,git-receive-pack}. The server reads the
+// whole request before it starts anything for it, so that a stalled client holds only its socket.
 
 import type { Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
@@ -38,14 +38,14 @@ interface GitRequest {
 
 const REALM = 'Basic realm="Gitstead"'
 
-/** Git takes text without a character set for Latin-1. */
+/** Git reads text without a character set as Latin-1. */
 const TEXT = 'text/plain; charset=utf-8'
 
 export const gitHttpRoutes: FastifyPluginAsync = async app => {
   const config = { public: true as const, streams: true as const }
   const reads = { ...config, duringMaintenance: true as const }
   app.setErrorHandler(answerError)
-  // The bodies are git's streams: Fastify must neither parse nor collect them.
+  // The bodies are the streams of git: Fastify must neither parse nor collect them.
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (_request, payload, done) => done(null, payload))
 
@@ -102,7 +102,7 @@ export const gitHttpRoutes: FastifyPluginAsync = async app => {
     return answer(reply, 'application/x-git-receive-pack-result', output)
   })
 
-  // A client of git LFS shows the message of such an answer, and goes on without locks after 501.
+  // A client of Git LFS shows the message of such an answer. After 501 it continues without locks.
   for (const [method, end] of LFS_ROUTES) {
     const url = `/:namespace/:project/info/lfs/${end}`
     app.route({ method, url, config: reads, schema: { hide: true } as object, handler: refuseLfs })
@@ -120,7 +120,7 @@ const refuseLfs = (_request: FastifyRequest, reply: FastifyReply) =>
   reply
     .code(501)
     .type('application/vnd.git-lfs+json')
-    .send(JSON.stringify({ message: 'Git LFS is not supported: push large files as ordinary files of git' }))
+    .send(JSON.stringify({ message: 'Git LFS is not supported: push large files as ordinary git files' }))
 
 /**
  * Returns the actor, the project and the repository of a request, or null when credentials are missing or wrong. Throws
@@ -130,10 +130,10 @@ async function open(request: FastifyRequest<{ Params: Path }>, service: Service)
   const path = pathOf(request.params)
   const credentials = credentialsOf(request)
   const actor = await actorOfGitRequest(credentials, request.address)
-  // The line of the request names the user.
+  // The log line of the request names the user.
   request.actor = actor
   const [project, allowed] = await Promise.all([findProject(path, actor), gitProtocolAllowed('http')])
-  // Not specified: a build may use HTTP even then, because it has no other way to its code.
+  // Not specified: a build may use HTTP even then, because it has no other way to get its code.
   if (!allowed && actor.by !== 'build') throw new Forbidden(PROTOCOL_OFF.http)
   const action = service === 'git-receive-pack' ? 'repository.write' : 'repository.read'
   if (!credentials && !(project && may(actor, action, project))) return null
@@ -142,21 +142,21 @@ async function open(request: FastifyRequest<{ Params: Path }>, service: Service)
   return { actor, project, repository: await repositoryFor(service, project) }
 }
 
-/** Whether a build that nobody started reads its own project. */
+/** Whether a build without a user reads its own project. */
 const isOwnBuild = ({ buildOf }: Actor, action: string, project: ProjectRow | undefined) =>
   action === 'repository.read' && project !== undefined && project.id === buildOf
 
-/** Many people and some clients leave `.git` out. */
+/** Many people and some clients omit `.git`. */
 const pathOf = ({ namespace, project }: Path) => `${namespace}/${project.replace(/\.git$/, '')}`
 
-/** Not specified: how git is told that a project has moved. The old path goes on to work, and a push says where it is now. */
+/** Not specified: how git learns that a project has moved. The old path still works, and a push shows the new one. */
 export function movedNotes(path: string, project: ProjectRow): string[] {
   if (!isOldPath(path, project)) return []
   const { http, ssh } = projectUrls(`${project.namespace_path}/${project.path}`)
   return ['This project has moved. Its new addresses are:', `  ${http}`, `  ${ssh}`]
 }
 
-/** What git needs to know of the client. A client that leaves ends the work for it. */
+/** What git needs to know about the client. When the client leaves, the work for it ends. */
 function callerOf(request: FastifyRequest, reply: FastifyReply, { actor }: GitRequest): Caller {
   const leaving = new AbortController()
   if (reply.raw.closed) leaving.abort()
@@ -169,7 +169,7 @@ function callerOf(request: FastifyRequest, reply: FastifyReply, { actor }: GitRe
   }
 }
 
-/** Git shows the message of the server only when it is plain text. */
+/** Git shows a message of the server only when it is plain text. */
 function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   // Nobody reads the answer when the client has left, or was cut off.
   const hasLeft = request.raw.destroyed && !request.raw.complete
@@ -199,10 +199,10 @@ function answer(reply: FastifyReply, type: string, output: Readable): FastifyRep
   return reply.type(type).header('cache-control', 'no-cache, max-age=0, must-revalidate').send(output)
 }
 
-/** Returns the decompressed body: git compresses large requests of a fetch with gzip. */
+/** Returns the decompressed body: git compresses large fetch requests with gzip. */
 function bodyOf(request: FastifyRequest): Readable {
   cutStalledRequest(request.raw)
-  // A request without a body and without a type has none here.
+  // Fastify sets no body for a request without a body and without a type.
   const body = (request.body as Readable | undefined) ?? request.raw
   if (!/gzip/.test(request.headers['content-encoding'] ?? '')) return body
   const gunzip = createGunzip()

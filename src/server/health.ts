@@ -20,7 +20,7 @@ export const healthRoutes: FastifyPluginAsync = async app => {
     }
   })
 
-  // Not specified: who may read the metrics. They show counts of work and nothing about users, but to outsiders they show
+  // Not specified: access to the metrics. They show counts of work and nothing about users, but they would show outsiders
   // when an attack begins to hurt.
   const ranges = metricsRanges()
   app.get('/-/metrics', { config: { public: true } }, async (request, reply) => {

@@ -1,18 +1,18 @@
-// Gives back the memory that a burst of requests took. V8 collects garbage when it allocates, so a server that has
-// nothing to do keeps the buffers of its last requests: 1.6 GB were seen beside a heap of 62 MB.
+// Returns the memory that a burst of requests took to the system. V8 collects garbage when it allocates, so an idle server
+// keeps the buffers of its last requests: 1.6 GB were measured with a heap of 62 MB.
 import { performance } from 'node:perf_hooks'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 
 const LOOK_MS = 5000
-/** A collection stops the server for some 50 ms, so it waits until the event loop is idle for all but this part. */
+/** A collection stops the server for some 50 ms, so it waits until the event loop is idle except for this share. */
 const BUSY = 0.2
-/** It is not worth it for less. */
+/** A collection is not worth it for less growth. */
 const GROWN_BYTES = 48 * 1024 * 1024
-/** One collection only begins to free buffers; the next one finds them freed. */
+/** The first collection only begins to free buffers; the next one completes it. */
 const ROUNDS = 2
 
-/** Looks from time to time, and collects when the process has grown and is idle. Returns a function that ends this. */
+/** Checks from time to time, and collects when the process has grown and is idle. Returns a function that ends this. */
 export function collectWhenIdle(
   collect = collector(),
   { rss = () => process.memoryUsage.rss(), every = LOOK_MS } = {}
@@ -32,7 +32,7 @@ export function collectWhenIdle(
       collect()
       return
     }
-    // What remains is in use.
+    // The memory that remains is in use.
     rounds = 0
     least = size
   }, every)
@@ -40,7 +40,7 @@ export function collectWhenIdle(
   return () => clearInterval(timer)
 }
 
-/** Returns V8's own function, which is not there without this flag. */
+/** Returns V8's own function, which exists only with this flag. */
 function collector(): () => void {
   setFlagsFromString('--expose-gc')
   return runInNewContext('gc') as () => void

@@ -1,4 +1,4 @@
-// Says which server answers: commands find their own server by it, and never take another program at its port for it.
+// Identifies the server that answers: commands find their own server by it, and never mistake another program at its port for it.
 import { randomUUID } from 'node:crypto'
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -15,8 +15,8 @@ export const instance = randomUUID()
 const file = () => join(config().home, 'run/server.json')
 
 /**
- * Writes the address to a file, so that commands find a server whose port came from a flag. A full disk must not keep a server
- * from starting: reads go on.
+ * Writes the address to a file, so that commands find a server whose port came from a flag. A full disk must not keep a
+ * server from starting: reads still work.
  */
 export function noteAddress(port: number, sshPort?: number): void {
   const ssh = sshPort === undefined ? {} : { ssh_port: sshPort }
@@ -24,7 +24,7 @@ export function noteAddress(port: number, sshPort?: number): void {
     writeFileSync(file(), JSON.stringify({ host: config().host, port, ...ssh, pid: process.pid, instance }))
   } catch (error) {
     if (!isDiskFull(error)) throw error
-    log().warn({ file: file() }, 'the disk is full: commands take this server for down')
+    log().warn({ file: file() }, 'the disk is full: commands cannot find this server')
   }
 }
 
@@ -34,6 +34,6 @@ export function forgetAddress(): void {
     const noted = JSON.parse(readFileSync(file(), 'utf8')) as { instance?: string }
     if (noted.instance === instance) rmSync(file(), { force: true })
   } catch {
-    // Without a file that can be read there is nothing to remove.
+    // Without a readable file there is nothing to remove.
   }
 }

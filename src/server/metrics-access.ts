@@ -1,4 +1,4 @@
-// Metrics are for administrators, and for the addresses of `metrics.allow` without credentials.
+// Administrators may read the metrics. So may the addresses of `metrics.allow`, without credentials.
 import type { FastifyRequest } from 'fastify'
 import { authorize } from '../access/authorize.js'
 import { config } from '../config.js'

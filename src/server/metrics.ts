@@ -1,4 +1,4 @@
-// Prometheus metrics: about this process, its requests, and the queues as the database knows them.
+// Prometheus metrics about this process, its requests, and the queues in the database.
 import type { FastifyInstance } from 'fastify'
 import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import { readerCount } from '../git/objects/reader.js'
@@ -27,10 +27,10 @@ const workers = gauge('gitstead_worker_processes', 'Worker processes that are re
 const busy = gauge('gitstead_worker_busy', 'Jobs that run now')
 const gitProcesses = gauge('gitstead_git_processes', 'git processes of this server that run or wait', ['state'])
 const gitReaders = gauge('gitstead_git_readers', 'Long-lived readers of repositories of this server')
-const gitSpooled = gauge('gitstead_git_spooled_bytes', 'Bytes of requests and answers of git in temporary files')
+const gitSpooled = gauge('gitstead_git_spooled_bytes', 'Bytes of git requests and answers in temporary files')
 const sshConnections = gauge('gitstead_ssh_connections', 'Open connections of git over SSH of this server')
 const sshRefused = gauge('gitstead_ssh_refused', 'SSH connections that were refused or cut because of a limit')
-const sshWrongKeys = gauge('gitstead_ssh_wrong_keys', 'Keys of SSH clients that opened nothing')
+const sshWrongKeys = gauge('gitstead_ssh_wrong_keys', 'Keys of SSH clients that were refused')
 const sshCommands = gauge('gitstead_ssh_commands', 'Commands of git over SSH that have ended', ['outcome'])
 const updateAppliance = applianceMetrics(gauge)
 const database = gauge('gitstead_database_up', 'Whether the database answers')
@@ -52,8 +52,8 @@ export function measureRequests(app: FastifyInstance): void {
 }
 
 /**
- * Returns all metrics in the text format. While the database is unavailable, it does not update the figures of the
- * queues.
+ * Returns all metrics in the text format. While the database is unavailable, the metrics of the queues keep their last
+ * values.
  */
 export async function metricsText(): Promise<{ text: string; type: string }> {
   const { running, waiting } = slotCounts()

@@ -148,13 +148,13 @@ export const apiRoutes: FastifyPluginAsync = async app => {
   await app.register(broadcastRoutes)
 }
 
-/** What others ask for outside of the API: browsers by the paths of projects, verifiers of signed tokens. */
+/** Routes outside the API: browsers open the paths of projects, verifiers of signed tokens fetch the keys. */
 export const fileRoutes: FastifyPluginAsync = async app => {
   await app.register(uploadedFileRoutes)
   await app.register(idTokenRoutes)
 }
 
-/** What runners ask: they have tokens of their own, and paths that they do not let us choose. */
+/** The routes for runners: they have their own tokens, and their protocol defines the paths. */
 export const runnerProtocolRoutes: FastifyPluginAsync = async app => {
   await app.register(runnerV4Routes, { prefix: '/api/v4' })
   await app.register(runnerV1Routes, { prefix: '/ci/api/v1' })

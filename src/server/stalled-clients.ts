@@ -1,16 +1,16 @@
-// Cuts clients of git off that neither go on nor hang up: their sockets and temporary files would stay for hours.
+// Cuts off clients of git that neither continue nor hang up: their sockets and temporary files would stay for hours.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { config } from '../config.js'
 
-/** The least bytes that a client sends during the stall limit. */
+/** The fewest bytes that a client must send during the stall limit. */
 export const LEAST_SENT = 8 * 1024
-/** The least bytes that a client takes. Only whole pieces of this size can be seen to arrive. */
-export const LEAST_TAKEN = 64 * 1024
+/** The fewest bytes that a client must take. Only whole pieces of this size are seen to arrive. */
+const LEAST_TAKEN = 64 * 1024
 
 interface Watched {
   /** Bytes so far. */
   readonly bytes: () => number
-  /** Whether it is the client that everything waits for. */
+  /** Whether the server waits for the client. */
   readonly waits: () => boolean
   readonly least: number
   readonly cut: () => void

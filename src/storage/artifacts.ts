@@ -28,8 +28,8 @@ const LARGEST_OBJECT = 5 * 1024 ** 3
 
 /**
  * Stores an archive and replaces an existing one; the archive is on the disk, or in the bucket, when the promise resolves.
- * `source` is a stream, or the path of a file, which stays. Throws TooLarge when the archive has more than `limit` bytes
- * (artifacts.max_size), and then keeps the existing one. Throws Unavailable when the bucket is away.
+ * `source` is a stream, or the path of a file, which is kept. Throws TooLarge when the archive has more than `limit` bytes
+ * (artifacts.max_size), and then keeps the existing one. Throws Unavailable when the bucket is unavailable.
  */
 export async function putArtifact(
   key: BuildKey,

@@ -1,5 +1,5 @@
-// Keeps what builds of the built-in runner want to find again: HOME/cache/builds/PROJECT/NAME.zip. Any archive may go at
-// any time, so nothing here waits for the disk: a build only takes longer without its cache.
+// Keeps files that builds of the built-in runner reuse: HOME/cache/builds/PROJECT/NAME.zip. Any archive may disappear at any
+// time, so nothing here waits for the disk: without its cache, a build only takes longer.
 import { createHash, randomUUID } from 'node:crypto'
 import { copyFile, readdir, rename, rm, stat, statfs, utimes } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
@@ -9,13 +9,13 @@ import { isMissing, makeFolderOf, type OpenFile, openPart, removeFile } from './
 
 export interface CacheKey {
   readonly project: number
-  /** Caches of protected branches are apart: no other build reads or replaces them. */
+  /** Caches of protected branches are separate: no other build reads or replaces them. */
   readonly ending: 'protected' | 'non_protected'
-  /** Any text: it is part of no path. */
+  /** Any text: it is not part of a path. */
   readonly key: string
 }
 
-/** An archive counts as this many bytes at least, so that few files are looked through at each write. */
+/** An archive counts as at least this many bytes, so that each write has to look through few files. */
 const LEAST = 1_048_576
 /** The disk keeps this many bytes free, or a fiftieth of it if that is less. */
 const MOST_RESERVE = 536_870_912
@@ -28,26 +28,26 @@ function pathOf({ project, ending, key }: CacheKey): string {
   return join(folderOf(project), `${name}.zip`)
 }
 
-/** Bytes that one cache may have. */
+/** The most bytes that one cache may have. */
 export const largestCache = (): number => Math.min(config().runner.cache_limit, config().runner.cache_project_limit)
 
-/** Opens a cache, which then counts as used now. Returns undefined when there is none. */
+/** Opens a cache and marks it as used now. Returns undefined when there is none. */
 export async function openCache(key: CacheKey): Promise<OpenFile | undefined> {
   const path = pathOf(key)
   const found = await openPart(path)
   const now = new Date()
-  // Another process may have removed it meanwhile. What is open can be read to its end all the same.
+  // Another process may have removed it in the meantime. An open file can be read to its end all the same.
   if (found) await utimes(path, now, now).catch(() => undefined)
   return found
 }
 
 /**
- * Keeps an archive, which moves from `archive`, and removes the caches that were used the longest ago beyond the limits.
- * Throws TooLarge, or Unavailable when the disk is nearly full.
+ * Stores an archive by moving it from `archive`, and removes the least recently used caches beyond the limits. Throws
+ * TooLarge, or Unavailable when the disk is nearly full.
  */
 export async function putCache(key: CacheKey, archive: string): Promise<void> {
   const { size } = await stat(archive)
-  if (size > largestCache()) throw new TooLarge(`a cache may have ${largestCache()} bytes`)
+  if (size > largestCache()) throw new TooLarge(`a cache may have at most ${largestCache()} bytes`)
   const path = pathOf(key)
   await makeFolderOf(path)
   await requireRoom(dirname(path), size)
@@ -67,7 +67,7 @@ async function requireRoom(folder: string, size: number): Promise<void> {
   if (bavail * bsize < size + reserve) throw new Unavailable('the disk of the caches is nearly full')
 }
 
-/** The folder of a build may be on another disk. The name gets a whole file at once in both cases. */
+/** The folder of a build may be on another disk. In both cases, the complete file appears under its name at once. */
 async function moveFile(from: string, to: string): Promise<void> {
   try {
     return await rename(from, to)
@@ -91,7 +91,7 @@ interface Kept {
   readonly usedAt: number
 }
 
-/** The project that writes is the first to lose: one project fills no more than its part. */
+/** The project that writes loses its caches first: one project fills no more than its part. */
 async function makeRoom(project: number): Promise<void> {
   const { cache_limit, cache_project_limit } = config().runner
   await removeBeyond(await keptIn(folderOf(project)), cache_project_limit)
@@ -100,7 +100,7 @@ async function makeRoom(project: number): Promise<void> {
   await removeBeyond(all, cache_limit)
 }
 
-/** The newest one always stays: it fits, and counts as larger only to bound the number of files. */
+/** The newest archive always stays: it fits, and counts as larger only to limit the number of files. */
 async function removeBeyond(kept: Kept[], limit: number): Promise<void> {
   let bytes = 0
   for (const [index, { path, size }] of kept.sort((a, b) => b.usedAt - a.usedAt).entries()) {

@@ -1,5 +1,5 @@
-// The paths of the files of builds, and the functions that write names to the disk, so that a power cut cannot undo
-// what was acknowledged.
+// The paths of the files of builds, and the functions that sync folders to the disk, so that a power cut cannot undo what
+// was acknowledged.
 import { createHash } from 'node:crypto'
 import { type FileHandle, mkdir, open, rm } from 'node:fs/promises'
 import { dirname, join, relative } from 'node:path'
@@ -55,13 +55,13 @@ export const isMissing = (error: unknown): boolean => (error as NodeJS.ErrnoExce
 export interface OpenFile {
   /** Bytes of the whole file, as it is now. */
   readonly size: number
-  /** What the stream has of it; undefined for all. */
+  /** The part that the stream has; undefined for the whole file. */
   readonly range?: ByteRange
   readonly stream: Readable
 }
 
 /**
- * Opens a file, or the part of it that `choose` wants. The stream ends at the size that the file has now, even if it
+ * Opens a file, or the part of it that `choose` selects. The stream ends at the size that the file has now, even if it
  * grows. Returns undefined when there is no file.
  */
 export async function openPart(path: string, choose?: ChooseRange): Promise<OpenFile | undefined> {
@@ -75,7 +75,7 @@ export async function openPart(path: string, choose?: ChooseRange): Promise<Open
   try {
     const { size } = await handle.stat()
     const range = choose?.(size)
-    // A stream cannot have a range of no bytes, so an empty file is read to its end.
+    // A stream cannot have an empty range, so an empty file is read to its end.
     const part = range ?? (size === 0 ? undefined : { start: 0, end: size - 1 })
     return { size, ...(range && { range }), stream: handle.createReadStream(part) }
   } catch (error) {

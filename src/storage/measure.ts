@@ -1,4 +1,4 @@
-// Compares stored files of builds with what their rows say.
+// Compares stored files of builds with their rows.
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'

@@ -1,4 +1,4 @@
-// A bucket of an S3-speaking service for archives, and for the traces of builds that have ended. The SDK is loaded only
+// A bucket of an S3-compatible service for archives, and for the traces of builds that have ended. The SDK is loaded only
 // when a bucket is configured: it takes 100 ms and 30 MB.
 import { createReadStream } from 'node:fs'
 import { Readable } from 'node:stream'
@@ -8,7 +8,7 @@ import { Unavailable } from '../errors.js'
 import type { ChooseRange } from '../lib/byte-range.js'
 import type { OpenFile } from './files.js'
 
-/** Tries of one upload. The SDK repeats the other requests by itself; a stream cannot be sent twice. */
+/** Tries of one upload. The SDK repeats other requests itself; a stream cannot be sent twice. */
 const TRIES = 3
 const CONNECT_MS = 5000
 
@@ -48,20 +48,20 @@ async function openBucket(): Promise<Bucket> {
     region,
     ...(endpoint !== null && { endpoint }),
     forcePathStyle: path_style,
-    // Without keys, the SDK looks into the environment and asks the machine for its role.
+    // Without keys, the SDK looks in the environment and asks the machine for its role.
     ...(id !== null && key !== null && { credentials: { accessKeyId: id, secretAccessKey: key } }),
-    // Services other than Amazon's do not know the checksums that the SDK adds otherwise. The row has a SHA-256.
+    // Services other than Amazon's do not support the checksums that the SDK adds otherwise. The row has a SHA-256.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
     maxAttempts: TRIES,
-    // The SDK would write to standard output; failures are told by those who ask.
+    // The SDK would write to standard output; the callers report failures.
     logger: { trace: silent, debug: silent, info: silent, warn: silent, error: silent },
     requestHandler: { connectionTimeout: CONNECT_MS, requestTimeout: timeout * 1000, socketTimeout: timeout * 1000 }
   })
   return { sdk, client, name: name ?? '', prefix }
 }
 
-/** Uploads a file of the disk, and replaces an object of this name. The object is complete or absent. Throws Unavailable. */
+/** Uploads a file from the disk, and replaces an object with this name. The object is complete or absent. Throws Unavailable. */
 export async function putObject(name: string, path: string, size: number): Promise<void> {
   const { sdk, client, name: Bucket, prefix } = await bucket()
   for (let tries = 1; ; tries++) {
@@ -118,7 +118,7 @@ export interface StoredObject {
   readonly changed: number
 }
 
-/** Gives the objects whose names begin so, a thousand at a time. Throws Unavailable. */
+/** Yields the objects whose names begin with `start`, a thousand at a time. Throws Unavailable. */
 export async function* listObjects(start: string): AsyncGenerator<StoredObject[]> {
   const { sdk, client, name: Bucket, prefix } = await bucket()
   for (let ContinuationToken: string | undefined; ; ) {
@@ -147,7 +147,7 @@ function unlessMissing(error: unknown): undefined {
   if ((status !== 404 && status !== 412) || (error as Error).name === 'NoSuchBucket') throw translated(error)
 }
 
-/** The text goes to clients, too, so it names no bucket and no address. */
+/** Clients see the text too, so it names no bucket and no address. */
 function translated(error: unknown): Error {
   const status = statusOf(error)
   const { name } = error as Error

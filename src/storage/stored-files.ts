@@ -71,7 +71,7 @@ export interface KeptObject extends BuildKey {
   readonly changed: number
 }
 
-/** Gives the objects of builds in the bucket, a thousand at a time. It ignores other names, because no build owns them. */
+/** Yields the objects of builds in the bucket, a thousand at a time. It ignores other names, because no build owns them. */
 export async function* keptObjects(kind: 'traces' | 'artifacts'): AsyncGenerator<KeptObject[]> {
   for await (const page of listObjects(`${kind}/`)) {
     yield page.flatMap(({ name, changed }) => {

@@ -1,5 +1,5 @@
-// Stores the traces of builds, which are appended to while others read them. They grow on the disk. Where a bucket is
-// configured, a task moves those of ended builds into it (areas/ci/builds/files/bucket-uploads.ts).
+// Stores the traces of builds, which grow while others read them. They grow on the disk. With a bucket, a task moves the
+// traces of ended builds into it (areas/ci/builds/files/bucket-uploads.ts).
 import { constants, fstatSync } from 'node:fs'
 import { type FileHandle, open, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
@@ -22,7 +22,7 @@ import { hasBucket, headObject, openObject, removeObject } from './s3.js'
 
 export type { BuildKey } from './files.js'
 
-/** The chunk does not begin where the trace ends; `size` is the end of the trace in bytes. */
+/** The chunk does not begin at the end of the trace; `size` is the end of the trace in bytes. */
 export class TraceMismatch extends Error {
   constructor(readonly size: number) {
     super(`the trace has ${size} bytes`)
@@ -63,12 +63,12 @@ const growing = new LRUCache<string, FileHandle>({
 
 async function openGrowing(path: string): Promise<{ handle: FileHandle; size: number }> {
   const known = growing.get(path)
-  // This waits for no disk, and costs a tenth of what a thread for it would. The handle may have been closed meanwhile.
+  // This does not wait for the disk, and costs a tenth of a call in a thread. The handle may be closed by now.
   const found = known && known.fd >= 0 ? fstatSync(known.fd) : undefined
   // Another process may have removed the trace, or put another file in its place.
   if (known && found && found.nlink > 0) return { handle: known, size: found.size }
   growing.delete(path)
-  // Each write waits until it is on the disk, so that no second call has to.
+  // Each write waits until it is on the disk, so no second call is needed.
   const handle = await openForWriting(path, constants.O_DSYNC)
   growing.set(path, handle)
   return { handle, size: (await handle.stat()).size }
@@ -88,7 +88,7 @@ export function resetTrace(key: BuildKey): Promise<void> {
   })
 }
 
-/** Replaces the whole trace. Who reads it meanwhile sees the beginning of the one and the rest of the other. */
+/** Replaces the whole trace. A reader at this moment may get the beginning of one trace and the rest of the other. */
 export function replaceTrace(key: BuildKey, bytes: Uint8Array): Promise<void> {
   const path = pathOf('traces', key, 'log')
   return turns.run({ client: path }, async () => {

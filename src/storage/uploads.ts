@@ -8,7 +8,7 @@ import { config } from '../config.js'
 import type { TooLarge } from '../errors.js'
 import { copyStream, isMissing, makeFolderOf, openPart, removeFile, syncFolder } from './files.js'
 
-/** A file by its place. Nobody guesses the secret. */
+/** Identifies a file. The secret cannot be guessed. */
 export interface UploadKey {
   readonly project: number
   /** 32 hex digits. */
@@ -66,14 +66,14 @@ export async function openUpload(key: UploadKey): Promise<{ size: number; stream
   return openPart(path)
 }
 
-/** Removes one file, if it is there. */
+/** Removes one file, if it exists. */
 export const removeUpload = (key: UploadKey): Promise<void> =>
   rm(join(folderOf(key.project), key.secret), { recursive: true, force: true })
 
 /** Removes all files of a project. */
 export const removeUploads = (project: number): Promise<void> => rm(folderOf(project), { recursive: true, force: true })
 
-/** Counts the files of a project on the disk, and their bytes. It looks at every one. */
+/** Counts the files of a project on the disk, and their bytes. It looks at every file. */
 export async function measureUploads(project: number): Promise<{ files: number; bytes: number }> {
   const found = { files: 0, bytes: 0 }
   for (const secret of await namesIn(folderOf(project))) {
@@ -89,7 +89,7 @@ export async function measureUploads(project: number): Promise<{ files: number; 
 
 const namesIn = async (folder: string): Promise<string[]> => (await readdir(folder).catch(ifMissing)) ?? []
 
-/** Somebody removes the project meanwhile. */
+/** Ignores a missing file: the project may be removed at the same time. */
 function ifMissing(error: unknown): undefined {
   if (!isMissing(error)) throw error
 }

@@ -1,5 +1,5 @@
 // Finds the issues that a commit or a merge request closes: `Closes #1, #2 and group/project#3`. Decided: the pattern needs
-// a word boundary, does not read code or quotes, and knows no words in capitals.
+// a word boundary, does not read code or quotes, and does not match words in capitals.
 import { passagesOf } from './markdown.js'
 import { keyOf, MOST_REFERENCES, type Reference, referenceOfUrl } from './references.js'
 
@@ -10,10 +10,10 @@ const NUMBER = /(?:([A-Za-z0-9_.][\w.-]{0,254}\/[A-Za-z0-9_.][\w.-]{0,254}))?#(\
 const URL_HERE = /https?:\/\/[^\s<>"'`\ufffc]{1,2000}/y
 const SEPARATOR = / {0,20},? {1,20}and {1,20}| {0,20}, {0,20}| {1,20}(?=https?:|#)/y
 
-/** Whether a text can close anything: most do not, and are not parsed. */
+/** Whether a text can close anything: most texts cannot, and are not parsed. */
 const ANY_WORD = /[Cc]los|[Ff]ix|[Rr]esolv/
 
-/** Returns the issues that a text closes, in its order. `base` is the URL of the appliance. */
+/** Returns the issues that a text closes, in the order of the text. `base` is the URL of the appliance. */
 export function closedIssues(text: string, base: string): Reference[] {
   if (!ANY_WORD.test(text)) return []
   const found = new Map<string, Reference>()
@@ -27,7 +27,7 @@ export function closedIssues(text: string, base: string): Reference[] {
   return [...found.values()]
 }
 
-/** The references of a list that begins at a place of a text. */
+/** Yields the references of a list that begins at a position in a text. */
 function* listAt(text: string, start: number, base: string): Generator<Reference> {
   let at = start
   const take = (expression: RegExp) => {
@@ -41,7 +41,7 @@ function* listAt(text: string, start: number, base: string): Generator<Reference
     const number = take(NUMBER)
     const url = number ? null : take(URL_HERE)
     const trailing = url && /[).,;:!?*_]{1,10}$/.exec(url[0])
-    // The comma of a list is no part of the URL.
+    // The comma of a list is not part of the URL.
     if (trailing) at -= trailing[0].length
     const reference = number
       ? { kind: 'issue' as const, project: number[1] ?? null, name: String(Number(number[2])) }

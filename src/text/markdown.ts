@@ -1,19 +1,19 @@
-// Reads the parts of a Markdown text that mean something: no code, no quotes, no HTML. A library does the parsing.
+// Reads the parts of a Markdown text that can have references: no code, no quotes, no HTML. A library does the parsing.
 import MarkdownIt from 'markdown-it'
 
 /**
- * Characters of a text that are read for references, mentions and commands: the library takes up to 4 microseconds for
- * each, and nothing else runs meanwhile.
+ * How many characters of a text are read for references, mentions and commands: the library takes up to 4 microseconds for
+ * each, and nothing else runs during that time.
  */
 export const LONGEST_READ = 200_000
 
-/** Stands for what is not read, so that the words around it do not become neighbours. */
+/** Replaces the parts that are not read, so that the words around them do not become neighbours. */
 const GAP = '\ufffc'
-/** A backslash before one of these means the sign itself. Before others it changes nothing that we look for. */
+/** A backslash before one of these means the character itself. Before other characters it does not matter here. */
 const SIGNS = new Set(['#', '!', '~', '%', '@', '$', '/'])
 
 const markdown = new MarkdownIt({ html: true, linkify: false, typographer: false, maxNesting: 20 })
-// Cells are read like other text. Escaped signs must stay apart from their neighbours.
+// Table cells are read like other text. Escaped characters must stay separate from their neighbours.
 markdown.disable(['table', 'text_join'])
 
 type Token = ReturnType<typeof markdown.parse>[number]
@@ -21,7 +21,7 @@ type Token = ReturnType<typeof markdown.parse>[number]
 /** A paragraph or heading: its text, with links as their URLs. */
 export interface Passage {
   readonly text: string
-  /** The lines of the whole text at which the lines of this text begin; null when they are not known. */
+  /** The lines of the whole text at which the lines of this text begin; null when they are unknown. */
   readonly lines: readonly number[] | null
 }
 
@@ -37,14 +37,14 @@ export function passagesOf(text: string): Passage[] {
   return passages
 }
 
-/** A passage, and where its characters stand in the whole text. */
+/** A passage, and the positions of its characters in the whole text. */
 export interface PlacedPassage {
   readonly text: string
-  /** Returns the place of a character in the whole text; null when it is not known. */
+  /** Returns the position of a character in the whole text; null when it is unknown. */
   readonly placeOf: (at: number) => number | null
 }
 
-/** Returns the passages of a text with their places, as far as passagesOf reads it. */
+/** Returns the passages of a text with their positions, as far as passagesOf reads it. */
 export function placedPassages(text: string): PlacedPassage[] {
   const source = text.slice(0, LONGEST_READ)
   const starts = lineStarts(source)
@@ -58,24 +58,24 @@ export function placedPassages(text: string): PlacedPassage[] {
   return passages
 }
 
-/** The ends of lines are those of the library. */
+/** Line ends are those of the library. */
 const lineStarts = (text: string): number[] => [
   0,
   ...[...text.matchAll(/\r\n?|\n/g)].map(({ index, 0: end }) => index + end.length)
 ]
 
-/** Kinds of tokens whose content stands unchanged in the text. */
+/** Kinds of tokens whose content is unchanged in the text. */
 const WRITTEN = new Set(['text', 'code_inline', 'html_inline'])
 
 interface Piece {
-  /** In the text of the passage. */
+  /** The position in the text of the passage. */
   readonly from: number
   readonly length: number
-  /** In the whole text. */
+  /** The position in the whole text. */
   readonly place: number
 }
 
-/** Follows the words of a passage through the whole text: each stands behind the one before. It ends where one does not. */
+/** Finds the words of a passage in the whole text, each after the one before. It stops at the first word that it cannot find. */
 function placedPassage({ children, map }: Token, source: string, starts: readonly number[]): PlacedPassage {
   const [first, last] = map ?? [0, 0]
   const start = starts[first] ?? source.length
@@ -110,13 +110,13 @@ function passageOf({ children, map }: Token): Passage {
   const text = readable(children ?? [])
   const [first, end] = map ?? [0, 0]
   const count = text.split('\n').length
-  // Code and HTML may go over several lines. Then it is not known which line is which.
+  // Code and HTML may span several lines. Then the lines cannot be matched.
   return { text, lines: end - first === count ? Array.from({ length: count }, (_, at) => first + at) : null }
 }
 
 const readable = (tokens: readonly Token[]): string => [...readTokens(tokens)].map(({ words }) => words ?? '').join('')
 
-/** The tokens of a passage with their words; null for those in links and code, which are not read. */
+/** Yields the tokens of a passage with their words; null for tokens in links and code, which are not read. */
 function* readTokens(tokens: readonly Token[]): Generator<{ readonly token: Token; readonly words: string | null }> {
   let links = 0
   let code = 0

@@ -1,15 +1,15 @@
-// Whom a text mentions, and whom an edit adds.
+// Finds the users and groups that a text mentions, and those that an edit adds.
 import { parseText } from './references.js'
 
-/** Returns the names of users and groups in a text, without the `@`. One without this sign is not parsed. */
+/** Returns the names of users and groups in a text, without the `@`. A text without this character is not parsed. */
 export const mentionsOf = (text: string): readonly string[] => (text.includes('@') ? parseText(text, '').mentions : [])
 
-/** A sign of a name or a reference: by itself, as an entity of HTML, or in an address. */
+/** The sign of a name or a reference: by itself, as an HTML entity, or in an address. */
 const SIGN = /[@#!&]|:\/\//
-/** Characters. */
+/** The most characters of a short text. */
 const SHORT = 16_384
 
-/** Whether texts are short, name nobody and refer to no issue or merge request. It parses nothing: most texts are. */
+/** Whether texts are short, name nobody and refer to no issue or merge request. It parses nothing: most texts are plain. */
 export const isPlain = (...texts: readonly (string | null | undefined)[]): boolean =>
   texts.every(text => !text || (text.length <= SHORT && !SIGN.test(text)))
 

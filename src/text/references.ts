@@ -1,14 +1,14 @@
-// Finds what a text refers to: issues, merge requests, labels, milestones, snippets, commits and people. It does not know
-// which of them exist. Expressions are bounded, so that no text takes more than its length.
+// Finds the references of a text: issues, merge requests, labels, milestones, snippets, commits and people. It does not know
+// which of them exist. The expressions are bounded, so that the time grows only with the length of the text.
 import { type Passage, passagesOf } from './markdown.js'
 
-export type ReferenceKind = 'issue' | 'merge_request' | 'snippet' | 'commit' | 'label' | 'milestone'
+type ReferenceKind = 'issue' | 'merge_request' | 'snippet' | 'commit' | 'label' | 'milestone'
 
 export interface Reference {
   readonly kind: ReferenceKind
   /** NAMESPACE/PROJECT; null for the project of the text. */
   readonly project: string | null
-  /** The number within the project, the id of a snippet, (the beginning of) the id of a commit, or a name. */
+  /** The number within the project, the id of a snippet, the id of a commit or its beginning, or a name. */
   readonly name: string
 }
 
@@ -18,7 +18,7 @@ export interface ParsedText {
   readonly mentions: readonly string[]
 }
 
-/** Different references and mentions of one text that are read. */
+/** How many different references and mentions of one text are read. */
 export const MOST_REFERENCES = 1000
 export const MOST_MENTIONS = 10_000
 
@@ -34,10 +34,10 @@ const NAMED = new RegExp(
 const COMMITS = new RegExp(`(?<![\\p{L}\\p{N}_./#!$~%@-])(?:(${PATH})@)?([0-9a-f]{7,40})(?![\\p{L}\\p{N}_@/-])`, 'gu')
 const MENTIONS = /(?<![\p{L}\p{N}_/])@([A-Za-z0-9_](?:[\w.-]{0,253}\w)?)(?![\p{L}\p{N}_])/gu
 
-/** Whether a text can contain anything of these: most notes do not, and are not parsed. */
+/** Whether a text can contain references: most notes do not, and are not parsed. */
 const ANYTHING = /[#!$~%@]|https?:\/\/|[0-9a-f]{7}/
 
-/** Returns what a text refers to and whom it mentions. `base` is the URL of the appliance, for references by URL. */
+/** Returns the references and mentions of a text. `base` is the URL of the appliance, for references by URL. */
 export function parseText(text: string, base: string): ParsedText {
   if (!ANYTHING.test(text)) return { references: [], mentions: [] }
   const references = new Map<string, Reference>()
@@ -74,10 +74,10 @@ function* referencesIn({ text }: Passage, base: string): Generator<Reference> {
   for (const [, project = null, id = ''] of rest.matchAll(COMMITS)) yield { kind: 'commit', project, name: id }
 }
 
-/** Returns where in the text of a passage a reference to the text's own project begins, with its sign. Commits are not among them. */
+/** Returns the positions in the text of a passage where references to the text's own project begin. Commits are not included. */
 export function localReferences(text: string): number[] {
   const found: number[] = []
-  // As long as the URL, so that the places stay.
+  // The replacement has the length of the URL, so that positions stay correct.
   const rest = text.replace(URLS, url => ' '.repeat(url.length))
   for (const pattern of [NUMBERED, NAMED]) {
     for (const { index, 1: project } of rest.matchAll(pattern)) if (project === undefined) found.push(index)
@@ -93,12 +93,12 @@ const PAGES: { readonly [page: string]: ReferenceKind } = {
   milestones: 'milestone'
 }
 
-/** Returns what a URL of this appliance stands for; undefined for others. */
+/** Returns the reference that a URL of this appliance stands for; undefined for other URLs. */
 export function referenceOfUrl(url: string, base: string): Reference | undefined {
   if (!url.startsWith(`${base}/`)) return undefined
   const [namespace, project, page = '', id = '', ...more] = url.slice(base.length + 1).split(/[/?#]/, 6)
   const kind = Object.hasOwn(PAGES, page) ? PAGES[page] : undefined
-  // A comment or a view of the record: `#note_1`, `/diffs`, `?tab=x`. Anything may stand behind the id.
+  // A comment or a view of the record: `#note_1`, `/diffs`, `?tab=x`. Anything may follow the id.
   if (!namespace || !project || !kind || more.length > 2) return undefined
   const name = /^(?:\d{1,10}|[0-9a-f]{7,40})(?=[).,;:!?*_]{0,10}$)/.exec(id)?.[0]
   if (!name || (kind !== 'commit' && !/^\d+$/.test(name))) return undefined

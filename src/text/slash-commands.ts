@@ -1,5 +1,5 @@
-// Finds slash commands: lines such as `/close` or `/assign @user`, outside of code and quotes. Which of them apply is for
-// the rules to say; those that do not apply stay in the text.
+// Finds slash commands: lines such as `/close` or `/assign @user`, outside of code and quotes. The rules decide which of
+// them apply; the others stay in the text.
 import { passagesOf } from './markdown.js'
 
 export interface CommandLine {
@@ -10,20 +10,20 @@ export interface CommandLine {
   readonly argument: string
 }
 
-/** Commands of one text that are read. */
+/** How many commands of one text are read. */
 export const MOST_COMMANDS = 100
 
 const COMMAND = /^\/([a-z_]{1,30})(?:[ \t]([^\n]*))?$/
 const ANY_COMMAND = /^\/[a-z_]/m
 const LINES = /\r\n|\n|\r/
 
-/** Returns the lines of a text that are commands with one of these names, in its order. */
+/** Returns the lines of a text that are commands with one of these names, in the order of the text. */
 export function commandLines(text: string, names: ReadonlySet<string>): CommandLine[] {
   if (!ANY_COMMAND.test(text)) return []
   const lines = text.split(LINES)
   const found: CommandLine[] = []
   for (const passage of passagesOf(text)) {
-    // The passage says that it is text and not code; the line itself has the argument as it was written.
+    // The passage shows that it is text and not code; the line itself has the argument as it was written.
     for (const line of passage.lines ?? []) {
       const [, name, argument = ''] = COMMAND.exec(lines[line] ?? '') ?? []
       if (name && names.has(name) && found.length < MOST_COMMANDS) {
@@ -34,7 +34,7 @@ export function commandLines(text: string, names: ReadonlySet<string>): CommandL
   return found
 }
 
-/** Returns the text without some of its lines, and without the empty space that they leave at its ends. */
+/** Returns the text without some of its lines, and without the empty space that they leave at both ends. */
 export function withoutLines(text: string, taken: readonly { readonly line: number }[]): string {
   if (taken.length === 0) return text
   const gone = new Set(taken.map(({ line }) => line))

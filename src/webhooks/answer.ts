@@ -1,14 +1,14 @@
 // Reads the part of a receiver's answer that we keep. The receiver may be hostile, so every size here has a limit.
 import type { IncomingMessage } from 'node:http'
 
-/** We read at most this many bytes of an answer. Bytes that are not kept are thrown away. */
+/** The most bytes of an answer that we read. Bytes that are not kept are thrown away. */
 const READ_LIMIT = 1024 * 1024
 const MOST_HEADERS = 50
 const LONGEST_HEADER = 1000
 
 /**
- * Reads the body and puts its first `limit` bytes into `kept`. When the answer breaks off before its end, this rejects,
- * but `kept` has what came until then.
+ * Reads the body and puts its first `limit` bytes into `kept`. When the answer breaks off before its end, this rejects, but
+ * `kept` has the bytes that arrived.
  */
 export async function readBody(response: IncomingMessage, limit: number, kept: Buffer[]): Promise<void> {
   let read = 0

@@ -1,13 +1,13 @@
-// Makes the body of a delivery. A body that is too large loses parts of its longest fields before it is stored, and says
-// so in `shortened`. A text of JSON that is cut anywhere would no longer be JSON.
+// Makes the body of a delivery. A body that is too large loses parts of its longest fields before it is stored, and lists
+// them in `shortened`. JSON that is cut at any other place would no longer be JSON.
 
-/** Bytes of the largest body. Receivers often refuse a larger one than 1 MiB: that is the limit of nginx, for example. */
+/** Bytes of the largest body. Receivers often refuse a body of more than 1 MiB, the default limit of nginx. */
 export const BODY_LIMIT = 1_000_000
 
 /** Characters of a text, and items of a list, in the first try. Each further try halves both. */
 const TEXT = BODY_LIMIT / 2
 const ITEMS = 8192
-/** References, names and URLs are shorter than this, and stay whole: half of them would be wrong. */
+/** References, names and URLs are shorter than this, and stay whole: half of one would be wrong. */
 const SHORTEST_TEXT = 4096
 
 interface Limits {
@@ -16,13 +16,13 @@ interface Limits {
 }
 
 /**
- * Returns the JSON of a payload, at most BODY_LIMIT bytes. If fields had to be shortened, `shortened` names them by their
- * path, such as `commits.3.message`, together with those that the payload itself names.
+ * Returns the JSON of a payload, at most BODY_LIMIT bytes. If fields had to be shortened, `shortened` lists their paths,
+ * such as `commits.3.message`, together with those that the payload itself lists.
  */
 export function hookBody(payload: object): string {
   const whole = JSON.stringify(payload)
   if (Buffer.byteLength(whole) <= BODY_LIMIT) return whole
-  // From JSON, because a value such as a Date has another form there.
+  // Parses the JSON, because a value such as a Date has another form there.
   const stored = JSON.parse(whole) as { readonly shortened?: readonly string[] }
   for (let share = 1; share <= ITEMS * 2; share *= 2) {
     const paths = new Set(stored.shortened)
@@ -34,7 +34,7 @@ export function hookBody(payload: object): string {
   throw new Error('the payload of a hook has too many fields')
 }
 
-/** Returns a copy without what is over the limits, and adds the path of each field that lost something to `paths`. */
+/** Returns a copy within the limits, and adds the path of each shortened field to `paths`. */
 function shorten(value: unknown, limits: Limits, path: string, paths: Set<string>): unknown {
   if (typeof value === 'string') {
     if (value.length <= limits.text) return value
@@ -53,7 +53,7 @@ function shorten(value: unknown, limits: Limits, path: string, paths: Set<string
 
 const below = (path: string, name: string | number) => (path === '' ? String(name) : `${path}.${name}`)
 
-/** Returns the first characters of a text, at most `length`. It keeps both halves of a pair of surrogates, or neither. */
+/** Returns the first characters of a text, at most `length`. It never splits a surrogate pair. */
 export function beginning(text: string, length: number): string {
   const isPair = /[\ud800-\udbff]/.test(text.charAt(length - 1))
   return text.slice(0, text.length > length && isPair ? length - 1 : length)

@@ -27,10 +27,10 @@ export interface PayloadBuild extends Timed {
   /** Seconds; null before the build has started. */
   readonly duration: number | null
   readonly allowFailure: boolean
-  /** The user who started the build; null when nobody did, such as for a trigger. */
+  /** The user who started the build; null for a build without a user, such as one of a trigger. */
   readonly user: PayloadUser | null
   readonly project: PayloadProject
-  /** The names of namespace and project for people, such as `Some Group / Some Project`. */
+  /** The display names of namespace and project, such as `Some Group / Some Project`. */
   readonly projectName: string
   readonly pipeline: Timed & { readonly id: number; readonly status: string; readonly duration: number | null }
   readonly commit: {
@@ -54,7 +54,7 @@ export interface PayloadPipeline {
   readonly duration: number | null
   readonly user: PayloadUser | null
   readonly project: PayloadProject
-  /** Null when the repository has lost it. */
+  /** Null when the repository no longer has the commit. */
   readonly commit: PayloadCommit | null
   readonly builds: readonly PayloadPipelineBuild[]
 }

@@ -29,7 +29,7 @@ export interface HookRequest {
 }
 
 export interface DeliveryResult {
-  /** Whether the whole answer came in time, with a status of 200 to 299. */
+  /** Whether the whole answer arrived in time, with a status of 200 to 299. */
   readonly delivered: boolean
   /** The status of the answer; null when no answer came. */
   readonly status: number | null
@@ -43,7 +43,6 @@ export interface DeliveryResult {
 }
 
 /** The result so far. It is filled during the exchange, so that an exchange that is cut keeps what it has. */
-/** Filled while the request runs. */
 type Progress = {
   -readonly [Field in 'status' | 'requestHeaders' | 'responseHeaders' | 'responseBody']: DeliveryResult[Field]
 }
@@ -51,7 +50,7 @@ type Progress = {
 class Unsendable extends Error {}
 
 /**
- * POSTs a hook and gives the result. A fault of the URL, the network or the receiver is a result and never thrown.
+ * POSTs a hook and returns the result. A fault of the URL, the network or the receiver is a result and never thrown.
  * Lookup, connection, headers and body together have `hooks.timeout` seconds. A redirect is a failure. Throws
  * Misconfigured when `hooks.allow` is wrong.
  */
@@ -85,7 +84,7 @@ async function exchange(
   const limit = config().hooks.response_limit
   try {
     outgoing.end(body)
-    // We need the signal here too, because a connection that ends by an upgrade emits neither an answer nor an error.
+    // The signal is needed here too, because a connection that ends with an upgrade emits neither an answer nor an error.
     const [response] = (await once(outgoing, 'response', { signal: limits.signal })) as [IncomingMessage]
     progress.status = response.statusCode ?? null
     progress.responseHeaders = withoutSecretsIn(boundedHeaders(response), secrets)
@@ -114,7 +113,7 @@ interface Opening {
   readonly method?: 'GET' | 'POST'
 }
 
-/** Starts the request. Throws RefusedTarget, and ERR_INVALID_CHAR for a header that would break its line. */
+/** Starts the request. Throws RefusedTarget, and ERR_INVALID_CHAR for a header with invalid characters. */
 export function openRequest(url: URL, { headers, verifyTls, allow, signal, method = 'POST' }: Opening): ClientRequest {
   const host = url.hostname.replace(/^\[|\]$/g, '')
   checkLiteral(host, allow)
@@ -126,7 +125,7 @@ export function openRequest(url: URL, { headers, verifyTls, allow, signal, metho
     path: url.pathname + url.search,
     method,
     headers,
-    // Without a shared agent there is a new connection each time, no proxy of the environment, no shared TLS session.
+    // Without a shared agent, there is a new connection each time, no proxy of the environment, no shared TLS session.
     agent: false,
     lookup: checkedLookup(allow, signal),
     maxHeaderSize: 16384,

@@ -27,14 +27,14 @@ export const SYSTEM_HOOK_EVENTS = [
 export type SystemHookEvent = (typeof SYSTEM_HOOK_EVENTS)[number]
 
 /** The header of events of confidential issues. */
-export const CONFIDENTIAL_ISSUE_HEADER = 'Confidential Issue Hook'
+const CONFIDENTIAL_ISSUE_HEADER = 'Confidential Issue Hook'
 
 /** The kinds of project hooks: for each, the condition on the flags that selects it and the value of its event header. */
 export const PROJECT_HOOK_EVENTS = {
   push: { flag: 'push_events', header: 'Push Hook' },
   tag_push: { flag: 'tag_push_events', header: 'Tag Push Hook' },
   issue: { flag: 'issues_events', header: 'Issue Hook' },
-  // Only hooks with a flag of its own get what is confidential; the API cannot set that flag.
+  // Only hooks with this flag get confidential issues; the API cannot set the flag.
   confidential_issue: { flag: 'confidential_issues_events', header: CONFIDENTIAL_ISSUE_HEADER },
   note: { flag: 'note_events', header: 'Note Hook' },
   confidential_note: { flag: 'note_events and confidential_issues_events', header: 'Note Hook' },

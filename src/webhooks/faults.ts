@@ -1,4 +1,4 @@
-// Turns an error on the way to a receiver into one line for the owner of the hook.
+// Turns a delivery error into one line for the owner of the hook.
 import { RefusedTarget } from './target.js'
 
 const CLOSED = 'the receiver closed the connection before its answer was complete'
@@ -35,7 +35,7 @@ function codeOf(error: unknown): string {
   return typeof code === 'string' ? code : ''
 }
 
-/** Makes a message one short line. The names in a certificate are texts of the receiver and may contain anything. */
+/** Makes a message one short line. The names in a certificate are chosen by the receiver and may contain anything. */
 function oneLine(text: string): string {
   const line = text.replace(/[\p{Cc}\s]+/gu, ' ').trim()
   return line.length > 250 ? `${line.slice(0, 250)}...` : line

@@ -1,5 +1,5 @@
-// Gets a text by a URL that a user has written. The URL may point into a private network, and who answers may stall, send too
-// much, or redirect: the same rules as for hooks hold.
+// Fetches a text from a URL that a user has entered. The URL may point into a private network, and the server there may
+// stall, send too much, or redirect: the rules for hooks apply here too.
 import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
 import { Failure } from '../errors.js'
@@ -12,8 +12,8 @@ import { checkHookUrl } from './url.js'
 const TIMEOUT = 10_000
 
 /**
- * Returns the text, or the problem in one line, which continues a sentence about the URL. A redirect is a problem. `timeout` is in
- * milliseconds. Throws Misconfigured when `hooks.allow` is wrong.
+ * Returns the text, or the problem in one line, which continues a sentence about the URL. A redirect is a problem. `timeout`
+ * is in milliseconds. Throws Misconfigured when `hooks.allow` is wrong.
  */
 export async function fetchText(
   url: string,

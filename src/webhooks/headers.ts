@@ -1,11 +1,11 @@
-// Makes the headers of a delivery, and removes secrets from what its record keeps.
+// Makes the headers of a delivery, and removes secrets from its record.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { root } from '../config.js'
 import { sign, unixSeconds } from './sign.js'
 
 const REDACTED = '[redacted]'
-/** The signature is secret too: with the payload, somebody could find a weak token by guessing. */
+/** The signature is secret too: with the payload, an attacker could find a weak token by guessing. */
 const SECRET_HEADERS = new Set(['X-Gitstead-Token', 'X-Gitlab-Token', 'Authorization', 'webhook-signature'])
 
 const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string }
@@ -52,7 +52,7 @@ export function withoutSecretHeaders(headers: Record<string, string>): Record<st
 export function secretsOf(token: string | null, url: URL): string[] {
   const ofUrl = [decoded(url.password), basicCredentials(url), ...url.searchParams.values(), ...rawValues(url.search)]
   const texts = [token ?? '', token ? headerBytes(token) : '', ...ofUrl]
-  // A secret of a few characters is not really secret, and to replace those characters would spoil every answer.
+  // A secret of a few characters protects nothing, and replacing those characters would spoil every answer.
   return [...new Set(texts)].filter(text => text.length >= 6).sort((a, b) => b.length - a.length)
 }
 

@@ -25,7 +25,7 @@ export interface IssuePayload {
   readonly issue: PayloadIssue
   readonly description: string | null
   readonly action: string
-  /** Who did it. */
+  /** The user who made the change. */
   readonly user: PayloadUser
   readonly assignee: PayloadUser | null
   readonly project: PayloadProject

@@ -10,7 +10,7 @@ import {
   user
 } from './payloads.js'
 
-/** A project, and where its repository is. */
+/** A project, and the addresses of its repository. */
 export interface PayloadTargetProject extends PayloadProject {
   readonly stored: { readonly id: number; readonly storage: string }
 }
@@ -45,11 +45,11 @@ export interface PayloadMergeRequestAttributes {
 }
 
 export interface PayloadMergeRequest {
-  /** Who did it; null when that is not known. */
+  /** The user who made the change; null when unknown. */
   readonly user: PayloadUser | null
   /** The target. */
   readonly project: PayloadProject
-  /** Null when the fork is gone. */
+  /** Null when the fork is deleted. */
   readonly source: PayloadProject | null
   readonly assignee: PayloadUser | null
   readonly lastCommit: PayloadCommit | null
@@ -76,7 +76,7 @@ export function mergeRequestPayload(about: PayloadMergeRequest) {
   }
 }
 
-/** The attributes of a merge request, as the payloads of notes about it show them too. */
+/** The attributes of a merge request, which the payloads of its notes also have. */
 export function mergeRequestAttributes(about: Omit<PayloadMergeRequest, 'action' | 'oldrev'>) {
   const { attributes } = about
   return {
@@ -114,7 +114,7 @@ export function mergeRequestAttributes(about: Omit<PayloadMergeRequest, 'action'
   }
 }
 
-/** Not specified: what is in it. The reference service has what callers asked for, flags as `'1'` or `'0'`. */
+/** Not specified: the content. The reference service has the parameters that callers sent, with flags as `'1'` or `'0'`. */
 function mergeParams(attributes: PayloadMergeRequestAttributes) {
   const { force_remove_source_branch: force, should_remove_source_branch: should, merge_message: message } = attributes
   return {

@@ -20,7 +20,7 @@ interface PayloadNote {
 
 export interface PayloadCommitNote extends PayloadNote {
   readonly commit: PayloadCommit
-  /** Names the line that the note is beside; null for a note about the whole commit. */
+  /** Names the line that the note is about; null for a note about the whole commit. */
   readonly lineCode: string | null
 }
 
@@ -40,7 +40,7 @@ export interface PayloadRecordNote extends PayloadNote {
   readonly noteableId: number
   /** The page of the note. */
   readonly url: string
-  /** What it is about, under its name: `{ issue: ... }`. */
+  /** The record that the note is about, under its name: `{ issue: ... }`. */
   readonly noteable: object
 }
 

@@ -1,4 +1,4 @@
-// Says which operation emits which events of system hooks. docs/operate/hooks.md shows this table, and a test checks both.
+// Lists the events of system hooks that each operation emits. docs/operate/hooks.md shows this table, and a test checks both.
 import type { SystemHookEvent } from './events.js'
 
 /** The events of each operation, by its name in the API. Commands use the same rules and emit the same events. */
@@ -12,7 +12,7 @@ export const operations = {
   'POST /users/:id/keys': ['key_create'],
   'DELETE /users/:id/keys/:key_id': ['key_destroy'],
   'POST /groups': ['group_create', 'user_add_to_group'],
-  // Another path changes the path of each of its projects.
+  // A new path changes the path of each of its projects.
   'PUT /groups/:id': ['project_rename'],
   'DELETE /groups/:id': ['group_destroy', 'project_destroy'],
   'POST /groups/:id/members': ['user_add_to_group'],
@@ -21,16 +21,16 @@ export const operations = {
   'POST /projects': ['project_create'],
   'POST /projects/user/:user_id': ['project_create'],
   'POST /projects/fork/:id': ['project_create'],
-  // Only another path.
+  // Only when the path changes.
   'PUT /projects/:id': ['project_rename'],
   'DELETE /projects/:id': ['project_destroy'],
   'POST /groups/:id/projects/:project_id': ['project_transfer'],
   'POST /projects/:id/members': ['user_add_to_team'],
   'DELETE /projects/:id/members/:user_id': ['user_remove_from_team'],
   'PUT /projects/:id/access_requests/:user_id/approve': ['user_add_to_team'],
-  // A key that a project has already, or gets from another project, is no new key.
+  // A key that the project already has, or gets from another project, is not a new key.
   'POST /projects/:id/deploy_keys': ['deploykey_create'],
-  // A private key goes with its last project.
+  // A private key is deleted together with its last project.
   'DELETE /projects/:id/deploy_keys/:key_id': ['deploykey_destroy'],
   'DELETE /projects/:id/deploy_keys/:key_id/disable': ['deploykey_destroy'],
   'POST /projects/:id/repository/files': ['push'],
@@ -42,7 +42,7 @@ export const operations = {
   'POST /projects/:id/repository/tags': ['tag_push'],
   'POST /projects/:id/repository/commits': ['push'],
   'POST /projects/:id/repository/commits/:sha/cherry_pick': ['push'],
-  // A source branch that goes with the merge is another push.
+  // Removing the source branch after the merge emits another push.
   'PUT /projects/:id/merge_requests/:merge_request_id/merge': ['push'],
   'git push': ['push', 'tag_push']
 } as const satisfies { readonly [operation: string]: readonly SystemHookEvent[] }

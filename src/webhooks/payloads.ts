@@ -38,7 +38,7 @@ export interface PayloadPushCommit extends PayloadCommit {
   readonly added: readonly string[]
   readonly modified: readonly string[]
   readonly removed: readonly string[]
-  /** The fields above that are not whole. */
+  /** The fields above that are incomplete. */
   readonly cut?: readonly ('message' | 'added' | 'modified' | 'removed')[]
 }
 
@@ -65,7 +65,7 @@ export function plainProject(project: PayloadProject) {
   }
 }
 
-/** The project in the form of all other payloads, which also has its URLs by their older names. */
+/** The project in the form of all other payloads, which also has the older names of its URLs. */
 export function fullProject(project: PayloadProject) {
   return {
     ...plainProject(project),

@@ -28,7 +28,7 @@ export interface PayloadPush {
   readonly project: PayloadProject
 }
 
-/** The commits of a push for project hooks, oldest first: at least the last 20 of them; and the number of all. */
+/** The commits of a push for project hooks, oldest first: at least the last 20; and the number of all commits. */
 export interface PayloadPushedCommits {
   readonly commits: readonly PayloadPushCommit[]
   readonly totalCommitsCount: number
@@ -53,7 +53,7 @@ export function systemPushPayload(push: PayloadPush) {
   return { ...head(push), ...tail(push, [], 0), ...shortened(push, []) }
 }
 
-/** Names the fields that are not whole, like the body of a delivery that was too large (body.ts). */
+/** Lists the incomplete fields, like the body of a delivery that was too large (body.ts). */
 function shortened(push: PayloadPush, commits: readonly PayloadPushCommit[]): { shortened?: string[] } {
   const ofCommits = commits.flatMap(({ cut = [] }, at) => cut.map(field => `commits.${at}.${field}`))
   const all = [...ofCommits, ...(push.messageIsCut ? ['message'] : [])]
@@ -81,7 +81,7 @@ export function shortPushPayload(payload: PushPayload, limit: number): PushPaylo
   return fits(withoutTexts) ? withoutTexts : { ...withoutTexts, commits: [] }
 }
 
-/** The event of a ref that moved. It is both the object_kind and the event_name. */
+/** The event of a ref that moved: both the object_kind and the event_name. */
 export function pushEvent(ref: string): 'push' | 'tag_push' {
   return ref.startsWith('refs/tags/') ? 'tag_push' : 'push'
 }

@@ -47,7 +47,7 @@ export interface PayloadGroup extends Dated {
 
 export interface PayloadKey extends Dated {
   readonly id: number
-  /** The public key as its owner gave it. */
+  /** The public key as its owner entered it. */
   readonly key: string
   readonly username: string
 }
@@ -121,7 +121,7 @@ export function keyPayload(event: 'key_create' | 'key_destroy', key: PayloadKey)
   return { ...dated(event, key), id: key.id, key: key.key, username: key.username }
 }
 
-// Decided: the fields of the key of a user, without a name.
+// Decided: the fields of a user key, without a name.
 export function deployKeyPayload(event: 'deploykey_create' | 'deploykey_destroy', key: Omit<PayloadKey, 'username'>) {
   return { ...dated(event, key), id: key.id, key: key.key }
 }

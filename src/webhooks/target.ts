@@ -1,4 +1,4 @@
-// Keeps hooks away from private networks. The check is part of the lookup for the connection itself. So a name cannot
+// Keeps hooks away from private networks. The check is part of the lookup for the connection itself, so a name cannot
 // resolve to one address for the check and to another for the request.
 import { type LookupAddress, lookup } from 'node:dns'
 import { isIP, type LookupFunction } from 'node:net'
@@ -38,7 +38,7 @@ export function checkLiteral(host: string, allow: readonly Range[]): void {
 }
 
 /**
- * A `lookup` function for a connection. It gives only the permitted addresses of a name, and fails with RefusedTarget
+ * A `lookup` function for a connection. It returns only the permitted addresses of a name, and fails with RefusedTarget
  * when the name has no such address. `signal` ends the wait for a free place, but not a lookup that has begun.
  */
 export function checkedLookup(allow: readonly Range[], signal: AbortSignal): LookupFunction {
@@ -56,9 +56,8 @@ export function checkedLookup(allow: readonly Range[], signal: AbortSignal): Loo
   }
 }
 
-// getaddrinfo blocks one of the four threads that also serve the file system. It blocks as long as a name server wants
-// and cannot be canceled. So lookups use at most two threads: slow name servers, hostile or broken, cannot block the
-// rest.
+// getaddrinfo blocks one of the four threads that also serve the file system, for as long as the name server takes, and
+// cannot be canceled. So lookups use at most two threads: slow name servers, hostile or broken, cannot block the rest.
 const lookups = new Limiter({ capacity: 2 })
 
 type Options = Parameters<LookupFunction>[1] & { readonly all: true }

@@ -1,4 +1,4 @@
-// Checks the form of a hook's URL. Each delivery checks where it leads, because names and settings change.
+// Checks the form of a hook's URL. Each delivery checks its target, because names and settings change.
 
 const LONGEST = 2000
 
@@ -14,8 +14,8 @@ export function checkHookUrl(url: string): string | null {
 }
 
 /**
- * The URL without its password, for the record of the hook, which only those see who may edit the hook. A user without a
- * password is itself the secret: many receivers take a token there.
+ * The URL without its password, for the record of the hook, which only people who may edit the hook see. A user without a
+ * password is itself the secret: many receivers accept a token there.
  */
 export function withoutPassword(url: string): string {
   if (!URL.canParse(url)) return url
@@ -27,7 +27,7 @@ export function withoutPassword(url: string): string {
 }
 
 /**
- * The receiver of a hook for a dashboard: the URL without user, password and query. Many receivers take their token there.
+ * The receiver of a hook for a dashboard: the URL without user, password and query. Many receivers accept their token there.
  */
 export function receiverOf(url: string): string {
   if (!URL.canParse(url)) return '(not a URL)'
@@ -36,8 +36,8 @@ export function receiverOf(url: string): string {
 }
 
 /**
- * The URL for everybody else: logs, the audit, lists and dashboards. Neither the password nor the values of the query are
- * in it, because receivers take tokens there as well (`?token=...`). A parameter without a name is a value.
+ * The URL for everybody else: logs, the audit, lists and dashboards. It has neither the password nor the values of the query,
+ * because receivers accept tokens there as well (`?token=...`). A parameter without a name is a value.
  */
 export function shownUrl(url: string): string {
   const [, path = '', query, fragment] = /^([^?#]*)(\?[^#]*)?(#.*)?$/s.exec(withoutPassword(url)) ?? []

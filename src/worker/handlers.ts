@@ -39,11 +39,11 @@ export interface JobContext {
 
 type Handlers = { [Name in JobName]: (payload: (Jobs & RetiredJobs)[Name], context: JobContext) => Promise<unknown> }
 
-export const handlers: Handlers = {
+const handlers: Handlers = {
   'event.published': published => handleEvent(published as PublishedEvent),
   'happening.told': ({ happening, ...rest }) => handleEvent({ ...rest, event: happening } as PublishedEvent),
   'hook.deliver': ({ deliveryId }) => deliver(deliveryId),
-  // A job of an earlier version names a build: it wakes like any other.
+  // A job of an earlier version contains the id of a build: it wakes a worker like any other.
   'build.run': (_, { processId, signal }) => runNextBuild(processId, signal),
   'schedule.run': due => runDueSchedule(due),
   'pipeline.plan': planWithUrls,
@@ -62,7 +62,7 @@ export const handlers: Handlers = {
   'user.forget': ({ userId }, { signal }) => forgetUser(userId, signal),
   'mail.send': ({ deliveryId }, { signal }) => sendDelivery(deliveryId, signal),
   'maintenance.run': ({ task }, { signal }) => runScheduled(task, signal),
-  // With the keys of their time: what was delivered before the upgrade is not delivered again.
+  // Uses the keys of that version: what was delivered before the upgrade is not delivered again.
   'ref.changed': ({ refChangeId }) =>
     handleEvent({
       id: `ref_change:${refChangeId}`,

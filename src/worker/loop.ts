@@ -12,31 +12,31 @@ import {
   releaseUnknown
 } from '../queue/claim.js'
 import { jobs, type Queue } from '../queue/jobs.js'
-import { withLimit } from './limit.js'
+import { withLimit } from './time-limit.js'
 
 const BATCH = 50
 const FAST_MS = 20
 const RETRY_MS = 1000
 /**
- * After a wake-up without a result the loop looks again after this time: a statement that only reads may lock a row for
- * a moment.
+ * After a wake-up without a result, the loop looks again after this time: a statement that only reads may lock a row for a
+ * moment.
  */
 const SECOND_LOOK_MS = 20
-/** A job that may have ended its process runs alone for this many milliseconds. */
-const ALONE_MS = 10_000
+/** A job that may have ended its process has the loop to itself for this many milliseconds. */
+const EXCLUSIVE_MS = 10_000
 
 /** How a loop shares its slots among the lanes of its queue. */
 export interface LaneOptions {
-  /** Slots that one lane takes at most. */
+  /** The most slots that one lane takes. */
   readonly share: number
   /**
-   * Milliseconds. A job that takes longer gives its slot to others: it waits for somebody who may never answer. Until it
-   * ends, its lane gets no other slot. Null: no job does, however long it takes.
+   * Milliseconds. A job that takes longer gives its slot to others, because it waits for a receiver that may never answer.
+   * Until it ends, its lane gets no other slot. Null: jobs never give up their slots.
    */
   readonly slowAfter: number | null
   /** Maximum number of jobs that have given up their slots. */
   readonly mostSlow: number
-  /** Whether the last job of the lane found its target dead. Such a lane gets one slot. */
+  /** Whether the last job of the lane could not reach its target. Such a lane gets one slot. */
   isFailing(lane: number): boolean
 }
 
@@ -69,7 +69,7 @@ export class Loop {
   private flushing: Promise<void> | undefined
   private again = false
   private woken = false
-  private alone = false
+  private exclusive = false
   /** The lane of the last job that began. */
   private lastLane = 0
   private stopping = false
@@ -77,7 +77,7 @@ export class Loop {
   private doubt = false
   private timer: NodeJS.Timeout | undefined
   private flushTimer: NodeJS.Timeout | undefined
-  /** Average milliseconds of a job. It decides whether to claim more jobs than can run at the same time. */
+  /** The average milliseconds of a job. Decides whether to claim more jobs than can run at the same time. */
   private pace = FAST_MS
   private idle: (() => void) | undefined
 
@@ -114,7 +114,7 @@ export class Loop {
     for (const { controller } of this.running.values()) controller.abort(new Error(reason))
   }
 
-  /** Waits at most this many milliseconds. Returns true when no job runs any more. */
+  /** Waits at most this many milliseconds. Returns true when no job is running any more. */
   private async ended(milliseconds: number): Promise<boolean> {
     if (this.running.size === 0) return true
     let limit: NodeJS.Timeout | undefined
@@ -155,7 +155,7 @@ export class Loop {
         return pollInterval
       }
       this.buffer.push(...claimed)
-      // A suspect is claimed alone, even when other jobs wait behind it. A lane may have had less than its share.
+      // A suspect is claimed on its own, even when other jobs wait behind it. A lane may have had less than its share.
       const isPart = claimed.some(({ suspect }) => suspect) || (this.options.lanes && claimed.length > 0)
       if (claimed.length === room || isPart) this.again = true
       return woken && claimed.length === 0 ? Math.min(SECOND_LOOK_MS, pollInterval) : pollInterval
@@ -167,7 +167,7 @@ export class Loop {
     }
   }
 
-  /** `expected`: there is reason to think that jobs are there. */
+  /** `expected`: jobs are likely to be there. */
   private async claimAtMost(room: number, expected: boolean): Promise<ClaimedJob[]> {
     const { queue, processId, lanes } = this.options
     if (!lanes) return expected || (await hasReady(queue)) ? claimJobs(queue, processId, room) : []
@@ -178,7 +178,7 @@ export class Loop {
   private roomOf(lane: number, { share, mostSlow, isFailing }: LaneOptions): number {
     const ofLane = [...this.running].filter(([, job]) => job.lane === lane).map(([id]) => id)
     const failing = isFailing(lane)
-    // Lanes that are known to fail leave half of these places to lanes that begin to.
+    // Lanes that are known to fail leave half of these places to lanes that begin to fail.
     if (failing && this.slow.size >= mostSlow / 2) return 0
     const limit = failing || ofLane.some(id => this.slow.has(id)) ? 1 : share
     return limit - ofLane.length - this.buffer.filter(job => job.lane === lane).length
@@ -195,7 +195,7 @@ export class Loop {
 
   /** Returns how many jobs to claim: as many as can begin now, and more when the jobs are faster than a claim. */
   private room(): number {
-    if (this.alone || this.buffer.some(({ suspect }) => suspect)) return 0
+    if (this.exclusive || this.buffer.some(({ suspect }) => suspect)) return 0
     const { queue, concurrency } = this.options
     // Only the jobs of this queue depend on nothing outside. A slow build or receiver must not keep other jobs waiting
     // here.
@@ -208,13 +208,13 @@ export class Loop {
   }
 
   private begin(): void {
-    while (this.taken() < this.options.concurrency && !this.alone) {
+    while (this.taken() < this.options.concurrency && !this.exclusive) {
       const [job] = this.buffer
       if (!job) return
       // The sandbox separates builds from each other, and other builds should not wait for hours.
-      const alone = job.suspect && this.options.queue !== 'builds'
-      if (alone && (this.running.size > 0 || this.done.length > 0)) return
-      this.alone = alone
+      const exclusive = job.suspect && this.options.queue !== 'builds'
+      if (exclusive && (this.running.size > 0 || this.done.length > 0)) return
+      this.exclusive = exclusive
       this.buffer.shift()
       void this.perform(job)
     }
@@ -227,7 +227,7 @@ export class Loop {
     const slowAfter = this.options.lanes?.slowAfter ?? null
     const slow = slowAfter === null ? undefined : setTimeout(() => this.giveUpSlot(job.id), slowAfter)
     const started = performance.now()
-    const company = this.alone ? setTimeout(() => this.endAlone(), ALONE_MS) : undefined
+    const company = this.exclusive ? setTimeout(() => this.endExclusive(), EXCLUSIVE_MS) : undefined
     try {
       await withLimit(this.options.run(job, controller.signal), jobs[job.name]?.timeout ?? 60, controller)
       this.done.push(job.id)
@@ -239,7 +239,7 @@ export class Loop {
     this.slow.delete(job.id)
     clearTimeout(company)
     clearTimeout(slow)
-    this.endAlone()
+    this.endExclusive()
     if (this.done.length >= BATCH || this.running.size === 0) void this.flush()
     else this.flushTimer ??= setTimeout(() => void this.flush(), FAST_MS)
     if (this.running.size === 0) this.idle?.()
@@ -251,14 +251,14 @@ export class Loop {
     this.lookAgain()
   }
 
-  /** A claim that is under way may have left jobs of a lane behind, because the lane was full when it began. */
+  /** A claim in progress may have left jobs of a lane behind, because the lane was full when the claim began. */
   private lookAgain(): void {
     this.again = true
     this.look()
   }
 
-  private endAlone(): void {
-    this.alone = false
+  private endExclusive(): void {
+    this.exclusive = false
     this.begin()
     if (this.options.lanes) this.lookAgain()
     else if (this.again || this.buffer.length === 0) this.look()

@@ -5,7 +5,7 @@ import { runProcess } from '../process.js'
 import { startWorker } from './start.js'
 
 await runProcess('worker', async () => {
-  // With a parent process, a server brings the schema up to date, so this waits. Alone, an old schema is an error.
+  // With a parent process, a server brings the schema up to date, so this waits. Without one, an old schema is an error.
   while (process.send && !(await schemaIsCurrent())) await sleep(20)
   return startWorker()
 })

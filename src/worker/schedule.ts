@@ -1,5 +1,5 @@
-// node-cron fires when a task is due, and each minute for the schedules of pipelines. This happens in every worker, but only
-// one of them enqueues the work.
+// node-cron fires when a task is due, and each minute for the schedules of pipelines. Every worker runs it, but only one of
+// them enqueues the work.
 import { schedule as cron } from 'node-cron'
 import { startDueSchedules } from '../areas/ci/pipelines/schedules/schedules.js'
 import { catchUp } from '../areas/upkeep/maintenance/maintenance-catch-up.js'
@@ -29,7 +29,7 @@ async function startPipelines(): Promise<void> {
   try {
     await startDueSchedules()
   } catch (error) {
-    log().warn({ error: String(error) }, 'the schedules of pipelines could not be looked at')
+    log().warn({ error: String(error) }, 'checking the schedules of pipelines failed')
   }
 }
 

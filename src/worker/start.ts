@@ -30,9 +30,9 @@ import { startSchedule } from './schedule.js'
 
 const RECOVER_MS = 5000
 const WAKE_UPS_MS = 20_000
-/** An engine that was away may have containers of builds that have ended. */
+/** An engine that was unavailable may still have containers of builds that have ended. */
 const CONTAINERS_MS = 60_000
-/** The record of the runner says so often that a worker is there: often enough for one that counts by the hour. */
+/** How often the record of the runner shows that a worker is running: often enough for a reader that counts by the hour. */
 const SHOW_RUNNER_MS = 600_000
 /** Milliseconds that jobs have to end by themselves when the worker stops. */
 const GRACE_MS = 5000
@@ -60,7 +60,7 @@ export async function startWorker(): Promise<Worker> {
   }
   const concurrency = queues.reduce((sum, queue) => sum + config().queue.concurrency[queue], 0)
   const processId = await registerProcess({ queues, concurrency })
-  // The engine may take its time, and no job waits for it.
+  // The engine may be slow, and no job waits for it.
   const cleaned = queues.includes('builds')
     ? removeStaleContainers(processId).catch(error => log().warn({ error: String(error) }, 'old containers may remain'))
     : undefined
@@ -113,7 +113,7 @@ export async function startWorker(): Promise<Worker> {
   }
 }
 
-/** Starts the repeated work of a worker beside its jobs. */
+/** Starts the repeated work of a worker besides its jobs. */
 function startChores(
   processId: number,
   loops: Map<string, Loop>,

@@ -1,7 +1,7 @@
-# A Node.js service. Change the last line to what starts yours.
+# A Node.js service. Change the last line to the start command of yours.
 FROM node:22-bookworm-slim AS build
 WORKDIR /app
-# Packages first: this layer is kept until the lock file changes.
+# Packages first: this layer stays cached until the lock file changes.
 COPY package.json package-lock.json ./
 RUN npm ci
 COPY . .
@@ -11,7 +11,7 @@ FROM node:22-bookworm-slim
 ENV NODE_ENV=production
 WORKDIR /app
 COPY --from=build --chown=node:node /app ./
-# The image brings this user along.
+# The image already has this user.
 USER node
 EXPOSE 3000
 CMD ["node", "."]

@@ -2,12 +2,12 @@
 FROM rust:1-bookworm AS build
 WORKDIR /src
 COPY . .
-# The registry and the output stay on the builder from one build to the next.
+# The registry and the output stay on the builder between builds.
 RUN --mount=type=cache,target=/usr/local/cargo/registry \
     --mount=type=cache,target=/src/target \
     cargo build --release --locked && cp target/release/app /app
 
-# The C library and certificates, and nothing else.
+# Only the C library and certificates.
 FROM gcr.io/distroless/cc-debian12:nonroot
 COPY --from=build /app /app
 EXPOSE 8080

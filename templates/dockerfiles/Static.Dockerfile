@@ -1,4 +1,4 @@
-# A site that is built by Node.js and served by nginx.
+# A site that Node.js builds and nginx serves.
 FROM node:22-bookworm-slim AS build
 WORKDIR /site
 COPY package.json package-lock.json ./
@@ -7,7 +7,7 @@ COPY . .
 # Change `dist` to the folder that your build writes.
 RUN npm run build
 
-# This nginx runs as a user of its own, on a port that takes no privilege.
+# This nginx runs as its own user, on a port that needs no privilege.
 FROM nginxinc/nginx-unprivileged:stable
 COPY --from=build /site/dist /usr/share/nginx/html
 EXPOSE 8080

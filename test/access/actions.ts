@@ -1,5 +1,5 @@
-// What the permission table allows, for the actions whose routes have rules that refuse more: a note is changed by its author, but
-// the table knows no authors. For all other actions the expectations of their routes say it.
+// What the permission table allows, for actions whose routes have rules that refuse more: only its author may change a
+// note, but the table does not know authors. For all other actions, the expectations of their routes are complete.
 import type { Action } from '../../src/access/abilities.js'
 import { FORBIDDEN, SIGNED_IN } from './actors.js'
 import { READ_GROUP, SEE_PROJECT, write } from './expectations.js'
@@ -38,7 +38,10 @@ const group: Allowed<'group'> = {
   'group_member.remove': READ_GROUP
 }
 
-/** The expectation of a route with this action, as if no rule refused more; undefined when the route's own says it. */
+/**
+ * Returns the expectation of a route with this action, as if no rule refused more; undefined when the route's own
+ * expectation holds.
+ */
 export function tableOnly(route: string, can: Action): ResourceAccess | undefined {
   if (instance[can]) return { instance: { [route]: { expected: instance[can] } } }
   if (project[can]) return { project: { [route]: { expected: project[can] } } }

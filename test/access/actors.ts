@@ -1,6 +1,6 @@
 // The kinds of clients that the matrix uses, and how an expectation names them.
 
-/** The actors that ask on every route. */
+/** The actors that call every route. */
 export const ACTORS = [
   'nobody',
   'stranger',
@@ -17,7 +17,7 @@ export const ACTORS = [
 ] as const
 export type ActorName = (typeof ACTORS)[number]
 
-/** More actors for routes about a project or a group: they have their level by a group or a share, or it has ended. */
+/** More actors for routes about a project or a group: their level comes from a group or a share, or has expired. */
 export const INDIRECT = ['groupDeveloper', 'sharedReporter', 'expired'] as const
 export type IndirectName = (typeof INDIRECT)[number]
 
@@ -25,7 +25,7 @@ export type Statuses = { readonly [Name in ActorName]: number }
 
 type Expected = { readonly [Name in ActorName | 'others']?: number }
 
-/** The status for each actor; `others` is for actors without a line. */
+/** Returns the status for each actor; `others` is for actors that are not listed. */
 export function statuses(expected: Expected): Statuses {
   return Object.fromEntries(ACTORS.map(name => [name, expected[name] ?? expected.others ?? 0])) as Statuses
 }
@@ -39,10 +39,12 @@ export const ANYBODY = statuses({ ...REFUSED, others: 200 })
 export const SIGNED_IN = statuses({ ...REFUSED, nobody: 401, others: 200 })
 export const SIGNED_IN_OR_READ_USER = statuses({ ...SIGNED_IN, readUser: 200 })
 export const ADMINISTRATOR = statuses({ ...REFUSED, nobody: 401, admin: 200, others: 403 })
-/** Routes that accept a token of the scope read_user. Its user is not an administrator here, and may not use them. */
+/**
+ * Routes that accept a token with the scope read_user. Its user is not an administrator here, so the routes refuse it.
+ */
 export const ADMINISTRATOR_OR_READ_USER = statuses({ ...ADMINISTRATOR, readUser: 403 })
 
-/** The same expectation with another status for a success. */
+/** Returns the same expectation with another status for a success. */
 export const answering = (status: number, expected: Statuses): Statuses =>
   statuses(Object.fromEntries(Object.entries(expected).map(([name, code]) => [name, code === 200 ? status : code])))
 
@@ -52,11 +54,9 @@ export const created = (expected: Statuses): Statuses => answering(201, expected
 
 const CREDENTIALS = { ...REFUSED, nobody: 401 }
 
-/** Every signed-in user, or everybody, also without credentials. */
-export const OPEN = ANYBODY
-export const OPEN_TO_USERS = SIGNED_IN
-
-/** A private project: members with at least this level get 200, other members 403, and users who are not members 404. */
+/**
+ * A private project: members with at least this level get 200, other members 403, and users who are not members 404.
+ */
 export function membersFrom(
   least: 'guest' | 'reporter' | 'developer' | 'master' | 'owner',
   nobody: 401 | 404
@@ -73,7 +73,7 @@ export function membersFrom(
   })
 }
 
-/** A project that others see too: members with at least this level get 200, all other users 403. */
+/** A project that others can see too: members with at least this level get 200, all other users 403. */
 export const membersOfOpen = (least: 'reporter' | 'developer' | 'master' | 'owner'): Statuses =>
   statuses({ ...membersFrom(least, 401), stranger: 403, external: 403 })
 

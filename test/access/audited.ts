@@ -1,16 +1,16 @@
-// What each operation that writes leaves in the audit: the matrix compares it with the rows of every request that succeeds,
-// and routes.test.ts with the routes. A new route needs a line here.
+// The audit events of each operation that writes: the matrix compares them with the rows of every request that
+// succeeds, and routes.test.ts with the routes. A new route needs a line here.
 
-/** The actions, of which a request leaves at least one; or why it leaves none. */
+/** The actions, at least one of which a request records; or the reason why it records none. */
 export type Audited = readonly string[] | { readonly none: string }
 
 const COMMITTED = { none: 'the change of a branch or tag is recorded as a ref change, with its author' }
-const SMALL = { none: 'no membership, visibility, setting, token or user' }
-const RUNS = { none: 'a runner runs a build, whose record says which runner it was' }
+const SMALL = { none: 'it changes no membership, visibility, setting, token or user' }
+const RUNS = { none: 'a runner executes a build, whose record names the runner' }
 const READS = { none: 'it writes nothing' }
-const HEARS = { none: 'what a user wants to hear concerns nobody else' }
-const TODOS = { none: 'to-dos concern nobody but their user' }
-const PLANS = { none: 'the records and the activity show who plans what' }
+const HEARS = { none: 'the notifications of a user concern nobody else' }
+const TODOS = { none: 'to-dos concern only their user' }
+const PLANS = { none: 'the records and the activity show who planned what' }
 
 const api: { readonly [route: string]: Audited } = {
   'POST /session': READS,
@@ -182,7 +182,7 @@ function notesAndAwards(of: string): { readonly [route: string]: Audited } {
   )
 }
 
-/** They have two names in the API. */
+/** The API has two names for these routes. */
 function deployKeys(name: string): { readonly [route: string]: Audited } {
   return {
     [`POST /projects/:id/${name}`]: ['deploy_key.create', 'deploy_key.enable'],
@@ -203,15 +203,15 @@ function ofSources(of: 'projects' | 'groups'): { readonly [route: string]: Audit
   }
 }
 
-/** Outside of the API. test/areas/people/credentials and test/server sign in and try these with a session or a client. */
+/** Routes outside of the API. test/areas/people/credentials and test/server call these with a session or a client. */
 const others: { readonly [route: string]: Audited } = {
   'POST /users/sign_in': ['session.create'],
   'POST /users/sign_out': ['session.delete'],
-  'POST /users/sign_up': { none: 'nobody is a user before the address is confirmed' },
+  'POST /users/sign_up': { none: 'the user is created when the address is confirmed' },
   'POST /users/sign_up/confirm': ['user.create'],
   'POST /users/confirmation': ['email.confirm'],
-  'POST /users/confirmation/new': { none: 'a mail is sent' },
-  'POST /users/password/new': { none: 'a mail is sent' },
+  'POST /users/confirmation/new': { none: 'it only sends a mail' },
+  'POST /users/password/new': { none: 'it only sends a mail' },
   'POST /users/password/edit': ['user.password'],
   'POST /-/unsubscribe': HEARS,
   'POST /profile/personal_access_tokens': ['token.create'],
@@ -227,7 +227,7 @@ const others: { readonly [route: string]: Audited } = {
   'POST /oauth/revoke': ['oauth.revoke'],
   'POST /:namespace/:project/git-upload-pack': READS,
   'POST /:namespace/:project/git-receive-pack': COMMITTED,
-  // Without the token of a runner they do nothing; test/areas/ci/runners has the tokens.
+  // These do nothing without the token of a runner; test/areas/ci/runners has the tokens.
   'POST /api/v4/runners': ['runner.register'],
   'POST /api/v4/runners/verify': READS,
   'POST /api/v4/runners/reset_authentication_token': ['runner.reset_token'],
@@ -249,7 +249,7 @@ const others: { readonly [route: string]: Audited } = {
   'POST /:namespace/:project/info/lfs/locks/verify': READS
 }
 
-/** By `METHOD /path` as it is registered. */
+/** By `METHOD /path`, as the route is registered. */
 export const AUDITED: { readonly [route: string]: Audited } = {
   ...Object.fromEntries(Object.entries(api).map(([route, found]) => [route.replace(' /', ' /api/v3/'), found])),
   ...others

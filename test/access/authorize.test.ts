@@ -1,5 +1,6 @@
-// The whole matrix as a table: `authorize` against the expectation of every route, for every actor on every kind of project and
-// group. The tests of the areas ask over HTTP what this cannot know: that each route asks `authorize`, and what rules refuse.
+// The whole matrix as a table: compares `authorize` with the expectation of every route, for every actor on every kind
+// of project and group. The tests of the areas check over HTTP what this test cannot: that each route calls
+// `authorize`, and what rules refuse.
 import { testApp } from '../helpers/app.js'
 import { configOf } from '../helpers/route-configs.js'
 import t from '../helpers/tap.js'
@@ -10,17 +11,17 @@ import { verdictOf } from './verdict.js'
 
 const nameOf = ({ actor, subject }: Cell) => [actor, ...Object.values(subject)].join(' on ')
 
-t.test('the table of abilities answers every actor as expected', async t => {
+t.test('the table of abilities allows and refuses every actor as expected', async t => {
   const { fastify } = await testApp(t)
   for (const { route, cells } of (await allAccess()).flatMap(cellsOf)) {
     const config = configOf(fastify, route)
-    // A public route has no action: its own rules choose each answer, and the test of its area asks for all of them.
+    // A public route has no action: its own rules choose each response, and the test of its area checks them all.
     if (config.public) continue
     const found = cells.map(cell => [nameOf(cell), verdictOf(config, cell.actor, cell.subject).refused ?? 'allowed'])
     const [table] = cellsOf((config.can && tableOnly(route, config.can)) ?? {})
     const wanted = (table?.cells ?? cells).map(cell => [nameOf(cell), cell.expected >= 400 ? cell.expected : 'allowed'])
     t.same(Object.fromEntries(found), Object.fromEntries(wanted), `${route} is ${config.can}`)
     if (!route.startsWith('GET ')) continue
-    t.equal(configOf(fastify, route.replace('GET', 'HEAD')).can, config.can, 'so is its HEAD')
+    t.equal(configOf(fastify, route.replace('GET', 'HEAD')).can, config.can, 'its HEAD has the same action')
   }
 })

@@ -44,7 +44,7 @@ function subjectCells(subject: Subject, expected: Statuses): Cell[] {
   return [...ACTORS, ...INDIRECT].map(actor => ({ actor, subject, expected: ofAll[actor] }))
 }
 
-/** Adds the actors of the group's project: two have a level only there, and the expired membership does not count. */
+/** Adds the actors of the group's project: two have a level only there, and an expired membership does not count. */
 const withIndirect = (expected: Statuses, grouped: boolean): { readonly [Name in AnyActor]: number } => ({
   ...expected,
   groupDeveloper: grouped ? expected.developer : expected.stranger,
@@ -52,16 +52,17 @@ const withIndirect = (expected: Statuses, grouped: boolean): { readonly [Name in
   expired: expected.stranger
 })
 
-/** A refusal by the table says why; a refusal by a rule may depend on who asks. */
+/** A refusal by the table has a reason; a refusal by a rule may depend on the actor. */
 function outcomeOf({ actor, expected }: Cell, { refused, why }: Verdict): string {
   return refused === undefined && expected >= 400
-    ? `${why}, and the rule says ${expected} to ${actor}`
+    ? `${why}, and the rule returns ${expected} to ${actor}`
     : `${expected}: ${why}`
 }
 
 /**
- * The cells that show each outcome of a route once: authorize.test.ts holds the permission table to all cells. A route outside of the
- * table shows all cells if it is about a project, because its own rules choose between the actors there.
+ * Returns cells that show each outcome of a route once: authorize.test.ts compares the permission table with all cells.
+ * Returns all cells of a route outside of the table if it is about a project, because its own rules choose between the
+ * actors there.
  */
 export function distinctCells(app: FastifyInstance, { route, cells }: RouteCells): readonly Cell[] {
   const config = configOf(app, route)

@@ -1,20 +1,20 @@
-// The status for every kind of asker on every kind of project and group: "Permissions" and "Authentication" as data. It
+// The status for every kind of actor on every kind of project and group: "Permissions" and "Authentication" as data. It
 // follows those pages and not the table of abilities, because it tests that table.
 import {
+  ANYBODY,
   answering,
   FORBIDDEN,
   internally,
   membersFrom,
   membersOfOpen,
-  OPEN,
-  OPEN_TO_USERS,
+  SIGNED_IN,
   type Statuses,
   statuses
 } from './actors.js'
 
 /**
  * `privateClosed` and `closedBuilds` (which is public) have public_builds off; `withoutBuilds` and `archived` are
- * public; `grouped` is private, lies in a group and is shared with another group.
+ * public; `grouped` is private, belongs to a group and is shared with another group.
  */
 export const PROJECTS = [
   'private',
@@ -29,7 +29,7 @@ export const PROJECTS = [
 export type ProjectKind = (typeof PROJECTS)[number]
 export type ProjectStatuses = { readonly [Kind in ProjectKind]: Statuses }
 
-/** The same on every public project, except for the kinds that are named. */
+/** Expects the same on every public project, except for the kinds in `others`. */
 const onProjects = (
   hidden: Statuses,
   internal: Statuses,
@@ -47,31 +47,31 @@ const onProjects = (
   ...others
 })
 
-/** Read project: members may, others by the visibility. */
-export const READ_PROJECT = onProjects(membersFrom('guest', 404), internally(OPEN, 404), OPEN)
+/** Read a project: members may, others by the visibility. */
+export const READ_PROJECT = onProjects(membersFrom('guest', 404), internally(ANYBODY, 404), ANYBODY)
 
-/** Read repository: a guest of a private project may not. */
-export const READ_REPOSITORY = onProjects(membersFrom('reporter', 404), internally(OPEN, 404), OPEN)
+/** Read a repository: a guest of a private project may not. */
+export const READ_REPOSITORY = onProjects(membersFrom('reporter', 404), internally(ANYBODY, 404), ANYBODY)
 
-/** The same, but clients without credentials may not, even on public projects. */
-export const READ_COMMIT = onProjects(membersFrom('reporter', 401), internally(OPEN_TO_USERS, 401), OPEN_TO_USERS)
+/** Does not allow clients without credentials, even on public projects. */
+export const READ_COMMIT = onProjects(membersFrom('reporter', 401), internally(SIGNED_IN, 401), SIGNED_IN)
 
-/** Those who read commits and are signed in comment on them. */
+/** Comment on commits: signed-in users who may read them. */
 export const COMMENT_COMMIT = onProjects(
   answering(201, membersFrom('reporter', 401)),
-  answering(201, internally(OPEN_TO_USERS, 401)),
-  answering(201, OPEN_TO_USERS)
+  answering(201, internally(SIGNED_IN, 401)),
+  answering(201, SIGNED_IN)
 )
 
 /** Builds: guests and strangers read them when public_builds is on. */
-export const READ_BUILDS = onProjects(membersFrom('guest', 401), internally(OPEN_TO_USERS, 401), OPEN_TO_USERS, {
+export const READ_BUILDS = onProjects(membersFrom('guest', 401), internally(SIGNED_IN, 401), SIGNED_IN, {
   privateClosed: membersFrom('reporter', 401),
   closedBuilds: membersOfOpen('reporter'),
   withoutBuilds: FORBIDDEN
 })
 
-/** Pipelines: everybody who sees an open project reads them; guests of a private project only with public_builds. */
-export const READ_PIPELINES: ProjectStatuses = { ...READ_BUILDS, closedBuilds: OPEN_TO_USERS }
+/** Pipelines: everybody who sees an open project may read them; guests of a private project only with public_builds. */
+export const READ_PIPELINES: ProjectStatuses = { ...READ_BUILDS, closedBuilds: SIGNED_IN }
 
 /** Writes of developers: an archived project refuses them. */
 export const write = (status: number): ProjectStatuses =>
@@ -82,7 +82,7 @@ export const write = (status: number): ProjectStatuses =>
     { archived: FORBIDDEN }
   )
 
-/** What members of a project from a level on may do, and nobody else. */
+/** Actions that only members of a project with at least this level may do. */
 export const administer = (least: 'reporter' | 'master' | 'owner', status = 200): ProjectStatuses =>
   onProjects(
     answering(status, membersFrom(least, 401)),
@@ -90,51 +90,51 @@ export const administer = (least: 'reporter' | 'master' | 'owner', status = 200)
     answering(status, membersOfOpen(least))
   )
 
-/** The same for what a project offers only with builds enabled. */
+/** The same for routes that require builds to be enabled. */
 export const withBuilds = (expected: ProjectStatuses): ProjectStatuses => ({ ...expected, withoutBuilds: FORBIDDEN })
 
 const MEMBERS_REFUSED = { guest: 403, reporter: 403, developer: 403, master: 403, owner: 403, admin: 403 }
 const asking = (expected: Statuses): Statuses => answering(201, statuses({ ...expected, ...MEMBERS_REFUSED }))
 
-/** Users who are not members ask for access. */
+/** Request access: users who are not members. */
 export const ASK_PROJECT = onProjects(
   asking(membersFrom('guest', 401)),
-  asking(internally(OPEN_TO_USERS, 401)),
-  asking(OPEN_TO_USERS)
+  asking(internally(SIGNED_IN, 401)),
+  asking(SIGNED_IN)
 )
 
-/** Everybody who is signed in and sees the project. */
+/** Every signed-in user who sees the project. */
 export const SEE_PROJECT = (status = 200): ProjectStatuses =>
   onProjects(
     answering(status, membersFrom('guest', 401)),
-    answering(status, internally(OPEN_TO_USERS, 401)),
-    answering(status, OPEN_TO_USERS)
+    answering(status, internally(SIGNED_IN, 401)),
+    answering(status, SIGNED_IN)
   )
 
-/** Administrators alone. */
+/** Only administrators. */
 export const ADMINISTER_PROJECT = (status = 200): ProjectStatuses => {
   const hidden = statuses({ ...membersFrom('owner', 401), owner: 403, admin: status })
   const open = statuses({ ...FORBIDDEN, admin: status })
   return onProjects(hidden, internally(open, 401), open)
 }
 
-/** git over HTTP asks clients without credentials for a password (401), where the API answers 404. */
-export const FETCH = onProjects(membersFrom('reporter', 401), internally(OPEN, 401), OPEN)
+/** git over HTTP asks clients without credentials for a password (401), where the API returns 404. */
+export const FETCH = onProjects(membersFrom('reporter', 401), internally(ANYBODY, 401), ANYBODY)
 
-/** `holding` is a private group that holds a public project. */
+/** `holding` is a private group that contains a public project. */
 export const GROUPS = ['private', 'internal', 'public', 'holding'] as const
 export type GroupKind = (typeof GROUPS)[number]
 export type GroupStatuses = { readonly [Kind in GroupKind]: Statuses }
 
-/** Read group: members may, others by the visibility, and everybody who sees one of its projects. */
+/** Read a group: members may, others by the visibility, and everybody who sees one of its projects. */
 export const READ_GROUP: GroupStatuses = {
   private: membersFrom('guest', 401),
-  internal: internally(OPEN_TO_USERS, 401),
-  public: OPEN_TO_USERS,
-  holding: OPEN_TO_USERS
+  internal: internally(SIGNED_IN, 401),
+  public: SIGNED_IN,
+  holding: SIGNED_IN
 }
 
-/** What owners of a group may do, and nobody else. */
+/** Actions that only owners of a group may do. */
 export const administerGroup = (status = 200): GroupStatuses => ({
   private: answering(status, membersFrom('owner', 401)),
   internal: answering(status, internally(membersOfOpen('owner'), 401)),
@@ -144,12 +144,12 @@ export const administerGroup = (status = 200): GroupStatuses => ({
 
 export const ASK_GROUP: GroupStatuses = {
   private: asking(membersFrom('guest', 401)),
-  internal: asking(internally(OPEN_TO_USERS, 401)),
-  public: asking(OPEN_TO_USERS),
-  holding: asking(OPEN_TO_USERS)
+  internal: asking(internally(SIGNED_IN, 401)),
+  public: asking(SIGNED_IN),
+  holding: asking(SIGNED_IN)
 }
 
-/** Administrators alone; others learn that the group exists if they may see it. */
+/** Only administrators; others get 403 instead of 404 if they may see the group. */
 export function ADMINISTER_GROUP(status: number): GroupStatuses {
   const open = statuses({ ...FORBIDDEN, admin: status })
   return {
@@ -159,6 +159,3 @@ export function ADMINISTER_GROUP(status: number): GroupStatuses {
     holding: open
   }
 }
-
-/** A page of the browser, without credentials: it ignores tokens. */
-export const PAGE = statuses({ others: 200 })

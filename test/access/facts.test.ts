@@ -1,4 +1,4 @@
-// The facts of the table (verdict.ts) are those that the product reads for the world of the matrix.
+// Compares the facts of the table (verdict.ts) with those that the product reads for the world of the matrix.
 import { FEATURES } from '../../src/access/abilities.js'
 import { type Actor, nobody } from '../../src/access/actor.js'
 import { type GroupAccess, levelIn, levelInGroup, type ProjectAccess } from '../../src/access/authorize.js'
@@ -37,7 +37,7 @@ const aboutGroup = (group: GroupAccess | undefined, actor: Actor) =>
     seesProject: !!group.sees_project
   }
 
-t.test('the actors, projects and groups are as the table has them', async t => {
+t.test('the actors, projects and groups have the facts of the table', async t => {
   const { tokens, projects, groups } = await makeWorld(async ({ id }) => {
     await execute('update projects set snippets_enabled = 1 where id = ?', [id])
   })

@@ -1,5 +1,5 @@
-// When a part of a project is switched off, its routes answer 403, 404 or an empty list, as their actions say. The
-// appliance itself has only routes that answer 403 so far, so the test adds the others.
+// While a part of a project is switched off, its routes return 403, 404 or an empty list, as their actions require. The
+// test adds a route for each case.
 import { type Action, abilities } from '../../src/access/abilities.js'
 import { execute } from '../../src/db/connect/sql.js'
 import { GUEST } from '../../src/lib/levels.js'
@@ -26,7 +26,7 @@ async function appWithLists(t: { teardown(fn: () => Promise<void>): void }) {
   return app
 }
 
-t.test('a route whose feature is off', async t => {
+t.test('a route whose feature is switched off', async t => {
   const app = await appWithLists(t)
   const project = await factory.project()
   const stranger = await factory.user()
@@ -39,7 +39,7 @@ t.test('a route whose feature is off', async t => {
   for (const [whenOff, status] of Object.entries(OUTCOMES)) {
     const res = await ask(whenOff, project.owner.privateToken)
     t.equal(res.statusCode, status, whenOff)
-    t.equal((await ask(whenOff, stranger.privateToken)).statusCode, 404, `${whenOff}: a stranger learns nothing`)
+    t.equal((await ask(whenOff, stranger.privateToken)).statusCode, 404, `${whenOff}: a stranger gets 404`)
     if (whenOff !== 'empty') continue
     t.same(res.json(), [])
     t.match(res.headers, { 'x-total': '0', 'x-page': '1', 'x-total-pages': '1' })

@@ -1,4 +1,4 @@
-// Calls the routes of some resources as the actors, on the kinds of projects or groups, and compares the answers.
+// Calls the routes of some resources as the actors, on the kinds of projects or groups, and compares the responses.
 import type { InjectOptions } from 'fastify'
 import { rows } from '../../src/db/connect/sql.js'
 import type { TestGroup, TestProject } from '../helpers/factory.js'
@@ -9,10 +9,10 @@ import type { ResourceAccess, Specimen } from './resource.js'
 import type { AnyActor, Subject } from './verdict.js'
 import { type Asking, makeWorld, type World } from './world.js'
 
-/** Whether every actor asks about every kind of project and group: `npm run test:long` does that. */
+/** Whether every actor calls every kind of project and group: `npm run test:long` does that. */
 const FULL = process.env.GITSTEAD_TEST_MATRIX === 'full'
 
-/** Runs the matrix for the routes of one area. `fill` adds to each project what its routes read. */
+/** Runs the matrix for the routes of one area. `fill` adds the records that the routes read to each project. */
 export function testAccess(
   resources: readonly ResourceAccess[],
   fill: (project: TestProject) => Promise<void> = async () => undefined
@@ -44,15 +44,15 @@ function bySubject(cells: readonly Cell[]) {
   return subjects.map(subject => ({ subject, ofSubject: cells.filter(cell => cell.subject === subject) }))
 }
 
-/** A HEAD is its GET without the body: one kind of project shows that. */
+/** A HEAD is its GET without the body: one kind of project is enough to test it. */
 function withHead(route: string, { project = 'private' }: Subject): string[] {
   return route.startsWith('GET ') && project === 'private' ? [route, route.replace('GET', 'HEAD')] : [route]
 }
 
-/** The actions that the successful requests of each route left in the audit; `nothing` when there was no row at all. */
+/** The audit actions that the successful requests of each route recorded; `nothing` when there was no row at all. */
 const left = new Map<string, Set<string>>()
 
-/** Compares them with the table. A request that changes nothing leaves no row, but the first one of each kind does. */
+/** Compares them with the table. A request that changes nothing records no row, but the first one of each kind does. */
 function checkAudit(t: Test, route: string): void {
   const found = left.get(route) ?? new Set<string>()
   const expected = AUDITED[route]
@@ -83,7 +83,7 @@ async function askOne(route: string, actor: AnyActor, { world, specimen, subject
   const { statusCode } = await world.app.fastify.inject({
     method: method as NonNullable<InjectOptions['method']>,
     url,
-    // Guesses are counted by address: a matrix of many routes has more wrong tokens than one address may send.
+    // Wrong tokens are counted by address, and a matrix of many routes has more of them than one address may send.
     remoteAddress: `127.0.0.${1 + ((count >> 9) % 250)}`,
     headers: { ...made.headers, ...credentials(url, world.tokens[actor], unique) },
     ...(made.query ? { query: stringsOf(made.query) } : {}),
@@ -114,7 +114,7 @@ function subjectParams(
 function urlOf(pattern: string, params: { readonly [name: string]: string | number }): string {
   const url = pattern.replaceAll(/:(\w+)/g, (_, name: string) => {
     const value = params[name]
-    if (value === undefined) throw new Error(`${pattern}: the specimen has no ${name}`)
+    if (value === undefined) throw new Error(`${pattern}: the specimen lacks ${name}`)
     return String(value)
   })
   return url.replace('*', '/no-such-page')
@@ -126,6 +126,6 @@ const stringsOf = (query: { readonly [name: string]: string | number }) =>
 function credentials(url: string, token: string | undefined, unique: string): Record<string, string> {
   if (token === undefined) return {}
   if (!url.includes('.git/')) return { 'private-token': token }
-  // Another name each time, because the server slows down many guesses under one name.
+  // Uses another name each time, because the server slows down many guesses under one name.
   return { authorization: `Basic ${Buffer.from(`git-${unique}:${token}`).toString('base64')}` }
 }

@@ -1,4 +1,5 @@
-// The effective level ("Permissions"): direct, by the group, by a share. Expired memberships and shares do not count.
+// The effective level ("Permissions"): from a direct membership, from the group, from a share. Expired memberships and
+// shares do not count.
 import { levelIn } from '../../src/access/authorize.js'
 import { findGroup } from '../../src/areas/people/groups/groups.queries.js'
 import { listProjects } from '../../src/areas/projects/projects/project-list.queries.js'
@@ -42,28 +43,40 @@ type Memberships = (place: Place) => Promise<unknown>
 
 const CASES: readonly (readonly [name: string, level: number, memberships: Memberships, shareEnds?: string])[] = [
   ['no membership', 0, async () => undefined],
-  ['a direct one', REPORTER, ({ project, user }) => factory.member(project, REPORTER, user)],
-  ['one of the group', OWNER, ({ group, user }) => factory.groupMember(group, OWNER, user)],
-  ['one of the other group', GUEST, ({ other, user }) => factory.groupMember(other, GUEST, user)],
-  ['one above the level of the share', DEVELOPER, ({ other, user }) => factory.groupMember(other, OWNER, user)],
+  ['a direct membership', REPORTER, ({ project, user }) => factory.member(project, REPORTER, user)],
+  ['a membership in the group', OWNER, ({ group, user }) => factory.groupMember(group, OWNER, user)],
+  ['a membership in the other group', GUEST, ({ other, user }) => factory.groupMember(other, GUEST, user)],
   [
-    'one of a share that ends tomorrow',
+    'a membership above the level of the share',
+    DEVELOPER,
+    ({ other, user }) => factory.groupMember(other, OWNER, user)
+  ],
+  [
+    'a membership by a share that ends tomorrow',
     DEVELOPER,
     ({ other, user }) => factory.groupMember(other, MASTER, user),
     TOMORROW
   ],
-  ['one of a share that ends today', 0, ({ other, user }) => factory.groupMember(other, MASTER, user), TODAY],
-  ['a direct one until tomorrow', MASTER, ({ project, user }) => factory.member(project, MASTER, user, TOMORROW)],
-  ['a direct one until today', 0, ({ project, user }) => factory.member(project, MASTER, user, TODAY)],
-  ['a direct one until yesterday', 0, ({ project, user }) => factory.member(project, MASTER, user, YESTERDAY)],
-  ['one of the group until yesterday', 0, ({ group, user }) => factory.groupMember(group, OWNER, user, YESTERDAY)],
+  ['a membership by a share that ends today', 0, ({ other, user }) => factory.groupMember(other, MASTER, user), TODAY],
   [
-    'one of the other group until yesterday',
+    'a direct membership until tomorrow',
+    MASTER,
+    ({ project, user }) => factory.member(project, MASTER, user, TOMORROW)
+  ],
+  ['a direct membership until today', 0, ({ project, user }) => factory.member(project, MASTER, user, TODAY)],
+  ['a direct membership until yesterday', 0, ({ project, user }) => factory.member(project, MASTER, user, YESTERDAY)],
+  [
+    'a membership in the group until yesterday',
+    0,
+    ({ group, user }) => factory.groupMember(group, OWNER, user, YESTERDAY)
+  ],
+  [
+    'a membership in the other group until yesterday',
     0,
     ({ other, user }) => factory.groupMember(other, OWNER, user, YESTERDAY)
   ],
   [
-    'three, of which the highest counts',
+    'the highest of three memberships counts',
     MASTER,
     async ({ project, group, other, user }) => {
       await factory.member(project, GUEST, user)
@@ -72,7 +85,7 @@ const CASES: readonly (readonly [name: string, level: number, memberships: Membe
     }
   ],
   [
-    'three, of which the highest has ended',
+    'an expired membership does not count, even if it is the highest',
     DEVELOPER,
     async ({ project, group, other, user }) => {
       await factory.member(project, MASTER, user, YESTERDAY)
@@ -88,8 +101,8 @@ for (const [name, level, memberships, shareEnds] of CASES) {
     await memberships(made)
     const actor = actorOf(made.user)
     const found = await findProject(made.project.id, actor)
-    t.equal(found && levelIn(found, actor), level, 'the project that is read')
-    t.same(await findProject(made.project.path, actor), undefined, 'the old path names nothing')
+    t.equal(found && levelIn(found, actor), level, 'the single project')
+    t.same(await findProject(made.project.path, actor), undefined, 'the old path is unknown')
     const listed = level === 0 ? [] : [made.project.id]
     for (const scope of ['member', 'visible', { group: made.group.id }] as const) {
       const { items, total } = await listProjects(scope, {}, actor)
@@ -102,7 +115,7 @@ for (const [name, level, memberships, shareEnds] of CASES) {
       for (const item of items) t.equal(levelIn(item, actor), level, 'the project in the list')
     }
     const group = await findGroup(String(made.group.id), actor)
-    t.equal(group?.sees_project, listed.length, 'the group is seen with its project')
+    t.equal(group?.sees_project, listed.length, 'the group is visible with its project')
   })
 }
 
@@ -117,7 +130,7 @@ t.test('the record shows direct and group access separately', async t => {
   })
 })
 
-t.test('a project takes one statement and a page of projects two, with any memberships', async t => {
+t.test('a project takes one statement and a page of projects two, whatever the memberships', async t => {
   const { project, group, other, user } = await place()
   await factory.groupMember(group, MASTER, user)
   await factory.groupMember(other, MASTER, user)

@@ -1,5 +1,5 @@
-// Rules about one record, with actions that the test adds to the table: for the record's own users, members of its
-// project with at least some level, and administrators.
+// Rules about one record, with actions that the test adds to the table: for the users whom the record names, members of
+// its project with at least some level, and administrators.
 import { type ActionOn, abilities } from '../../src/access/abilities.js'
 import { type Actor, actorOf, nobody } from '../../src/access/actor.js'
 import type { ProjectAccess } from '../../src/access/authorize.js'
@@ -32,7 +32,7 @@ const edit = (actor: Actor, refusal: string, level = REPORTER) => {
   return () => authorizeRecord(actor, action, { author: 1, assignee: 2, owner: 3, project: project(level) }, 'Note')
 }
 
-t.test('the named users of the record, masters and administrators may', async t => {
+t.test('the users whom the record names, masters and administrators may edit it', async t => {
   t.doesNotThrow(edit(someone(1), 'forbidden'), 'the author')
   t.doesNotThrow(edit(someone(2), 'forbidden'), 'the assignee')
   t.doesNotThrow(edit(someone(5), 'forbidden', MASTER), 'a master')
@@ -40,14 +40,14 @@ t.test('the named users of the record, masters and administrators may', async t 
   t.doesNotThrow(edit(someone(6, true), 'forbidden'), 'an administrator')
 })
 
-t.test('others are refused in the way that the action says', async t => {
+t.test('others get the refusal that the action names', async t => {
   t.throws(edit(someone(3), 'forbidden'), { name: 'Forbidden' }, 'an owner whom the action does not name')
   t.throws(edit(someone(5), 'missing'), { name: 'NotFound', message: '404 Note Not Found' })
   t.throws(edit(someone(5), 'unauthorized'), { name: 'Unauthorized' })
   t.throws(edit(nobody, 'forbidden'), { name: 'Unauthorized' })
 })
 
-t.test('a record without an author belongs to nobody', async t => {
+t.test('nobody counts as the author of a record without one', async t => {
   const action = 'test.forbidden' as ActionOn<'record'>
   t.throws(() => authorizeRecord(someone(0), action, { author: null }), { name: 'Forbidden' })
 })

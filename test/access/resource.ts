@@ -1,11 +1,11 @@
-// The form of the file RESOURCE.access.ts, in which a resource describes its routes for the matrix. It lies beside the
-// tests of the resource.
+// The form of the file RESOURCE.access.ts, in which a resource describes its routes for the matrix. The file is next to
+// the tests of the resource.
 import type { InjectOptions } from 'fastify'
-import type { ActorName, Statuses } from './actors.js'
+import type { Statuses } from './actors.js'
 import type { GroupStatuses, ProjectStatuses } from './expectations.js'
 import type { Asking } from './world.js'
 
-/** What a request needs so that it works for an actor who may make it. */
+/** The parts of a request with which it succeeds for an actor who may make it. */
 export interface Specimen {
   /** Parameters of the path, except those of the project or group, without their colons. */
   readonly params?: { readonly [name: string]: string | number }
@@ -16,15 +16,13 @@ export interface Specimen {
 
 interface Access<Expected> {
   readonly expected: Expected
-  /** Makes the records that the request names: own records for each actor if the request changes them. */
+  /** Creates the records that the request names: separate ones for each actor if the request changes them. */
   readonly specimen?: (asking: Asking) => Promise<Specimen> | Specimen
 }
 
-/** `METHOD /path` as it is registered -> the statuses for the actors. A HEAD is like its GET. */
+/** Maps `METHOD /path`, as the route is registered, to the statuses for the actors. A HEAD is like its GET. */
 export interface ResourceAccess {
   readonly instance?: { readonly [route: string]: Access<Statuses> }
   readonly project?: { readonly [route: string]: Access<ProjectStatuses> }
   readonly group?: { readonly [route: string]: Access<GroupStatuses> }
 }
-
-export type { ActorName }

@@ -1,5 +1,5 @@
-// Lists the routes of a built application. It asks the router itself, because a client can reach only what the router
-// lists.
+// Lists the routes of a built application. It reads them from the router, because a client can reach only what the
+// router lists.
 import type { FastifyInstance } from 'fastify'
 
 export interface Route {
@@ -7,7 +7,7 @@ export interface Route {
   readonly path: string
 }
 
-/** Every method and path. The router prints its tree of path segments, four characters deeper at each level. */
+/** Returns every method and path. The router prints its tree of path segments, four characters deeper at each level. */
 export function routesOf(app: FastifyInstance): Route[] {
   const prefixes: string[] = []
   return app

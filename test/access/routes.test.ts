@@ -1,4 +1,4 @@
-// Every route has an expectation beside the tests of its resource, and every expectation has a route.
+// Every route has an expectation next to the tests of its resource, and every expectation has a route.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -24,17 +24,17 @@ t.test('every route has one expectation, and every expectation a route', async t
   t.same(
     registered.filter(route => !expected.includes(route)),
     [],
-    'each route has a line in the file .access.ts of its area'
+    'each route has a line in an .access.ts file of its area'
   )
   t.same(
     expected.filter(route => !registered.includes(route)),
     [],
     'each expectation has a route'
   )
-  t.same(expected.length, new Set(expected).size, 'none has two')
+  t.same(expected.length, new Set(expected).size, 'no route has two expectations')
 })
 
-t.test('every route that writes says what it leaves in the audit', async t => {
+t.test('every route that writes has a line in AUDITED', async t => {
   const { fastify } = await testApp(t)
   const writing = routesOf(fastify)
     .map(({ method, path }) => `${method} ${path}`)
@@ -42,14 +42,14 @@ t.test('every route that writes says what it leaves in the audit', async t => {
   t.same(Object.keys(AUDITED).sort(), writing.sort())
 })
 
-/** The last word of a path: `participants` of `/projects/:id/issues/:issue_id/participants`. */
+/** Returns the last word of a path: `participants` of `/projects/:id/issues/:issue_id/participants`. */
 const lastWord = (path: string) =>
   path
     .replace(/\.:format$/, '')
     .split('/')
     .findLast(part => /^\w/.test(part)) ?? ''
 
-t.test('a test of its area asks every route of the API, in addition to the matrix', async t => {
+t.test('a test of its area calls every route of the API, in addition to the matrix', async t => {
   const tests = filesNamed(/^areas\/.*\.js$/).filter(path => !/access(\.test)?\.js$/.test(path))
   const unasked: string[] = []
   for (const path of filesNamed(/^areas\/.*\.access\.js$/)) {
@@ -61,7 +61,7 @@ t.test('a test of its area asks every route of the API, in addition to the matri
       .filter(name => name.includes(' /api/v3/'))) {
       const asked = new RegExp(`[/'"\`]${lastWord(route)}\\b`)
       if (!texts.some(text => asked.test(text)))
-        unasked.push(`${route}: ask it in a test in ${folder.split('/dist/')[1]}`)
+        unasked.push(`${route}: call it in a test in ${folder.split('/dist/')[1]}`)
     }
   }
   t.same(unasked, [])

@@ -1,5 +1,5 @@
-// What the permission table says about a request: the answer of `authorize`, from facts that are written here instead of
-// read from a database. `facts.test.ts` shows that the world of the matrix has the same facts.
+// The verdict of the permission table about a request: the result of `authorize`, with facts from this file instead of
+// a database. `facts.test.ts` checks that the world of the matrix has the same facts.
 import type { FastifyContextConfig, FastifyRequest } from 'fastify'
 import { type Action, type ActionOn, abilityOf } from '../../src/access/abilities.js'
 import { type Actor, actorOf, nobody } from '../../src/access/actor.js'
@@ -20,22 +20,22 @@ import type { GroupKind, ProjectKind } from './expectations.js'
 
 export type AnyActor = ActorName | IndirectName
 
-/** The project or group of the path, if it names one. */
+/** The project or group in the path, if there is one. */
 export interface Subject {
   readonly project?: ProjectKind
   readonly group?: GroupKind
 }
 
 export interface Verdict {
-  /** Undefined when the table allows the request; the rules of its area may refuse it still. */
+  /** Undefined when the table allows the request; the rules of its area may still refuse it. */
   readonly refused: number | undefined
   readonly why: string
 }
 
-/** The id of the owner; the others need none of their own. */
+/** The id of the owner; the other actors do not need their own ids. */
 const OWNER_ID = 1
 
-/** Those whose credentials the server refuses before it knows an actor are undefined. */
+/** Returns undefined for actors whose credentials the server refuses before it knows an actor. */
 export function actorNamed(name: AnyActor): Actor | undefined {
   if (name === 'blocked' || name === 'wrong') return undefined
   if (name === 'nobody') return nobody
@@ -51,7 +51,7 @@ const LEVELS: { readonly [Name in AnyActor]?: number } = {
   developer: DEVELOPER,
   master: MASTER
 }
-/** In the project of a group these have their level by the group or by a share. */
+/** In the project of a group, the level of these actors comes from the group or a share. */
 const BY_GROUP = { owner: OWNER, readUser: OWNER, groupDeveloper: DEVELOPER, sharedReporter: REPORTER }
 
 export function projectFacts(kind: ProjectKind, actor: AnyActor): ProjectAccess {

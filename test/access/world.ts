@@ -1,4 +1,4 @@
-// The actors, projects and groups of the matrix. Each test file that needs them makes them once.
+// The actors, projects and groups of the matrix. Each test file that needs them creates them once.
 import { createToken } from '../../src/areas/people/credentials/tokens.js'
 import { execute, row } from '../../src/db/connect/sql.js'
 import { DEVELOPER, GUEST, MASTER, OWNER, REPORTER } from '../../src/lib/levels.js'
@@ -11,7 +11,7 @@ import type { GroupKind, ProjectKind } from './expectations.js'
 export interface World {
   readonly app: TestApp
   readonly admin: TestUser
-  /** The tokens that the actors show; undefined for nobody. */
+  /** The tokens that the actors send; undefined for nobody. */
   readonly tokens: { readonly [Name in ActorName | IndirectName]: string | undefined }
   /** The actors who are users. */
   readonly users: { readonly [Name in ActorName | IndirectName]?: TestUser }
@@ -23,13 +23,13 @@ export interface World {
 export interface Asking {
   readonly world: World
   readonly actor: ActorName | IndirectName
-  /** The user who asks; an administrator when the actor is not a user. */
+  /** The caller; an administrator when the actor is not a user. */
   readonly user: TestUser
-  /** Another text for each request. */
+  /** A different text for each request. */
   readonly unique: string
-  /** The project of the path; the private project for routes that are not about a project. */
+  /** The project in the path; the private project for routes that are not about a project. */
   readonly project: TestProject
-  /** The group of the path; the private group for routes that are not about a group. */
+  /** The group in the path; the private group for routes that are not about a group. */
   readonly group: TestGroup
 }
 
@@ -43,14 +43,14 @@ const VALUES: { readonly [Kind in ProjectKind]: object } = {
   archived: { visibility_level: 20 },
   grouped: { visibility_level: 0 }
 }
-/** The changes of a project after `fill`. */
+/** The changes to a project after `fill`. */
 const SWITCHES: { readonly [Kind in ProjectKind]?: string } = {
   withoutBuilds: 'update projects set builds_enabled = 0 where id = ?',
   archived: 'update projects set archived = 1 where id = ?'
 }
 const YESTERDAY = () => new Date(Date.now() - 86_400_000).toISOString().slice(0, 10)
 
-/** Makes the world. `fill` adds to each project what the routes read. */
+/** Creates the world. `fill` adds the records that the routes read to each project. */
 export async function makeWorld(fill: (project: TestProject) => Promise<void>): Promise<World> {
   const app = await testApp(t)
   const { make } = app
@@ -104,7 +104,8 @@ async function makeProject({ make }: TestApp, kind: ProjectKind, people: People)
 }
 
 /**
- * Moves a project to a group: its owner then has the level by the group, and others by a group with which it is shared.
+ * Moves a project to a group: the level of its owner then comes from the group, and that of others from a group with
+ * which it is shared.
  */
 async function moveIntoGroup(make: TestApp['make'], project: TestProject, people: People): Promise<TestProject> {
   const group = await make.group()

@@ -1,4 +1,4 @@
-// No view throws on stored data, and each answer can be serialised by the schema of its route: one odd record must not hide a
+// No view throws on stored data, and the schema of each route can serialise its response, because one odd record must not hide a
 // list. Every view of every area has a line here, with the extreme values of each column; a view without a line fails.
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -117,14 +117,14 @@ type Columns<Row> = { readonly [Name in keyof Row]-?: readonly Row[Name][] }
 const ID = [1, 4_294_967_295, 2 ** 53 - 1]
 const COUNT = [0, 1, 2 ** 53 - 1, -1]
 const FLAG = [0, 1]
-/** The second one stands in most rows, so the long one is the last. */
+/** Most rows have the second value, so the long one comes last. */
 const TEXT = ['', '\0\u0001"\\</script>\u2028', '\ud800 half', '😀', 'x\r\ny', 'é'.repeat(70_000)]
 const DATE = ['2026-01-01T00:00:00Z', '0001-01-01T00:00:00Z', '9999-12-31T23:59:59.999Z'].map(text => new Date(text))
 const or = <T>(values: readonly T[]) => [null, ...values]
 const JSON_OBJECT = ['{}', '{"a": {"b": [1, null]}}', '', '{"cut": "in the mid', 'null']
 const JSON_LIST = ['[]', '', '["cut']
 
-/** Rows in which one column after the other has each of its values, and rows in which all columns are extreme. */
+/** Rows in which each column in turn has each of its values, and rows in which all columns are extreme. */
 function* rowsOf<Row>(columns: Columns<Row>): Generator<Row> {
   const names = Object.keys(columns) as (keyof Row)[]
   const most = Math.max(...names.map(name => columns[name].length))
@@ -136,7 +136,7 @@ function* rowsOf<Row>(columns: Columns<Row>): Generator<Row> {
   }
 }
 
-/** The rows in which all columns are extreme, for lists inside of other records. */
+/** The rows in which all columns are extreme, for lists inside other records. */
 const someRows = <Row>(columns: Columns<Row>): Row[] => [...rowsOf(columns)].slice(0, 6)
 
 function* mapped<A, B>(values: Iterable<A>, change: (value: A) => B): Generator<B> {
@@ -560,7 +560,7 @@ const queues: Columns<Parameters<typeof overview.viewJobOverview>[0]> = {
   mail: [{ waiting: 2 ** 53 - 1, held: 0, failed: 0, bounced: 0, troubled: someRows(troubledMail) }]
 }
 
-/** Commits as anybody may push them. */
+/** Commits with data that anyone could push. */
 function* commits() {
   const bytes = Buffer.from([0xff, 0xfe, 0x80, 0xc3])
   for (const seconds of ['-1', '0', '253402300800', '9'.repeat(300), '', 'x', '1e999']) {
@@ -699,7 +699,7 @@ const commitComment: Columns<CommitCommentRow> = {
   author_username: TEXT,
   author_state: ['active', 'blocked']
 }
-/** What every group stores: as much as there may be. */
+/** The stored values of every group, with the largest possible values. */
 const STORED = {
   get: (id: number) => ({ group_id: id, repository_size: 2 ** 52, build_artifacts_size: 2 ** 52 - 1 })
 } as Parameters<typeof groups.withStatistics>[0]
@@ -986,11 +986,11 @@ const specimens: { readonly [view: string]: Specimen } = {
   viewTodo: {
     schema: todos.Todo,
     views: function* () {
-      const beside = { milestone: undefined, ...READ_BESIDE }
+      const others = { milestone: undefined, ...READ_BESIDE }
       const [[anIssue], [aMergeRequest], [aCommit]] = [[...rowsOf(issue)], [...rowsOf(mergeRequest)], [...commits()]]
       for (const row of rowsOf(todo)) {
-        if (anIssue) yield todos.viewTodo({ todo: row, issue: { issue: anIssue, ...beside } })
-        if (aMergeRequest) yield todos.viewTodo({ todo: row, mergeRequest: { mergeRequest: aMergeRequest, ...beside } })
+        if (anIssue) yield todos.viewTodo({ todo: row, issue: { issue: anIssue, ...others } })
+        if (aMergeRequest) yield todos.viewTodo({ todo: row, mergeRequest: { mergeRequest: aMergeRequest, ...others } })
         if (aCommit) yield todos.viewTodo({ todo: row, commit: aCommit })
       }
     }
@@ -1213,7 +1213,7 @@ const specimens: { readonly [view: string]: Specimen } = {
   viewAccount: of(users.Account, person, row => people.viewAccount(row, 'token'))
 }
 
-/** The columns of a user who is gone. */
+/** The columns of a deleted user. */
 const GONE = Object.fromEntries(Object.keys(fullJoined).map(name => [name, null])) as unknown as {
   readonly [Name in keyof typeof fullJoined]: null
 }
@@ -1229,16 +1229,16 @@ t.test('every view of every area has a line', async t => {
       if (typeof value === 'function') found.add(name)
     }
   }
-  t.ok(found.size > 20, 'the views are found')
+  t.ok(found.size > 20, 'enough views are found')
   t.same(
     [...found].filter(name => !Object.hasOwn(specimens, name)),
     [],
-    'add a line with its extreme rows'
+    'each view needs a line with its extreme rows'
   )
   t.same(
     Object.keys(specimens).filter(name => !found.has(name)),
     [],
-    'and no line is of a view that is gone'
+    'no line is for a view that no longer exists'
   )
 })
 

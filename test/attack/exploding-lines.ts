@@ -17,8 +17,8 @@ export const attack: Attack = {
     const [bad, other] = await Promise.all([read(commit), read(good)])
     const again = await read(commit)
     if (bad.json.stats !== null || again.json.stats !== null)
-      throw new Error('lines were counted that nobody can count')
-    if (other.json.stats?.additions !== 1) throw new Error('the neighbour got no stats')
+      throw new Error('the lines of the huge files were counted')
+    if (other.json.stats?.additions !== 1) throw new Error('the good commit got no stats')
     return [bad.status, other.status, again.status]
   }
 }

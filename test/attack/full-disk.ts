@@ -10,12 +10,13 @@ import type { Attack, Stand } from './support/attack.js'
 
 export const attack: Attack = {
   name: 'full-disk',
-  about: 'the disk of repositories, pushes or artifacts is full: nothing is half done, reads go on, and room heals all',
+  about:
+    'the disk of repositories, pushes or artifacts is full: no half-done changes, reads still work, and free space ends all faults',
   limit: { memory: 192, seconds: 60, statuses: [200, 201, 503, 507] },
   run: async stand => {
     const probe = stand.folder()
     if (!cover(probe)) {
-      process.stdout.write('  full-disk: this machine allows no mount, so nothing was tried\n')
+      process.stdout.write('  full-disk: this machine allows no mount, so the attack was skipped\n')
       return [201]
     }
     uncover(probe)
@@ -39,7 +40,7 @@ interface Target {
   readonly clone: string
 }
 
-/** No new project is kept while the disk of the repositories is full. */
+/** No new project is stored while the disk of the repositories is full. */
 async function newProjects(stand: Stand): Promise<number[]> {
   return await covered(join(stand.home, 'repositories'), async ({ empty }) => {
     const refused = await stand.ask('POST', '/projects', { name: 'never-made' })
@@ -51,7 +52,7 @@ async function newProjects(stand: Stand): Promise<number[]> {
   })
 }
 
-/** The repository lies on a full disk: writes and pushes change nothing, and reads and clones go on. */
+/** The repository is on a full disk: writes and pushes change nothing, and reads and clones still work. */
 async function oneRepository(stand: Stand, { id, remote, clone }: Target): Promise<number[]> {
   const repository = repositoryOf(stand, id)
   const copy = join(stand.folder(), 'repository')
@@ -86,7 +87,7 @@ async function oneRepository(stand: Stand, { id, remote, clone }: Target): Promi
     cpSync(repository, copy, { recursive: true })
     return [...writes, ...reads, ...healed]
   })
-  // What was written with room again goes on.
+  // The repository now has the version that was written when there was space again.
   rmSync(repository, { recursive: true })
   cpSync(copy, repository, { recursive: true })
   return statuses
@@ -102,16 +103,16 @@ async function largePush(stand: Stand, { id, remote, clone }: Target): Promise<n
   const head = await headOf(stand, id)
   await covered(join(stand.home, 'tmp'), async () => {
     const refused = await push(clone, remote, 400_000)
-    check(!refused.ok && /50[37]/.test(refused.stderr), `the push without room to wait: ${refused.stderr}`)
+    check(!refused.ok && /50[37]/.test(refused.stderr), `the push without space to wait: ${refused.stderr}`)
   })
   check((await headOf(stand, id)) === head, 'the branch has moved')
   await follow()
   const accepted = await push(clone, remote, 400_000)
-  check(accepted.ok, `the push with room again: ${accepted.stderr}`)
+  check(accepted.ok, `the push with space again: ${accepted.stderr}`)
   return []
 }
 
-/** A build whose artifacts find no room fails and says why. Archives are written in HOME/tmp first. */
+/** A build fails with a message when there is no space for its artifacts. Archives are written in HOME/tmp first. */
 async function artifacts(stand: Stand, { id }: Target): Promise<number[]> {
   const build = { script: 'head -c 200000 /dev/urandom >result', artifacts: { paths: ['result'] } }
   const last = (than: number) =>
@@ -129,7 +130,7 @@ async function artifacts(stand: Stand, { id }: Target): Promise<number[]> {
   check(failed.status === 'failed' && /the disk is full/.test(trace), `${failed.status}, with the trace ${trace}`)
   await commit(stand, 'POST', id, 'next')
   const next = await last(failed.id)
-  check(next.status === 'success', `the build with room again: ${next.status}`)
+  check(next.status === 'success', `the build with space again: ${next.status}`)
   return [(await stand.ask('GET', `/projects/${id}/builds/${next.id}/artifacts`)).status]
 }
 
@@ -160,7 +161,7 @@ async function commit(stand: Stand, method: string, id: number, name: string, te
   return (await stand.ask(method, path, method === 'DELETE' ? undefined : body)).status
 }
 
-/** Commits that many random bytes in a clone, and pushes them. */
+/** Commits this many random bytes in a clone, and pushes them. */
 async function push(clone: string, remote: string, bytes: number) {
   writeFileSync(join(clone, 'large'), randomBytes(bytes))
   gitWith(clone, ['add', '.'])
@@ -170,7 +171,7 @@ async function push(clone: string, remote: string, bytes: number) {
 
 interface Disk {
   fill(): void
-  /** Makes room again. */
+  /** Frees the space again. */
   empty(): void
 }
 

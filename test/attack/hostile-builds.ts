@@ -7,12 +7,12 @@ import { git } from '../scenarios/client.js'
 import type { Attack, Stand } from './support/attack.js'
 import { BUILD_LIMITS } from './support/stand.js'
 
-/** Adds shared memory in steps of 8 MiB, up to 4 GiB, and forgets each step at once: no process keeps it in its memory. */
+/** Adds shared memory in steps of 8 MiB, up to 4 GiB, and unmaps each step at once: no process keeps it in its memory. */
 const HIDDEN = `perl -e 'my $arm = \`uname -m\` =~ /aarch64/; for (1 .. 512) {
   my $at = syscall($arm ? 222 : 9, 0, 8 << 20, 3, 0x21, -1, 0); open(my $zero, "<", "/dev/zero");
   syscall($arm ? 63 : 0, fileno($zero), $at, 8 << 20); syscall($arm ? 233 : 28, $at, 8 << 20, 4) }; sleep 60'`
 
-/** What each build does, and what its trace says in the end. Each is bounded, in case nothing stops it. */
+/** What each build does, and how its trace ends. Each is bounded, in case nothing stops it. */
 const BUILDS: { readonly [name: string]: readonly [script: string, ending: RegExp] } = {
   'fork-bomb': ["bash -c ':(){ :|:& };:'; sleep 60", /longer than \d+ seconds|Resource temporarily unavailable/],
   'many-processes': [`for i in {1..20}; do perl -e '$x = "a" x 100_000_000; sleep 60' & done; wait`, /memory together/],
@@ -28,8 +28,8 @@ const BUILDS: { readonly [name: string]: readonly [script: string, ending: RegEx
 export const attack: Attack = {
   name: 'hostile-builds',
   about: 'builds fork without end, fill memory, shared memory, the disk and the trace, and check out 10^10 files',
-  // Two builds run at once, each at most a quarter above its limit. The rest is for the worker, and for a machine so busy
-  // that the next look at a build comes late.
+  // Two builds run at once, each at most a quarter above its limit. The rest is for the worker, and for a machine so busy that
+  // the next check of a build comes late.
   limit: { memory: 2.5 * BUILD_LIMITS.memory + 384, seconds: 120, statuses: [200] },
   run: async stand => {
     const scripts = await buildsOf(stand)

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Attack } from './support/attack.js'
 
-/** Milliseconds within which an answer must come: a statement has four seconds. */
+/** Milliseconds within which an answer must arrive: a statement has four seconds. */
 const STATEMENT = 4000
 const REST = 1000
 

@@ -7,7 +7,7 @@ const SOCKETS = 60
 
 export const attack: Attack = {
   name: 'idle-sockets',
-  about: 'sixty anonymous fetches of six projects and a few pushes begin and send no more, while others clone',
+  about: 'sixty anonymous fetches of six projects and a few pushes begin and send nothing more, while others clone',
   limit: { memory: 192, seconds: 20, statuses: [200] },
   run: async stand => {
     const projects = await Promise.all(Array.from({ length: 6 }, () => stand.project({ visibility_level: 20 })))

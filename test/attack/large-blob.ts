@@ -7,12 +7,12 @@ import { git } from '../scenarios/client.js'
 import type { Attack } from './support/attack.js'
 
 const MEBIBYTE = 1_048_576
-// Deflate looks back 32 KiB, so that it finds no repetition.
+// Deflate looks back 32 KiB, so it finds no repetition.
 const BLOCK = randomBytes(MEBIBYTE)
 
 export const attack: Attack = {
   name: 'large-blob',
-  about: 'a file of 1 GB is pushed, read raw in three ways at once, asked for as a record, and cloned twice at once',
+  about: 'a file of 1 GB is pushed, read raw in three ways at once, requested as a record, and cloned twice at once',
   // The disk of the machine writes six gigabytes.
   limit: { memory: 256, seconds: 300, statuses: [200, 413] },
   run: async stand => {
@@ -22,7 +22,7 @@ export const attack: Attack = {
     const folder = stand.folder()
     await git(folder, ['init', '--quiet', '--initial-branch=master'])
     await pipeline(Readable.from(blocks(mebibytes)), createWriteStream(join(folder, 'big')))
-    // The attacker's own machine does not compress what cannot be compressed.
+    // The attacker's own machine does not compress incompressible data.
     await git(folder, ['config', 'core.compression', '0'])
     await git(folder, ['add', '.'])
     await git(folder, ['commit', '--quiet', '-m', 'big'])

@@ -9,7 +9,7 @@ const JSON_TYPE = 'application/json'
 export const attack: Attack = {
   name: 'large-bodies',
   about:
-    'forms of 200 fields of 16 MB, JSON of 100,000s of objects, and bodies without a length, many at once and by nobody',
+    'forms of 200 fields of 16 MB, JSON of 100,000s of objects, and bodies without a length, many at once and without credentials',
   limit: { memory: 256, seconds: 30, statuses: [400, 401, 408, 413, 429, 503] },
   run: async ({ url, short }) => {
     const times = short ? 4 : 20
@@ -39,12 +39,12 @@ function* endless(mebibytes: number): Generator<Buffer> {
   for (let sent = 0; sent < mebibytes * 16; sent++) yield CHUNK
 }
 
-/** Posts a body, in chunks unless the headers have a length. Gives the status, or 0 when the server hangs up first. */
+/** Posts a body, in chunks unless the headers have a length. Returns the status, or 0 when the server hangs up first. */
 function send(url: string, options: RequestOptions, body: Iterable<string | Buffer> | Readable): Promise<number> {
   return new Promise(resolve => {
     const source = body instanceof Readable ? body : Readable.from(body)
     const posted = request(url, { ...options, method: 'POST', agent: false }, answer => {
-      // An attacker would send on.
+      // An attacker would continue to send.
       answer.resume().once('end', () => source.destroy())
       resolve(answer.statusCode ?? 0)
       posted.destroy()

@@ -5,7 +5,7 @@ import type { Attack } from './support/attack.js'
 const LEVELS = 1500
 const DEEP = 'd/'.repeat(LEVELS)
 
-/** A folder of many files. `git fast-import` takes the square of their number for it. */
+/** A folder of many files. The time of `git fast-import` for it grows with the square of their number. */
 const wideTree = (folder: string, blob: string, files: number) =>
   gitWith(
     folder,
@@ -13,7 +13,7 @@ const wideTree = (folder: string, blob: string, files: number) =>
     Array.from({ length: files }, (_, at) => `100644 blob ${blob}\t${String(at).padStart(7, '0')}\n`).join('')
   )
 
-/** Two commits: a folder of many files, and then one file more in it and another one below many folders. */
+/** Two commits: a folder of many files, and then one more file in it and another file below many folders. */
 function makeHistory(folder: string, files: number): void {
   const blob = gitWith(folder, ['hash-object', '-w', '--stdin'], 'x\n')
   const commit = (at: number) => `commit refs/heads/master\ncommitter A <a@example.org> 160000000${at} +0000\ndata 0\n`

@@ -16,7 +16,7 @@ export const attack: Attack = {
     await git(folder, ['commit', '--quiet', '--allow-empty', '-m', 'only'])
     const commit = await git(folder, ['rev-parse', 'HEAD'])
     await git(folder, ['push', '--quiet', remote, 'master'])
-    // A push moves 10,000 refs at most: ten of them would take minutes, and then the refs are in this file.
+    // A push moves at most 10,000 refs: ten of them would take minutes, and the refs would end up in this file.
     writeFileSync(join(repositoryOf(stand.home, id), 'packed-refs'), packedRefs(count, commit))
     const statuses: number[] = []
     for (const path of [
@@ -49,7 +49,7 @@ export const attack: Attack = {
   }
 }
 
-/** The refs in the file that git packs them into. */
+/** The content of the file into which git packs refs. */
 function packedRefs(count: number, commit: string): string {
   const names = Array.from({ length: count / 2 }, (_, at) => [`refs/heads/many/${at}`, `refs/tags/many/${at}`]).flat()
   const lines = names.sort().map(name => `${commit} ${name}\n`)

@@ -4,13 +4,13 @@ import { git } from '../scenarios/client.js'
 import type { Attack, Stand } from './support/attack.js'
 
 const OTHER = { 'x-forwarded-for': '192.0.2.7' }
-/** Milliseconds that another address may wait. A test run is never alone. */
+/** Milliseconds that another address may wait. A test run shares its machine. */
 const PATIENCE = { long: 1000, short: 10_000 }
 
 export const attack: Attack = {
   name: 'parallel-reads',
   about:
-    'one address asks a hundred times at once for 20,000 files, for what the database searches and for the description of the API, while another reads',
+    'one address requests 20,000 files, database searches and the API document a hundred times at once, while another reads',
   limit: { memory: 384, seconds: 60, statuses: [200, 429, 503] },
   run: async stand => {
     const { id, remote } = await stand.project()
@@ -18,7 +18,7 @@ export const attack: Attack = {
     const statuses: number[] = []
     const tree = `projects/${id}/repository/tree?recursive=true`
     for (const path of [tree, 'projects/all?search=x', 'users?search=x', 'openapi.json']) {
-      statuses.push(...(await beside(stand, path)))
+      statuses.push(...(await readNextTo(stand, path)))
     }
     return statuses
   }
@@ -38,8 +38,8 @@ async function pushFolders(stand: Stand, remote: string): Promise<void> {
   await git(folder, ['push', '--quiet', remote, 'master'])
 }
 
-/** Returns what the attacker was answered while another address was. */
-async function beside(stand: Stand, path: string): Promise<number[]> {
+/** Returns the statuses of the attacker while another address reads. */
+async function readNextTo(stand: Stand, path: string): Promise<number[]> {
   const ended = new AbortController()
   const attackers = Array.from({ length: stand.short ? 40 : 100 }, () => askUntil(ended.signal, stand, path))
   const [statuses] = await Promise.all([Promise.all(attackers), readAsOther(stand, path).finally(() => ended.abort())])
@@ -63,6 +63,6 @@ async function readAsOther({ url, token, short, patience }: Stand, path: string)
       headers: { ...OTHER, 'private-token': token },
       signal: AbortSignal.timeout(patience(short ? PATIENCE.short : PATIENCE.long))
     })
-    if (status !== 200) throw new Error(`another address gets ${status} beside ${path}`)
+    if (status !== 200) throw new Error(`another address gets ${status} during ${path}`)
   }
 }

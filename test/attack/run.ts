@@ -1,5 +1,5 @@
-// npm run attack -- [--short] [NAME...]: attacks an appliance of its own, one attack after the other, and prints a line for
-// each with its limits and what it took. Every file of this folder that exports `attack` is one (support/attack.ts).
+// npm run attack -- [--short] [NAME...]: attacks a private appliance, one attack after the other, and prints a line for each
+// attack with its limits and its use. Every file of this folder that exports `attack` is an attack (support/attack.ts).
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -11,9 +11,9 @@ import { watchMemory } from './support/memory.js'
 import { slowness } from './support/slowness.js'
 import { makeStand } from './support/stand.js'
 
-/** An attack that takes so many times its limit counts as failed even when nothing ends it. */
+/** An attack that takes this many times its limit counts as failed, even if it never ends. */
 const GIVE_UP = 2
-/** Seconds that every attack has before that. */
+/** The fewest seconds that an attack gets before that. */
 const LEAST = 120
 
 const { values, positionals: names } = parseArgs({
@@ -75,7 +75,7 @@ async function passes({ name, about, limit, run }: Attack, stand: Ground): Promi
   const most = limit.seconds * Math.max(slow, stand.short ? 1 : await slowness())
   const wrong = statuses.filter(status => !limit.statuses.includes(status))
   if (wrong.length > 0) faults.push(`answered ${[...new Set(wrong)].join(', ')}`)
-  if (memory > limit.memory) faults.push('took too much memory')
+  if (memory > limit.memory) faults.push('used too much memory')
   if (seconds > most && !stand.short) faults.push('took too long')
   faults.push(...(await ailments(stand, before)))
   const took = `${seconds.toFixed(1)} s of ${Math.round(most)}, ${memory} MiB more of ${limit.memory}`
@@ -100,7 +100,7 @@ async function outcome(attack: Promise<readonly number[]>, seconds: number) {
   }
 }
 
-/** After an attack the same processes run, and the appliance serves others. */
+/** After an attack, the same processes must run, and the appliance must serve others. */
 async function ailments(stand: Ground, before: object): Promise<string[]> {
   const found: string[] = []
   const now = stand.appliance.processes()

@@ -35,7 +35,7 @@ export const attack: Attack = {
   }
 }
 
-/** The agent differs, so that no two of them share an answer. */
+/** The agent differs, so that no two clients share an answer. */
 async function ask(url: string, path: string, id: string, at: number): Promise<Socket> {
   const { hostname, port, host } = new URL(url)
   const body = Buffer.concat([

@@ -23,7 +23,7 @@ export const attack: Attack = {
     try {
       for (let at = 0; at < WRITERS; at++) {
         const socket = await begin(stand.url, target.path, stand.token)
-        // So much that git begins with it.
+        // Enough bytes that git begins to read the pack.
         if (at % 2 === 0) socket.write(HEAD_OF_PACK)
         sockets.push(socket)
       }

@@ -5,7 +5,7 @@ import type { Attack } from './support/attack.js'
 
 export const attack: Attack = {
   name: 'unfinished-bodies',
-  about: 'one address opens requests whose bodies never come, as many as it can, while another address reads',
+  about: 'one address opens as many requests without their bodies as it can, while another address reads',
   limit: { memory: 192, seconds: 20, statuses: [200] },
   run: async ({ url, short, token, patience }) => {
     const { port } = new URL(url)

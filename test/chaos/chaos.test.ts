@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { root } from '../scenarios/appliance.js'
 
-t.test('under kill -9 the main job loses nothing and does nothing twice', async t => {
+t.test('under kill -9, the main job loses nothing and does nothing twice', async t => {
   const args = ['-u', 'NODE_OPTIONS', process.execPath, join(root, 'dist/test/chaos/run.js'), '--rounds', '2']
   const child = spawn('env', [...args, '--seed', '20'], { stdio: ['ignore', 'pipe', 'inherit'] })
   let said = ''

@@ -93,7 +93,7 @@ async function checkRefs(world: World, changes: readonly Change[]): Promise<stri
   const values = new Map<string, string>()
   for (const [project, path] of repositories) {
     for (const [ref, value] of await refsOf(path)) {
-      // The appliance's own refs are not among the changes of users.
+      // The appliance's own refs are not changes of users.
       if (!ref.startsWith('refs/internal/')) values.set(`${project} ${ref}`, value)
     }
     const fsck = await git(path, ['fsck', '--full', '--no-dangling']).catch(String)
@@ -118,8 +118,7 @@ async function checkRefs(world: World, changes: readonly Change[]): Promise<stri
 }
 
 /**
- * Returns null when the changes, each used once, lead from nothing to `end`: every value is reached as often as it is
- * left.
+ * Returns null when the changes, each used once, lead from nothing to `end`: every value is reached as often as it is left.
  */
 function follow(changes: readonly Change[], end: string): string | null {
   const balance = new Map<string, number>()
@@ -166,7 +165,7 @@ async function refsOf(path: string): Promise<[string, string][]> {
     .map(line => line.split(' ') as [string, string])
 }
 
-/** Checks that every hook got every change under one id, and nothing that is not a change. */
+/** Checks that every hook got every change under one id, and nothing else. */
 function checkEvents(world: World, changes: readonly Change[]): string[] {
   const faults: string[] = []
   for (const path of ['/one', '/two']) {
@@ -248,7 +247,7 @@ async function checkBuild(world: World, build: BuildRow): Promise<string | null>
   if (build.pipeline !== pipeline) return `its pipeline is ${build.pipeline}`
   const path = `/projects/${build.project_id}/builds/${build.id}`
   const trace = await ask(world, 'GET', `${path}/trace`)
-  // Whole, and of one attempt: every line that the script prints, once, in its order.
+  // The trace must be complete, and from one attempt: every line that the script prints, once, in order.
   const printed = printedBy(build)
   const found = trace.bytes
     .toString()
@@ -256,13 +255,13 @@ async function checkBuild(world: World, build: BuildRow): Promise<string | null>
     .filter(line => line.endsWith(build.sha))
   if (found.join() !== printed.join()) return `its trace is not that of one attempt: ${trace.status} ${trace.bytes}`
   if (Number(build.trace_size) !== trace.bytes.length) {
-    return `its trace has ${trace.bytes.length} bytes, and its record says ${build.trace_size}`
+    return `its trace has ${trace.bytes.length} bytes, and its record has ${build.trace_size}`
   }
   if (build.name !== 'good') return null
   const archive = await ask(world, 'GET', `${path}/artifacts`)
   if (archive.status !== 200) return `its artifacts got the answer ${archive.status}`
   const files = await unzip(archive.bytes)
-  return files.get('out/sha.txt') === `${build.sha}\n` ? null : `its artifacts hold ${JSON.stringify([...files])}`
+  return files.get('out/sha.txt') === `${build.sha}\n` ? null : `its artifacts contain ${JSON.stringify([...files])}`
 }
 
 function printedBy({ name, sha }: BuildRow): string[] {

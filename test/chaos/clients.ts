@@ -1,5 +1,5 @@
-// The clients of a chaos round. Each client does its part of the main job until the time of the round is over, and
-// records what it got acknowledged. Without an acknowledgement it asks again, or looks at the result, as a user would.
+// The clients of a chaos round. Each client does its part of the main job until the time of the round is over, and records
+// what was acknowledged. Without an acknowledgement it tries again, or looks at the result, as a user would.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -15,7 +15,7 @@ export interface Round {
 /** The minimum number of changes for each client, also on a slow machine. */
 const LEAST = 3
 
-/** A client goes on until the round is over and it has its share. A wrong answer ends the round at once: it may repeat for ever. */
+/** A client continues until the round is over and its share is done. A wrong answer ends the round: it may repeat forever. */
 const goesOn = (world: World, { until }: Round, done: number): boolean =>
   world.wrongAnswers.length === 0 && (done < LEAST || Date.now() < until)
 
@@ -63,7 +63,7 @@ export async function createProjects(world: World, { number, until }: Round, cou
   }
 }
 
-/** Commits files by the API to one branch, while another client does the same. */
+/** Commits files through the API to one branch, while another client does the same. */
 export async function commitFiles(world: World, round: Round, project: { id: number }, who: string): Promise<void> {
   const path = `/projects/${project.id}/repository/files`
   for (let at = 0, done = 0; goesOn(world, round, done); at++) {
@@ -77,7 +77,7 @@ export async function commitFiles(world: World, round: Round, project: { id: num
     if (answer?.status === 201) {
       done++
       world.files.push({ project: project.id, branch: 'master', path: file.file_path, content: file.content })
-    } else if (answer && !/has changed meanwhile/.test(answer.bytes.toString())) {
+    } else if (answer && !/has changed in the meantime/.test(answer.bytes.toString())) {
       world.wrongAnswers.push(`POST ${path}: ${answer.status} ${answer.bytes}`)
     }
     await sleep(50 + world.random() * 250)
@@ -97,7 +97,7 @@ export async function makeClone(world: World, project: { name: string }, who: st
   return folder
 }
 
-/** Pushes to a branch of its own: commits, force pushes, tags, side branches and their deletion. */
+/** Pushes to its own branch: commits, force pushes, tags, side branches and their deletion. */
 export async function pushCommits(world: World, round: Round, clone: PushedClone): Promise<void> {
   for (let at = 0, done = 0; goesOn(world, round, done); at++) {
     await commit(world, clone, `${clone.who} ${round.number} ${at}`)
@@ -149,7 +149,7 @@ async function push(world: World, clone: PushedClone, moves: readonly { ref: str
   return false
 }
 
-/** Looks at the refs after a push without an answer, to see what has happened to it. */
+/** Looks at the refs after a push without an answer, to see what happened to it. */
 async function lookAt({ folder, known }: PushedClone, wanted: readonly { ref: string; old: string }[]): Promise<void> {
   for (let tries = 0; tries < 900; tries++) {
     const { ok, stdout } = await tryGit(folder, ['ls-remote', '--quiet', 'origin'])

@@ -1,14 +1,14 @@
-// Merge requests of a chaos round: a client merges, and the check asks that each merge has all of its effects or none.
+// Merge requests of a chaos round: a client merges, and the check requires that each merge has all of its effects or none.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { tryGit } from '../scenarios/client.js'
 import type { Round } from './clients.js'
 import { query, tryAsk, type World } from './world.js'
 
-/** Merges of one round, at the least and at the most: each runs pipelines. */
+/** The fewest and the most merges of one round: each runs pipelines. */
 const LEAST = 1
 const MOST = 4
 
-/** What the server answered to merges, by the id of the merge request. */
+/** The answers of the server to merges, by the id of the merge request. */
 const answered = new WeakMap<World, Map<number, number>>()
 
 const answersOf = (world: World): Map<number, number> => {
@@ -17,7 +17,7 @@ const answersOf = (world: World): Map<number, number> => {
   return known
 }
 
-/** Makes branches with a file of their own, and merges them into master; other clients commit there meanwhile. */
+/** Makes branches with one file each, and merges them into master while other clients commit there. */
 export async function mergeBranches(world: World, { number, until }: Round, project: { id: number }): Promise<void> {
   const below = `/projects/${project.id}`
   for (let at = 0, done = 0; done < MOST && (done < LEAST || Date.now() < until); at++) {
@@ -51,7 +51,7 @@ interface Row {
   readonly intents: number
 }
 
-/** Checks that the branch has what is merged and nothing else, and that each merge was told once. */
+/** Checks that the branch has the merged commits and nothing else, and that each merge was announced once. */
 export async function checkMerges(world: World, repositories: ReadonlyMap<number, string>): Promise<string[]> {
   const found = await query<Row & { target_project_id: number }>(
     world,
@@ -70,9 +70,9 @@ export async function checkMerges(world: World, repositories: ReadonlyMap<number
     if ((await has('master', head)) !== isMerged) wrong(`master ${isMerged ? 'lacks' : 'has'} its commit`)
     if (isMerged && (commit === null || !(await has('master', commit)))) wrong(`its merge is ${commit}`)
     if (Number(row.accepted) !== Number(isMerged)) wrong(`${row.accepted} times accepted in the activity`)
-    if (isMerged && Number(row.intents) > 0) wrong('its intent is left')
+    if (isMerged && Number(row.intents) > 0) wrong('its intent still exists')
     if (isMerged && (await tryGit(repository, ['rev-parse', '--verify', `refs/heads/${title}`])).ok) {
-      wrong('its source branch is left')
+      wrong('its source branch still exists')
     }
     if (answersOf(world).get(id) === 200 && !isMerged) wrong('its merge was acknowledged')
   }

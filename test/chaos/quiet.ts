@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { query, type World } from './world.js'
 
-/** Only a fault takes so long. */
+/** Only a fault takes this long. */
 const LIMIT_MS = 180_000
 
 interface Left {
@@ -12,7 +12,7 @@ interface Left {
   readonly deliveries: number
 }
 
-/** This ignores maintenance, which comes later by design, and dead jobs, which are a fault that another check finds. */
+/** This ignores maintenance, which runs later by design, and dead jobs, which are a fault that another check finds. */
 const LEFT = `select
   (select group_concat(concat(name, ' ', state, ' ', coalesce(left(error, 200), '')) separator '; ') from jobs
     where state <> 'dead' and queue <> 'maintenance') as jobs,

@@ -1,5 +1,4 @@
-// The rounds of a chaos run: clients work, processes are killed at random moments, the appliance becomes idle, checks
-// run.
+// The rounds of a chaos run: clients work, processes are killed at random times, the appliance becomes idle, checks run.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { startAppliance } from '../scenarios/appliance.js'
 import { findFaults } from './checks.js'
@@ -52,7 +51,7 @@ export async function setStage(world: World): Promise<Stage> {
   return { clones, files }
 }
 
-/** Plays one round. Never rejects: an error counts as a fault of the round. */
+/** Runs one round. Never rejects: an error counts as a fault of the round. */
 export async function playRound(world: World, stage: Stage, number: number): Promise<RoundResult> {
   const started = Date.now()
   const kills: string[] = []
@@ -80,7 +79,7 @@ export async function playRound(world: World, stage: Stage, number: number): Pro
 async function killWorkers(world: World, kills: string[], until: number): Promise<void> {
   for (let count = 0; count < 2; count++) {
     await sleep(world.random() * 400)
-    // A worker that has just started has no build yet, and one that was killed is still registered.
+    // A worker that has just started has no build yet, and a killed worker is still registered.
     while (Date.now() < until + ROUND_MS && !(await runsBuild(world))) await sleep(20)
     await sleep(world.random() * 400)
     while (Date.now() < until + 2 * ROUND_MS && !killProcess(world.appliance.processes().worker)) await sleep(20)
@@ -113,7 +112,7 @@ async function kill(world: World, kills: string[]): Promise<void> {
   }
 }
 
-/** Kills a process. Returns false when it does not exist: it may be dead from the last time. */
+/** Kills a process. Returns false when it does not exist: it may still be dead from the last kill. */
 function killProcess(pid: number | undefined): boolean {
   try {
     return pid !== undefined && process.kill(pid, 'SIGKILL')

@@ -1,4 +1,4 @@
-// The state of one chaos run: the running appliance, and the history of what its clients got acknowledged.
+// The state of one chaos run: the running appliance, and the history of what it acknowledged to its clients.
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Appliance, freePort, makeUser, startAppliance } from '../scenarios/appliance.js'
@@ -38,7 +38,7 @@ export interface World {
   readonly projects: { id: number; name: string }[]
   /** Names of requested projects without an answer: they may exist. */
   readonly doubtfulProjects: string[]
-  /** Answers that must never come, whatever process dies. */
+  /** Answers that must never come, whichever process dies. */
   readonly wrongAnswers: string[]
 }
 

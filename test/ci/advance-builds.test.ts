@@ -1,4 +1,4 @@
-// Which builds of a pipeline start next, when they have needs, wait for a moment or share a resource.
+// Which builds of a pipeline start next, when they have needs, wait for a time or share a resource.
 import { pipelineStatus, type StageCounts, stageToStart } from '../../src/ci/advance.js'
 import { type AdvancingBuild, buildsToRearm, nextMoves } from '../../src/ci/advance-builds.js'
 import type { BuildWhen } from '../../src/ci/config-types.js'
@@ -18,7 +18,7 @@ function movesOf(builds: readonly Build[]) {
   return [names(pending), names(skipped), names(ready)]
 }
 
-t.test('a build with needs starts when they have ended', async t => {
+t.test('a build with needs starts when its needs have ended', async t => {
   const after = (status: BuildStatus, over: Partial<Build> = {}) => build(1, 'a', { status, ...over })
   const later = (over: Partial<Build> = {}) => build(2, 'b', { stageIndex: 2, needs: ['a'], ...over })
   const other = build(3, 'other', { stageIndex: 1, status: 'running' })
@@ -26,21 +26,21 @@ t.test('a build with needs starts when they have ended', async t => {
     'its need runs': [[after('running'), later()], '', ''],
     'it does not wait for other stages': [[after('success'), other, later()], 'b', ''],
     'its need failed': [[after('failed'), other, later()], '', 'b'],
-    'nobody minds the failure': [[after('failed', { allowFailure: true }), later()], 'b', ''],
+    'the failure is allowed': [[after('failed', { allowFailure: true }), later()], 'b', ''],
     'its need was canceled': [[after('canceled'), later()], '', 'b'],
     'its need was skipped': [[after('skipped'), later()], '', 'b'],
-    'a stage that was skipped is no need': [[after('skipped'), later({ needs: null })], 'b', ''],
-    'on_failure, and it failed': [[after('failed'), later({ when: 'on_failure' })], 'b', ''],
-    'on_failure, and it did not': [[after('success'), later({ when: 'on_failure' })], '', 'b'],
-    'always, and it failed': [[after('failed'), later({ when: 'always' })], 'b', ''],
-    'always, and it was canceled': [[after('canceled'), later({ when: 'always' })], '', 'b'],
+    'a skipped stage is not a need': [[after('skipped'), later({ needs: null })], 'b', ''],
+    'on_failure, and the need failed': [[after('failed'), later({ when: 'on_failure' })], 'b', ''],
+    'on_failure, and the need did not fail': [[after('success'), later({ when: 'on_failure' })], '', 'b'],
+    'always, and the need failed': [[after('failed'), later({ when: 'always' })], 'b', ''],
+    'always, and the need was canceled': [[after('canceled'), later({ when: 'always' })], '', 'b'],
     manual: [[after('success'), later({ when: 'manual' })], '', 'b'],
     'no needs: it starts at once': [[after('running'), other, later({ needs: [] })], 'b', ''],
     'no needs and on_failure: never': [[after('failed'), later({ needs: [], when: 'on_failure' })], '', 'b'],
     'a need that is not in the pipeline': [[other, later({ needs: ['none'] })], 'b', ''],
-    'it waits for a moment': [[after('success'), later({ waits: true, when: 'delayed' })], '', '', 'b'],
-    'it waits already': [[after('success'), later({ waits: true, ready: true })], '', ''],
-    'who needs one that waits, waits': [
+    'it waits for a time': [[after('success'), later({ waits: true, when: 'delayed' })], '', '', 'b'],
+    'it is already waiting': [[after('success'), later({ waits: true, ready: true })], '', ''],
+    'a build waits for a need that waits': [
       [build(1, 'a', { waits: true, ready: true }), later(), build(4, 'c', { stageIndex: 2 })],
       '',
       ''
@@ -70,7 +70,7 @@ t.test('a build with needs starts when they have ended', async t => {
   }
 })
 
-t.test('builds behind a repeated one get another chance', async t => {
+t.test('builds after a repeated one get another chance', async t => {
   const builds = [
     build(1, 'a', { status: 'pending' }),
     build(2, 'b', { needs: ['a'], status: 'skipped', stageIndex: 1 }),
@@ -123,7 +123,7 @@ function pipelineOf({ next, pick }: ReturnType<typeof random>, withNeeds: boolea
   return builds
 }
 
-/** Applies the moves, as the product does with rows, and tells what must never happen. */
+/** Applies the moves, as the product does with rows, and reports what must never happen. */
 function step(builds: Build[], problems: string[]): void {
   const latest = latestBuilds(builds)
   const { pending, ready, skipped } = nextMoves(latest)
@@ -144,10 +144,10 @@ function step(builds: Build[], problems: string[]): void {
   apply(pending, build => (build.status = 'pending'))
   apply(skipped, build => (build.status = 'skipped'))
   apply(ready, build => (build.ready = true))
-  if (movesOf(latestBuilds(builds)).some(names => names !== '')) problems.push('a second look moved something')
+  if (movesOf(latestBuilds(builds)).some(names => names !== '')) problems.push('a second pass moved something')
 }
 
-/** Something happens: a runner takes or ends a build, a moment comes, somebody cancels, plays or repeats a build. */
+/** Makes a random event: a runner takes or ends a build, a time comes, somebody cancels, plays or repeats a build. */
 function happen(builds: Build[], { next, pick }: ReturnType<typeof random>, again: { left: number }): boolean {
   const latest = latestBuilds(builds)
   const over = latest.filter(({ status }) => status === 'failed' || status === 'canceled' || status === 'success')
@@ -191,7 +191,7 @@ t.test('random pipelines end, and no build starts too early', async t => {
   t.strictSame(problems.slice(0, 5), [])
 })
 
-t.test('without needs the builds publish the same as the counts', async t => {
+t.test('without needs, the builds and the counts lead to the same result', async t => {
   const problems: string[] = []
   const luck = random(11)
   for (let round = 0; round < 2000; round++) {

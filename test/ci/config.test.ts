@@ -190,19 +190,19 @@ t.test('unusual files are valid', async t => {
   const cases: Record<string, [text: string, expected: Partial<CiJob>]> = {
     'byte order mark': ['\ufeffa: {script: make}', { name: 'a' }],
     'unicode names': ['构建 🚀:\n  script: make\n  tags: [ß]', { name: '构建 🚀', tags: ['ß'] }],
-    'quoted number as name': ['"1": {script: make}', { name: '1' }],
+    'a quoted number as a name': ['"1": {script: make}', { name: '1' }],
     'a job named like an object member': ['__proto__: {script: make}', { name: '__proto__' }],
     'a job named like a later key': ['default: {script: make}', { name: 'default' }],
     'empty keys are absent ones': ['image: x\na: {script: make, image: , tags: }', { image: 'x', tags: [] }],
-    'merge list, earlier wins': [
+    'a merge list, of which the earlier wins': [
       '.x: &x {when: always}\n.y: &y {when: manual, tags: [y]}\na: {<<: [*x, *y], script: make}',
       { when: 'always', tags: ['y'] }
     ],
-    'own key before the merge wins': [
+    'an own key before the merge wins': [
       '.x: &x {when: always}\na: {when: manual, <<: *x, script: make}',
       { when: 'manual' }
     ],
-    'variables off by a list': ['a: {script: make, variables: []}', { variables: [] }],
+    'variables switched off with a list': ['a: {script: make, variables: []}', { variables: [] }],
     'artifacts that never expire': ['a: {script: make, artifacts: {paths: [x], expire_in: never}}', {}],
     'no artifacts from earlier stages': ['a: {script: make, dependencies: []}', { dependencies: [] }],
     'environment as text': [
@@ -228,7 +228,7 @@ t.test('each error has its path and a short problem', async t => {
     ['.hidden:\na: {script: x}', ['.hidden should not be empty']],
     ['a: {script: x, scirpt: y}', ['jobs:a unknown key `scirpt` (did you mean `script`?)']],
     ['a: {script: x, xyzzy: y}', ['jobs:a unknown key `xyzzy`']],
-    ['a: {script: x, trigger: g/p}', ['jobs:a:script cannot stand together with trigger']],
+    ['a: {script: x, trigger: g/p}', ['jobs:a:script cannot be combined with trigger']],
     ['a: {trigger: {}}', ['jobs:a:trigger should have either a project or files in `include`']],
     [
       'a: {trigger: {project: g/p, include: x.yml}}',
@@ -244,9 +244,9 @@ t.test('each error has its path and a short problem', async t => {
     ],
     [
       'a: {trigger: g/p, rules: [{when: delayed, start_in: 1 hour}]}',
-      ['jobs:a:trigger cannot stand together with `when: delayed`']
+      ['jobs:a:trigger cannot be combined with `when: delayed`']
     ],
-    ['spec: x\na: {script: x}', ['spec stands in a document of its own, before a line `---`']],
+    ['spec: x\na: {script: x}', ['spec is in a separate document, before a line `---`']],
     ['include: x\na: {script: x}', ['include can be read only together with the repository']],
     [
       'befor_script: [x]\na: {script: x}',
@@ -381,7 +381,7 @@ t.test('each error has its path and a short problem', async t => {
   for (const [text, errors] of cases) t.strictSame(parseConfig(text), { config: null, errors, warnings: [] }, text)
 })
 
-t.test('lintConfig says whether a file is valid', async t => {
+t.test('lintConfig reports whether a file is valid', async t => {
   t.strictSame(lintConfig('a: {script: x}'), { status: 'valid', errors: [], warnings: [] })
   t.strictSame(lintConfig('a: {}'), {
     status: 'invalid',

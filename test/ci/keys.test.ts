@@ -1,4 +1,4 @@
-// The later keys of a CI file: what they mean, what they refuse, and what they cost.
+// The later keys of a CI file: their meaning, their errors, and their cost.
 import { type CiFiles, type CiJob, parseConfig, readConfig } from '../../src/ci/config.js'
 import { parseDotenv } from '../../src/ci/dotenv.js'
 import { retriesAgain } from '../../src/ci/keys/retry.js'
@@ -20,7 +20,7 @@ async function lastJob(text: string, files: Record<string, string> = {}): Promis
   return config?.jobs.at(-1)
 }
 
-t.test('jobs take over keys of others', async t => {
+t.test('jobs inherit keys of others', async t => {
   const cases: Record<string, [text: string, expected: Partial<CiJob>, files?: Record<string, string>]> = {
     extends: [
       `.a: {script: a, tags: [a], variables: {A: 1, B: 1}}\nb: {extends: .a, tags: [b], variables: {B: 2}}`,
@@ -33,7 +33,7 @@ t.test('jobs take over keys of others', async t => {
         ]
       }
     ],
-    'extends of several: the later wins': [
+    'extends of several jobs: the later wins': [
       `.a: {script: a, when: always}\n.b: {script: b}\nc: {extends: [.a, .b]}`,
       { script: ['b'], when: 'always' }
     ],
@@ -41,12 +41,12 @@ t.test('jobs take over keys of others', async t => {
       `.a: {tags: [a]}\n.b: {extends: .a, ${X}}\nc: {extends: .b, when: always}`,
       { tags: ['a'], script: ['x'], when: 'always' }
     ],
-    'null takes a key away': [`.a: {${X}, tags: [a]}\nb: {extends: .a, tags: }`, { tags: [] }],
+    'null removes a key': [`.a: {${X}, tags: [a]}\nb: {extends: .a, tags: }`, { tags: [] }],
     reference: [
       `.a: {script: [one, two], tags: [a]}\nb: {script: [zero, !reference [.a, script], three], tags: !reference [.a, tags]}`,
       { script: ['zero', 'one', 'two', 'three'], tags: ['a'] }
     ],
-    'reference to what extends gave': [
+    'a reference to a value from extends': [
       `.a: {script: [a]}\n.b: {extends: .a}\nc: {script: [!reference [.b, script]]}`,
       { script: ['a'] }
     ],
@@ -98,7 +98,7 @@ t.test('jobs take over keys of others', async t => {
       { name: 'a', script: ['included'], tags: ['own'] },
       { 'ci/a.yml': 'a: {script: included, tags: [included]}' }
     ],
-    'include over levels, by patterns, the later wins': [
+    'nested includes, with patterns; the later file wins': [
       `include: [{local: ci/*.yml}]`,
       { script: ['b'], when: 'always' },
       {
@@ -107,11 +107,11 @@ t.test('jobs take over keys of others', async t => {
         'deep/c.yaml': 'a: {script: c, when: manual}'
       }
     ],
-    'variables with words for people': [
+    'variables with descriptions': [
       `variables: {A: {value: 1, description: x}}\na: {${X}}`,
       { variables: [{ key: 'A', value: '1' }] }
     ],
-    'exit codes that are allowed': [
+    'allowed exit codes': [
       `a: {${X}, allow_failure: {exit_codes: [1, 137]}}`,
       { allowFailure: false, allowFailureCodes: [1, 137] }
     ],
@@ -171,7 +171,7 @@ t.test('jobs take over keys of others', async t => {
       `a: {${X}, environment: {name: e, auto_stop_in: 2 days, deployment_tier: staging, action: prepare}}`,
       { environment: { name: 'e', url: null, action: 'prepare', onStop: null, autoStopIn: 172_800, tier: 'staging' } }
     ],
-    'variables that stay as they are': [
+    'variables that are not expanded': [
       `a: {${X}, variables: {A: {value: $B, expand: false}, C: {value: $B, expand: true}}, services: [{name: s, variables: {D: 1}}]}`,
       {
         variables: [
@@ -234,7 +234,7 @@ t.test('each fault names the job and the key', async t => {
     ],
     [`a: {script: !reference x}`, /^yaml is not valid/],
     [`a: {script: !reference [1]}`, /^yaml has a `!reference` that is not a list of names/],
-    [`default: {image: a}\nimage: b\na: {${X}}`, 'default:image stands at the root of the file, too: keep one of them'],
+    [`default: {image: a}\nimage: b\na: {${X}}`, 'default:image is also at the root of the file: keep one of them'],
     [`default: {tag: [a]}\na: {${X}}`, 'default unknown key `tag` (did you mean `tags`?)'],
     [`a: {${X}, inherit: {default: [image, tag]}}`, 'jobs:a:inherit:default `tag` is not known (did you mean `tags`?)'],
     [`a: {${X}, rules: x}`, 'jobs:a:rules should be a list of mappings, not text'],
@@ -243,7 +243,7 @@ t.test('each fault names the job and the key', async t => {
     [`a: {${X}, rules: [{when: soon}]}`, /^jobs:a:rules:1:when should be one of/],
     [`a: {${X}, rules: [{changes: []}]}`, 'jobs:a:rules:1:changes should not be empty'],
     [`a: {${X}, rules: [{when: delayed}]}`, /^jobs:a:rules:1:start_in is missing/],
-    [`a: {${X}, rules: [{when: never}], only: [x]}`, 'jobs:a:only cannot stand together with rules'],
+    [`a: {${X}, rules: [{when: never}], only: [x]}`, 'jobs:a:only cannot be combined with rules'],
     [`a: {${X}, when: delayed, start_in: 2 weeks}`, /^jobs:a:start_in should be a duration .* at most 1 week$/],
     [`a: {${X}, start_in: 1 day}`, 'jobs:a:start_in needs `when: delayed`'],
     [`a: {${X}, needs: [build]}\nbiuld: {${X}}`, 'a job: needs `build`, which is not a job (did you mean `biuld`?)'],
@@ -317,13 +317,13 @@ t.test('each fault names the job and the key', async t => {
       'a: {trigger: g/p, needs: [{pipeline: x}]}',
       /^jobs:a:needs:1:job is missing: only a job without script and trigger/
     ],
-    ['a: {needs: {pipeline: x}, image: y}', 'jobs:a:image cannot stand together with needs of a whole pipeline'],
+    ['a: {needs: {pipeline: x}, image: y}', 'jobs:a:image cannot be combined with needs of a whole pipeline'],
     ['a: {needs: [{pipeline: x}, {pipeline: y}]}', 'jobs:a:needs ask for more than one whole pipeline'],
     ['a: {needs: {pipeline: x, optional: true}}', 'jobs:a:needs unknown key `optional`'],
     ['a: {needs: {pipeline: 7}}', /^jobs:a:needs:pipeline should be text, not a number/],
     [
       'a: {needs: {pipeline: x}, when: delayed, start_in: 1 minute}',
-      /^jobs:a:start_in cannot stand together|^jobs:a:needs of a whole pipeline/
+      /^jobs:a:start_in cannot be combined|^jobs:a:needs of a whole pipeline/
     ],
     [`a: {${X}, needs: {project: x}}`, 'jobs:a:needs should be a list of jobs, not a mapping'],
     ['a: {trigger: g/p, needs: [{pipeline: $P, job: b}]}', 'jobs:a:needs of other pipelines need a script'],
@@ -337,7 +337,7 @@ t.test('each fault names the job and the key', async t => {
     ],
     [`a: {${X}, id_tokens: [A]}`, 'jobs:a:id_tokens should be a mapping, not a list'],
     [`a: {${X}, id_tokens: {A: x}}`, 'jobs:a:id_tokens:A should be a mapping with `aud`, not text'],
-    [`a: {${X}, id_tokens: {A: {}}}`, 'jobs:a:id_tokens:A:aud is missing: say whom the token is for'],
+    [`a: {${X}, id_tokens: {A: {}}}`, 'jobs:a:id_tokens:A:aud is missing: name the service that the token is for'],
     [`a: {${X}, id_tokens: {A: {aud: []}}}`, 'jobs:a:id_tokens:A:aud should not be empty'],
     [`a: {${X}, id_tokens: {A: {aud: [x, ""]}}}`, 'jobs:a:id_tokens:A:aud `` should not be empty'],
     [`a: {${X}, id_tokens: {A: {aud: x, sub: y}}}`, 'jobs:a:id_tokens:A unknown key `sub`'],
@@ -347,7 +347,7 @@ t.test('each fault names the job and the key', async t => {
       `a: {${X}, id_tokens: {${Array.from({ length: 21 }, (_, at) => `A${at}: {aud: x}`)}}}`,
       /id_tokens are more than 20$/
     ],
-    ['a: {trigger: g/p, id_tokens: {A: {aud: x}}}', 'jobs:a:id_tokens cannot stand together with trigger'],
+    ['a: {trigger: g/p, id_tokens: {A: {aud: x}}}', 'jobs:a:id_tokens cannot be combined with trigger'],
     [`include: b.yml\na: {${X}}`, 'include `b.yml` includes itself: b.yml → b.yml', { 'b.yml': 'include: b.yml' }],
     [`include: b.yml\na: {${X}}`, /^include:b\.yml yaml is not valid/, { 'b.yml': 'a: [' }]
   ]
@@ -365,7 +365,7 @@ t.test('a key without an effect is a warning', async t => {
   t.strictSame(warnings, ['jobs:a key `release` has no effect here'])
 })
 
-t.test('files of other places', async t => {
+t.test('files from other sources', async t => {
   const other: CiFiles = {
     ...filesOf({ 'x.yml': 'include: y.yml', 'y.yml': `y: {${X}}`, 'loop.yml': 'include: loop.yml' }),
     name: 'g/p:'
@@ -494,7 +494,7 @@ function planOf(text: string, over: Partial<PlanContext> = {}) {
 
 t.test('rules choose jobs', async t => {
   const cases: Record<string, [rules: string, expected: Partial<PlannedBuild> | null]> = {
-    'the first that holds decides': [
+    'the first rule that holds decides': [
       '[{if: $NONE, when: manual}, {if: $SECRET, when: always, allow_failure: true}, {when: never}]',
       { when: 'always', allowFailure: true }
     ],
@@ -563,7 +563,7 @@ t.test('the workflow decides whether there is a pipeline', async t => {
       }
     ]
   })
-  t.equal(planOf(`a: {${X}, stage: .pre}`).kind, 'empty', 'the outer stages alone make no pipeline')
+  t.equal(planOf(`a: {${X}, stage: .pre}`).kind, 'empty', 'only the outer stages make no pipeline')
   t.match(planOf(`z: {${X}, stage: .post}\na: {${X}}\nb: {${X}, stage: .pre}`), {
     stages: ['.pre', 'build', 'test', 'deploy', '.post'],
     builds: [{ name: 'b' }, { name: 'a' }, { name: 'z' }]
@@ -629,7 +629,7 @@ t.test('reports of variables', async t => {
   t.match(parseDotenv(Buffer.from([0x41, 0x3d, 0xff])), { problem: 'is not text in UTF-8' })
 })
 
-t.test('the content of files makes the key of a cache', async t => {
+t.test('the content of files determines the key of a cache', async t => {
   const text = `a: {${X}, cache: [{key: {files: [x, y], prefix: p}}, {key: {files: [x]}}, {key: {files: [none]}}, {key: k}]}`
   const keysOf = (ids: Record<string, string>) => {
     const plan = planOf(text, { fileIds: new Map(Object.entries(ids)) })

@@ -2,7 +2,7 @@ import { parseConfig } from '../../src/ci/config.js'
 import { TEXT_LIMIT } from '../../src/ci/load-yaml.js'
 import t from '../helpers/tap.js'
 
-t.test('the error for text that is not YAML names the place', async t => {
+t.test('the error for text that is not YAML names the position', async t => {
   const cases: [text: string, error: RegExp][] = [
     ['a: [b', /^yaml is not valid: Flow sequence .* \(line 1, column 6\)$/],
     ['a: 1\n\tb: 2', /^yaml is not valid: Tabs .* \(line 2, column 1\)$/],
@@ -68,7 +68,7 @@ t.test('a text that would cost too much is refused', async t => {
   t.equal(wrong.at(-1), 'config has 150 more errors')
 })
 
-t.test('no text makes parseConfig throw', async t => {
+t.test('parseConfig throws for no text', async t => {
   const pieces = [
     'a',
     ':',

@@ -56,7 +56,7 @@ t.test('patterns match like the engine of JavaScript', async t => {
   t.ok(compared > 20_000, `${compared} comparisons`)
 })
 
-t.test('the error for a refused pattern says why', async t => {
+t.test('the error for a refused pattern shows the reason', async t => {
   const cases: Record<string, string> = {
     '/(a/': 'has a `(` without its `)`',
     '/a)/': 'has a `)` without its `(`',
@@ -83,7 +83,7 @@ t.test('the error for a refused pattern says why', async t => {
   t.equal(refPatternProblem(`/${'a'.repeat(255)}/`), undefined)
 })
 
-t.test('patterns that make other engines run for ever end in time', async t => {
+t.test('patterns that make other engines run forever end in time', async t => {
   const text = `${'a'.repeat(254)}b`
   for (const source of [
     '(a+)+$',
@@ -155,5 +155,5 @@ t.test('overlapping times count once', async t => {
   t.equal(spans([0, 100], [10, 20], [30, 40]), 100)
   t.equal(spans([0, 10], [20, 30]), 20)
   t.equal(spans([0, 10], [10, 20]), 20)
-  t.equal(spans([10, 5], [0, 1]), 1, 'a clock set back adds nothing')
+  t.equal(spans([10, 5], [0, 1]), 1, 'a clock that was set back adds nothing')
 })

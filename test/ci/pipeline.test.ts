@@ -49,7 +49,7 @@ t.test('aggregateStatus is right for every set of up to four builds', async t =>
   t.strictSame(BUILD_STATUSES.filter(isComplete), ['success', 'failed', 'canceled', 'skipped'])
 })
 
-t.test('latestBuilds gives the newest build of each name', async t => {
+t.test('latestBuilds returns the newest build of each name', async t => {
   const builds = [3, 1, 2].map(id => ({ id, name: id === 2 ? 'b' : 'a' }))
   t.strictSame(latestBuilds(builds), [
     { id: 2, name: 'b' },
@@ -66,7 +66,7 @@ interface StageBuild extends JudgedBuild {
   readonly allowFailure: boolean
 }
 
-/** A build that moves on while the test runs. */
+/** A build whose status changes while the test runs. */
 type MovingBuild = { -readonly [Field in keyof StageBuild]: StageBuild[Field] }
 
 interface Advance {
@@ -75,7 +75,7 @@ interface Advance {
   readonly status: BuildStatus
 }
 
-/** The stages of a pipeline as its counts tell them. */
+/** The stages of a pipeline as its counts show them. */
 function stagesOf(builds: readonly StageBuild[]): StageCounts[] {
   const latest = latestBuilds(builds)
   return [...new Set(latest.map(build => build.stageIndex))].map(position => ({
@@ -84,7 +84,7 @@ function stagesOf(builds: readonly StageBuild[]): StageCounts[] {
   }))
 }
 
-/** Starts stages until none is due, as the product does with rows. */
+/** Starts stages until no stage is due, as the product does with rows. */
 function advance(builds: readonly StageBuild[]): Advance {
   const latest = latestBuilds(builds).map(build => ({ ...build }))
   const advanced: Advance = { enqueue: [], skip: [], status: 'created' }
@@ -98,7 +98,7 @@ function advance(builds: readonly StageBuild[]): Advance {
   return { ...advanced, status: pipelineStatus(stagesOf(latest)) }
 }
 
-/** The same from the builds themselves, without counts: what the requirement says, word for word. */
+/** The same from the builds themselves, without counts: the wording of the requirement. */
 function expectedAdvance(builds: readonly StageBuild[]): Advance {
   const allowed: Record<BuildWhen, BuildStatus[]> = {
     on_success: ['success', 'skipped'],
@@ -167,7 +167,7 @@ t.test('random pipelines keep all rules until they end', async t => {
     const { enqueue, skip, status } = advance(builds)
     const expected = expectedAdvance(builds)
     if (JSON.stringify(expected) !== JSON.stringify({ enqueue, skip, status }))
-      problems.push('the counts publish otherwise')
+      problems.push('the counts lead to a different result')
     const byId = new Map(builds.map(build => [build.id, build]))
     for (const [ids, becomes] of [[enqueue, 'pending'] as const, [skip, 'skipped'] as const]) {
       for (const id of ids) {
@@ -430,7 +430,7 @@ t.test('variables have their old and new names', async t => {
   t.notOk('CI_COMMIT_BRANCH' in tagged || 'GITLAB_USER_ID' in tagged)
 })
 
-t.test('of two variables the later source wins, and secrets are not public', async t => {
+t.test('the later source of a variable wins, and secrets are not public', async t => {
   const from = (source: string, ...keys: string[]) => keys.map(key => ({ key, value: source }))
   const over: Partial<VariablesInput> = {
     build: { ...input.build, environment: { name: 'prod', slug: 'prod', url: null, action: 'start' } },

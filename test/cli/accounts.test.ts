@@ -89,7 +89,7 @@ t.test('tokens list shows active tokens, and all tokens with --all', async t => 
   )
 })
 
-t.test('tokens reset-private gives a new token, but not with --dry-run', async t => {
+t.test('tokens reset-private creates a new token, but not with --dry-run', async t => {
   const dry = await json<{ would_reset: object }>(['tokens', 'reset-private', 'ada', '--dry-run'])
   t.match(dry, { would_reset: { username: 'ada' } })
   t.notOk('private_token' in dry.would_reset)
@@ -107,7 +107,7 @@ t.test('oauth applications are created, listed and deleted', async t => {
   t.match(made, { application_name: 'board', callback_url: uri, scopes: ['read_user'], confidential: true })
   const login = { grant_type: 'client_credentials', client_id: made.application_id, client_secret: made.secret }
   const token = await app.fastify.inject({ method: 'POST', url: '/oauth/token', payload: login })
-  t.equal(token.statusCode, 200, 'and it works')
+  t.equal(token.statusCode, 200, 'the credentials work')
 
   const said = await run([...create, '--redirect-uri', 'org.example:/cb', '--public'])
   t.match(said.stdout, /^registered application \d+ \(api\)\nclient_id: [0-9a-f]{64}\nclient_secret: [0-9a-f]{64}\n$/)
@@ -120,7 +120,7 @@ t.test('oauth applications are created, listed and deleted', async t => {
 
   t.equal((await run([...create.slice(0, -1), 'javascript:x'])).code, 2)
   t.match(await json([...command, 'delete', String(made.id), '--dry-run']), { would_delete: { id: made.id } })
-  t.equal((await run([...command, 'delete', String(made.id)])).code, 2, 'it asks first')
+  t.equal((await run([...command, 'delete', String(made.id)])).code, 2, 'it needs a confirmation')
   t.match(await json([...command, 'delete', String(made.id), '--yes']), { deleted: { id: made.id } })
   t.equal((await run([...command, 'delete', String(made.id), '--yes'])).code, 3)
   const events = await rows("select via from audit_events where target_type = 'application' order by id")
@@ -197,7 +197,11 @@ t.test('each error is one line with its exit code', async t => {
   const key = (...flags: string[]) => ['keys', 'add', '--user', 'ada', '--title', 'x', ...flags]
   const long = 'x'.repeat(256)
   const cases: [string[], number, RegExp, string?][] = [
-    [token('--expires-in', '2h'), 2, /--expires-in must be at least a day, as tokens expire when a day begins/],
+    [
+      token('--expires-in', '2h'),
+      2,
+      /--expires-in must be at least one day, because tokens expire at the start of a day/
+    ],
     [token('--expires-in', '90'), 2, /--expires-in must be a duration such as/],
     [token('--expires-in', '90d', '--expires-at', '2999-01-01'), 2, /cannot also be provided/],
     [token('--expires-at', 'tomorrow'), 2, /--expires-at must be a day such as 2027-12-31 \(it is "tomorrow"\)/],

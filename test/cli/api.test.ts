@@ -1,4 +1,4 @@
-// `gitstead api`: real calls of the command against the real application.
+// Tests `gitstead api` with real calls to the real application.
 import { execFile } from 'node:child_process'
 import { mkdirSync } from 'node:fs'
 import { createServer, type IncomingMessage, type RequestListener } from 'node:http'
@@ -21,14 +21,14 @@ const admin = await factory.admin({ username: 'boss' })
 const project = await factory.project({ owner: admin, path: 'engine' })
 
 const local = { GITSTEAD_HOME: home, GITSTEAD_DATABASE_URL: databaseUrl }
-/** A call from a machine that has no appliance. */
+/** Calls the API from a machine without an appliance. */
 const far = (args: string[], { token = admin.privateToken, ...options }: CliOptions & { token?: string } = {}) =>
   cli(['api', ...args, '--url', url], {
     ...options,
     environment: { GITSTEAD_HOME: join(home, 'none'), GITSTEAD_TOKEN: token }
   })
 
-/** A server of somebody else; notes what it gets. */
+/** Starts a server that is not an appliance and records its requests. */
 async function strange(t: { teardown(end: () => void): void }, answer: RequestListener) {
   const got: IncomingMessage[] = []
   const listening = createServer((request, reply) => {
@@ -43,7 +43,7 @@ async function strange(t: { teardown(end: () => void): void }, answer: RequestLi
   return { got, at: `http://127.0.0.1:${(listening.address() as AddressInfo).port}` }
 }
 
-t.test('the body goes to standard output as it is, and the exit code tells the status', async t => {
+t.test('the body goes to standard output unchanged, and the exit code reflects the status', async t => {
   const found = await far(['GET', `projects/${admin.username}%2Fengine`])
   t.match(found, { code: 0, stderr: '' })
   t.match(found.json(), { id: project.id })
@@ -59,7 +59,7 @@ t.test('the body goes to standard output as it is, and the exit code tells the s
   t.match((await far(['HEAD', 'user', '-i'])).stdout, /^HTTP\/1\.1 200 OK\n(.+\n)+\n$/)
 })
 
-t.test('fields are a query or a JSON body', async t => {
+t.test('fields become a query or a JSON body', async t => {
   const made = await far([
     'POST',
     'projects',
@@ -100,7 +100,7 @@ t.test('nested fields', async t => {
   }
 })
 
-t.test('what cannot be sent is refused before anything is sent', async t => {
+t.test('an invalid call is refused before anything is sent', async t => {
   const { at, got } = await strange(t, (_, reply) => reply.end())
   const ask = (args: string[], token = 'secret') =>
     cli(['api', ...args], { environment: { GITSTEAD_HOME: home, GITSTEAD_TOKEN: token } })
@@ -123,24 +123,24 @@ t.test('what cannot be sent is refused before anything is sent', async t => {
   t.same(got, [])
 })
 
-t.test('--paginate gives all pages as one list', async t => {
+t.test('--paginate prints all pages as one list', async t => {
   for (let count = 0; count < 3; count++) await factory.user({ username: `paged-${count}` })
   const args = ['GET', 'users?per_page=1', '-f', 'search=paged-', '--paginate']
   const all = await far(args)
   t.equal(all.code, 0, all.stderr)
   const names = (text: string) => (JSON.parse(text) as { username: string }[]).map(({ username }) => username)
   t.same(names(all.stdout), ['paged-2', 'paged-1', 'paged-0'])
-  t.equal(all.stdout.split('\n').length, 6, 'a record is a line')
+  t.equal(all.stdout.split('\n').length, 6, 'one line per record')
   const cut = await far([...args, '--max-pages', '2'])
-  t.match(cut, { code: 1, stderr: /goes on after 2 pages: raise --max-pages/ })
+  t.match(cut, { code: 1, stderr: /has more than 2 pages: raise --max-pages/ })
   t.same(names(cut.stdout), ['paged-2', 'paged-1'])
   t.match((await far([...args, '--json'])).json(), { status: 200, body: [{ username: 'paged-2' }, {}, {}] })
   t.equal((await far(['GET', 'users?search=nobody-at-all', '--paginate'])).stdout, '[\n]\n')
-  t.match(await far(['GET', 'user', '--paginate']), { code: 2, stdout: '', stderr: /no list/ })
+  t.match(await far(['GET', 'user', '--paginate']), { code: 2, stdout: '', stderr: /not a list/ })
   t.match(await far(['GET', 'projects/999999/members', '--paginate']), { code: 3, stdout: /Not Found/ })
 })
 
-t.test('an answer without end is cut, and silence ends', async t => {
+t.test('an endless response is cut, and a silent server times out', async t => {
   const endless = await strange(t, (_, reply) => {
     const more = (left?: Error | null) => left || reply.write('x'.repeat(65_536), more)
     more()
@@ -152,14 +152,14 @@ t.test('an answer without end is cut, and silence ends', async t => {
   const silent = await strange(t, () => undefined)
   t.match(await ask(silent.at, '--timeout', '1'), { code: 5, stderr: /no answer for 1 s/ })
   const bytes = await strange(t, (_, reply) => reply.end(Buffer.from([0xff, 0xfe])))
-  t.match(await ask(bytes.at, '--json'), { code: 1, stdout: /not a text/ })
+  t.match(await ask(bytes.at, '--json'), { code: 1, stdout: /not text/ })
   const moved = await strange(t, (_, reply) => reply.writeHead(302, { location: endless.at }).end())
   t.equal((await ask(moved.at)).code, 1)
-  t.equal(endless.got.length, 2, 'a token follows no redirect')
+  t.equal(endless.got.length, 2, 'the token is not sent to a redirect')
   t.equal((await ask('http://127.0.0.1:1')).code, 5)
 })
 
-t.test('bytes come as they are', async t => {
+t.test('bytes are passed through unchanged', async t => {
   const bytes = Buffer.from(Array.from({ length: 256 }, (_, at) => at))
   const { at } = await strange(t, (_, reply) => reply.end(bytes))
   const { PATH, HOME } = process.env
@@ -169,7 +169,7 @@ t.test('bytes come as they are', async t => {
   t.ok(bytes.equals(stdout))
 })
 
-t.test('--as makes a token for the call, and the audit tells', async t => {
+t.test('--as creates a token for the call, and the audit records it', async t => {
   mkdirSync(join(home, 'run'), { recursive: true })
   noteAddress((app.fastify.server.address() as AddressInfo).port)
   t.teardown(forgetAddress)
@@ -198,5 +198,5 @@ t.test('--as makes a token for the call, and the audit tells', async t => {
   const own = await cli(['api', 'GET', 'user'], { environment: { ...local, GITSTEAD_TOKEN: admin.privateToken } })
   t.match(own.json(), { username: 'boss' })
   forgetAddress()
-  t.match(await as('ada', 'GET', 'user'), { code: 5, stderr: /does not run/ })
+  t.match(await as('ada', 'GET', 'user'), { code: 5, stderr: /is not running/ })
 })

@@ -1,4 +1,4 @@
-// The commands for builds, pipelines and variables, as processes on a real database and real traces.
+// Tests the commands for builds, pipelines and variables with a real database and real traces.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
@@ -28,7 +28,7 @@ await endBuild(one, { trace: 'line 1\n\u001b[32;1m$ make\u001b[0;m\nline 3\n', a
 const statusOf = async ({ id }: { id: number }) =>
   (await row<{ status: string }>('select status from builds where id = ?', [id]))?.status
 
-t.test('builds are listed by their filters, and shown', async t => {
+t.test('builds are listed with filters, and shown', async t => {
   const all = (await run(['builds', 'list', '--project', project.path, '--json'])).json()
   t.match(all, { total: 3, builds: [{ id: byHand.id }, { id: two.id }, { id: one.id, project: project.path }] })
   const part = await run(['builds', 'list', '--status', 'success', '--status', 'failed', '--limit', 1])
@@ -38,7 +38,7 @@ t.test('builds are listed by their filters, and shown', async t => {
   t.match((await run(['builds', 'show', one.id, '--json'])).json(), { id: one.id, status: 'success', trace_size: 33 })
 })
 
-t.test('a trace is printed byte by byte, and as a document', async t => {
+t.test('a trace is printed unchanged, and as JSON', async t => {
   const { code, stdout } = await run(['builds', 'trace', one.id])
   t.equal(code, 0)
   t.equal(stdout, 'line 1\n\u001b[32;1m$ make\u001b[0;m\nline 3\n')
@@ -68,7 +68,7 @@ t.test('a trace is followed to the end of the build', async t => {
 t.test('builds are started by hand, retried, canceled and erased', async t => {
   t.match(await run(['builds', 'play', two.id]), {
     code: 1,
-    stderr: /does not wait to be started by hand: it is failed/
+    stderr: /is not a waiting manual build: its status is failed/
   })
   t.same((await run(['builds', 'play', byHand.id, '--json'])).json(), { played: [byHand.id], failed: [] })
   t.equal(await statusOf(byHand), 'pending')
@@ -100,7 +100,7 @@ t.test('variables are set from standard input, listed without values, and remove
   const { path } = project
   t.match(await run(['variables', 'set', path, 'KEY'], 'one\ntwo\n'), {
     code: 0,
-    stdout: `made variable KEY of ${path}\n`
+    stdout: `created variable KEY of ${path}\n`
   })
   t.same((await run(['variables', 'set', path, 'KEY', '--json'], 'a secret\n')).json(), { key: 'KEY', made: false })
   t.match(await run(['variables', 'set', path, 'no-name'], 'x'), { code: 2, stderr: /^gitstead: key can contain only/ })

@@ -19,14 +19,14 @@ t.test('help lists the commands', async t => {
   }
 })
 
-t.test('an error of usage is one line and exit code 2', async t => {
+t.test('a usage error is one line and exit code 2', async t => {
   const cases: [string[], RegExp][] = [
     [['frobnicate'], /^gitstead: command frobnicate not found: run gitstead help for a list\n$/],
     [
       ['users', 'crate', '--username', 'ada'],
       /^gitstead: command users crate not found: did you mean gitstead users create\?\n$/
     ],
-    [['users', 'list', 'x'], /^gitstead: unexpected argument x: gitstead users list --help shows what it takes\n$/],
+    [['users', 'list', 'x'], /^gitstead: unexpected argument x: see gitstead users list --help\n$/],
     [['help', 'nope'], /^gitstead: command nope not found: run gitstead help for a list\n$/],
     [['stattus', 'x'], /^gitstead: command stattus x not found: did you mean gitstead status\?\n$/],
     [['users', 'create', '--username', 'ada'], /^gitstead: .*Missing required flag.*\n$/],
@@ -35,7 +35,10 @@ t.test('an error of usage is one line and exit code 2', async t => {
     [['status', '--bogus'], /^gitstead: Nonexistent flag: --bogus\n$/],
     [['jobs', 'retry'], /^gitstead: give the numbers of jobs, or --dead for all dead jobs\n$/],
     [['jobs', 'retry', '1', '--dead'], /^gitstead: give the numbers of jobs, or --dead for all dead jobs\n$/],
-    [['db', 'rollback'], /^gitstead: this destroys data: add --yes to do it, or --dry-run to see what would go\n$/]
+    [
+      ['db', 'rollback'],
+      /^gitstead: this destroys data: add --yes to confirm, or --dry-run to see what would be lost\n$/
+    ]
   ]
   for (const [args, expected] of cases) {
     const { code, stdout, stderr } = await cli(args)
@@ -45,13 +48,13 @@ t.test('an error of usage is one line and exit code 2', async t => {
   }
 })
 
-t.test('with --json, an unknown command is a document as well', async t => {
+t.test('with --json, an unknown command is reported as JSON', async t => {
   const { code, json } = await cli(['frobnicate', '--json'])
   t.equal(code, 2)
   t.match(json(), { error: { code: 'usage', message: /^command frobnicate not found/ } })
 })
 
-t.test('a wrong configuration is one line with its path', async t => {
+t.test('an invalid configuration is reported in one line with the key', async t => {
   const home = t.testdir({ 'config.yaml': 'port: 8080\nhooks:\n  alow: []\n' })
   const { code, stderr } = await cli(['status', '--home', home])
   t.equal(code, 1)
@@ -64,13 +67,13 @@ t.test('a wrong configuration is one line with its path', async t => {
   )
 })
 
-t.test('a variable of the environment that names no setting is named', async t => {
+t.test('a command warns about an environment variable that is not a setting', async t => {
   const environment = { GITSTEAD_PROT: '81', GITSTEAD_LOG_LEVEL: 'info', GITSTEAD_SOMETHING_ELSE: '' }
   const { code, stderr } = await cli(['config', 'show', '--home', t.testdir()], { environment })
   t.equal(code, 0)
   t.same(stderr.trim().split('\n'), [
-    'gitstead: warning: GITSTEAD_PROT names no setting: did you mean GITSTEAD_PORT?',
-    'gitstead: warning: GITSTEAD_SOMETHING_ELSE names no setting: `gitstead config show` lists all'
+    'gitstead: warning: GITSTEAD_PROT is not a setting: did you mean GITSTEAD_PORT?',
+    'gitstead: warning: GITSTEAD_SOMETHING_ELSE is not a setting: `gitstead config show` lists all settings'
   ])
 })
 
@@ -86,7 +89,7 @@ t.test('commands that use a database', async t => {
       'long enough\n'
     )
 
-  t.test('users create prints the record with its private token', async t => {
+  t.test('users create prints the user with the private token', async t => {
     const { code, json } = await create('ada', ['--admin', '--password-stdin', '--json'])
     t.equal(code, 0)
     t.match(json(), { username: 'ada', is_admin: true, state: 'active', private_token: /^[\w-]{20}$/ })
@@ -174,7 +177,7 @@ t.test('commands that use a database', async t => {
   })
 })
 
-t.test('while the appliance is down, a command runs the private database for itself', async t => {
+t.test('while the appliance is down, a command starts the private database itself', async t => {
   const home = join(t.testdir(), 'home')
   const create = (name: string) =>
     cli(
@@ -197,7 +200,7 @@ t.test('while the appliance is down, a command runs the private database for its
     both.map(({ code }) => code),
     [0, 0]
   )
-  t.same(both.map(({ stderr }) => stderr).sort(), ['', `gitstead: made a new appliance in ${home}\n`])
+  t.same(both.map(({ stderr }) => stderr).sort(), ['', `gitstead: created a new appliance in ${home}\n`])
   const { code, json } = await cli(['status', '--json'], { environment: { GITSTEAD_HOME: home } })
   t.equal(code, 5)
   t.match(json(), { database: { up: false } })

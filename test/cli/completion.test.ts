@@ -1,4 +1,4 @@
-// The names that a shell proposes: by real bash, from a real appliance, and nothing where there is none.
+// Tests the names that a shell proposes: with real bash and a real appliance, and without an appliance.
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -34,7 +34,7 @@ const application = await createApplication({ name: 'notes', redirect_uri: 'http
 const job = await enqueue('user.forget', { userId: 1 })
 await execute("update jobs set state = 'dead' where id = ?", [job])
 
-t.test('names of records begin with what was typed', async t => {
+t.test('names of records begin with the typed text', async t => {
   t.same(await names('users', 'ad'), ['ada\tAda L.', 'adam\tAdam'])
   t.same(await names('users', 'AD'), [], 'the shell compares exactly')
   t.same(await names('users', 'a%'), [])
@@ -53,7 +53,7 @@ t.test('names of records begin with what was typed', async t => {
   t.same(await names('nothing'), [])
 })
 
-t.test('where no appliance is, or none answers, there are no names and no home is made', async t => {
+t.test('without an appliance that answers there are no names, and no home is created', async t => {
   const folder = join(t.testdir(), 'none')
   t.same(await names('users', '', ['--home', folder], {}), [])
   t.same(await names('backups', '', ['--home', folder], {}), [])
@@ -63,7 +63,7 @@ t.test('where no appliance is, or none answers, there are no names and no home i
   t.same(await names('users', '', [], { ...environment, GITSTEAD_DATABASE_URL: 'mysql://u:p@127.0.0.1:1/x' }), [])
 })
 
-t.test('bash asks for names, and has those that never change by itself', async t => {
+t.test('bash looks up names, and knows fixed names itself', async t => {
   const folder = t.testdir({ bin: {} })
   symlinkSync(join(root, 'bin/gitstead'), join(folder, 'bin/gitstead'))
   writeFileSync(join(folder, 'script'), (await cliProcess(['completion', 'bash'])).stdout)

@@ -1,4 +1,4 @@
-// Tests `config show`, `config check` and `info` as scripts use them.
+// Tests `config show`, `config check` and `info`, as scripts use them.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { folderSize } from '../../src/cli/appliance/folder-size.js'
@@ -14,7 +14,7 @@ interface Setting {
   origin: string
 }
 
-t.test('config show prints each value with its origin, and no password', async t => {
+t.test('config show prints each value with its origin, but no passwords', async t => {
   const home = t.testdir({ 'config.yaml': 'port: 81\ngit:\n  timeout: 7\nlog: {level: warn}\n' })
   const environment = { GITSTEAD_LOG_LEVEL: 'error', GITSTEAD_DATABASE_URL: 'mysql://ada:hunter22@db/gitstead' }
   const { code, stdout, json } = await cli(['config', 'show', '--home', home, '--json'], { environment })
@@ -102,7 +102,7 @@ t.test('info prints versions, counts and sizes', async t => {
   t.equal((await cli(['info'], { environment: away })).code, 5)
 })
 
-t.test('folderSize counts all files below a folder, and ends at its deadline', async t => {
+t.test('folderSize counts all files below a folder, and stops at its deadline', async t => {
   const folder = t.testdir({ a: 'x', deep: { deeper: { b: 'y' } } })
   mkdirSync(join(folder, 'many'))
   for (let at = 0; at < 200; at++) writeFileSync(join(folder, 'many', `f${at}`), 'x')

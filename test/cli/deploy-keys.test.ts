@@ -15,7 +15,7 @@ t.test('deploy keys are added, listed and removed', async t => {
   const { id } = JSON.parse(added.stdout) as { id: number }
   t.match(JSON.parse(added.stdout), { title: 'server', key, can_push: true })
   const everywhere = await run(['deploy-keys', 'add', '--public', '--title', 'mirror'], newKey())
-  t.match(everywhere.stdout, /^deploy key \d+ of all who want it reads \(SHA256:/)
+  t.match(everywhere.stdout, /^deploy key \d+ of all projects reads \(SHA256:/)
   const ofProject = await run(['deploy-keys', 'list', '--project', path, '--json'])
   t.match(JSON.parse(ofProject.stdout), { total: 1, deploy_keys: [{ id, public: false, projects: [path] }] })
   t.match((await run(['deploy-keys', 'list', '--all'])).stdout, /mirror.*public.*\n.*server.*push/)

@@ -1,5 +1,4 @@
-// Runs `gitstead doctor` on homes with faults: it says what is wrong, repairs what is safe, and changes nothing without
-// --fix.
+// Runs `gitstead doctor` on homes with faults: it reports each fault, repairs what is safe, and changes nothing without --fix.
 import {
   chmodSync,
   existsSync,
@@ -211,7 +210,7 @@ t.test('--fix never makes an empty repository where commits were lost', async t 
   await execute('delete from projects where id = ?', [project.id])
 })
 
-t.test('a default branch that does not exist is reported and left alone', async t => {
+t.test('a missing default branch is reported, but not repaired', async t => {
   const project = await factory.project()
   await factory.file(project, 'a.txt', 'a')
   const path = repositoryPath({ id: project.id, storage: 'default' })
@@ -228,7 +227,7 @@ t.test('a default branch that does not exist is reported and left alone', async 
   await execute('delete from projects where id = ?', [project.id])
 })
 
-t.test('--fix writes a HEAD that git cannot read', async t => {
+t.test('--fix repairs a HEAD that git cannot read', async t => {
   const project = await factory.project()
   await factory.file(project, 'a.txt', 'a')
   const path = repositoryPath({ id: project.id, storage: 'default' })
@@ -281,10 +280,10 @@ t.test('the check finds orphans older than a day and leaves their removal to mai
   t.equal(orphansCheck.mend, undefined)
 })
 
-t.test('doctor looks inside', async t => {
+t.test('doctor checks stored content', async t => {
   const context = { all: false, serverUp: false, serverUrl: '', now: new Date() }
 
-  await t.test('repositories: what is missing is found once their files have changed', async t => {
+  await t.test('repositories: missing objects are found after their files have changed', async t => {
     const [project, other] = [await factory.project(), await factory.project()]
     for (const each of [project, other]) await factory.file(each, 'a.txt', `a ${each.id}`)
     await integrityCheck.examine(context)
@@ -303,7 +302,7 @@ t.test('doctor looks inside', async t => {
     t.match(await integrityCheck.examine(context), /^looked into 1 repository,/)
   })
 
-  await t.test('repositories: a ref or a HEAD without its object is found, and --all looks at everything', async t => {
+  await t.test('repositories: a ref or a HEAD without its object is found, and --all checks everything', async t => {
     const project = await factory.project()
     await factory.file(project, 'a.txt', 'a')
     const path = repositoryPath({ id: project.id, storage: 'default' })
@@ -318,7 +317,7 @@ t.test('doctor looks inside', async t => {
     t.match(said, /^looked into [2-9]\d* repositories, 0 unchanged/)
   })
 
-  await t.test('archives and traces: size and bytes, from the first fault on', async t => {
+  await t.test('archives and traces: size and bytes, reported in every run', async t => {
     const project = await factory.project()
     const ci = 'one:\n  script: [make]\n  artifacts: {paths: [a]}\ntwo:\n  script: [make]\n  artifacts: {paths: [a]}\n'
     const [one, two] = await makePipeline(project, ci)
@@ -405,7 +404,7 @@ t.test('doctor looks inside', async t => {
   await execute('delete from projects')
 })
 
-t.test('another server at the port of a stopped home is not taken for its own', async t => {
+t.test('another server at the port of a stopped home is not mistaken for its own', async t => {
   const other = createHttpServer((_, response) => response.end('{"status":"ok"}'))
   await new Promise<void>(resolve => other.listen(0, '127.0.0.1', resolve))
   const { port } = other.address() as { port: number }
@@ -426,7 +425,7 @@ t.test('an old or a newer schema is a fault, and the checks that need the schema
   t.same(old.ill, ['schema'])
   t.match(old.of('jobs'), { ok: true, skipped: true })
   await execute("insert into schema_migrations (name, applied_at) values ('9999-later', ?)", [new Date()])
-  t.match((await doctor()).of('schema'), { ok: false, found: /made by a newer version/ })
+  t.match((await doctor()).of('schema'), { ok: false, found: /created by a newer version/ })
   await execute("delete from schema_migrations where name = '9999-later'")
   await execute("insert into schema_migrations (name, applied_at) values ('0006-administration', ?)", [new Date()])
 })
@@ -447,7 +446,7 @@ t.test('an address that another program uses is a fault', async t => {
   t.teardown(() => server.close())
   const { ill, of } = await doctor([], { ...environment, GITSTEAD_PORT: String(port) })
   t.same(ill, ['address'])
-  t.match(of('address'), { found: `nothing can listen at 127.0.0.1:${port}: EADDRINUSE`, remedy: /another program/ })
+  t.match(of('address'), { found: `cannot listen at 127.0.0.1:${port}: EADDRINUSE`, remedy: /another program/ })
   t.same((await doctor([], { ...environment, GITSTEAD_HOST: '0.0.0.0' })).ill, ['url'])
 })
 
@@ -462,17 +461,17 @@ t.test('the checks work while the appliance is down', async t => {
   const folder = join(t.testdir(), 'home')
   const own = { GITSTEAD_HOME: folder, GITSTEAD_PORT: '0' }
 
-  await t.test('a home that does not exist is not made', async t => {
+  await t.test('a home that does not exist is not created', async t => {
     const { code, ill, of } = await doctor(['--fix'], own)
     t.same(ill, [])
     t.equal(code, 0)
-    t.match(of('database'), { skipped: true, found: 'there is no database yet: the first start makes it' })
+    t.match(of('database'), { skipped: true, found: 'there is no database yet: the first start creates it' })
     t.notOk(existsSync(folder))
   })
 
   await t.test('the private database runs during the checks and stops afterwards', async t => {
     t.equal((await cli(['db', 'migrate'], { environment: own })).code, 0)
-    // An ordinary user of Debian has this PATH, which leads to no folder of mariadbd.
+    // On Debian, an ordinary user has this PATH, which does not contain the folder of mariadbd.
     const { code, of } = await doctor([], { ...own, PATH: '/usr/local/bin:/usr/bin:/bin' })
     t.equal(code, 0)
     t.match(of('database'), { skipped: false, found: /^the private database answers: / })
@@ -487,7 +486,7 @@ t.test('the checks work while the appliance is down', async t => {
     t.equal(code, 1)
     t.same(ill, ['folders'])
     t.match(of('folders'), { details: [/^traces is a broken link/, /^mysql is open to other users/] })
-    t.match(of('database'), { skipped: true, found: /repair first what it needs to start: folders/ })
+    t.match(of('database'), { skipped: true, found: /first repair what it needs to start: folders/ })
     const fixed = await doctor(['--fix'], own)
     t.match(fixed.of('folders'), { ok: false, details: [/^traces is a broken link/] })
     rmSync(join(folder, 'traces'))
@@ -498,7 +497,7 @@ t.test('the checks work while the appliance is down', async t => {
     t.equal(modeOf(join(folder, 'mysql')), 0o700)
   })
 
-  await t.test('--fix does not replace missing or damaged secrets, as only a backup has them', async t => {
+  await t.test('--fix does not replace missing or damaged secrets, because only a backup has them', async t => {
     writeFileSync(join(folder, 'secrets.json'), '{', { mode: 0o600 })
     t.match(await doctor(['--fix'], own), { code: 1, ill: ['secrets'] })
     rmSync(join(folder, 'secrets.json'))

@@ -11,7 +11,7 @@ const { home, databaseUrl } = await testDatabase()
 const run = (...args: string[]) =>
   cli(['oauth', 'grants', ...args], { environment: { GITSTEAD_HOME: home, GITSTEAD_DATABASE_URL: databaseUrl } })
 
-t.test('oauth grants: what a user has granted is listed and taken away', async t => {
+t.test('oauth grants: the grants of a user are listed and revoked', async t => {
   const app = await testApp(t)
   const [ada, bob] = [await factory.user({ username: 'ada' }), await factory.user({ username: 'bob' })]
   const { row: client } = await createApplication({ name: 'notes', redirect_uri: 'https://example.org/' }, someOrigin)
@@ -29,7 +29,7 @@ t.test('oauth grants: what a user has granted is listed and taken away', async t
   })
   t.match((await run('list', 'bob')).stdout, new RegExp(`^${client.id} +notes +api +20`, 'm'))
   const id = String(client.id)
-  t.equal((await run('revoke', 'ada', id)).code, 2, 'nobody can answer')
+  t.equal((await run('revoke', 'ada', id)).code, 2, 'it needs --yes')
   t.match((await run('revoke', 'ada', id, '--dry-run', '--json')).json(), {
     would_revoke: { application_id: client.id }
   })

@@ -1,4 +1,4 @@
-// Which commands make a home, and which folders are no homes.
+// Tests which commands create a home, and which folders are not homes.
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import {
@@ -21,7 +21,7 @@ import { cli } from '../helpers/cli.js'
 import { until } from '../helpers/until.js'
 import { freePort } from '../scenarios/appliance.js'
 
-/** A short path, as the sockets of a home need one. */
+/** Returns a folder with a short path, which the sockets of a home need. */
 function newFolder(t: Test): string {
   const folder = mkdtempSync(join(tmpdir(), 'gitstead-homes-'))
   t.teardown(() => rmSync(folder, { recursive: true, force: true }))
@@ -53,7 +53,7 @@ const READING: readonly (readonly string[])[] = [
   ['api', 'GET', 'version', '--as', 'ada']
 ]
 
-t.test('a command that reads makes no home', async t => {
+t.test('a command that only reads does not create a home', async t => {
   const home = join(newFolder(t), 'typo')
   for (const command of READING) {
     const { code, stdout, stderr } = await cli([...command, '--home', home])
@@ -64,7 +64,7 @@ t.test('a command that reads makes no home', async t => {
   t.notOk(existsSync(home))
 })
 
-t.test('a folder that holds other files is no home', async t => {
+t.test('a folder with other files is not a home', async t => {
   const folder = newFolder(t)
   writeFileSync(join(folder, 'thesis.tex'), 'x')
   const commands = [
@@ -77,12 +77,12 @@ t.test('a folder that holds other files is no home', async t => {
   for (const command of commands) {
     const { code, stderr } = await cli([...command, '--home', folder], { input: 'a long password\n' })
     t.equal(code, 1, command.join(' '))
-    t.match(stderr, /holds other files \(thesis\.tex\): choose an empty folder for the home/)
+    t.match(stderr, /has other files \(thesis\.tex\): choose an empty folder for the home/)
   }
   t.same(readdirSync(folder), ['thesis.tex'])
 })
 
-t.test('a home without its secrets is not given new ones', async t => {
+t.test('a home without its secrets does not get new ones', async t => {
   const home = newFolder(t)
   mkdirSync(join(home, 'mysql'))
   const { code, stderr } = await createUser(home)
@@ -91,7 +91,7 @@ t.test('a home without its secrets is not given new ones', async t => {
   t.same(readdirSync(home), ['mysql'])
 })
 
-t.test('no command hangs on a folder in which nobody can make anything', async t => {
+t.test('no command hangs on a folder in which nobody can create anything', async t => {
   const commands = [
     ['status', '--home', '/proc'],
     ['doctor', '--home', '/proc'],
@@ -102,7 +102,7 @@ t.test('no command hangs on a folder in which nobody can make anything', async t
     ['worker', '--home', '/proc/x/y']
   ]
   for (const command of commands) {
-    // The time limit only ends a command that would never end by itself.
+    // The time limit is only for a command that hangs.
     const { status, signal } = spawnSync(process.execPath, [join(root, 'bin/gitstead'), ...command], {
       env: { PATH: process.env.PATH },
       input: 'a long password\n',
@@ -114,7 +114,7 @@ t.test('no command hangs on a folder in which nobody can make anything', async t
   }
 })
 
-t.test('an empty name of a folder is an error of usage', async t => {
+t.test('an empty folder name is a usage error', async t => {
   const home = newFolder(t)
   const commands = [
     ['backup', 'create', '--to', ''],
@@ -127,12 +127,12 @@ t.test('an empty name of a folder is an error of usage', async t => {
     const place = command.includes('--home') ? [] : ['--home', home]
     const { code, stderr } = await cli([...command, ...place])
     t.equal(code, 2, command.join(' '))
-    t.match(stderr, /^gitstead: .*the name of a file or folder is empty\n$/)
+    t.match(stderr, /^gitstead: .*the name of the file or folder is empty\n$/)
   }
   t.same(readdirSync(home), [])
 })
 
-t.test('no command takes an unfinished restore or an empty folder for a home', async t => {
+t.test('no command mistakes an unfinished restore or an empty folder for a home', async t => {
   const folder = newFolder(t)
   const empty = await cli(['backup', 'list', '--home', folder])
   t.equal(empty.code, 3)
@@ -149,12 +149,12 @@ t.test('no command takes an unfinished restore or an empty folder for a home', a
   t.equal((await cli(['backup', 'list', '--home', folder])).code, 0, 'the backups of a lost home are listed')
 })
 
-t.test('a user who may not read the home is told so', async t => {
+t.test('a user who cannot read the home gets an error that says so', async t => {
   const home = join(newFolder(t), 'home')
   t.equal((await createUser(home)).code, 0)
   chmodSync(home, 0o000)
   t.teardown(() => chmodSync(home, 0o700))
-  // root may read everything, unless it has lost these rights.
+  // root can read everything, unless it has dropped these capabilities.
   const weak = process.getuid?.() === 0 ? ['setpriv', '--bounding-set', '-dac_override,-dac_read_search'] : []
   const commands = [
     ['backup', 'list'],
@@ -176,10 +176,10 @@ t.test('a user who may not read the home is told so', async t => {
   }
 })
 
-t.test('root works in no home of another user, whom its files would stop', async t => {
+t.test('root does not work in a home of another user, who could not use its files', async t => {
   const home = join(newFolder(t), 'home')
   t.equal((await createUser(home)).code, 0)
-  // Only root can give a file away, and nobody else can read the home of another user.
+  // Only root can give a file to another user, and read the home of another user.
   if (process.getuid?.() !== 0) return
   const nobody = 65_534
   for (const path of [home, join(home, 'secrets.json')]) chownSync(path, nobody, nobody)
@@ -197,10 +197,10 @@ t.test('root works in no home of another user, whom its files would stop', async
   for (const command of [['status'], ['stop'], ['logs']]) t.not((await cli([...command, '--home', home])).code, 1)
 })
 
-t.test('only up and db migrate bring an old schema up to date', async t => {
+t.test('only up and db migrate update an old schema', async t => {
   const home = join(newFolder(t), 'home')
   const made = await createUser(home)
-  t.equal(made.stderr, `gitstead: made a new appliance in ${home}\n`)
+  t.equal(made.stderr, `gitstead: created a new appliance in ${home}\n`)
   const back = await cli(['db', 'rollback', '--backup', '--yes', '--json', '--home', home])
   t.equal(back.code, 0, back.stderr)
   const { backups } = (await cli(['backup', 'list', '--json', '--home', home])).json() as { backups: { id: string }[] }
@@ -225,7 +225,7 @@ t.test('only up and db migrate bring an old schema up to date', async t => {
   t.equal((await cli(['users', 'list', '--home', home])).code, 0)
 })
 
-t.test('output that cannot be written is one line', async t => {
+t.test('a failure to write output is reported in one line', async t => {
   const full = openSync('/dev/full', 'w')
   t.teardown(() => closeSync(full))
   for (const command of [['help'], ['config', 'show'], ['config', 'show', '--json'], ['openapi']]) {
@@ -235,11 +235,11 @@ t.test('output that cannot be written is one line', async t => {
       encoding: 'utf8'
     })
     t.equal(status, 1, command.join(' '))
-    t.match(stderr, /^gitstead: the output cannot be written: ENOSPC[^\n]*\n$/)
+    t.match(stderr, /^gitstead: cannot write the output: ENOSPC[^\n]*\n$/)
   }
 })
 
-t.test('the appliance runs on while its log cannot be written', async t => {
+t.test('the appliance keeps running while its log cannot be written', async t => {
   const home = join(newFolder(t), 'home')
   const full = openSync('/dev/full', 'w')
   const port = await freePort()
@@ -264,20 +264,20 @@ t.test('the appliance runs on while its log cannot be written', async t => {
   t.equal((await ended)[0], 0)
 })
 
-t.test('a person at a terminal is asked before anything goes', async t => {
+t.test('a command at a terminal asks before it destroys anything', async t => {
   const home = join(newFolder(t), 'home')
   t.equal((await createUser(home)).code, 0)
   const remove = (answer: string) => atTerminal(['users', 'delete', 'ada', '--home', home], answer)
   t.match(await remove('n'), {
     code: 1,
-    said: /would delete user ada[\s\S]*Go on\? \[y\/N\][\s\S]*nothing was changed/
+    said: /would delete user ada[\s\S]*Continue\? \[y\/N\][\s\S]*nothing was changed/
   })
   t.equal((await cli(['users', 'show', 'ada', '--home', home])).code, 0)
   t.match(await remove('y'), { code: 0, said: /deleted user ada/ })
   t.equal((await cli(['users', 'show', 'ada', '--home', home])).code, 3)
 })
 
-/** Runs a command at a terminal of its own, and gives one answer when it asks. */
+/** Runs a command in its own terminal, and sends one answer when it asks. */
 async function atTerminal(command: readonly string[], answer: string): Promise<{ code: number; said: string }> {
   const line = [process.execPath, join(root, 'bin/gitstead'), ...command].join(' ')
   const child = spawn('env', ['-u', 'NODE_OPTIONS', 'script', '--quiet', '--return', '--command', line, '/dev/null'], {
@@ -287,7 +287,7 @@ async function atTerminal(command: readonly string[], answer: string): Promise<{
   let said = ''
   child.stdout.setEncoding('utf8').on('data', text => (said += text))
   const closed = once(child, 'close')
-  await until('it asks or ends', () => /Go on\?/.test(said) || child.exitCode !== null)
+  await until('it asks or ends', () => /Continue\?/.test(said) || child.exitCode !== null)
   child.stdin.end(`${answer}\n`)
   const [code] = await closed
   return { code, said }

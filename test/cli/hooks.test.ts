@@ -1,4 +1,4 @@
-// Tests the commands for hooks, the audit and jobs as scripts use them.
+// Tests the commands for hooks, the audit and jobs, as scripts use them.
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { loadConfig } from '../../src/config.js'
@@ -123,7 +123,7 @@ t.test('a hook is tested, and its deliveries are shown and repeated', async t =>
     'the token\n'
   )
 
-  t.test('without a worker, hooks test --wait ends and says why', async t => {
+  t.test('without a worker, hooks test --wait times out and says why', async t => {
     const { code, stderr } = await run(['hooks', 'test', String(id), '--wait', '--seconds', '1'])
     t.equal(code, 5)
     t.match(
@@ -139,7 +139,7 @@ t.test('a hook is tested, and its deliveries are shown and repeated', async t =>
     t.match(delivery, { hook_id: id, state: 'pending', attempts: 0, payload, tries: [] })
   })
 
-  t.test('with a worker, hooks test --wait shows the first try', async t => {
+  t.test('with a worker, hooks test --wait shows the first attempt', async t => {
     await runJobs()
     await execute('delete from jobs')
     const failing = run(['hooks', 'test', String(id), '--wait', '--seconds', '600', '--json'])

@@ -1,4 +1,4 @@
-// The commands for issues, labels and milestones on a real database.
+// Tests the commands for issues, labels and milestones with a real database.
 import { createIssue } from '../../src/areas/planning/issues/creation.js'
 import { saveSetting } from '../../src/areas/reach/notifications/settings.js'
 import { execute, rows } from '../../src/db/connect/sql.js'
@@ -37,7 +37,7 @@ t.test('issues are listed, shown, closed and reopened', async t => {
     unchanged: [],
     failed: [{ argument: 99, error: { code: 'not_found' } }]
   })
-  t.match(await run(['issues', 'close', project.path, 1]), { code: 0, stdout: 'closed before: 1\n' })
+  t.match(await run(['issues', 'close', project.path, 1]), { code: 0, stdout: 'already closed: 1\n' })
   t.match((await run(['issues', 'list', '--state', 'closed', '--limit', 1])).stdout, /closed +first/)
   t.match(await run(['issues', 'reopen', project.path, 1]), { stdout: 'reopened 1\n' })
   t.match(await rows("select action, target_name from audit_events where target_type = 'issue' order by id"), [

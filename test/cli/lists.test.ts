@@ -1,4 +1,4 @@
-// `--all` of the lists: everything, in parts.
+// Tests `--all` of the lists, which prints everything, in parts.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
@@ -18,14 +18,14 @@ const run = (...args: string[]) => cli(args, { environment })
 /** More than two parts. */
 const MANY = 2 * PART + 3
 
-/** Inserts rows by one statement; `columns` are expressions of seq. */
+/** Inserts rows with one statement; `columns` are expressions of seq. */
 const fill = (table: string, columns: { [name: string]: string }) =>
   execute(
     `insert into ${table} (${Object.keys(columns).join(', ')})
      select ${Object.values(columns).join(', ')} from ${numbersTo(MANY)}`
   )
 
-t.test('every list gives everything, once and in its order, in both forms', async t => {
+t.test('every list prints everything, once and in order, as a table and as JSON', async t => {
   const user = await factory.user({ username: 'ada' })
   const hook = await createHook({ url: 'https://hooks.example.org/' }, someOrigin)
   await fill('jobs', {
@@ -74,7 +74,7 @@ t.test('every list gives everything, once and in its order, in both forms', asyn
       [...new Set(ids)].sort((one, other) => other - one),
       `${name} are in order`
     )
-    t.equal(stdout.split('\n').length, ids.length + 3, 'a record is a line')
+    t.equal(stdout.split('\n').length, ids.length + 3, 'one line per record')
     const text = await run(...args, '--all')
     t.equal(
       text.stdout.split('\n').length,
@@ -86,11 +86,11 @@ t.test('every list gives everything, once and in its order, in both forms', asyn
   const limited = (await run('jobs', 'list', '--limit', '1', '--json')).json() as { jobs: object[]; total: number }
   const everything = (await run('jobs', 'list', '--all', '--json')).json() as { jobs: object[]; total: number }
   t.equal(limited.total, everything.total)
-  t.same(everything.jobs[0], limited.jobs[0], 'the records have the same form')
+  t.same(everything.jobs[0], limited.jobs[0], 'the records have the same fields')
   t.equal((await run('jobs', 'list', '--all', '--limit', '3')).code, 2)
 })
 
-t.test('a reader that goes ends the list', async t => {
+t.test('a list ends when its reader closes the pipe', async t => {
   const args = ['-u', 'NODE_OPTIONS', process.execPath, join(root, 'bin/gitstead'), 'jobs', 'list', '--all', '--json']
   const child = spawn('env', args, { env: { ...process.env, ...environment }, stdio: ['ignore', 'pipe', 'pipe'] })
   const [chunk] = await once(child.stdout, 'data')

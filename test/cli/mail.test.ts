@@ -1,4 +1,4 @@
-// Tests the commands for mail as scripts use them.
+// Tests the commands for mail, as scripts use them.
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { queueMail } from '../../src/areas/reach/mail/outbox.js'
@@ -21,7 +21,7 @@ const smtp = (port: number, more: NodeJS.ProcessEnv = {}) => ({
   ...more
 })
 
-t.test('mail test shows the conversation, and ends with what became of the mail', async t => {
+t.test('mail test shows the conversation and whether the mail was sent', async t => {
   const server = await smtpServer(t, {
     disabledCommands: ['STARTTLS'],
     authMethods: ['PLAIN'],
@@ -37,7 +37,7 @@ t.test('mail test shows the conversation, and ends with what became of the mail'
   t.equal(sent.code, 0, sent.stderr)
   t.match(
     sent.stdout,
-    /^S: 220 .*^C: EHLO .*^S: 235 .*^C: RCPT TO:<ada@example\.org>.*the server has taken the mail\n$/ms
+    /^S: 220 .*^C: EHLO .*^S: 235 .*^C: RCPT TO:<ada@example\.org>.*the server accepted the mail\n$/ms
   )
   t.notMatch(sent.stdout, /12345678/)
   t.notOk(sent.stdout.includes(Buffer.from(['', 'git', '12345678'].join('\0')).toString('base64')))
@@ -58,10 +58,13 @@ t.test('mail test shows the conversation, and ends with what became of the mail'
   t.equal((await cli(['mail', 'test', 'a@b.c', '--home', nowhere])).code, 3)
   t.notOk(existsSync(nowhere), 'nothing was made')
   const made = t.testdir({ 'secrets.json': '{}' })
-  t.match((await cli(['mail', 'test', 'a@b.c', '--home', made])).stdout, /mail\/test\..*\.eml\nthe mail is a file/)
+  t.match(
+    (await cli(['mail', 'test', 'a@b.c', '--home', made])).stdout,
+    /mail\/test\..*\.eml\nthe mail was only written to a file/
+  )
 })
 
-t.test('what did not go is shown, and goes when somebody says so', async t => {
+t.test('unsent mails are shown, and sent after a retry', async t => {
   const server = await smtpServer(t)
   sendTo(server.port)
   server.refuse.recipient = () => '550 5.1.1 No such user'
@@ -93,7 +96,7 @@ t.test('what did not go is shown, and goes when somebody says so', async t => {
   ])
 })
 
-t.test('doctor has a conversation with the server, and sends nothing', async t => {
+t.test('doctor talks to the server, but sends no mail', async t => {
   const examine = async () => mailCheck.examine({ all: false, serverUp: true, now: new Date(), serverUrl: '' })
   const server = await smtpServer(t, {
     disabledCommands: [],
@@ -102,9 +105,9 @@ t.test('doctor has a conversation with the server, and sends nothing', async t =
   })
   const login = { tls: 'starttls', user: 'git', password: 'right', verify_tls: false }
   sendTo(server.port, login)
-  t.equal(await examine(), `127.0.0.1:${server.port} answers with TLS and takes git`)
+  t.equal(await examine(), `127.0.0.1:${server.port} answers with TLS and accepts the user git`)
   sendTo(server.port, { ...login, password: 'wrong' })
-  await t.rejects(examine, { message: /cannot be sent .*535/, remedy: /mail test/, details: [/^[CS]: /] })
+  await t.rejects(examine, { message: /cannot send mail .*535/, remedy: /mail test/, details: [/^[CS]: /] })
   sendTo(1)
   await t.rejects(examine, { message: /ECONNREFUSED/ })
   sendTo(1, {}, { transport: 'sendmail', sendmail: { path: '/nowhere/sendmail' } })

@@ -1,4 +1,4 @@
-// Tests `gitstead maintenance` as cron calls it, with real processes that hold the lock, are killed, or get a signal.
+// Tests `gitstead maintenance`, as cron calls it, with real processes that hold the lock, are killed, or get a signal.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
@@ -39,11 +39,11 @@ t.test('list shows every task with its next run, and its last run if it has one'
 t.test('run prints one line for a task, and nothing else', async t => {
   await execute("insert into schedule_ticks (task, due_at, created_at) values ('x', '2020-01-01', '2020-01-01')")
   const dry = await run('run', 'old_ticks', '--dry-run')
-  t.match(dry, { code: 0, stderr: '', stdout: /^old_ticks: done, would deal with 1 in \d+\.\d s\n$/ })
+  t.match(dry, { code: 0, stderr: '', stdout: /^old_ticks: done, would process 1 in \d+\.\d s\n$/ })
   t.match(await run('run', 'old_ticks'), {
     code: 0,
     stderr: '',
-    stdout: /^old_ticks: done, dealt with 1 in \d+\.\d s\n$/
+    stdout: /^old_ticks: done, processed 1 in \d+\.\d s\n$/
   })
   t.match((await run('run', 'old_ticks', 'old_jobs', '--json')).json(), {
     running_already: [],
@@ -62,14 +62,14 @@ t.test('run prints one line for a task, and nothing else', async t => {
   })
 })
 
-t.test('a dry run lists the records that it would deal with', async t => {
+t.test('a dry run lists the records that it would process', async t => {
   const project = await factory.project()
   await factory.file(project, 'a.txt', 'a')
   t.match(await run('run', 'repository_upkeep', '--dry-run'), {
     code: 0,
     stderr: '',
     stdout: new RegExp(
-      `^repository_upkeep: done, would deal with 1 in \\d+\\.\\d s\\n  project ${project.id}: no commit graph\\n$`
+      `^repository_upkeep: done, would process 1 in \\d+\\.\\d s\\n  project ${project.id}: no commit graph\\n$`
     )
   })
 })
@@ -92,7 +92,7 @@ t.test('last shows runs, newest first', async t => {
   t.match(await run('last', 'nothing'), { code: 3, stderr: 'gitstead: no task is called "nothing"\n' })
 })
 
-t.test('an error of usage is one line', async t => {
+t.test('a usage error is one line', async t => {
   t.match(await run('run'), { code: 2, stderr: 'gitstead: give the names of tasks, or --all for every task\n' })
   t.match(await run('run', '--all', 'old_ticks'), { code: 2 })
   t.match(await run('run', 'old_ticks', 'nothing'), {
@@ -104,12 +104,12 @@ t.test('an error of usage is one line', async t => {
   t.match(await run('last', '--limit', '0'), { code: 2 })
 })
 
-t.test('a task that fails is exit code 1, with its record', async t => {
+t.test('a failed task gives exit code 1 and prints its record', async t => {
   await execute('alter table schedule_ticks rename to ticks_away')
   const { code, stdout } = await run('run', 'old_ticks', 'old_jobs')
   await execute('alter table ticks_away rename to schedule_ticks')
   t.equal(code, 1)
-  t.match(stdout, /^old_ticks: failed, dealt with 0 in .* s: .*schedule_ticks.*\nold_jobs: done/)
+  t.match(stdout, /^old_ticks: failed, processed 0 in .* s: .*schedule_ticks.*\nold_jobs: done/)
 })
 
 /** Starts a run of expired_sessions that waits, because this process locks the row that the run wants to remove. */
@@ -152,7 +152,7 @@ async function underWay(t: Test) {
 
 type Test = { teardown(fn: () => Promise<void>): void }
 
-t.test('a second run of a task ends at once with exit code 6; other tasks run', async t => {
+t.test('a second run of a task ends at once with exit code 6, but other tasks run', async t => {
   const { ended, letGo } = await underWay(t)
   const second = await run('run', 'expired_sessions')
   t.equal(second.code, 6)
@@ -165,7 +165,7 @@ t.test('a second run of a task ends at once with exit code 6; other tasks run', 
   t.equal((await run('run', 'expired_sessions')).code, 0)
 })
 
-t.test('the lock of a killed process is free at once, and its run is failed', async t => {
+t.test('the lock of a killed process is free at once, and its run has failed', async t => {
   const { child, ended, letGo } = await underWay(t)
   const [first] = await listRuns({ task: 'expired_sessions', limit: 1 })
   child.kill('SIGKILL')
@@ -178,7 +178,7 @@ t.test('the lock of a killed process is free at once, and its run is failed', as
   })
 })
 
-/** How often the main thread of a process had nothing left to do. */
+/** Returns how often the main thread of a process became idle. */
 const sleeps = ({ pid }: ChildProcess) =>
   Number(/^voluntary_ctxt_switches:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1])
 
@@ -187,7 +187,7 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     const { child, ended, letGo } = await underWay(t)
     const before = sleeps(child)
     child.kill(signal)
-    // On a busy machine the answer of the database might else come to the process before the signal does.
+    // Otherwise, on a busy machine, the answer of the database might reach the process before the signal does.
     await until('the signal is handled', () => sleeps(child) > before)
     await letGo()
     t.same(await ended, [1, null])

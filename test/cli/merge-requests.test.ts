@@ -1,4 +1,4 @@
-// The commands for merge requests.
+// Tests the commands for merge requests.
 import { rows } from '../../src/db/connect/sql.js'
 import { makeBranch, makeMergeRequest, makeProject } from '../areas/planning/merge-requests/make-merge-requests.js'
 import { cli } from '../helpers/cli.js'
@@ -15,7 +15,7 @@ await makeMergeRequest(project, { description: 'for all' })
 await makeMergeRequest(project, { source_branch: 'second', title: 'WIP: second' })
 const { username } = project.owner
 
-t.test('they are listed and shown', async t => {
+t.test('merge requests are listed and shown', async t => {
   const list = await run('list', '--project', project.path)
   t.match(list.stdout, /^PROJECT +NUMBER +STATE[^\n]*\n[^ ]+ +2 +opened +WIP: second +second +master[^\n]*\n[^ ]+ +1 /)
   t.match((await run('list', '--state', 'all', '--limit', 1, '--json')).json(), {
@@ -27,13 +27,13 @@ t.test('they are listed and shown', async t => {
   t.match(await run('show', project.path, 9), { code: 3, stderr: 'gitstead: no merge request has the number 9\n' })
 })
 
-t.test('they are closed, reopened and merged', async t => {
+t.test('merge requests are closed, reopened and merged', async t => {
   t.same((await run('close', project.path, 1, 2, 9, '--json')).json(), {
     closed: [1, 2],
     unchanged: [],
     failed: [{ argument: 9, error: { code: 'not_found', message: 'no merge request has the number 9' } }]
   })
-  t.match(await run('close', project.path, 1), { code: 0, stdout: 'closed before: 1\n' })
+  t.match(await run('close', project.path, 1), { code: 0, stdout: 'already closed: 1\n' })
   t.match(await run('reopen', project.path, 1, 2), { code: 0, stdout: 'reopened 1 2\n' })
   t.match(await run('merge', project.path, 1, '--user', 'nobody-at-all'), {
     code: 3,

@@ -1,5 +1,5 @@
-// Checks the files in config/ for service managers, cron and Docker: the commands that they call exist, and they do not
-// forbid what builds need.
+// Checks the files in config/ for service managers, cron and Docker: their commands exist, and they do not forbid what builds
+// need.
 import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -61,7 +61,7 @@ t.test('the sandbox works without new privileges, as the units start it', async 
   try {
     printed = execFileSync('setpriv', [...command, '--json', '--home', home], { encoding: 'utf8', stdio: 'pipe' })
   } catch (error) {
-    // Other checks may fail on this home. Only the check of the sandbox counts here.
+    // Other checks may fail on this home. Only the sandbox check matters here.
     printed = String((error as { stdout: string }).stdout)
   }
   const { checks } = JSON.parse(printed) as { checks: { name: string; ok: boolean }[] }
@@ -71,7 +71,7 @@ t.test('the sandbox works without new privileges, as the units start it', async 
   )
 })
 
-t.test('the command of the service is a valid script of sh', async t => {
+t.test('the command of the service is a valid sh script', async t => {
   const path = join(root, 'config/systemd/gitstead')
   t.equal(statSync(path).mode & 0o777, 0o755)
   execFileSync('sh', ['-n', path])
@@ -85,7 +85,7 @@ t.test('cron calls commands that exist', async t => {
     const calls = callsIn(line.replace(/^(?:\S+\s+){6}/, ''))
     t.ok(calls.length > 0, line)
     for (const call of calls) t.equal(misunderstood(call), undefined, line)
-    t.notMatch(line, '%', 'cron would replace it by a line break')
+    t.notMatch(line, '%', 'cron would replace it with a line break')
   }
 })
 
@@ -135,7 +135,7 @@ t.test('compose starts commands that exist, after the schema', async t => {
   for (const name of ['server', 'worker']) {
     t.match(services[name]?.depends_on, { migrate: { condition: 'service_completed_successfully' } })
   }
-  // The settings must exist: a wrong setting would end the container.
+  // The settings must exist: the container would exit with an unknown setting.
   const values = Object.entries(services.worker?.environment ?? {})
   t.ok(values.length > 0)
   const filled = values.map(([name, value]) => [
@@ -147,12 +147,12 @@ t.test('compose starts commands that exist, after the schema', async t => {
   t.equal(code, 0, stderr)
 })
 
-t.test('nginx stores no push, clone, trace, artifacts and archive on its way', async t => {
+t.test('nginx does not buffer pushes, clones, traces, artifacts and archives', async t => {
   const text = read('config/nginx/gitstead.conf')
   const unbuffered = [...text.matchAll(/location ~ (\S+) \{([^}]*)\}/g)]
     .filter(([, , body = '']) => /proxy_request_buffering off/.test(body) && /proxy_buffering off/.test(body))
     .map(([, pattern = '']) => new RegExp(pattern))
-  // nginx compares decoded paths, so that `ada%2Fengine` has two parts.
+  // nginx compares decoded paths, so `ada%2Fengine` has two parts.
   for (const path of [
     '/ada/engine.git/git-receive-pack',
     '/ada/engine.git/git-upload-pack',

@@ -1,4 +1,4 @@
-// Projects on the command line, over the areas' own rules.
+// Tests the commands for projects, with the rules of the areas.
 import { createHash } from 'node:crypto'
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -80,7 +80,7 @@ t.test('projects list: filters, orders, parts', async t => {
     newest: ['old', 'large', 'small']
   })) {
     t.same(await list('--order', order), [3, ...found])
-    t.same(await list('--order', order, '--all'), [3, ...found], 'in parts as at once')
+    t.same(await list('--order', order, '--all'), [3, ...found], 'the same order in parts and at once')
   }
   t.equal((await list('--order', 'activity', '--all')).at(-1), 'old')
   const text = await run('list', '--namespace', 'lister', '--order', 'size')
@@ -90,7 +90,7 @@ t.test('projects list: filters, orders, parts', async t => {
   t.equal((await run('list', '--inactive', 'soon')).code, 2)
 })
 
-t.test('a list in parts holds each of many equal projects once', async t => {
+t.test('a list in parts contains each of many equal projects once', async t => {
   const owner = await factory.user({ username: 'many' })
   const { id } = await factory.project({ owner })
   await execute(
@@ -108,7 +108,7 @@ t.test('a list in parts holds each of many equal projects once', async t => {
   }
 })
 
-t.test('projects create: for a user, in a group, and what is refused', async t => {
+t.test('projects create: for a user, in a group, and refused calls', async t => {
   const ada = await factory.user({ username: 'ada', projects_limit: 1 })
   const made = await run('create', 'ada/engine', '--description', 'Calculates', '--visibility', 'internal', '--json')
   t.equal(made.code, 0, made.stderr)
@@ -124,7 +124,7 @@ t.test('projects create: for a user, in a group, and what is refused', async t =
   t.match(await run('create', 'machines/x', '--name', 'An X'), { code: 0, stdout: /created project machines\/x/ })
   const other = await factory.user()
   t.match(await run('create', 'machines/y', '--creator', other.username), { code: 2, stderr: /namespace is not valid/ })
-  t.match(await run('create', 'machines/y', '--visibility', 'public'), { code: 2 }, 'wider than the group')
+  t.match(await run('create', 'machines/y', '--visibility', 'public'), { code: 2 }, 'more visible than the group')
   t.match(await run('create', 'machines/y', '--import-url', 'file:///etc'), { code: 2 })
   const file = join(t.testdir({ url: 'https://u:secret@git.example.org/x.git\n' }), 'url')
   const imported = await run('create', 'machines/z', '--import-url-file', file, '--json')
@@ -161,18 +161,18 @@ t.test('projects transfer moves into a group, and the old path leads there', asy
     stderr: 'gitstead: in the group movers, the path has already been taken\n'
   })
   t.match(await run('transfer', project.path, 'ghosts'), { code: 3 })
-  t.match(await run('transfer', project.path, project.owner.username), { code: 3 }, 'a user is no group')
+  t.match(await run('transfer', project.path, project.owner.username), { code: 3 }, 'a user is not a group')
   t.ok((await audited(project.id)).includes('project.transfer command'))
 })
 
-t.test('projects delete counts what goes, asks, and keeps an audit row', async t => {
+t.test('projects delete reports what it deletes, asks first, and keeps an audit row', async t => {
   const [one, other] = [await factory.project(), await factory.project()]
   await factory.member(one, DEVELOPER)
   const dry = await run('delete', one.path, '--dry-run', '--json')
   t.equal(dry.code, 0, dry.stderr)
   t.match(dry.json(), { would_delete: { id: one.id }, commit_count: null, goes: { members: 2, builds: 0 }, forks: 0 })
   t.match((await run('delete', one.path, '--dry-run')).stdout, /^members: 2$/m)
-  t.equal((await run('delete', one.path)).code, 2, 'nobody can answer')
+  t.equal((await run('delete', one.path)).code, 2, 'it needs --yes')
   const done = await run('delete', one.path, 'no/such', other.path, '--yes', '--json')
   t.equal(done.code, 3)
   t.match(done.json(), {
@@ -184,7 +184,7 @@ t.test('projects delete counts what goes, asks, and keeps an audit row', async t
   t.ok(job, 'a job removes the files')
 })
 
-t.test('projects fsck finds what is missing', async t => {
+t.test('projects fsck finds missing objects', async t => {
   const [good, bad, fresh] = [await factory.project(), await factory.project(), await factory.project()]
   for (const project of [good, bad]) await factory.file(project, 'a', 'hello')
   t.match((await run('fsck', good.path, '--contents', '--json')).json(), { state: 'intact', problems: [] })
@@ -207,17 +207,17 @@ t.test('projects fsck --contents finds a byte that the disk has changed', async 
   const path = join(await stored(project.id), 'objects', id.slice(0, 2), id.slice(2))
   rmSync(path)
   writeFileSync(path, 'changed')
-  t.equal((await run('fsck', project.path)).code, 0, 'a quick look does not read it')
+  t.equal((await run('fsck', project.path)).code, 0, 'a quick check does not read it')
   t.match(await run('fsck', project.path, '--contents'), { code: 1, stdout: /damaged/ })
 })
 
-t.test('projects gc packs, and leaves the repository alone while the task runs', async t => {
+t.test('projects gc packs the repository, but not while the task runs', async t => {
   const project = await factory.project()
   await factory.file(project, 'a', 'hello')
   const packed = await run('gc', project.path, '--json')
   t.equal(packed.code, 0, packed.stderr)
   t.match(packed.json(), { before: { packs: 0 }, after: { objects: 0, packs: 1 } })
-  t.match((await run('show', project.path, '--json')).json(), { commit_count: 1 }, 'it counts what is stored')
+  t.match((await run('show', project.path, '--json')).json(), { commit_count: 1 }, 'it counts the stored commits')
   await execute(
     "insert into maintenance_locks (task, holder, lease_until) values ('repository_upkeep', 'x#1#0#0', ?)",
     [new Date(Date.now() + 3_600_000)]

@@ -1,4 +1,4 @@
-// Tests the completions and the man page, which are made from the static data of the commands.
+// Tests the completions and the man page, which are generated from the static data of the commands.
 import { execFileSync } from 'node:child_process'
 import { QUEUES } from '../../src/queue/jobs.js'
 import { cli } from '../helpers/cli.js'
@@ -15,14 +15,14 @@ const printed = async (args: string[]) => {
 t.test('bash completes every word, flag and value of every command', async t => {
   const script = await printed(['completion', 'bash'])
   const folder = t.testdir({ script })
-  /** What bash proposes for the last word of each line. */
+  /** Returns what bash proposes for the last word of each line. */
   const complete = (lines: readonly (readonly string[])[]): string[][] => {
     const asks = lines.map(
       words =>
         `COMP_WORDS=(gitstead ${words.map(word => `'${word}'`).join(' ')}); COMP_CWORD=${words.length}
         _gitstead; echo "\${COMPREPLY[*]}"`
     )
-    // Bash offers compopt only inside a completion by readline, so we replace it.
+    // compopt works only during a completion by readline, so we replace it.
     const program = ['source ./script', 'compopt() { :; }', 'complete -p gitstead', ...asks].join('\n')
     const [registered, ...answers] = execFileSync('bash', ['--norc', '-u'], {
       cwd: folder,
@@ -70,7 +70,7 @@ t.test('bash completes every word, flag and value of every command', async t => 
     }
   })
 
-  t.test('arguments, also when they are typed in part', async t => {
+  t.test('arguments, also when they are partly typed', async t => {
     const cases: [string[], string[]][] = [
       [['u'], ['up', 'users']],
       [
@@ -119,7 +119,7 @@ t.test('the scripts of zsh and fish know every command, flag and value', async t
   }
 })
 
-t.test('completion takes only a shell that it knows', async t => {
+t.test('completion accepts only known shells', async t => {
   for (const args of [['completion'], ['completion', 'tcsh']]) t.equal((await cli(args)).code, 2)
   t.match((await cli(['completion', 'bash', '--json'])).json(), { shell: 'bash', script: /^# bash completion/ })
 })
@@ -142,7 +142,7 @@ t.test('the man page has every command with its flags and examples', async t => 
   }
   t.notMatch(page, '<%=')
   t.notMatch(page, /\P{ASCII}/u)
-  // No text of a command may begin like a request of roff.
+  // No text of a command may look like a request of roff.
   const requests = new Set(page.split('\n').flatMap(line => /^[.'](\S*)/.exec(line)?.[1] ?? []))
   t.same([...requests].sort(), ['PP', 'RE', 'RS', 'SH', 'SS', 'TH', 'TP', 'br', 'fi', 'nf'])
 })
@@ -190,7 +190,7 @@ t.test('docs/reference/commands.md lists every command', async t => {
   t.same(listed.sort(), commands.map(({ words }) => words.join(' ')).sort())
 })
 
-t.test('docs/reference/commands.md says which commands ask before they destroy', async t => {
+t.test('docs/reference/commands.md lists the commands that ask before they destroy something', async t => {
   const rows = [...readText('docs/reference/commands.md').matchAll(/^\| (`.+) \| yes \| .+ \|$/gm)]
   t.same(
     rows.flatMap(([, cell = '']) => commandsIn(cell)).sort(),

@@ -39,7 +39,7 @@ t.test('the registration token', async t => {
   t.not(`${token}\n`, first)
 })
 
-t.test('a runner is registered in advance, and takes builds by the token that is printed', async t => {
+t.test('a registered runner takes builds with the printed token', async t => {
   const { path } = await factory.project()
   const made = await run('register', '--project', path, '--tag', 'arm', '--no-run-untagged', '--json')
   const { id, token } = made.json() as { id: number; token: string }

@@ -1,5 +1,5 @@
-// Which Node.js runs the program: bin/gitstead looks for it, and so does the set-up. Those of the tests are scripts that say who
-// they are.
+// Tests which Node.js runs the program: bin/gitstead looks for it, and so does the set-up. In these tests, Node.js is a script
+// that prints its own path.
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { copyFileSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -18,13 +18,13 @@ const RIGHT = `v${engines.node}.1.0`
 const OTHER = 'v20.20.2'
 const BUILT_IN = 'node_modules/.bin/node'
 
-/** A Node.js that answers `--version`, and otherwise runs `script`. */
+/** Makes a fake Node.js that answers `--version`, and otherwise runs `script`. */
 function makeNode(path: string, version: string, script: string): void {
   mkdirSync(dirname(path), { recursive: true })
   writeFileSync(path, `#!/bin/sh\n[ "$1" = --version ] && echo ${version} && exit\n${script}\n`, { mode: 0o755 })
 }
 
-/** A copy of some programs on a machine that has no Node.js. */
+/** Returns a copy of some programs on a machine without Node.js. */
 function machine(t: Test) {
   const folder = t.testdir({ bin: {}, scripts: {}, usr: {} })
   symlinkSync('/usr/bin/readlink', join(folder, 'usr/readlink'))
@@ -41,7 +41,7 @@ function machine(t: Test) {
   return { folder, program, has, run }
 }
 
-/** Runs a program with this Node.js, which takes itself for another one. */
+/** Arguments that run a program with this Node.js, but with another value of process.version. */
 const asVersion = (version: string, path: string) => [
   `--import=data:text/javascript,Object.defineProperty(process,'version',{value:'${version}'})`,
   path
@@ -50,9 +50,9 @@ const asVersion = (version: string, path: string) => [
 t.test('the command runs on the Node.js of the machine, if it has the right version', async t => {
   const { program, folder, has, run } = machine(t)
   has(BUILT_IN, RIGHT)
-  t.equal(run(program, ['a b', '*']).stdout, `${BUILT_IN} ${program} a b *`, 'the machine has none')
+  t.equal(run(program, ['a b', '*']).stdout, `${BUILT_IN} ${program} a b *`, 'the machine has no Node.js')
   has('usr/node', OTHER)
-  t.equal(run(program).stdout, `${BUILT_IN} ${program}`, 'the machine has another one')
+  t.equal(run(program).stdout, `${BUILT_IN} ${program}`, 'the machine has another version')
   t.equal(run('/bin/sh', [program]).stdout, `${BUILT_IN} ${program}`)
   has('usr/node', RIGHT)
   t.equal(run(program, ['up']).stdout, `usr/node ${program} up`)
@@ -62,7 +62,7 @@ t.test('the command runs on the Node.js of the machine, if it has the right vers
   t.match(run(join(folder, 'usr/gitstead')).stdout, BUILT_IN)
 })
 
-t.test('npm puts the installed one first, and the command takes that of the machine', async t => {
+t.test('npm puts the installed Node.js first in PATH, but the command takes that of the machine', async t => {
   const { program, folder, has, run } = machine(t)
   has(BUILT_IN, RIGHT)
   has('usr/node', RIGHT)
@@ -70,22 +70,22 @@ t.test('npm puts the installed one first, and the command takes that of the mach
   t.match(run(program, [], { PATH, npm_node_execpath: join(folder, 'usr/node') }).stdout, 'usr/node')
 })
 
-t.test('the command says in one line that the set-up is missing', async t => {
+t.test('the command reports in one line that the set-up is missing', async t => {
   const { program, has, run } = machine(t)
   has('usr/node', OTHER)
   const line = `gitstead: Node.js ${engines.node} is missing: run npm run setup`
   t.same(run(program, ['--version']), { status: 1, signal: null, stdout: '', stderr: line })
 })
 
-t.test('the process stays the same, with its end', async t => {
+t.test('the process is replaced, so its exit is that of Node.js', async t => {
   const { program, has, run } = machine(t)
   has(BUILT_IN, RIGHT, 'exit 7')
   t.equal(run(program).status, 7)
   has(BUILT_IN, RIGHT, 'kill -KILL $$')
-  t.equal(run(program).signal, 'SIGKILL', 'no shell is left that would turn it into an exit code')
+  t.equal(run(program).signal, 'SIGKILL', 'no shell turns the signal into an exit code')
 })
 
-t.test('called by another Node.js, the command starts the right one', async t => {
+t.test('started by another Node.js, the command runs the right one', async t => {
   const { program, has, run } = machine(t)
   const command = (...args: string[]) => run(process.execPath, [...asVersion(OTHER, program), ...args])
   has(BUILT_IN, RIGHT)
@@ -98,7 +98,7 @@ t.test('called by another Node.js, the command starts the right one', async t =>
   t.match(run(process.execPath, asVersion(OTHER, program), { PATH: '/usr/bin:/bin' }), { status: 3, stdout: 'ended' })
 })
 
-t.test('the set-up says which Node.js it needs', async t => {
+t.test('the set-up reports which Node.js it needs', async t => {
   const { folder, has, run } = machine(t)
   const path = join(folder, 'scripts/setup.mjs')
   const setUp = (version: string) => run(process.execPath, [...asVersion(version, path), '--no-build'], process.env)
@@ -121,7 +121,7 @@ t.test('the set-up says which Node.js it needs', async t => {
   t.throws(() => rmSync(join(folder, BUILT_IN)), { code: 'ENOENT' }, 'npm would start it first')
 })
 
-t.test('one version of Node.js is named everywhere', async t => {
+t.test('all files name the same version of Node.js', async t => {
   t.match(process.version, new RegExp(`^v${engines.node}\\.`))
   const { packages } = JSON.parse(read('package-lock.json')) as { packages: { [path: string]: { integrity?: string } } }
   const versions = Object.entries(optionalDependencies)

@@ -1,4 +1,4 @@
-// Tests the commands for settings and broadcast messages as scripts use them.
+// Tests the commands for settings and broadcast messages, as scripts use them.
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { execute, row } from '../../src/db/connect/sql.js'
@@ -46,7 +46,7 @@ t.test('settings', async t => {
     t.equal((await run(['settings', 'get', 'restricted_visibility_levels'])).stdout, 'null\n')
   })
 
-  t.test('set takes a value of each type', async t => {
+  t.test('set accepts a value of each type', async t => {
     const args = [
       'default_projects_limit=0',
       'signup_enabled=no',
@@ -90,7 +90,7 @@ t.test('settings', async t => {
     t.match((await run(['settings', 'list', '--changed'])).stdout, /^SETTING .*\nmax_attachment_size +20 +10 +yes\n$/)
   })
 
-  t.test('diff ends with 0 when nothing differs, and with 1 when something does', async t => {
+  t.test('the exit code of diff is 0 when nothing differs, otherwise 1', async t => {
     t.match(await run(['settings', 'diff']), { code: 0, stdout: '' })
     await run(['settings', 'set', 'max_attachment_size', '20'])
     t.match(await run(['settings', 'diff']), { code: 1, stdout: 'max_attachment_size: 10 -> 20\n' })
@@ -105,7 +105,7 @@ t.test('settings', async t => {
     t.same(await stored(), { max_attachment_size: 20 }, 'diff changes nothing')
   })
 
-  t.test('apply sets the values of a file; a second run changes nothing', async t => {
+  t.test('apply sets the values from a file; a second run changes nothing', async t => {
     const text = [
       'default_projects_limit: 25',
       'sign_in_text: |',
@@ -154,7 +154,7 @@ t.test('settings', async t => {
     t.same(await stored(), {})
   })
 
-  t.test('an error is one line: exit code 2, or 3 when get asks for an unknown name', async t => {
+  t.test('an error is one line: exit code 2, or 3 for an unknown name', async t => {
     const cases: [string[], number, string][] = [
       [['set', 'max_attachment_size=5', 'nope=1'], 2, 'nope is not a setting: see gitstead settings list'],
       [['set', 'signup_enabled'], 2, 'write settings as NAME=VALUE, or one setting as NAME VALUE (not signup_enabled)'],
@@ -253,7 +253,7 @@ t.test('broadcasts', async t => {
       [['create', 'x', '--ends-at', '2030-01-01', '--ends-in', '2h'], 2, /cannot also be provided/],
       [['show', '4711'], 3, /^no broadcast message has the number 4711$/],
       [['update', '4711', '--message', 'x'], 3, /^no broadcast message has the number 4711$/],
-      [['update', '4711'], 2, /^give at least one change/],
+      [['update', '4711'], 2, /^specify at least one change/],
       [['delete', '4711', '--dry-run'], 3, /^no broadcast message has the number 4711$/],
       [['delete', 'first'], 2, /^expected a number of at least 1/]
     ]

@@ -1,4 +1,4 @@
-// Commands that take several arguments: each is done and told, and a failure of one stops no other.
+// Tests commands with several arguments: each is handled and reported, and a failure of one does not stop the others.
 import { rows } from '../../src/db/connect/sql.js'
 import { enqueue } from '../../src/queue/enqueue.js'
 import { cli } from '../helpers/cli.js'
@@ -14,7 +14,7 @@ const states = async () =>
     ({ name }) => name
   )
 
-t.test('users are blocked one after another, and the wrong name is told', async t => {
+t.test('users are blocked one after another, and a wrong name is reported', async t => {
   await factory.admin({ username: 'boss' })
   for (const username of ['ada', 'bob', 'eve']) await factory.user({ username })
   const text = await run('users', 'block', 'ada', 'ghost', 'boss', 'bob')
@@ -37,7 +37,7 @@ t.test('users are blocked one after another, and the wrong name is told', async 
 })
 
 t.test('several users are deleted after one --yes, and a dry run deletes none', async t => {
-  t.equal((await run('users', 'delete', 'bob', 'eve')).code, 2, 'nobody can answer')
+  t.equal((await run('users', 'delete', 'bob', 'eve')).code, 2, 'it needs --yes')
   const dry = await run('users', 'delete', 'bob', 'ghost', 'eve', '--dry-run', '--json')
   t.equal(dry.code, 3)
   t.match(dry.json(), {
@@ -74,7 +74,7 @@ t.test('jobs and queues, with the numbers that do not exist', async t => {
   })
 })
 
-t.test('one argument prints and fails as it always did', async t => {
+t.test('a single argument prints its own result or failure', async t => {
   t.match((await run('users', 'show', 'ada', '--json')).json(), { username: 'ada' })
   const missing = await run('users', 'show', 'ghost', '--json')
   t.same(missing.json(), { error: { code: 'not_found', message: 'no user is called "ghost"' } })

@@ -1,9 +1,10 @@
-// Tests `jobs top` in a real terminal: script(1), which every Debian has, makes a pty. Keys go to its standard input.
+// Tests `jobs top` in a real terminal: script(1), which every Debian has, opens a pty. Keys go to its standard input.
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import stringWidth from 'string-width'
 import t, { type Test } from 'tap'
 import { createHook } from '../../src/areas/ground/hooks/hooks.js'
 import { loadConfig, root } from '../../src/config.js'
@@ -11,7 +12,6 @@ import { closeDatabase } from '../../src/db/connect/connection.js'
 import { execute, row } from '../../src/db/connect/sql.js'
 import { startEmbedded } from '../../src/db/embedded/embedded.js'
 import { migrateUp } from '../../src/db/schema/migrate.js'
-import { displayWidth } from '../../src/lib/display-width.js'
 import { compose } from '../../src/product.js'
 import { pausedQueues } from '../../src/queue/administer.js'
 import { enqueue } from '../../src/queue/enqueue.js'
@@ -49,11 +49,11 @@ interface Terminal {
   readonly pid: number
   type(keys: string): void
   resize(columns: number, rows: number): void
-  /** The lines on the screen now. */
+  /** Returns the current lines of the screen. */
   lines(): string[]
   /** Waits until the screen shows a text. */
   sees(text: string | RegExp): Promise<void>
-  /** Everything that the command has written. */
+  /** Returns everything that the command has written. */
   output(): string
   ended(): Promise<number | null>
 }
@@ -104,7 +104,7 @@ async function terminal(t: Test, args: string, settings: NodeJS.ProcessEnv = {})
   }
 }
 
-/** The lines that a terminal shows for this output. The dashboard clears the screen and writes whole lines in place. */
+/** Returns the lines that a terminal shows for this output. The dashboard clears the screen and writes whole lines in place. */
 function screenOf(output: string): string[] {
   const lines: string[] = []
   const entered = output.slice(output.lastIndexOf('\u001B[2J'))
@@ -176,13 +176,13 @@ t.test('a session: panes, an open job, retry, discard, pause, another size, quit
   await top.sees('FAILED IN THE LAST HOUR')
   await until('the frame is whole', () => top.lines().length === 60)
   t.same(
-    top.lines().filter(line => displayWidth(line) > 200),
+    top.lines().filter(line => stringWidth(line) > 200),
     []
   )
   top.resize(60, 16)
   await until('the frame is small', () => top.lines().length === 16)
   t.same(
-    top.lines().filter(line => displayWidth(line) > 60),
+    top.lines().filter(line => stringWidth(line) > 60),
     []
   )
 
@@ -216,7 +216,7 @@ t.test('a search finds an old job among thousands; marked jobs are changed toget
   top.type(' ')
   top.type(' ')
   await top.sees('2 marked')
-  // Somebody else has retried one of them meanwhile.
+  // In the meantime, somebody else has retried one of them.
   await execute("update jobs set state = 'ready' where id = ?", [ids[2] ?? 0])
   top.type('r')
   await top.sees('1 of 2 jobs will be tried again; the others are neither delayed nor dead')
@@ -258,7 +258,7 @@ t.test('a build is opened with the end of its trace, retried and canceled', asyn
   t.equal(await top.ended(), 0)
 })
 
-t.test('a hook that fails is shown, and goes when its receiver answers again', async t => {
+t.test('a failing hook is shown, and disappears when its receiver answers again', async t => {
   const { id } = await createHook({ url: 'https://user:secret@receiver.example.org/in?token=secret' }, someOrigin)
   await execute('update hooks set failures = 4 where id = ?', [id])
   const top = await terminal(t, 'jobs top --interval 1')
@@ -297,7 +297,7 @@ t.test('a signal ends the dashboard and restores the terminal', async t => {
   }
 })
 
-t.test('the dashboard takes the terminal again after it was stopped', async t => {
+t.test('the dashboard takes over the terminal again after it was stopped', async t => {
   const top = await terminal(t, 'jobs top')
   await top.sees('[1 Queues]')
   const tty = readlinkSync(`/proc/${top.pid}/fd/0`)
@@ -306,10 +306,10 @@ t.test('the dashboard takes the terminal again after it was stopped', async t =>
   const before = top.output().length
   process.kill(top.pid, 'SIGTSTP')
   await until('it is stopped', () => state() === 'T')
-  t.match(stty('-a'), / icanon/, 'the keyboard is given back')
+  t.match(stty('-a'), / icanon/, 'the keyboard is restored')
   stty('sane')
   await until('the screen was given back, and is taken again', () => {
-    // script(1) stops with its child, sometimes before it has passed on all of the output, and goes on before it.
+    // script(1) stops together with its child, sometimes before it has passed on all output, and continues before it.
     for (const pid of [top.child.pid ?? top.pid, top.pid]) process.kill(pid, 'SIGCONT')
     const since = top.output().slice(before)
     return since.includes(LEFT) && !since.endsWith(LEFT)
@@ -328,19 +328,19 @@ t.test('the dashboard continues after the database was down', async t => {
   process.kill(database.pid, 'SIGKILL')
   await database.ended
   await top.sees('no answer: the database is not available')
-  t.match(top.lines().join('\n'), /> default +active/, 'the last figures stay')
+  t.match(top.lines().join('\n'), /> default +active/, 'the last values stay')
   top.type('p')
   await top.sees('no answer: the database is not available')
   database = await startEmbedded()
   await enqueue('event.published', eventJob('a'))
-  // The pause is done when the database is back soon enough for its statement, and not done otherwise.
+  // The pause succeeds if the database is back in time for its statement, otherwise it fails.
   await top.sees(/> default +(active|paused) +1/)
   await until('the messages are gone', () => !/no answer|not done/.test(top.lines().join('\n')))
   top.type('q')
   t.equal(await top.ended(), 0)
 })
 
-t.test('with NO_COLOR there are no colours', async t => {
+t.test('with NO_COLOR there are no colors', async t => {
   await deadJob('first')
   const colours = /\u001B\[(3[0-7]|9[0-7]|38;[\d;]+)m/
   const top = await terminal(t, 'jobs top', { NO_COLOR: '1' })
@@ -361,7 +361,7 @@ t.test('--once prints one plain frame, in a terminal and in a pipe', async t => 
   t.equal(piped.code, 0)
   t.notMatch(piped.stdout, /[\u0000-\u0009\u000b-\u001f]/)
   t.match(piped.stdout, /^gitstead jobs top .*\n(.*\n)*.*Error: first is broken/)
-  t.ok(piped.stdout.split('\n').every(line => displayWidth(line) <= 80))
+  t.ok(piped.stdout.split('\n').every(line => stringWidth(line) <= 80))
   const top = await terminal(t, 'jobs top --once')
   t.equal(await top.ended(), 0)
   t.notMatch(top.output(), /\u001B/)
@@ -383,9 +383,9 @@ t.test('each error is one line with its exit code', async t => {
     [['--once', '--url', nobody], 2, /--url needs a token/],
     [['--once', '--url', nobody, '--token-file', '/nowhere'], 2, /cannot be read \(ENOENT\)/],
     [['--once', '--url', nobody, '--token-file', join(token, '../empty')], 2, /the token is empty/],
-    [['--once', '--url', nobody, '--token-file', token, '--token-stdin'], 2, /one source of the token/],
+    [['--once', '--url', nobody, '--token-file', token, '--token-stdin'], 2, /use only one of --token-file/],
     [['--once', '--url', 'nowhere', '--token-file', token], 1, /--url must be/],
-    [['--once', '--url', nobody, '--token-file', token, '--token', 'x'], 2, /one source of the token/],
+    [['--once', '--url', nobody, '--token-file', token, '--token', 'x'], 2, /use only one of --token-file/],
     [['--once', '--url', nobody, '--token', ''], 2, /the token is empty/],
     [['--once', '--url', nobody, '--token', 'x'], 5, /does not answer \(ECONNREFUSED\)/],
     [['--once', '--url', nobody, '--token-file', token], 5, /does not answer \(ECONNREFUSED\)/]

@@ -1,4 +1,4 @@
-// Tests `gitstead up`: each fault of a machine or a home is one clear line, and parts that die are started again.
+// Tests `gitstead up`: each fault of a machine or a home is reported in one clear line, and parts that die are restarted.
 import { once } from 'node:events'
 import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
@@ -9,7 +9,7 @@ import { type Ended, gitstead, makeUser, processesOf, startAppliance } from '../
 import { askApi, eventually } from '../scenarios/client.js'
 import { rowsOf } from '../scenarios/rows.js'
 
-/** A home with a short path, as sockets need one. The test fails when a process still runs on it at the end. */
+/** Returns a home with a short path, which sockets need. The test fails when a process still runs on it at the end. */
 function newHome(t: Test): string {
   const folder = mkdtempSync(join(tmpdir(), 'gitstead-up-'))
   t.teardown(() => {
@@ -21,7 +21,7 @@ function newHome(t: Test): string {
   return join(folder, 'home')
 }
 
-/** Runs `gitstead up` when it should fail. Logs are off, so that only the one line is printed. */
+/** Runs a `gitstead up` that should fail. Logs are off, so that it prints only one line. */
 const up = (home: string, options: Parameters<typeof gitstead>[1] & { port?: number } = {}): Promise<Ended> =>
   gitstead(['up', '--home', home, '--port', String(options.port ?? 0)], {
     ...options,
@@ -35,7 +35,7 @@ function isOneLine(t: Test, ended: Ended, code: number, text: RegExp): void {
   t.match(ended.stderr, text)
 }
 
-/** A folder for PATH with every program except one, which fails: gitstead also looks where the system has its own. */
+/** Returns a folder for PATH in which one program fails: gitstead would find a missing program in the system folders. */
 function pathWithout(t: Test, missing: string): string {
   const folder = t.testdir()
   const programs = [
@@ -60,7 +60,7 @@ function pathWithout(t: Test, missing: string): string {
   return folder
 }
 
-t.test('a wrong configuration is one line', async t => {
+t.test('an invalid configuration is reported in one line', async t => {
   const home = newHome(t)
   mkdirSync(home)
   writeFileSync(join(home, 'config.yaml'), 'queue:\n  leese: 20\n')
@@ -73,18 +73,18 @@ t.test('a wrong configuration is one line', async t => {
   isOneLine(t, await up(home, { environment: { GITSTEAD_HOOKS_ALLOW: '10.0.0.0/99' } }), 1, /hooks\.allow/)
 })
 
-t.test('a port that another program uses is one line', async t => {
+t.test('a port that another program uses is reported in one line', async t => {
   const home = newHome(t)
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
   t.teardown(() => server.close())
   const { port } = server.address() as AddressInfo
   isOneLine(t, await up(home, { port }), 1, new RegExp(`port ${port} .*in use`))
-  t.notOk(existsSync(home), 'nothing was made')
+  t.notOk(existsSync(home), 'nothing was created')
   t.same(processesOf(home), [], 'nothing was started')
 })
 
-t.test('a home of a newer version is one line', async t => {
+t.test('a home of a newer version is reported in one line', async t => {
   const home = newHome(t)
   const appliance = await startAppliance({ home })
   await rowsOf(home, "insert into schema_migrations (name, applied_at) values ('9999-of-the-future', now())")
@@ -92,13 +92,13 @@ t.test('a home of a newer version is one line', async t => {
   isOneLine(t, await up(home), 1, /newer version.*9999-of-the-future/)
 })
 
-t.test('a missing program is one line', async t => {
+t.test('a missing program is reported in one line', async t => {
   const home = newHome(t)
   isOneLine(t, await up(home, { environment: { PATH: pathWithout(t, 'mariadbd') } }), 1, /mariadb-server-core/)
   isOneLine(t, await up(home, { environment: { PATH: pathWithout(t, 'bwrap') } }), 1, /bubblewrap/)
 })
 
-t.test('a home that this user may not use is one line', async t => {
+t.test('a home that this user cannot use is reported in one line', async t => {
   const folder = mkdtempSync(join(tmpdir(), 'gitstead-up-'))
   mkdirSync(join(folder, 'closed'), { mode: 0o500 })
   t.teardown(() => rmSync(folder, { recursive: true, force: true }))
@@ -108,7 +108,7 @@ t.test('a home that this user may not use is one line', async t => {
   isOneLine(t, ended, 1, /EACCES.*--home/)
 })
 
-t.test('a second appliance on the same home is one line', async t => {
+t.test('a second appliance on the same home is reported in one line', async t => {
   const home = newHome(t)
   const appliance = await startAppliance({ home })
   isOneLine(t, await up(home), 1, new RegExp(`another gitstead up \\(process ${appliance.pid}\\)`))
@@ -116,7 +116,7 @@ t.test('a second appliance on the same home is one line', async t => {
   t.equal(await appliance.stop(), 0)
 })
 
-t.test('parts that die are started again', async t => {
+t.test('parts that die are restarted', async t => {
   const home = newHome(t)
   const { private_token: token } = await makeUser(home, 'root', ['--admin'])
   const appliance = await startAppliance({ home, port: 0 })
@@ -136,7 +136,7 @@ t.test('parts that die are started again', async t => {
     await eventually(async () => {
       const { status, headers, json } = await user()
       statuses.add(status)
-      // It was back before anybody asked.
+      // The database was back before the first request.
       const { database } = appliance.processes()
       if (!statuses.has(503) && database !== undefined && database !== killed) killed = kill('database')
       if (status === 503) {
@@ -149,13 +149,13 @@ t.test('parts that die are started again', async t => {
     t.equal((await fetch(`${url}/-/readiness`)).status, 200)
   })
 
-  await t.test('the server: a new one listens at the same port', async t => {
+  await t.test('the server: the new process listens at the same port', async t => {
     const dead = kill('server')
     await eventually(async () => (await user().catch(() => undefined))?.status === 200)
     t.not(appliance.processes().server, dead)
   })
 
-  await t.test('the worker: a new one takes its jobs', async t => {
+  await t.test('the worker: the new process takes its jobs', async t => {
     const dead = kill('worker')
     await eventually(async () => {
       const { json } = await askApi<{ processes: { pid: number }[] }>({ url, token }, 'GET', '/bgjobs/process_metrics')
@@ -170,7 +170,7 @@ t.test('parts that die are started again', async t => {
   })
 })
 
-t.test('when gitstead up is killed, its children and the database end, and a new one starts', async t => {
+t.test('when gitstead up is killed, its children and the database end, and a new appliance can start', async t => {
   const home = newHome(t)
   const appliance = await startAppliance({ home })
   await appliance.kill()

@@ -1,4 +1,4 @@
-// Tests the commands for users as scripts use them: with --json and exit codes.
+// Tests the commands for users, as scripts use them: with --json and exit codes.
 import { spawn } from 'node:child_process'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -21,7 +21,7 @@ t.test('users', async t => {
   const boss = await factory.admin({ username: 'boss' })
   const ada = await factory.user({ username: 'ada', email: 'ada@example.org' })
 
-  t.test('list --dormant: without a sign-in, a token or git since then', async t => {
+  t.test('list --dormant: only users without a sign-in, use of a token or use of git since then', async t => {
     const ago = (days: number) => new Date(Date.now() - days * 86_400_000)
     const make = async (username: string, signedIn: Date | null, used: Date | null) => {
       const { id } = await factory.user({ username })
@@ -50,7 +50,7 @@ t.test('users', async t => {
     for (const username of ['awake-git', 'awake-web']) await run(['delete', username, '--yes'])
   })
 
-  t.test('create takes every attribute', async t => {
+  t.test('create accepts every attribute', async t => {
     const { code, json } = await run(
       [
         'create',
@@ -106,7 +106,7 @@ t.test('users', async t => {
     t.equal((await run(['list', '--active', '--blocked'])).code, 2)
   })
 
-  t.test('show and set take a username, a mail address or a number', async t => {
+  t.test('show and set accept a username, a mail address or a number', async t => {
     const set = await run(['set', 'ada@example.org', '--name', 'Ada L.', '--admin', '--projects-limit', '5', '--json'])
     t.equal(set.code, 0)
     t.match(set.json(), { username: 'ada', name: 'Ada L.', is_admin: true, projects_limit: 5 })
@@ -123,7 +123,7 @@ t.test('users', async t => {
     const cases: [string[], number, RegExp][] = [
       [['show', 'nobody'], 3, /^gitstead: no user is called "nobody"\n$/],
       [['set', 'nobody', '--bio', 'x'], 3, /^gitstead: no user is called "nobody"\n$/],
-      [['set', 'ada'], 2, /^gitstead: give at least one attribute to change.*\n$/],
+      [['set', 'ada'], 2, /^gitstead: specify at least one attribute to change.*\n$/],
       [['set', 'ada', '--username', 'BOSS'], 4, /^gitstead: Username has already been taken\n$/],
       [['set', 'ada', '--email', 'not one'], 2, /^gitstead: email is invalid\n$/],
       [['set', 'ada', '--bio', 'x'.repeat(256)], 2, /^gitstead: bio is too long.*\n$/],
@@ -247,7 +247,7 @@ t.test('users', async t => {
     t.same(found, { users: 250, hashes: 250, namespaces: 250, tokens: 250, told: 250 })
   })
 
-  t.test('import with mail, and users whose address is confirmed by command', async t => {
+  t.test('import with mail, and users whose address is confirmed by a command', async t => {
     const { code } = await run(['import', '-', '--mail'], 'username,email,name\nmailed,mailed@example.org,M\n')
     t.equal(code, 0)
     const told = await rows<{ payload: string }>(
@@ -268,7 +268,7 @@ t.test('users', async t => {
       confirmed_at: Date,
       email_confirmed_at: Date
     })
-    t.equal((await run(['confirm', username])).stdout, `nothing of user ${username} waits to be confirmed\n`)
+    t.equal((await run(['confirm', username])).stdout, `user ${username} has no unconfirmed address\n`)
     t.equal((await run(['confirm', 'nobody-at-all'])).code, 3)
     const audited = await rows("select id from audit_events where action = 'email.confirm' and target_name = ?", [
       username
@@ -276,7 +276,7 @@ t.test('users', async t => {
     t.equal(audited.length, 2)
   })
 
-  t.test('import keeps the users before a line that breaks the rest of the file', async t => {
+  t.test('import keeps the users before a line that makes the rest of the file unreadable', async t => {
     const input = 'username,email,name\nbefore,before@example.org,B\nq,"q@example.org,Q\nr,r@example.org,R\n'
     const { code, json } = await run(['import', '-', '--json'], input)
     t.equal(code, 1)

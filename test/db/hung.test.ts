@@ -12,13 +12,13 @@ import { testApp } from '../helpers/app.js'
 import { testDatabase } from '../helpers/database.js'
 import { until } from '../helpers/until.js'
 
-// This file stops its database, so it needs one of its own.
+// This file stops its database, so it needs a separate one.
 delete process.env.GITSTEAD_TEST_SERVER
 process.env.GITSTEAD_METRICS_ALLOW = '127.0.0.1'
 const { databaseUrl } = await testDatabase()
 limitStatements(0.5)
 
-t.test('a database that hangs is away', async t => {
+t.test('a database that hangs counts as away', async t => {
   const app = await testApp(t)
   const user = await app.make.user()
   const file = await row<{ path: string }>('select @@pid_file as path')
@@ -27,7 +27,7 @@ t.test('a database that hangs is away', async t => {
   t.teardown(() => signal('SIGCONT'))
 
   signal('SIGSTOP')
-  // More than the pool has connections, so that some wait for one.
+  // More requests than the pool has connections, so that some of them wait.
   const asked = await Promise.all(Array.from({ length: 20 }, () => app.as(user).get('/projects')))
   for (const answer of asked) {
     t.equal(answer.statusCode, 503)
@@ -40,7 +40,7 @@ t.test('a database that hangs is away', async t => {
   await t.rejects(
     transact(() => Hook.count()),
     Unavailable,
-    'and models know it'
+    'models fail as well'
   )
 
   signal('SIGCONT')
@@ -54,13 +54,13 @@ t.test('a transaction whose database hangs ends', async t => {
   const writing = transact(async () => {
     await execute("insert into schema_lock (id, holder, expires_at) values (7, '', now())")
     process.kill(pid, 'SIGSTOP')
-    // Each thread stops by itself, and the one of this connection may be the last.
-    await until('it stands still', () => processStatus(pid)?.state === 'T')
+    // Each thread stops separately, and the thread of this connection may be the last.
+    await until('the server has stopped', () => processStatus(pid)?.state === 'T')
     await execute("update schema_lock set holder = 'x' where id = 7")
   })
   await t.rejects(writing, Unavailable)
   process.kill(pid, 'SIGCONT')
-  await until('nothing is kept', async () => {
+  await until('nothing was written', async () => {
     const found = await row('select id from schema_lock where id = 7').catch(() => 'away')
     return found === undefined
   })
@@ -77,7 +77,7 @@ t.test('a statement that takes too long is ended, on the server as well', async 
   })
 })
 
-t.test('a row that another client holds is no hung database', async t => {
+t.test('a row that another client has locked does not count as a hung database', async t => {
   await execute("insert into schema_lock (id, holder, expires_at) values (8, '', now())")
   const url = new URL(databaseUrl)
   const other = await createConnection({

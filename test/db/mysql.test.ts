@@ -1,12 +1,15 @@
-// Holds what MySQL wants of statements and MariaDB does not mind, for the test run has MariaDB. Each rule is a fault that MySQL 9.7 has
-// found.
+// Checks requirements of MySQL that MariaDB does not have, because the tests run on MariaDB. Each rule is for an error
+// that occurred with MySQL 9.7.
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { root } from '../../src/config.js'
 import { migrations } from '../../src/db/migrations/list.js'
 import t from '../helpers/tap.js'
 
-/** Words that MySQL 9.7 reserves and MariaDB 10.11 does not. A column of this name needs backticks, unless a table is named before it. */
+/**
+ * Words that MySQL 9.7 reserves and MariaDB 10.11 does not. A column with such a name needs backticks, unless its table
+ * is named before it.
+ */
 const RESERVED =
   'cube|cume_dist|dense_rank|empty|external|first_value|function|get|grouping|groups|io_after_gtids|io_before_gtids|json_table|lag|last_value|lateral|lead|library|nth_value|ntile|of|optimizer_costs|percent_rank|qualify|rank|row_number|stored|system|tablesample|virtual|window'
 
@@ -15,11 +18,11 @@ const sources = readdirSync(folder, { recursive: true, encoding: 'utf8' })
   .filter(path => /\.tsx?$/.test(path))
   .map(path => ({ path, text: readFileSync(join(folder, path), 'utf8') }))
 
-/** The places in the sources that have the pattern. */
+/** Returns the places in the sources that match the pattern. */
 const places = (pattern: RegExp) =>
   sources.flatMap(({ path, text }) => [...text.matchAll(pattern)].map(([found]) => `${path}: ${found}`))
 
-t.test('no column has a reserved word for a name', async t => {
+t.test('no column has a reserved word as its name', async t => {
   const pattern = new RegExp(
     `^\\s*(?:add column )?(${RESERVED})\\s+(?:\\w*int|\\w*char|\\w*text|boolean|datetime|\\w*binary|\\w*blob)\\b.*`,
     'gim'
@@ -30,11 +33,11 @@ t.test('no column has a reserved word for a name', async t => {
   )
 })
 
-t.test('no function is used that MySQL has given up', async t => {
+t.test('no function is used that MySQL has removed', async t => {
   t.same(places(/\b(?:md5|sha1?)\((?:\?|'|[\w.]+\)|concat|if\()/gi), [])
 })
 
-t.test('columns of information_schema get names, because MySQL gives its own in capitals', async t => {
+t.test('columns of information_schema get names, because MySQL returns them in capitals', async t => {
   const selects = sources.flatMap(({ path, text }) =>
     [...text.matchAll(/select\s((?:(?!\bselect\b|;).)*?)\sfrom\s+information_schema\./gis)].map(([, columns = '']) => ({
       path,
@@ -51,6 +54,6 @@ t.test('columns of information_schema get names, because MySQL gives its own in 
   t.same(unnamed, [])
 })
 
-t.test('no table of numbers that only MariaDB has', async t => {
+t.test('no statement uses the tables of numbers that only MariaDB has', async t => {
   t.same(places(/\bseq_\d+_to_/g), [])
 })

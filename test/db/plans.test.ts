@@ -1,5 +1,5 @@
-// Hot statements find their rows by the index that was made for them, and sort nothing. The tests ask the database
-// itself, with so many rows that no other plan looks better to it.
+// Frequent statements find their rows with the index that was made for them, and sort nothing. The tests read the plans
+// of the database itself, with so many rows that it prefers no other plan.
 import type { Actor } from '../../src/access/actor.js'
 import { listBuilds } from '../../src/areas/ci/builds/builds.queries.js'
 import { runningBuilds } from '../../src/areas/ci/builds/running.queries.js'
@@ -50,7 +50,7 @@ t.test('a claim reads along its index', async t => {
   t.same(sorts(plan), [])
 })
 
-t.test('a claim finds the lanes with ready jobs by one index step each', async t => {
+t.test('a claim finds the lanes with ready jobs with one index step each', async t => {
   const process = await registerProcess({ queues: ['hooks'], concurrency: 1 })
   for (const lane of [1, 2]) {
     const payloads = Array.from({ length: 3000 }, (_, deliveryId) => ({ deliveryId }))
@@ -92,7 +92,7 @@ t.test('the dashboard', async t => {
     t.equal(stepOf(about(/queue_minutes/), 'queue_minutes')?.key, 'PRIMARY')
   })
 
-  t.test('reads running builds only', async t => {
+  t.test('reads only running builds', async t => {
     const step = stepOf(about(/from builds/), 'b')
     t.equal(step?.key, 'builds_queue')
     t.ok((step?.rows ?? Number.POSITIVE_INFINITY) < 100)
@@ -155,7 +155,7 @@ t.test('builds', async t => {
   }
 })
 
-t.test('a runner that asks for a build', async t => {
+t.test('a runner that requests a build', async t => {
   const shared = (await plansOf(async () => findWaitingBuilds(await builtInRunner(), 10))).find(({ statement }) =>
     /tag_list_hash/.test(statement)
   )
@@ -167,13 +167,13 @@ t.test('a runner that asks for a build', async t => {
     t.equal(stepOf(shared, 'b')?.key, 'PRIMARY')
   })
 
-  t.test('looks at running builds alone', async t => {
+  t.test('reads only running builds', async t => {
     const step = stepOf(shared, 'r')
     t.equal(step?.key, 'builds_queue')
     t.ok((step?.rows ?? Number.POSITIVE_INFINITY) < 100)
   })
 
-  t.test('finds abandoned and overdue builds by the same index', async t => {
+  t.test('finds abandoned and overdue builds with the same index', async t => {
     const plans = await plansOf(async () => {
       const runner = await builtInRunner()
       await findAbandonedBuilds(runner, 10)
@@ -231,7 +231,7 @@ t.test('merge requests', async t => {
     [{ page: 40 }, 'merge_requests_created']
   ] as const) {
     t.test(`by ${JSON.stringify(query)}`, async t => {
-      // The second time, a far page begins at a place.
+      // The second time, a far page begins at a known place.
       const twice = async () => [
         await listMergeRequests(1, query, actor(7)),
         await listMergeRequests(1, query, actor(7))
@@ -261,14 +261,14 @@ t.test('deliveries of a hook', async t => {
       t.equal(found.length, state ? 1 : 4)
       for (const step of found) {
         t.equal(step.key, 'hook_deliveries_waiting')
-        t.notMatch(step.Extra, /filesort/, 'the index gives them in order')
+        t.notMatch(step.Extra, /filesort/, 'the index returns them in order')
       }
       t.equal(stepOf(plan, 'd')?.key, 'PRIMARY')
     })
   }
 })
 
-t.test('hooks that hear of an event: those of the instance and of its project', async t => {
+t.test('hooks of an event: those of the instance and of its project', async t => {
   const [plan] = await plansOf(() =>
     deliverEvent('key', {
       system: { event: 'tag_push', payload: () => ({}) },

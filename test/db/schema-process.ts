@@ -1,4 +1,4 @@
-// Brings the schema up to date in its own process, and reports what it applied.
+// Updates the schema in a separate process, and reports the applied migrations.
 import { closeDatabase } from '../../src/db/connect/connection.js'
 import { migrateUp } from '../../src/db/schema/migrate.js'
 

@@ -1,4 +1,4 @@
-// Objects that anybody may push and that no tool of ours writes: each is read, and takes bounded memory.
+// Objects that anybody may push and that no usual tool writes: each can be read, and takes bounded memory.
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { readCommit, readTag, readTree } from '../../src/git/objects/objects.js'
@@ -18,7 +18,7 @@ const write = (type: string, content: Buffer | string) =>
 const tree = ask('rev-parse', 'master^{tree}')
 const head = (author = 'A <a@example.com> 1 +0000') => `tree ${tree}\nauthor ${author}\ncommitter ${author}\n`
 
-t.test('a message of megabytes is kept as its beginning, which tells how long it is', async t => {
+t.test('only the beginning of a message of megabytes is kept, with a note of its length', async t => {
   for (const size of [MESSAGE_LIMIT + 2, 3_000_000]) {
     const id = write('commit', `${head()}\n${'é'.repeat(size / 2)}`)
     const { message = '', messageIsCut } = (await readCommit(repository, id)) ?? {}
@@ -35,13 +35,13 @@ t.test('a message of megabytes is kept as its beginning, which tells how long it
   t.equal(read?.messageIsCut, true)
 })
 
-t.test('a message that ends like a cut one is not cut', async t => {
+t.test('a message that ends like a shortened one is not shortened', async t => {
   const text = 'Words\n\n[shortened: the whole message has 99999 bytes]\n'
   const { message, messageIsCut } = parseCommit('', Buffer.from(`${head()}\n${text}`))
   t.same({ message, messageIsCut }, { message: text, messageIsCut: false })
 })
 
-t.test('names and dates are within limits', async t => {
+t.test('names and dates are limited', async t => {
   const dateOf = (seconds: string) =>
     parseCommit('', Buffer.from(`${head(`A <a@example.com> ${seconds} +0000`)}\n`)).committedDate.toISOString()
   t.equal(dateOf('253402300799'), '9999-12-31T23:59:59.000Z')
@@ -65,7 +65,7 @@ function rawTree(entries: [mode: string, name: string][]): Buffer {
   )
 }
 
-t.test('names are found in trees of any size, and all entries are read in their order', async t => {
+t.test('names are found in trees of any size, and all entries are read in order', async t => {
   const odd: [string, string][] = [
     ['40000', 'a'],
     ['100644', 'a.b'],
@@ -100,7 +100,7 @@ t.test('names are found in trees of any size, and all entries are read in their 
   }
 })
 
-t.test('a tree in another order than git’s, and an incomplete one', async t => {
+t.test('a tree that is not in git’s order, and an incomplete one', async t => {
   const entries = Array.from({ length: 3000 }, (_, at) => rawTree([['100644', `file ${at}`]]))
   const unsorted = await openTree(Buffer.concat(entries.reverse()))
   t.ok(unsorted.find('file 17'))
@@ -111,7 +111,7 @@ t.test('a tree in another order than git’s, and an incomplete one', async t =>
   }
 })
 
-t.test('a folder of many entries stays small in memory, and is the same object at the second look', async t => {
+t.test('a folder with many entries stays small in memory, and the second read returns the same object', async t => {
   const raw = rawTree(Array.from({ length: 200_000 }, (_, at): [string, string] => ['100644', `file-${at}.txt`]))
   const id = write('tree', raw)
   const first = await readTree(repository, id)
@@ -119,7 +119,7 @@ t.test('a folder of many entries stays small in memory, and is the same object a
   t.equal(await readTree(repository, id), first)
 })
 
-t.test('an object that is missing is damage, and does not read as absent', async t => {
+t.test('a missing object is reported as damage, not as absent', async t => {
   const missing = 'b'.repeat(40)
   const inner = write('tree', Buffer.concat([Buffer.from('40000 lost\0'), Buffer.from(missing, 'hex')]))
   const commit = write('commit', `tree ${inner}\nauthor A <a@e> 1 +0000\ncommitter A <a@e> 1 +0000\n\nm\n`)
@@ -130,17 +130,17 @@ t.test('an object that is missing is damage, and does not read as absent', async
   await t.rejects(findEntry(repository, rootless, 'README'), { name: 'DamagedRepository' })
 })
 
-t.test('a ref that git passes over is damage', async t => {
+t.test('a ref that git ignores is reported as damage', async t => {
   const damaged = await repositoryWith(t, 11)
   const file = join(damaged, 'refs/heads/master')
   const value = readFileSync(file)
   t.equal(await refValue(damaged, 'refs/heads/nowhere'), null)
   t.equal(await resolveCommit(damaged, 'nowhere'), null)
   writeFileSync(file, '')
-  await t.rejects(refValue(damaged, 'refs/heads/master'), { name: 'DamagedRepository' }, 'empty after a loss of power')
+  await t.rejects(refValue(damaged, 'refs/heads/master'), { name: 'DamagedRepository' }, 'empty after a power cut')
   await t.rejects(resolveCommit(damaged, 'master'), { name: 'DamagedRepository' })
   writeFileSync(file, `${'c'.repeat(40)}\n`)
-  await t.rejects(resolveCommit(damaged, 'master'), { name: 'DamagedRepository' }, 'of an object that is lost')
+  await t.rejects(resolveCommit(damaged, 'master'), { name: 'DamagedRepository' }, 'of a lost object')
   rmSync(file)
   writeFileSync(join(damaged, 'packed-refs'), `# pack-refs with: sorted \n${'c'.repeat(40)} refs/heads/master\n`)
   await t.rejects(resolveCommit(damaged, 'master'), { name: 'DamagedRepository' }, 'in packed-refs')

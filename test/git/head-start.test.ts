@@ -1,4 +1,4 @@
-// Git begins with a push while it still comes, and holds nothing that anybody else wants.
+// Git begins with a push while it is still arriving, and holds nothing that others need.
 import { randomBytes } from 'node:crypto'
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -30,14 +30,14 @@ t.teardown(async () => {
 t.beforeEach(() => void loadConfig({ home }))
 
 const MIB = 1024 * 1024
-/** A busy machine may be as slow as a slow client: only the test of one looks at the pace. */
+/** A busy machine may look like a slow client, so only the test of a slow client checks the pace. */
 const NEVER = 600_000
 const REF = 'refs/tags/x'
 const content = randomBytes(6 * MIB)
 const id = idOf('blob', content)
 const pack = packOf([{ type: BLOB, content }])
 
-/** A push whose bytes come when the test sends them. */
+/** Begins a push whose bytes arrive when the test sends them. */
 async function begin(t: Test, { value = id, look = NEVER, admit = async () => {} } = {}) {
   const repository = await repositoryWith(t)
   const input = new PassThrough()
@@ -45,7 +45,7 @@ async function begin(t: Test, { value = id, look = NEVER, admit = async () => {}
   const request = await readPushCommands(input)
   const arriving: Arriving = readArriving(request.rest, 100 * MIB, 'too large')
   const { spool } = arriving
-  /** The value of the ref when git was about to get the first byte. */
+  /** The value of the ref just before git got the first byte. */
   const admissions: (string | null)[] = []
   const headStart = giveHeadStart(repository, {
     spool,
@@ -63,7 +63,7 @@ async function begin(t: Test, { value = id, look = NEVER, admit = async () => {}
     await arriving.whole
     return await headStart.take()
   }
-  /** Lets git finish the push, as the door of the server does. */
+  /** Lets git finish the push, as the server does. */
   const finish = async (coming = come()) => {
     const begun = await coming
     const { output, done } = await receivePack(repository, {
@@ -86,20 +86,20 @@ const nothingLeft = async (repository: string) => {
   return readdirSync(join(repository, 'objects')).filter(name => name.startsWith('tmp_'))
 }
 
-t.test('git works on a push that still comes, and changes refs when everything has come', async t => {
+t.test('git works on a push that is still arriving, and changes refs when everything has arrived', async t => {
   const { repository, send, finish, admissions } = await begin(t)
   t.equal(slotCounts().running, 0)
   send(0, 3 * MIB)
   await until('git has begun', () => slotCounts().running === 1)
-  await until('its changes are noted', () => admissions.length === 1)
+  await until('its changes are recorded', () => admissions.length === 1)
   t.same(admissions, [null], 'before any ref has changed')
   send(3 * MIB)
   t.match(await finish(), { early: true, ...accepted })
   t.same(await nothingLeft(repository), [])
-  await until('the file is gone', () => spooledBytes() === 0)
+  await until('the file is closed', () => spooledBytes() === 0)
 })
 
-t.test('a client that becomes slow gives its slot back, and its push is done when it has come', async t => {
+t.test('a client that becomes slow loses its slot, and its push is handled when it has arrived', async t => {
   const { repository, send, finish } = await begin(t, { look: 500 })
   send(0, 3 * MIB)
   await until('git has begun', () => slotCounts().running === 1)
@@ -109,7 +109,7 @@ t.test('a client that becomes slow gives its slot back, and its push is done whe
   t.same(await nothingLeft(repository), [])
 })
 
-t.test('somebody who waits for the slot gets it at once', async t => {
+t.test('a caller that waits for the slot gets it at once', async t => {
   loadConfig({ home, git: { max_processes: 1 } })
   const { send, finish } = await begin(t)
   send(0, 3 * MIB)
@@ -123,7 +123,7 @@ t.test('somebody who waits for the slot gets it at once', async t => {
   t.match(await done, { early: false, ...accepted })
 })
 
-t.test('a push that has come is not ended for others', async t => {
+t.test('a push that has arrived is not ended for others', async t => {
   loadConfig({ home, git: { max_processes: 1 } })
   const { send, come, finish } = await begin(t)
   send(0, 3 * MIB)
@@ -136,13 +136,13 @@ t.test('a push that has come is not ended for others', async t => {
   ;(await next)()
 })
 
-t.test('no slot is taken when none is free, nor for deletions, nor for a small push', async t => {
+t.test('no slot is taken when none is free, for deletions, or for a small push', async t => {
   loadConfig({ home, git: { max_processes: 1 } })
   const busy = await begin(t)
   const release = await takeSlot({ repository: '/other' })
   busy.send(0)
   const { arriving } = busy
-  await until('it has come', () => arriving.spool.size > pack.length)
+  await until('it has arrived', () => arriving.spool.size > pack.length)
   t.same(slotCounts(), { running: 1, waiting: 0 })
   release()
   t.match(await busy.finish(), { early: false, ...accepted })
@@ -160,12 +160,12 @@ t.test('no slot is taken when none is free, nor for deletions, nor for a small p
   small.arriving.spool.release()
 })
 
-t.test('git ends with a push that is cut off or refused, and nothing is left', async t => {
+t.test('git ends when a push is cut off or refused, and nothing is left', async t => {
   const cut = await begin(t)
   cut.send(0, 3 * MIB)
   await until('git has begun', () => slotCounts().running === 1)
-  cut.input.destroy(new Error('the client has gone'))
-  await t.rejects(cut.arriving.whole, { message: 'the client has gone' })
+  cut.input.destroy(new Error('the client has left'))
+  await t.rejects(cut.arriving.whole, { message: 'the client has left' })
   t.same(await nothingLeft(cut.repository), [])
   t.equal(await cut.headStart.take(), null)
   const refused = await begin(t)
@@ -176,13 +176,13 @@ t.test('git ends with a push that is cut off or refused, and nothing is left', a
   refused.arriving.spool.release()
 })
 
-t.test('what git changes although the push does not come to its end is told', async t => {
-  // The pack ends, and the request goes on.
+t.test('changes that git makes although the push is cut off are reported', async t => {
+  // The pack ends, but the request continues.
   const { send, input, headStart, arriving, repository } = await begin(t)
   send(0)
   await until('git has changed the ref', async () => (await refValue(repository, REF)) === id)
-  input.destroy(new Error('the client has gone'))
-  await t.rejects(arriving.whole, { message: 'the client has gone' })
+  input.destroy(new Error('the client has left'))
+  await t.rejects(arriving.whole, { message: 'the client has left' })
   headStart.drop()
   const begun = await headStart.take()
   t.ok(begun)
@@ -196,14 +196,14 @@ t.test('what git changes although the push does not come to its end is told', as
   t.same(await done, [{ ref: REF, ok: true, reason: null }])
 })
 
-t.test('git gets nothing of a push whose changes cannot be noted', async t => {
+t.test('git gets nothing of a push whose changes cannot be recorded', async t => {
   const { send, input, headStart, arriving, repository } = await begin(t, {
     admit: async () => {
       throw new Error('the database is away')
     }
   })
   send(0)
-  await until('it has come', () => arriving.spool.size > pack.length)
+  await until('it has arrived', () => arriving.spool.size > pack.length)
   input.end()
   await arriving.whole
   t.equal(await headStart.take(), null)
@@ -212,14 +212,14 @@ t.test('git gets nothing of a push whose changes cannot be noted', async t => {
   arriving.spool.release()
 })
 
-t.test('a push gets processor time by its size', async t => {
+t.test('a push gets processor time according to its size', async t => {
   const most = config().git.processor_limit
   t.equal(pushProcessorLimit(16 * 1024), 61)
   t.equal(pushProcessorLimit(50 * MIB), 360)
   t.equal(pushProcessorLimit(1000 * MIB), most)
   const repository = await repositoryWith(t)
   const git = await startGit(['-c', 'alias.wait=!read line', 'wait'], { repository, processor: 500 })
-  const child = await until('its child runs', () => childOf(git.pid))
+  const child = await until('its child is running', () => childOf(git.pid))
   t.same([git.pid, child].map(processorLimit), ['500', '500'])
   await git.limitProcessor(70)
   t.same([git.pid, child].map(processorLimit), ['70', '70'])

@@ -1,4 +1,4 @@
-// Builds a repository with a history, with git's own fast-import.
+// Creates a repository with a history, using git fast-import.
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import type { Test } from 'tap'
@@ -16,7 +16,7 @@ const environment = {
   GIT_COMMITTER_EMAIL: 'ann@example.com'
 }
 
-/** Runs git as a stock client does. */
+/** Runs git as a standard client does. */
 export function git(cwd: string, args: string[], input?: string | Buffer): string {
   return execFileSync('git', args, { cwd, env: environment, input, stdio: 'pipe', maxBuffer: 1 << 28 })
     .toString()
@@ -28,7 +28,7 @@ export { environment }
 const person = (at: number) => `committer Ann Author <ann@example.com> ${1_600_000_000 + at * 60} +0200\n`
 const text = (content: string) => `data ${Buffer.byteLength(content)}\n${content}\n`
 
-/** Makes `count` commits on master: a merge of a side branch every ten, files in folders, a rename every fifty. */
+/** Returns `count` commits on master: a merge of a side branch every ten, files in folders, a rename every fifty. */
 export function stream(count: number, folders = 20): string {
   const parts: string[] = []
   for (let at = 1; at <= count; at++) {
@@ -46,7 +46,8 @@ export function stream(count: number, folders = 20): string {
 }
 
 /**
- * Makes the last commit on master, with odd names, a symlink, a script, a submodule, binary and large files; and tags.
+ * Returns the last commit on master, with odd names, a symlink, a script, a submodule, binary and large files; and
+ * tags.
  */
 function oddities(): (string | Buffer)[] {
   const big = Buffer.alloc(3 * 1024 * 1024, 'big line\n')
@@ -69,7 +70,7 @@ function oddities(): (string | Buffer)[] {
   ]
 }
 
-/** Creates a bare repository with such a history; without `count` the repository is empty. */
+/** Creates a bare repository with this history; without `count` the repository is empty. */
 export async function repositoryWith(t: Test, count = 0): Promise<string> {
   const path = join(t.testdir(), 'one.git')
   await createRepository(path)

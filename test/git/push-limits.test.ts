@@ -1,4 +1,4 @@
-// Requests of clients of git that are larger than the appliance allows, or than git can work with.
+// Requests of git clients that are larger than the appliance allows, or than git can handle.
 import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { loadConfig } from '../../src/config.js'
@@ -24,7 +24,7 @@ function limit(t: Test, values: Record<string, string>): void {
 
 const CAPABILITIES = 'report-status side-band-64k'
 
-/** Pushes a pack to a new repository; gives the answer, and the results that the appliance records. */
+/** Pushes a pack to a new repository. Returns the answer, and the results that the appliance records. */
 async function push(t: Test, pack: Buffer, { id = 'a'.repeat(40), capabilities = CAPABILITIES } = {}) {
   const repository = await repositoryWith(t)
   const body = Buffer.concat([pktLine(`${ZERO} ${id} refs/tags/x\0 ${capabilities}\n`), FLUSH, pack])
@@ -48,7 +48,7 @@ t.test('a push within the limits is accepted', async t => {
   t.equal(await refValue(repository, 'refs/tags/x'), id)
 })
 
-t.test('a push of too many objects is refused by name', async t => {
+t.test('a push of too many objects is refused with the name of the limit', async t => {
   limit(t, { GITSTEAD_GIT_MAX_PUSH_OBJECTS: '2' })
   for (const capabilities of [CAPABILITIES, 'report-status']) {
     const { answer, results } = await push(t, packOf([text('one')], 4_000_000_000), { capabilities })
@@ -58,7 +58,7 @@ t.test('a push of too many objects is refused by name', async t => {
   }
 })
 
-t.test('a push of too many bytes is refused by name', async t => {
+t.test('a push of too many bytes is refused with the name of the limit', async t => {
   limit(t, { GITSTEAD_GIT_MAX_PUSH_SIZE: '1000' })
   const { answer } = await push(t, Buffer.concat([packOf([text('one')]), Buffer.alloc(1500)]))
   t.match(answer, /ng refs\/tags\/x the push has more than 1000 bytes \(git\.max_push_size\)/)
@@ -68,7 +68,7 @@ t.test('a push of too many bytes is refused by name', async t => {
   t.match(refusal.toString(), /ng refs\/tags\/x no/, 'a push that is refused anyway keeps its reason')
 })
 
-t.test('a small pack that needs gigabytes is refused by name', async t => {
+t.test('a small pack that needs gigabytes is refused with the name of the limit', async t => {
   limit(t, { GITSTEAD_GIT_MEMORY_LIMIT: String(128 * 1024 * 1024) })
   const base = Buffer.alloc(16 * 1024 * 1024 - 1)
   const bomb = repeatingDelta({ id: idOf('blob', base), size: base.length }, base.length, 190)
@@ -82,7 +82,7 @@ t.test('a small pack that needs gigabytes is refused by name', async t => {
   }
 })
 
-t.test('a fetch request says nothing twice', async t => {
+t.test('repeated lines of a fetch request are removed', async t => {
   const [one, other] = ['a'.repeat(40), 'b'.repeat(40)]
   const lines = [`want ${one} side-band-64k\n`, `want ${one}\n`, `have ${one}\n`, `have ${other}\n`, `have ${one}\n`]
   const body = Buffer.concat(

@@ -241,7 +241,7 @@ t.test('history: last commit of a path, ranges, ancestors', async t => {
   await t.rejects(isAncestor(repository, 'e'.repeat(40), head), { name: 'GitFailure', code: 128 })
 })
 
-t.test('a thousand reads at the same time succeed although the readers are killed', async t => {
+t.test('a thousand concurrent reads succeed although the readers are killed', async t => {
   const ids = ask('rev-list', '--objects', 'master')
     .split('\n')
     .map(line => line.slice(0, 40))
@@ -260,7 +260,7 @@ t.test('a thousand reads at the same time succeed although the readers are kille
   t.equal(readerCount() <= 2, true)
 })
 
-t.test('large objects do not stop the questions behind them', async t => {
+t.test('large objects do not block the questions behind them', async t => {
   const path = `${t.testdir()}/large.git`
   await createRepository(path)
   const sizes = [1024 * 1024, 1024 * 1024 + 1, 20 * 1024 * 1024]

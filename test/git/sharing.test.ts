@@ -1,4 +1,4 @@
-// Shares: of slots by clients and repositories, and of one answer by clients that clone the same.
+// How clients and repositories share slots, and how clients with the same request share one answer.
 import { appendFileSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -35,12 +35,12 @@ const settled = async (promise: Promise<unknown>) => {
   return done
 }
 
-t.test('a client never gets the last slot while it has others', async t => {
+t.test('a client that has slots never gets the last one', async t => {
   loadConfig({ home, git: { memory: MEMORY, max_processes: 16, max_processes_per_repository: 4 } })
   const greedy = Array.from({ length: 20 }, (_, at) => long('greedy', `/repository-${at}`))
-  t.equal(slotCounts().running, 6, 'alone it gets half of the slots for long processes')
+  t.equal(slotCounts().running, 6, 'a single client gets half of the slots for long processes')
   const releases = [await long('second', '/repository-0'), await long('third', '/repository-0')]
-  t.equal(slotCounts().running, 8, 'others come at once')
+  t.equal(slotCounts().running, 8, 'others start at once')
   const waiting = long('fourth', '/repository-0')
   t.notOk(await settled(waiting), 'but one repository has its own limit')
   for (const release of releases) release()
@@ -67,7 +67,7 @@ t.test('a free slot goes to the client that has the fewest', async t => {
   t.same(slotCounts(), { running: 0, waiting: 0 })
 })
 
-t.test('one repository leaves short slots to others, which come first', async t => {
+t.test('one repository leaves short slots to others, which start first', async t => {
   loadConfig({ home, git: SMALL })
   const short = (repository: string) => takeSlot({ repository })
   const held = [await short('/1'), await short('/1')]
@@ -78,7 +78,7 @@ t.test('one repository leaves short slots to others, which come first', async t 
       release()
     })
   const third = come('/1')
-  t.notOk(await settled(third), 'one gets half of them')
+  t.notOk(await settled(third), 'one repository gets half of them')
   held.push(await short('/2'), await short('/3'))
   const others = [come('/2'), come('/4')]
   held.pop()?.()
@@ -89,7 +89,7 @@ t.test('one repository leaves short slots to others, which come first', async t 
   t.same(slotCounts(), { running: 0, waiting: 0 })
 })
 
-t.test('a client does not fill the line', async t => {
+t.test('a client does not fill the queue', async t => {
   loadConfig({ home, git: SMALL })
   const held = [await long('a', '/1'), await long('a', '/2'), await long('b', '/3')]
   const waiting = Array.from({ length: 4 }, () => long('a', '/4'))
@@ -101,12 +101,12 @@ t.test('a client does not fill the line', async t => {
   t.same(slotCounts(), { running: 0, waiting: 0 })
 })
 
-t.test('processes whose limits do not fit into the memory wait, and short ones have a share of their own', async t => {
+t.test('processes whose limits do not fit into the memory wait, and short ones have a separate share', async t => {
   const MIB = 1024 * 1024
   loadConfig({ home, git: { memory_limit: 128 * MIB, memory: 1200 * MIB, max_processes: 16 } })
   const first = [await long('a', '/1'), await long('b', '/2')]
   const third = long('c', '/3')
-  t.notOk(await settled(third), 'two with a child each take seven sixteenths of it')
+  t.notOk(await settled(third), 'two with a child each take seven sixteenths of the memory')
   const short = await takeSlot({ repository: '/4' })
   const other = takeSlot({ repository: '/4' })
   t.notOk(await settled(other), 'one short process takes an eighth')
@@ -134,7 +134,7 @@ async function ask(repository: string, request: Buffer): Promise<Readable> {
   return output
 }
 
-t.test('identical clones share one answer, as long as no ref moves', async t => {
+t.test('identical clones share one answer until a ref moves', async t => {
   const repository = await repositoryWith(t, 60)
   loadConfig({ home })
   const request = cloneRequest(git(repository, ['rev-parse', 'master']))
@@ -159,6 +159,6 @@ t.test('a client that leaves does not end the answer of the others', async t => 
   first.destroy()
   const whole = await buffer(second)
   t.ok(whole.includes('PACK'))
-  t.ok(whole.subarray(-4).equals(FLUSH), 'to its end')
+  t.ok(whole.subarray(-4).equals(FLUSH), 'until its end')
   t.ok(whole.equals(await buffer(await ask(repository, request))))
 })

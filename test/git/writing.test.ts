@@ -28,7 +28,7 @@ async function write(repository: string, made: NewCommit) {
 const isClean = (repository: string) =>
   git(repository, ['fsck', '--strict', '--full', '--no-dangling', '--no-progress']) === ''
 
-t.test('accepts valid ref names only', async t => {
+t.test('accepts only valid ref names', async t => {
   const good = [
     'refs/heads/master',
     'refs/heads/a/b',
@@ -150,7 +150,7 @@ t.test('git reads back the commits that were written', async t => {
   t.ok(isClean(repository))
 })
 
-t.test('content that git must not get is refused or cleaned', async t => {
+t.test('content that git must not read is refused or cleaned', async t => {
   const repository = await repositoryWith(t)
   const { id } = await commit(repository, null, [file('a/b'), file('c')])
   const wrong: [FileChange[], string][] = [
@@ -188,7 +188,7 @@ t.test('content that git must not get is refused or cleaned', async t => {
   t.ok(isClean(repository))
 })
 
-t.test('names that are not UTF-8, submodules and links survive a change beside them', async t => {
+t.test('names that are not UTF-8, submodules and links survive changes of other entries', async t => {
   const repository = await repositoryWith(t, 60)
   const head = git(repository, ['rev-parse', 'master'])
   const { id } = await commit(repository, head, [file('lib/new.txt'), { action: 'delete', path: 'empty' }])
@@ -201,7 +201,7 @@ t.test('names that are not UTF-8, submodules and links survive a change beside t
   )
 })
 
-t.test('a ref changes only from its exact value, and several refs change all together', async t => {
+t.test('a ref changes only from its exact value, and several refs change together', async t => {
   const repository = await repositoryWith(t, 20)
   const [one = '', two = ''] = git(repository, ['rev-list', 'master']).split('\n')
   const a = 'refs/heads/a'
@@ -244,7 +244,7 @@ t.test('twenty writers of one branch: one wins each round, nothing is lost', asy
   t.ok(isClean(repository))
 })
 
-t.test('a large push is packed again with a bitmap, small ones are not', async t => {
+t.test('a large push is repacked with a bitmap, small ones are not', async t => {
   const path = await repositoryWith(t, 700)
   t.ok(await needsBitmap(path))
   await repackRepository(path)

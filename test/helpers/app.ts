@@ -1,5 +1,4 @@
-// The entrance for API tests: the production application, users who send requests, and a factory that makes missing
-// parents.
+// The entry point for API tests: the production application, users who send requests, and a factory that makes missing parents.
 import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fastify'
 import { config } from '../../src/config.js'
 import { buildApp } from '../../src/server/app.js'
@@ -67,7 +66,7 @@ interface Built {
 
 let last: Built | undefined
 
-/** Tests share an application, which takes 0.3 s to build, as long as the configuration is the same but for its home. */
+/** Tests share an application, which takes 0.3 s to build, while the configuration is the same except for its home. */
 async function theApp(): Promise<Built> {
   const settings = JSON.stringify({ ...config(), home: null, database: null })
   if (last?.settings === settings) return last
@@ -79,7 +78,7 @@ async function theApp(): Promise<Built> {
   return built
 }
 
-/** One that listened closes for good. */
+/** An application that has listened closes for good. */
 async function release(built: Built): Promise<void> {
   built.uses -= 1
   if (built.uses > 0 || (built === last && !built.fastify.server.listening)) return

@@ -1,5 +1,5 @@
-// A browser as far as forms need one: it keeps cookies, follows no redirect by itself, and fills in forms. It talks to a real
-// listener over HTTP.
+// A browser, as far as forms need one: it keeps cookies, follows no redirect by itself, and fills in forms. It connects to a
+// real listener over HTTP.
 import type { FastifyInstance } from 'fastify'
 
 export interface Answer {
@@ -11,11 +11,11 @@ export interface Answer {
 
 export interface Form {
   readonly action: string
-  /** The values with which the form comes, of its fields that are not empty. */
+  /** The initial values of the form, of its fields that are not empty. */
   readonly fields: readonly (readonly [name: string, value: string])[]
 }
 
-/** Starts listening. Gives the address of the application. */
+/** Starts listening. Returns the address of the application. */
 export async function listen(app: FastifyInstance): Promise<string> {
   await app.listen({ port: 0, host: '127.0.0.1' })
   const address = app.server.address()
@@ -59,7 +59,7 @@ export class Browser {
     return this.post(action, { ...Object.fromEntries(fields), ...values })
   }
 
-  /** Signs in by the page, as a text browser does: without telling an origin. */
+  /** Signs in through the page, as a text browser does: without sending an origin. */
   async signIn(
     { username, password }: { username: string; password: string },
     path = '/users/sign_in'

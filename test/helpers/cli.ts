@@ -23,7 +23,7 @@ const resultOf = (result: Omit<CliResult, 'json'>): CliResult => ({
   json: () => JSON.parse(result.stdout) as Record<string, unknown>
 })
 
-/** A command gets nothing of this process's configuration except what the test gives. */
+/** A command gets nothing of this process's configuration except what the test passes. */
 function environmentOf(given: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const { PATH, HOME, TMPDIR } = process.env
   return { PATH, HOME, TMPDIR, ...given }
@@ -33,8 +33,8 @@ let host: ChildProcess | undefined
 let last: Promise<unknown> = Promise.resolve()
 
 /**
- * Runs a command to its end. All commands of a test file run in one process beside the test, one after another. Tests of what a
- * process does (its signals, terminal, memory, or several at once) take `cliProcess`.
+ * Runs a command to its end. All commands of a test file run in one separate process, one after another. Tests about a process
+ * itself (its signals, terminal, memory, or several at once) use `cliProcess`.
  */
 export function cli(args: readonly string[], { input = '', environment = {} }: CliOptions = {}): Promise<CliResult> {
   const result = last.then(() => ask({ args, environment: environmentOf(environment), input }))
@@ -64,7 +64,7 @@ function ask(call: Call): Promise<CliResult> {
   })
 }
 
-/** It ends with this process, as its channel does. */
+/** The host ends with this process, because its channel closes. */
 function startHost(): ChildProcess {
   const program = fileURLToPath(new URL('command-host.js', import.meta.url))
   // tap adds its own loader to every Node.js process that a test starts. The real command has none.
@@ -73,7 +73,7 @@ function startHost(): ChildProcess {
   })
 }
 
-/** Runs `bin/gitstead` to its end, as a process of its own. */
+/** Runs `bin/gitstead` to its end, in a separate process. */
 export function cliProcess(
   args: readonly string[],
   { input = '', environment = {} }: CliOptions = {}

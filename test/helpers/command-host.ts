@@ -1,5 +1,5 @@
-// A process that runs one command after another, for test/helpers/cli.ts: to load the command line anew for each command takes
-// longer than most commands do. It starts what bin/gitstead starts; only its output, input and end are led elsewhere.
+// A process that runs one command after another, for test/helpers/cli.ts: loading the command line again for each command takes
+// longer than most commands do. It starts the same program as bin/gitstead; only its output, input and exit are redirected.
 import { Readable } from 'node:stream'
 import { root } from '../../src/config.js'
 
@@ -26,7 +26,7 @@ for (const name of ['stdout', 'stderr'] as const) {
   })
 }
 
-// A command ends its process as its last act. Without an end, its last act is over all the same.
+// A command exits as its last act. Without an exit, the command has ended all the same.
 let ended: number | undefined
 process.exit = ((code?: number) => {
   ended ??= Number(code ?? process.exitCode ?? 0)
@@ -42,16 +42,16 @@ async function runCommand({ args, environment, input }: Call): Promise<Answer> {
   ended = undefined
   const stdin = Readable.from(input === '' ? [] : [Buffer.from(input)])
   Object.defineProperty(process, 'stdin', { value: stdin, configurable: true })
-  // The module is a program: each load of it is a run, and all that it imports stays.
+  // The module is a program: each load of it is a run, and everything that it imports stays loaded.
   await import(`../../src/cli/main.js?run=${++count}`)
-  // The stream keeps what listens to it, for a process that runs one command.
+  // The streams keep the listeners of a command, which expects to have the process for itself.
   for (const stream of [process.stdout, process.stderr]) stream.removeAllListeners()
   const code = ended ?? Number(process.exitCode ?? 0)
   const [stdout, stderr] = [written.stdout, written.stderr].map(chunks => String(Buffer.concat(chunks.splice(0))))
   return { code, stdout: stdout ?? '', stderr: stderr ?? '' }
 }
 
-// The commands come one after another: the other end waits for each answer.
+// The commands come one after another: the caller waits for each answer.
 process.on('message', (call: Call) => {
   void runCommand(call).then(answer => process.send?.(answer))
 })

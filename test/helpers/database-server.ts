@@ -1,5 +1,5 @@
-// The database server of a test run: the embedded one as the appliance has it, but for its care of a power cut. Without
-// that the schema takes 0.1 s instead of 0.5, for every test file.
+// The database server of a test run: the embedded one of the appliance, except that it does not guard against a power cut.
+// This way the schema takes 0.1 s instead of 0.5, for every test file.
 import { mkdtempSync, readFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -18,22 +18,22 @@ export interface TestServer {
 }
 
 const MEMORY = '/dev/shm'
-/** Bytes that must be free in the file system in memory: a whole test run takes up to a third of them. */
+/** Bytes that must be free in the file system in memory: a whole test run uses up to a third of them. */
 const ENOUGH = 4 * 1024 ** 3
 
-/** Makes the folder of a test server, in memory where there is enough: tables are made ten times as fast there. */
+/** Makes the folder of a test server, in memory if there is enough: tables are made ten times as fast there. */
 function newFolder(): string {
   let folder = tmpdir()
   try {
     const { bavail, bsize } = statfsSync(MEMORY)
     if (bavail * bsize >= ENOUGH) folder = MEMORY
   } catch {
-    // A machine without it has a disk.
+    // A machine without such a file system uses the disk.
   }
   return mkdtempSync(join(folder, 'gitstead-test-'))
 }
 
-/** Starts a server with a folder of its own, which goes when it stops. */
+/** Starts a server with its own folder, which is removed when the server stops. */
 export async function startTestServer(): Promise<TestServer> {
   const home = newFolder()
   loadConfig({ home })
@@ -56,7 +56,7 @@ export async function startTestServer(): Promise<TestServer> {
 
 const TEMPLATE = 'template'
 
-/** Uses a server that runs already, such as MySQL. What the tests make there goes, and the server stays. */
+/** Uses a server that is already running, such as MySQL. The databases of the tests are removed, and the server keeps running. */
 export function runningTestServer(url: string): TestServer {
   const home = newFolder()
   const stop = async () => {
@@ -67,8 +67,8 @@ export function runningTestServer(url: string): TestServer {
 }
 
 /**
- * Makes a database with the schema on a server, and writes the statements that make one like it into `file`:
- * they take a tenth of what the migrations take.
+ * Makes a database with the schema on a server, and writes the statements that make an equal database into `file`: they take a
+ * tenth of the time of the migrations.
  */
 export async function makeTemplate({ home, url }: TestServer, file: string): Promise<void> {
   const at = new URL(url)
@@ -99,7 +99,7 @@ export async function makeTemplate({ home, url }: TestServer, file: string): Pro
   writeFileSync(file, statements.join(';\n'))
 }
 
-/** Makes an empty database, by the statements of the file that makeTemplate wrote, if there is one. */
+/** Makes an empty database, with the statements of the file that makeTemplate wrote, if it exists. */
 export async function makeDatabase(url: URL, name: string, file: string | undefined): Promise<void> {
   const connection = await connectTo(url)
   await connection.query(`create database ${name} character set utf8mb4 collate utf8mb4_unicode_ci`)
@@ -116,7 +116,7 @@ export async function dropDatabase(url: URL, name: string): Promise<void> {
   await connection.end()
 }
 
-/** Connects to the server, and to no database of it. */
+/** Connects to the server without selecting a database. */
 export const connectTo = (url: URL): Promise<Connection> =>
   createConnection({
     socketPath: url.searchParams.get('socket') ?? '',

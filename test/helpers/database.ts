@@ -1,4 +1,4 @@
-// One database for each test file, on the server of the test run. A test file that runs alone starts its own server.
+// One database for each test file, on the server of the test run. A test file that runs on its own starts its own server.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -41,9 +41,9 @@ async function prepare(): Promise<TestHome> {
   process.env.GITSTEAD_LOG_LEVEL ??= 'silent'
   loadConfig({ port: 0 })
   compose()
-  // Work of an earlier file that goes on until it is done may have opened a pool meanwhile, to no database at all.
+  // Work of an earlier file that is still running may have opened a pool since then, without a database.
   await closeDatabase()
-  // The statements of the template have made the schema already.
+  // The statements of the template have already made the schema.
   if (schema === undefined) await migrateUp()
   t.teardown(async () => {
     ready = undefined

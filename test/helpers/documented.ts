@@ -1,4 +1,4 @@
-// Holds what tests are answered to the OpenAPI document: the status, and the body of a failure.
+// Checks the answers in tests against the OpenAPI document: the status, and the body of a failure.
 import { Ajv, type ValidateFunction } from 'ajv'
 import type { FastifyInstance, LightMyRequestResponse } from 'fastify'
 
@@ -10,15 +10,15 @@ interface Operation {
   readonly responses: { readonly [status: string]: { readonly $ref?: string } }
 }
 
-/** What any operation may answer: the page that describes the API says so once. */
+/** The statuses that any operation may return: the page that describes the API lists them once. */
 const ANYWHERE = new Set([429, 500, 503, 507])
 
-/** A check of the answers of one application, which throws for what its document does not tell. */
+/** Checks the answers of one application, and throws for an answer that its document does not describe. */
 export function documentedAnswers(app: FastifyInstance) {
   let check: ((request: Request, answer: LightMyRequestResponse) => void) | undefined
   return (request: Request, answer: LightMyRequestResponse) => {
     if (!request.url.startsWith('/api/v3/')) return
-    // Only when something is asked: many tests never do.
+    // Only at the first request: many tests never send one.
     check ??= checkOf(app.swagger() as unknown as Document)
     check(request, answer)
   }
@@ -40,11 +40,12 @@ function checkOf(document: Document) {
     { statusCode, headers: { 'content-type': type }, body }: LightMyRequestResponse
   ) => {
     const operation = find(method, url)
-    // Acting as another user fails alike everywhere, so that no operation names it.
+    // Acting as another user fails in the same way everywhere, so no operation lists it.
     const named = `${url} ${Object.keys(headers)} ${typeof payload === 'string' ? payload : ''}`
     if (!operation || ANYWHERE.has(statusCode) || /sudo/i.test(named)) return
     const response = operation.responses[statusCode]
-    if (!response) throw new Error(`the document does not publish that ${method} ${url} answers ${statusCode}: ${body}`)
+    if (!response)
+      throw new Error(`the document does not describe that ${method} ${url} answers ${statusCode}: ${body}`)
     if (!response.$ref || !String(type).startsWith('application/json')) return
     const ref = `api${response.$ref}/content/application~1json/schema`
     const fits = bodies.get(ref) ?? ajv.compile({ $ref: ref })
@@ -53,7 +54,7 @@ function checkOf(document: Document) {
   }
 }
 
-/** Finds the operation of a URL: of several paths that match, that with the fewest parameters. */
+/** Finds the operation of a URL: of several paths that match, the one with the fewest parameters. */
 function finderOf({ paths }: Document) {
   const parameters = (path: string) => path.split('{').length
   const patterns = Object.keys(paths)

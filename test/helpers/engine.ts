@@ -1,5 +1,5 @@
-// A real container engine for tests: Podman's service of Docker's API, with folders of its own, and a small registry that
-// it pulls images from. Only root can run it.
+// A real container engine for tests: Podman's service with Docker's API, in its own folders, and a small registry from which it
+// pulls images. Only root can run it.
 import { spawn, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
@@ -16,7 +16,7 @@ export interface TestEngine {
   readonly socket: string
   /** The registry's address, such as 127.0.0.1:4711. */
   readonly registry: string
-  /** How often each image was asked for. */
+  /** How often each image was requested. */
   readonly pulls: Map<string, number>
   /** Makes a container with these labels, which does not run. The engine must have the image. */
   makeContainer(image: string, labels: object): Promise<void>
@@ -25,39 +25,39 @@ export interface TestEngine {
   left(): Promise<string[]>
   /** Removes all containers and the networks of builds. */
   clear(): Promise<void>
-  /** Ends the service; containers go on. */
+  /** Ends the service; containers continue to run. */
   stop(): Promise<void>
   start(): Promise<void>
-  /** Ends the service and removes all that it has. */
+  /** Ends the service and removes everything that it has. */
   close(): Promise<void>
 }
 
-/** What an image says of itself, by name. All of them have the files of busybox. */
+/** The configuration of each image, by name. All of them have the files of busybox. */
 export type TestImages = { readonly [name: string]: object }
 
 const isAllowed = (program: string, args: readonly string[]) => spawnSync(program, args).status === 0
 
-/** An engine needs root, namespaces for mounts and networks, and the rules of the network. */
+/** An engine needs root, namespaces for mounts and networks, and the firewall rules of the network. */
 export const canRunEngine =
   process.getuid?.() === 0 &&
   isAllowed('unshare', ['--mount', '--net', 'true']) &&
   isAllowed('iptables', ['--table', 'nat', '--list', '--numeric'])
 
 /**
- * The service runs in a mount namespace of its own: crun refuses machines that have both kinds of control groups, so that
- * one of them is put out of its sight.
+ * The service runs in a separate mount namespace: crun refuses machines that have both kinds of control groups, so one of them
+ * is hidden from it.
  */
 const SERVICE = 'umount /sys/fs/cgroup/unified 2>/dev/null; exec "$@"'
 
-/** Without these, Podman raises limits, which a container that itself has limits does not allow. */
+/** Without these settings, Podman raises limits, which is not allowed in a container that itself has limits. */
 const SETTINGS = '[containers]\ndefault_ulimits = ["nofile=1024:1024", "nproc=1024:1024"]\n'
 
 const FORWARDING = '/proc/sys/net/ipv4/ip_forward'
 const savedRules = () => spawnSync('iptables-save', { encoding: 'utf8' }).stdout
 
 /**
- * Returns what takes back how networks of containers change the machine, which no namespace hides: Podman lets it forward packets,
- * and makes chains of rules. Chains that were there before stay.
+ * Returns a function that undoes the changes that networks of containers make to the machine, which no namespace hides: Podman
+ * switches on packet forwarding, and makes chains of rules. Chains that were there before stay.
  */
 function keepNetwork(): () => void {
   const forwarding = readFileSync(FORWARDING)
@@ -118,7 +118,7 @@ export async function testEngine(images: TestImages): Promise<TestEngine> {
   const start = async () => {
     const command = ['podman', ...options, 'system', 'service', '--time=0', `unix://${socket}`]
     const args = ['-m', 'sh', '-c', SERVICE, 'sh', ...command]
-    // Its helpers leave files where they are.
+    // The helpers of the service leave files where they are.
     const child = spawn('unshare', args, { cwd: folder, env: environment, stdio: ['ignore', 'ignore', 'pipe'] })
     let said = ''
     child.stderr.on('data', chunk => {
@@ -167,7 +167,7 @@ export async function testEngine(images: TestImages): Promise<TestEngine> {
   }
 }
 
-/** Asks the engine, and gives what it answers. */
+/** Sends a request to the engine, and returns its answer. */
 function callEngine(socketPath: string, method: string, path: string, json?: object): Promise<unknown> {
   return new Promise((resolve, reject) => {
     const headers = json ? { 'content-type': 'application/json' } : {}
@@ -181,7 +181,7 @@ function callEngine(socketPath: string, method: string, path: string, json?: obj
   })
 }
 
-/** A file system of busybox and its names alone. */
+/** A file system with only busybox and its names. */
 function layerOf(folder: string): Buffer {
   const root = join(folder, 'image')
   for (const name of ['bin', 'tmp', 'root', 'etc']) mkdirSync(join(root, name), { recursive: true })

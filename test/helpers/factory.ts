@@ -1,4 +1,4 @@
-// Makes records by the product's own rules, with the parents that they need.
+// Makes records with the product's own rules, with the parents that they need.
 import { type Actor, actorOf as asActor, nobody, type Origin, originOf } from '../../src/access/actor.js'
 import { createBranch } from '../../src/areas/code/refs/branches.js'
 import { writeFile } from '../../src/areas/code/repository/files.js'
@@ -52,7 +52,7 @@ export const someOrigin: Origin = originOf(nobody, null)
 
 export const originBy = (user: TestUser): Origin => originOf(actorOf(user), null)
 
-/** Most users of the tests have the same password: its hash takes most of the time that a user costs. */
+/** Most users of the tests have the same password: its hash takes most of the time for making a user. */
 const PASSWORD = 'the-password-of-most'
 let known: Promise<string> | undefined
 function usualHash(): Promise<string> {
@@ -90,7 +90,7 @@ async function project(
   return { id, path: `${group?.path ?? owner.username}/${body.path ?? body.name ?? name}`, owner }
 }
 
-/** Makes somebody a member of a project; `expiresAt` is YYYY-MM-DD. */
+/** Makes a user a member of a project; `expiresAt` is YYYY-MM-DD. */
 async function member(
   of: Pick<TestProject, 'id'>,
   level = MASTER,
@@ -102,7 +102,7 @@ async function member(
   return member
 }
 
-// The rows of groups, members and shares are written here, because tests need what the rules refuse: groups without an
+// The rows of groups, members and shares are written here, because tests need rows that the rules refuse: groups without an
 // owner, and memberships that have ended.
 
 interface GroupValues {
@@ -125,7 +125,7 @@ async function group({ path = `group-${next()}`, ...values }: GroupValues = {}):
   return { id: insertId, path }
 }
 
-/** Makes somebody a member of a group. */
+/** Makes a user a member of a group. */
 async function groupMember(of: TestGroup, level = MASTER, who?: TestUser, expiresAt?: string): Promise<TestUser> {
   const member = who ?? (await user())
   await addMember('namespace', of.id, member.id, level, expiresAt)
@@ -170,7 +170,7 @@ interface TokenValues {
   readonly revokedAt?: Date
 }
 
-/** Gives a user a personal access token, in any state; gives the token itself. */
+/** Gives a user a personal access token, in any state; returns the token itself. */
 async function token({ id }: { id: number }, { scopes = 'api', expiresAt, revokedAt }: TokenValues = {}) {
   const token = newToken()
   await execute(
@@ -181,18 +181,18 @@ async function token({ id }: { id: number }, { scopes = 'api', expiresAt, revoke
   return token
 }
 
-/** The project as its owner's requests read it. */
+/** The project as requests of its owner read it. */
 export const projectRow = async (of: TestProject): Promise<ProjectRow> =>
   (await findProject(of.id, actorOf(of.owner))) as ProjectRow
 
-/** Commits a file to a branch, by the files API's own rule; the first one makes the branch. */
+/** Commits a file to a branch, with the files API's own rule; the first commit makes the branch. */
 async function file(of: TestProject, path: string, content: string, branch = 'master'): Promise<void> {
   const row = await projectRow(of)
   const file = { file_path: path, branch_name: branch, content, commit_message: `Add ${path}` }
   await writeFile(row, { ...file, action: 'create' }, originBy(of.owner))
 }
 
-/** Makes a branch at the tip of another one. New default branches are protected; those who may only push use this one. */
+/** Makes a branch at the tip of another one. New default branches are protected; users who may only push use this branch. */
 async function branch(of: TestProject, name: string, from = 'master'): Promise<void> {
   await createBranch(await projectRow(of), { branch_name: name, ref: from }, originBy(of.owner))
 }

@@ -5,7 +5,7 @@ import { registerProcess, unregisterProcess } from '../../src/queue/processes.js
 import { perform } from '../../src/worker/handlers.js'
 
 export interface RunJobsOptions {
-  /** Also runs jobs that are delayed until this moment. */
+  /** Also runs jobs that are delayed until this time. */
   until?: Date
 }
 

@@ -1,4 +1,4 @@
-// Reads the mails in HOME/mail by another library than the one that has written them.
+// Reads the mails in HOME/mail with a different library than the one that writes them.
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type ParsedMail, simpleParser } from 'mailparser'
@@ -15,7 +15,7 @@ export interface ReadMail {
   readonly link: string | undefined
 }
 
-/** Returns a function that runs all jobs, and gives the mails that have come since its last call, in the order of their addresses. */
+/** Returns a function that runs all jobs, and returns the mails since its last call, in the order of their addresses. */
 export function mailbox(): () => Promise<ReadMail[]> {
   const seen = new Set<string>()
   return async () => {

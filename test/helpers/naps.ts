@@ -1,11 +1,11 @@
-// Processes that sleep until a test ends them: a script that waits for the test, however long that takes.
+// Processes that sleep until a test ends them: a script can wait for the test, however long that takes.
 import { readdirSync, readFileSync } from 'node:fs'
 import { until } from './until.js'
 
-/** Seconds that no other process on this machine sleeps for; years. */
+/** Seconds for which no other process on this machine sleeps; years. */
 export const nap = (n: number) => `9${process.pid}${n}`
 
-/** The processes of this machine whose command line holds the text; arguments are separated by NUL. */
+/** The processes of this machine whose command line contains the text; arguments are separated by NUL. */
 export function processesWith(text: string): string[] {
   return readdirSync('/proc').filter(pid => {
     if (!/^\d+$/.test(pid) || Number(pid) === process.pid) return false
@@ -17,7 +17,7 @@ export function processesWith(text: string): string[] {
   })
 }
 
-/** The process that sleeps for `nap(n)`, once there is one beside `others`. */
+/** The process that sleeps for `nap(n)`, once there is one besides `others`. */
 export async function sleeperOf(n: number, others: readonly string[] = []): Promise<number> {
   const found = () => processesWith(`sleep\0${nap(n)}\0`).find(pid => !others.includes(pid))
   return Number(await until(`a process sleeps for ${nap(n)}`, found))

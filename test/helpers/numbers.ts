@@ -1,5 +1,5 @@
-// A table of numbers, for statements that make many rows at once. MariaDB has such tables of its own; MySQL, which the tests run
-// on as well, has none.
+// A table of numbers, for statements that make many rows at once. MariaDB has such tables built in; MySQL, on which the tests
+// also run, has none.
 
 /** The numbers from 1 to `last` in this order, as the column `seq` of a table for `from`. */
 export function numbersTo(last: number): string {

@@ -7,7 +7,7 @@ export function openFilesIn(folder: string): string[] {
     try {
       return readlinkSync(`/proc/self/fd/${descriptor}`)
     } catch {
-      return '' // The listing itself has been closed meanwhile.
+      return '' // The listing itself has been closed in the meantime.
     }
   })
   return paths.filter(path => path.startsWith(folder))

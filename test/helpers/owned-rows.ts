@@ -1,5 +1,5 @@
-// Rows of every table that belongs to a project or names a user, for tests of what becomes of them. A table that
-// src/db/ownership/ownership.ts gives to a project or a user needs a line in MAKE.
+// Rows of every table that belongs to a project or names a user, for tests of what happens to them. A table that
+// src/db/ownership/ownership.ts assigns to a project or a user needs a line in MAKE.
 
 import { beginSession } from '../../src/areas/people/credentials/credentials.js'
 import { noteUseOf, writeUses } from '../../src/areas/people/credentials/last-use.js'
@@ -27,7 +27,7 @@ import { makeVariable } from '../areas/ci/variables/make-variables.js'
 import { actorOf, factory, projectRow, someOrigin, type TestProject, type TestUser } from './factory.js'
 import { newKey } from './ssh-keys.js'
 
-/** Where rows are made: in a project, and in the name of a user who is somebody else than its owner. */
+/** Where rows are made: in a project, and in the name of a user who is not its owner. */
 export interface Place {
   readonly project: TestProject
   readonly user: TestUser
@@ -38,10 +38,10 @@ export type RowsByTable = ReadonlyMap<TableName, readonly Row[]>
 
 const CI = 'one:\n  script: [make]\n  artifacts: {paths: [a]}\n'
 
-/** For a row that is made along with that of another table. */
+/** For a row that is made together with that of another table. */
 const along = async () => undefined
 
-/** Makes a row that belongs to the project and names the user, as far as its table knows projects and users. */
+/** Makes a row that belongs to the project and names the user, if its table refers to projects and users. */
 const MAKE: { readonly [Table in TableName]?: (place: Place) => Promise<unknown> } = {
   users: along,
   ssh_keys: ({ user }) => addKey(user, { title: 'k', key: newKey() }, someOrigin),
@@ -116,7 +116,7 @@ const MAKE: { readonly [Table in TableName]?: (place: Place) => Promise<unknown>
       [user.id, project.owner.id, project.id, project.owner.id, user.id, project.id]
     ),
   merge_requests: async ({ project, user }) => {
-    // One link in a row: the row is seen whole.
+    // The links form a chain: the row is seen through all of them.
     const make = (iid: number, author: number, assignee: number | null, by: number | null, merger: number | null) =>
       execute(
         `insert into merge_requests (iid, target_project_id, source_project_id, target_branch, source_branch, title,
@@ -292,10 +292,10 @@ export const linksToUsers: readonly OwnedTable[] = TABLES.flatMap(table =>
 /** Tables that belong to a project or name a user. */
 const wantedTables = () => new Set([...tablesOf('projects'), ...linksToUsers.map(({ table }) => table)])
 
-/** Those of them that MAKE does not know yet. */
+/** The wanted tables that MAKE does not have yet. */
 export const unknownToMake = (): TableName[] => [...wantedTables()].filter(table => !MAKE[table])
 
-/** Makes rows in every table that belongs to a project or names a user. Throws for one that MAKE does not know. */
+/** Makes rows in every table that belongs to a project or names a user. Throws for a table that MAKE does not have. */
 export async function fill(place: Place): Promise<void> {
   for (const table of wantedTables()) {
     const make = MAKE[table]
@@ -304,7 +304,7 @@ export async function fill(place: Place): Promise<void> {
   }
 }
 
-/** An owner's row and all that go with it, directly or by way of others; a table without any has an empty list. */
+/** An owner's row and all rows that are deleted with it, directly or through others; a table without such rows has an empty list. */
 export async function rowsGoingWith(owner: Owner, id: number): Promise<RowsByTable> {
   const found = new Map<TableName, readonly Row[]>()
   for (const table of tablesOf(owner)) {
@@ -325,7 +325,7 @@ export async function rowsLinkedTo({ table, link }: OwnedTable, id: number): Pro
 const isLinked = (row: Row, { column, when }: Link, id: unknown): boolean =>
   row[column] === id && (!when || row[when[0]] === when[1])
 
-/** Those of `earlier` that are there still, as they are now: found again by their primary keys. */
+/** The rows of `earlier` that still exist, with their current values: found again by their primary keys. */
 export async function stillThere(table: TableName, earlier: readonly Row[]): Promise<readonly Row[]> {
   const key = await rows<{ name: string }>(
     `select column_name as name from information_schema.statistics

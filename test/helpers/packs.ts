@@ -2,7 +2,6 @@
 import { createHash } from 'node:crypto'
 import { deflateSync } from 'node:zlib'
 
-export const TREE = 2
 export const BLOB = 3
 const REF_DELTA = 7
 
@@ -17,7 +16,7 @@ export interface PackEntry {
 export const idOf = (type: string, content: Buffer): string =>
   createHash('sha1').update(`${type} ${content.length}\0`).update(content).digest('hex')
 
-/** A pack of these entries. `count` is what its header says, if not the truth. */
+/** A pack of these entries. `count` is the number in its header, if it is not the true one. */
 export function packOf(entries: readonly PackEntry[], count = entries.length): Buffer {
   const header = Buffer.alloc(12)
   header.write('PACK')
@@ -39,7 +38,7 @@ function partsOf({ type, content, base }: PackEntry): Buffer[] {
   return [Buffer.from(bytes), ...id, deflateSync(content, { level: 9 })]
 }
 
-/** A delta whose result is the beginning of its base, of `size` bytes, repeated `times` times. */
+/** A delta whose result is the first `size` bytes of its base, repeated `times` times. */
 export function repeatingDelta(base: { id: string; size: number }, size: number, times: number): PackEntry {
   const copy = Buffer.from([0x80 | 0x10 | 0x20 | 0x40, size & 255, (size >> 8) & 255, (size >> 16) & 255])
   const content = Buffer.concat([varint(base.size), varint(size * times), ...Array<Buffer>(times).fill(copy)])

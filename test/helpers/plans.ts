@@ -4,7 +4,7 @@
 import { sequelize } from '../../src/db/connect/sequelize.js'
 import { rows } from '../../src/db/connect/sql.js'
 
-export interface Step {
+interface Step {
   readonly table: string | null
   readonly key: string | null
   readonly rows: number | null
@@ -44,7 +44,7 @@ export async function plansOf(ask: () => Promise<unknown>): Promise<Plan[]> {
   return plans
 }
 
-/** The driver sends every number with a fraction, which the log does not show, and which makes other plans. */
+/** The driver sends every number with a fraction, which the log does not show, and which changes the plan. */
 const asSent = (statement: string) => statement.replace(/([=<>] )(\d+)(?![\d.e])/g, '$1$2e0')
 
 /** Returns the step of a plan that reads the table with this name or alias. */

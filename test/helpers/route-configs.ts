@@ -1,4 +1,4 @@
-// The configuration of the routes of an application, such as their actions. Fastify shows it only while it adds them.
+// The configuration of the routes of an application, such as their actions. Fastify exposes it only while it adds them.
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import type { FastifyContextConfig, FastifyInstance, RouteOptions } from 'fastify'
 

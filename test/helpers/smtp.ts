@@ -1,4 +1,4 @@
-// A real SMTP server, which keeps the mails that it takes and can be told to fail.
+// A real SMTP server, which keeps the mails that it accepts and can be made to fail.
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { type ParsedMail, simpleParser } from 'mailparser'
@@ -6,7 +6,7 @@ import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
 import { loadConfig } from '../../src/config.js'
 import { closeMail } from '../../src/mail/transport.js'
 
-export interface TakenMail extends Omit<ParsedMail, 'to'> {
+interface TakenMail extends Omit<ParsedMail, 'to'> {
   /** The recipients of the envelope. */
   readonly to: string
   readonly source: string
@@ -14,9 +14,9 @@ export interface TakenMail extends Omit<ParsedMail, 'to'> {
 
 export interface SmtpServer {
   readonly port: number
-  /** The mails that it took, oldest first. */
+  /** The mails that it accepted, oldest first. */
   readonly mails: TakenMail[]
-  /** Answers instead of taking: the text has the code in front, such as `550 5.1.1 No such user`. */
+  /** Refuses instead of accepting: the text begins with the code, such as `550 5.1.1 No such user`. */
   refuse: { recipient?: (address: string) => string | null; data?: (mail: TakenMail) => string | null }
   stop(): Promise<void>
 }
@@ -30,7 +30,7 @@ function failure(text: string): Error {
   return Object.assign(new Error(rest), { responseCode: Number(code) })
 }
 
-/** Starts a server. Without options it wants no login and has no TLS. */
+/** Starts a server. Without options it requires no login and has no TLS. */
 export async function smtpServer(t: Test, options: SMTPServerOptions = {}): Promise<SmtpServer> {
   const mails: TakenMail[] = []
   const refuse: SmtpServer['refuse'] = {}

@@ -19,7 +19,7 @@ export async function countStatements(work: () => Promise<unknown>): Promise<num
   return count
 }
 
-/** How many transactions `work` begins: more than it asks for where deadlocks made some begin again. */
+/** Returns how many transactions `work` begins, including those that begin again after a deadlock. */
 export async function countTransactions(work: () => Promise<unknown>): Promise<number> {
   const models = sequelize()
   const begin = models.transaction

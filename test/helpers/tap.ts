@@ -1,18 +1,18 @@
-// The test of the file that runs, as the default export. A file that imports this may share its process with others
-// (together.ts): it leaves nothing that they would see. A file that imports tap itself has a process of its own: it is long, starts
-// appliances or servers, or depends on what a process reads or does only once.
+// The test of the running file, as the default export. A file that imports this may share its process with others (together.ts):
+// it leaves no state behind. A file that imports tap itself has a separate process: it is long, starts appliances or servers, or
+// depends on something that a process reads or does only once.
 import root, { type Test } from 'tap'
 import { loadConfig } from '../../src/config.js'
 
 let current: Test = root
 
-/** Milliseconds for one of the files that share a process, as scripts/test.mjs has them for other files. */
+/** Milliseconds for one of the files that share a process, like the limit in scripts/test.mjs for other files. */
 const FILE_TIMEOUT = 1_800_000
 
 export type { Test }
 export { current as default }
 
-/** Runs a test file as one test of this process. What the file sets in the environment ends with it. */
+/** Runs a test file as one test of this process. Changes of the environment end with the file. */
 export async function runFile(name: string, load: () => Promise<unknown>): Promise<void> {
   const before = { ...process.env }
   await root.test(name, { timeout: FILE_TIMEOUT }, async file => {

@@ -1,7 +1,7 @@
 // The seconds that a test file takes, for `.tap/times.json`: the next run starts the slowest files first.
 import { appendFileSync, readdirSync, readFileSync } from 'node:fs'
 
-/** One line of the file that GITSTEAD_TEST_TIMES names. `cpu` counts the processes that the file starts, too. */
+/** One line of the file that GITSTEAD_TEST_TIMES names. `cpu` includes the processes that the file starts. */
 export interface FileTime {
   readonly file: string
   readonly wall: number
@@ -25,10 +25,10 @@ export function startClock(file: string): () => void {
 
 const rounded = (seconds: number) => Math.round(seconds * 100) / 100
 
-/** Ticks of a clock in Linux, whatever the kernel's own frequency. */
+/** Ticks per second of the clock in Linux, whatever the kernel's own frequency. */
 const TICKS = 100
 
-/** The processor seconds of a process and of all that it has started, except what left its family. */
+/** The processor seconds of a process and all its descendants, except those that became detached. */
 export function cpuSeconds(pid: number): number {
   const processes = new Map<number, { parent: number; ticks: number }>()
   for (const name of readdirSync('/proc')) {
@@ -42,7 +42,7 @@ export function cpuSeconds(pid: number): number {
       const ticks = fields.slice(11, 15).reduce((sum, field) => sum + field, 0)
       processes.set(Number(name), { parent: fields[1] ?? 0, ticks })
     } catch {
-      // It has ended since.
+      // The process has ended.
     }
   }
   const isOurs = (id: number): boolean => id === pid || (processes.has(id) && isOurs(processes.get(id)?.parent ?? 0))

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
 const LEAST_MS = 30_000
-/** On a busy machine so many calls take longer, as everything else does; on a quiet one they take half a minute. */
+/** On a busy machine this many calls take longer, as everything else does; on a quiet one they take half a minute. */
 const LEAST_TIMES = 2500
 
-/** Asks repeatedly until the answer is truthy, and returns it. Throws after a time that only a fault takes. */
+/** Calls `ask` repeatedly until the answer is truthy, and returns it. Throws after a time that only a fault takes. */
 export async function until<T>(what: string, ask: () => Promise<T> | T): Promise<NonNullable<T>> {
   const limit = Date.now() + LEAST_MS
   for (let times = 1; ; times++) {

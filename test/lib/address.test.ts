@@ -27,7 +27,7 @@ const forbidden = {
     '::ffff:168.63.129.16'
   ],
   'tunnels with any content': ['2002:808:808::1', '2001:0:808:808::1', '::ffff:0:8.8.8.8', '::8.8.8.8'],
-  'texts that are not the plain spelling of an address': [
+  'texts that are not plain addresses': [
     ...['', 'localhost', '127.1', '0x7f000001', '2130706433', '0177.0.0.1', '8.8.8.8.', ' 8.8.8.8', '[::1]', '8.8.8'],
     ...['8.8.8.8/32', '08.8.8.8', '８.8.8.8']
   ]

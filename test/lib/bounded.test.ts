@@ -17,7 +17,7 @@ t.test('returns the results in the order of the items, with a limit on parallel 
   t.same(await mapBounded([], 3, async () => 1), [])
 })
 
-t.test('throws the first failure and starts nothing more', async t => {
+t.test('throws the first failure and starts no more items', async t => {
   const begun: number[] = []
   const work = async (item: number) => {
     begun.push(item)

@@ -12,11 +12,11 @@ const cases: [string, unknown, InputSchema, unknown][] = [
   ['digits', '42', integer, 42],
   ['a negative number', '-1', integer, -1],
   ['fifteen digits', '999999999999999', integer, 999999999999999],
-  ['more digits stay: a number would be inexact', '9999999999999999999', integer, '9999999999999999999'],
+  ['more digits stay text: a number would be inexact', '9999999999999999999', integer, '9999999999999999999'],
   ['a fraction', '1.5', integer, '1.5'],
   ['an exponent', '1e3', integer, '1e3'],
   ['a blank', '', integer, ''],
-  ['blanks around', ' 1 ', integer, ' 1 '],
+  ['surrounding blanks', ' 1 ', integer, ' 1 '],
   ['hexadecimal', '0x10', integer, '0x10'],
   ['a number for a number', 7, integer, 7],
   ['a fraction for a number', '1.5', number, 1.5],
@@ -29,8 +29,8 @@ const cases: [string, unknown, InputSchema, unknown][] = [
   ['a list for a text stays', ['a'], text, ['a']],
   ['an object for a text stays', { a: 1 }, text, { a: 1 }],
   ['a list of texts for numbers', ['1', 'x'], list, [1, 'x']],
-  ['a lone value for a list', '3', list, [3]],
-  ['a lone number for a list', 3, list, [3]],
+  ['a single value for a list', '3', list, [3]],
+  ['a single number for a list', 3, list, [3]],
   ['one blank item is an empty list', [''], list, []],
   ['two blank items stay two items', ['', ''], list, ['', '']],
   ['a single blank text is an item', '', list, ['']],
@@ -67,7 +67,7 @@ t.test('objects', async t => {
     { note: null },
     'null means not given, unless the schema allows null'
   )
-  t.same(coerce({ inner: { on: 'yes', off: 1 } }, schema), { inner: { on: true } }, 'in depth')
+  t.same(coerce({ inner: { on: 'yes', off: 1 } }, schema), { inner: { on: true } }, 'nested')
   t.same(coerce([], schema), [])
   t.equal(coerce('text', schema), 'text')
   t.equal(coerce(null, schema), null)

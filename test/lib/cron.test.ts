@@ -40,7 +40,7 @@ t.test('throws when the text is not a schedule', async t => {
   t.throws(() => nextDue('0 0 30 2 *', new Date()), RangeError, 'a day that never comes')
 })
 
-t.test('every task comes at the time that node-cron gives', async t => {
+t.test('every task has the times that node-cron computes', async t => {
   for (const { name, schedule } of tasks) {
     const task = createTask(schedule, () => undefined, { timezone: 'UTC', name })
     await task.start()

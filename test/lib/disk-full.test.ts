@@ -1,7 +1,7 @@
 import { isDiskFull } from '../../src/lib/disk-full.js'
 import t from '../helpers/tap.js'
 
-t.test('a full disk shows itself in errors of the system, of git and of the database', async t => {
+t.test('a full disk is recognised in errors of the system, of git and of the database', async t => {
   const cannotLock = "fatal: prepare: Unable to create 'refs/heads/master.lock': No space left on device\n"
   const full: unknown[] = [
     Object.assign(new Error('write'), { code: 'ENOSPC' }),

@@ -1,21 +1,5 @@
-import { breakLines, cutTo, displayWidth, fitTo, plainText } from '../../src/lib/display-width.js'
+import { breakLines, cutTo, fitTo, plainText } from '../../src/lib/display-width.js'
 import t from '../helpers/tap.js'
-
-t.test('computes the columns that a text takes', async t => {
-  const cases: [string, number][] = [
-    ['', 0],
-    ['plain', 5],
-    ['büro', 4],
-    ['e\u0301', 1],
-    ['漢字', 4],
-    ['한글', 4],
-    ['ｆｕｌｌ', 8],
-    ['🎉', 2],
-    ['🇩🇪', 2],
-    ['▁█▸…', 4]
-  ]
-  for (const [text, width] of cases) t.equal(displayWidth(text), width, text)
-})
 
 t.test('a character that could move the cursor becomes a question mark', async t => {
   t.equal(plainText('a\u001b[2Jb\r\n\tc'), 'a?[2Jb???c')

@@ -30,7 +30,7 @@ t.test('clients take turns', async t => {
   t.equal(next(line), undefined)
 })
 
-t.test('a waiter that gives up costs its client no turn', async t => {
+t.test('a client keeps its turn when one of its waiters gives up', async t => {
   const line = lineOf('a1', 'a2', 'b1')
   t.equal(line.remove('a', 'a1'), true)
   t.equal(line.remove('a', 'a1'), false)

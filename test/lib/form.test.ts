@@ -33,7 +33,7 @@ t.test('parseForm', async t => {
   for (const [text, expected] of cases) {
     const form = parseForm(text)
     t.same(JSON.parse(JSON.stringify(form)), expected, text)
-    t.equal(Object.getPrototypeOf(form), null, 'and has no prototype')
+    t.equal(Object.getPrototypeOf(form), null, 'has no prototype')
   }
 })
 

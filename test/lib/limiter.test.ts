@@ -1,10 +1,13 @@
-// The one limiter, with each of its options. The modules that use it test their own figures.
+// Tests the limiter with each of its options. The tests of the modules that use it check their own limits.
 import { Limiter, type LimiterRequest, type Release } from '../../src/lib/limiter.js'
 import t from '../helpers/tap.js'
 
 const tick = () => new Promise(resolve => setImmediate(resolve))
 
-/** Asks for one unit for each name, whose first letter is the client. Notes who has begun, and how to end it. */
+/**
+ * Requests one unit for each name, whose first letter is the client. Records which requests have begun, and how to end
+ * them.
+ */
 function crowd(limiter: Limiter) {
   const begun: string[] = []
   const releases = new Map<string, Release>()
@@ -35,7 +38,7 @@ t.test('capacity: as many requests run as there are units, and clients take turn
   t.strictSame([begun.at(-1), limiter.held, limiter.queued], ['a4', 0, 0])
 })
 
-t.test('capacity: a function is asked each time', async t => {
+t.test('capacity: a function is called each time', async t => {
   let capacity = 1
   const limiter = new Limiter({ capacity: () => capacity })
   t.ok(limiter.tryAcquire({}))
@@ -55,7 +58,7 @@ t.test('release: a second call does nothing', async t => {
   t.equal(limiter.held, 0)
 })
 
-t.test('cost: an expensive request is not passed by cheap ones, and one alone may cost more than there is', async t => {
+t.test('cost: cheap requests do not overtake an expensive one, and a single one may exceed the capacity', async t => {
   const limiter = new Limiter({ capacity: 10 })
   const { begun, come, end } = crowd(limiter)
   const all = [come('a1', { cost: 6 }), come('b1', { cost: 20 }), come('c1', { cost: 1 })]
@@ -68,7 +71,7 @@ t.test('cost: an expensive request is not passed by cheap ones, and one alone ma
   t.strictSame([begun, limiter.held], [['a1', 'b1', 'c1'], 1])
 })
 
-t.test('perClient: a client has a share, and does not keep others waiting', async t => {
+t.test('perClient: a client has a share, and does not make others wait', async t => {
   const limiter = new Limiter({ capacity: 3, perClient: 2 })
   const { begun, come, end } = crowd(limiter)
   const all = ['a1', 'a2', 'a3', 'b1', 'b2'].map(name => come(name))
@@ -78,13 +81,13 @@ t.test('perClient: a client has a share, and does not keep others waiting', asyn
   t.strictSame(begun.at(-1), 'b2', 'although a3 came before')
   await end('b2')
   t.equal(begun.length, 4)
-  t.ok(limiter.tryAcquire({ client: 'c' }), 'whoever comes passes a client that waits for its own')
+  t.ok(limiter.tryAcquire({ client: 'c' }), 'a new client overtakes one that waits for its own share')
   await end('a1')
   await Promise.all(all)
   t.equal(limiter.heldBy('b'), 0)
 })
 
-t.test('perClient: requests for nobody have no share', async t => {
+t.test('perClient: requests without a client have no limit', async t => {
   const limiter = new Limiter({ perClient: 1 })
   t.ok(limiter.tryAcquire({}))
   t.ok(limiter.tryAcquire({}))
@@ -103,12 +106,12 @@ t.test('quotas: a request counts for each of its keys', async t => {
   t.notOk(limiter.tryAcquire({ tags: ['red'] }))
   const [rare, red] = [{ tags: ['rare'] }, { tags: ['red'] }]
   t.strictSame([limiter.wouldStart(rare, red), limiter.wouldStart(red, red)], [false, true])
-  t.equal(limiter.heldBy('red'), 2, 'a question changes nothing')
+  t.equal(limiter.heldBy('red'), 2, 'a check changes nothing')
   release?.()
   t.strictSame([limiter.heldBy('rare'), limiter.heldBy('red')], [0, 1])
 })
 
-t.test('order: the best of those that may start is next, and otherwise the first', async t => {
+t.test('order: the best of the requests that may start is next, otherwise the first', async t => {
   const ranks: Record<string, number> = { a: 3, b: 1, c: 2, d: 1 }
   const rank = ({ client = '' }: LimiterRequest) => ranks[client] ?? 0
   const { begun, come, end } = crowd(new Limiter({ capacity: 1, order: (a, b) => rank(a) - rank(b) }))
@@ -121,7 +124,7 @@ t.test('order: the best of those that may start is next, and otherwise the first
   t.strictSame(begun, ['a1', 'b1', 'd1', 'c1', 'a2'])
 })
 
-t.test('queue: has places, of which a client gets some', async t => {
+t.test('queue: it has a number of places, and a client gets some of them', async t => {
   const full = (limit: string) => new RangeError(limit)
   const limiter = new Limiter({ capacity: 1, queue: { capacity: 4, perClient: free => free, full } })
   const { come, end } = crowd(limiter)
@@ -138,7 +141,7 @@ t.test('queue: has places, of which a client gets some', async t => {
   t.strictSame([limiter.held, limiter.queued], [0, 0])
 })
 
-t.test('patience: a request that has waited too long fails, and its place in the line is free', async t => {
+t.test('patience: a request that has waited too long fails, and its place in the queue is free', async t => {
   const over = (since: number) => new RangeError(`since ${typeof since}`)
   const limiter = new Limiter({ capacity: 1, patience: { milliseconds: () => 20, over } })
   const release = await limiter.acquire({})
@@ -149,7 +152,7 @@ t.test('patience: a request that has waited too long fails, and its place in the
   t.equal(limiter.held, 0)
 })
 
-t.test('signal: ends the wait, and lets those behind start', async t => {
+t.test('signal: ends the wait, and lets the requests behind start', async t => {
   const limiter = new Limiter({ capacity: 2 })
   const held = await limiter.acquire({})
   const leaving = new AbortController()
@@ -167,7 +170,7 @@ t.test('signal: ends the wait, and lets those behind start', async t => {
   t.strictSame([limiter.held, limiter.queued], [0, 0])
 })
 
-t.test('onWait: hears of requests that wait', async t => {
+t.test('onWait: is called for requests that wait', async t => {
   const waiting: (string | undefined)[] = []
   const limiter = new Limiter({ capacity: 1, onWait: ({ client }) => waiting.push(client) })
   const release = await limiter.acquire({ client: 'a' })
@@ -177,7 +180,7 @@ t.test('onWait: hears of requests that wait', async t => {
   ;(await next)()
 })
 
-t.test('run: begins at once when it can, and a failure gives the units back', async t => {
+t.test('run: begins at once when it can, and a failure releases the units', async t => {
   const limiter = new Limiter({ capacity: 1 })
   let isBegun = false
   const failing = limiter.run({}, async () => {

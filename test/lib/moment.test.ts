@@ -1,7 +1,7 @@
 import { isShowable, momentOfSeconds, parseMoment } from '../../src/lib/moment.js'
 import t from '../helpers/tap.js'
 
-t.test('parses moments, and nothing outside of the years 1 to 9999', t => {
+t.test('parses dates and times, but nothing outside of the years 1 to 9999', t => {
   for (const [text, expected] of [
     ['2026-01-02', '2026-01-02T00:00:00.000Z'],
     ['2026-01-02T03:04+01:00', '2026-01-02T02:04:00.000Z'],
@@ -18,7 +18,7 @@ t.test('parses moments, and nothing outside of the years 1 to 9999', t => {
   t.end()
 })
 
-t.test('the seconds of a commit are clamped to what can be shown', t => {
+t.test('the seconds of a commit are clamped to the range that can be shown', t => {
   for (const [seconds, expected] of [
     [0, '1970-01-01T00:00:00.000Z'],
     [-1, '1970-01-01T00:00:00.000Z'],

@@ -3,7 +3,7 @@ import { root } from '../../src/config.js'
 import { sourceStack } from '../../src/lib/source-stack.js'
 import t from '../helpers/tap.js'
 
-t.test('frames of built files name their source', async t => {
+t.test('frames of built files refer to their source', async t => {
   const built = pathToFileURL(`${root}/dist/src/lib/nearest.js`).href
   t.match(
     sourceStack(`Error: no\n    at nearest (${built}:1:1)`),
@@ -12,7 +12,7 @@ t.test('frames of built files name their source', async t => {
   t.notMatch(sourceStack(`${built}:1:1`), 'dist')
 })
 
-t.test('other lines stay as they are', async t => {
+t.test('other lines stay unchanged', async t => {
   for (const line of [
     'at file:///no/such/file.js:1:2',
     'at node:fs:1:2',

@@ -27,6 +27,6 @@ t.test('two calculations run at once, and clients take turns', async t => {
   t.strictSame(
     ends.map(end => (end.status === 'fulfilled' ? end.value : end.reason.message)),
     ['a1', 'no', 'a3', 'a4', 'a5', 'b1'],
-    'one that fails frees its place'
+    'a failed calculation frees its place'
   )
 })

@@ -53,7 +53,7 @@ t.test('shows every queue with the jobs of each state, its pause and its latency
     ]
   )
   t.ok((queues[0]?.latency ?? 0) >= 5)
-  t.equal(queues[2]?.latency, 0, 'a delayed job does not wait yet')
+  t.equal(queues[2]?.latency, 0, 'a delayed job is not waiting yet')
   t.match(totals, { ready: 2, delayed: 1, running: 2, dead: 0 })
   t.match(processes, [{ busy: 2, concurrency: 3, queues: ['default'] }])
 })
@@ -67,7 +67,7 @@ t.test('sends the same few statements for any number of jobs', async t => {
   t.equal(empty, 6)
 })
 
-t.test('shows failures of existing jobs, the last one first', async t => {
+t.test('shows failures of existing jobs, newest first', async t => {
   const process = await worker()
   for (const key of ['a', 'b', 'c']) await event(key)
   const [a, b, c] = [await fail(process, 'one'), await fail(process, 'two'), await fail(process, 'three')]
@@ -88,7 +88,7 @@ t.test('a failure disappears when its job is done, retried or discarded', async 
   const all = [await fail(process, 'one'), await fail(process, 'two'), await fail(process, 'three')]
   await promoteJobs(new Date(Date.now() + MINUTE))
   t.same((await queuesOverview()).failures, [], 'ready jobs are not failures')
-  // The pauses have a random part, so any of them may be the first.
+  // The delays have a random part, so any of them may be the first.
   const [again] = await claimJobs('default', process, 1)
   t.equal(await finishJobs([again?.id ?? 0], process), 1)
   const [b = 0, c = 0] = all.filter(id => id !== again?.id)

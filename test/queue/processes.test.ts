@@ -80,7 +80,7 @@ t.test('two processes do thousands of jobs, each job once', async t => {
   t.same(await jobStats(), { processed: 3000, failed: 0, enqueued: 0 })
 })
 
-t.test('workers killed in the middle lose nothing', async t => {
+t.test('killed workers lose nothing', async t => {
   await enqueueAll('event.published', many(1500))
   const survivor = await worker(t)
   for (let round = 0; round < 4; round++) {
@@ -97,7 +97,7 @@ t.test('workers killed in the middle lose nothing', async t => {
   t.equal(survivor.child.exitCode, null)
 })
 
-t.test('a job that kills its process is dead after three times, and no other job with it', async t => {
+t.test('a job that kills its process is dead after three times, and no other job is', async t => {
   await enqueueAll('event.published', [...many(20), event('kill'), ...many(20)])
   for (let round = 0; round < 3; round++) {
     const victim = await worker(t)
@@ -105,19 +105,19 @@ t.test('a job that kills its process is dead after three times, and no other job
     await reapProcesses()
   }
   const last = await worker(t)
-  await until('only the dead one is left', async () => (await left()) === 1)
+  await until('only the dead job is left', async () => (await left()) === 1)
   t.match(await row('select state, crashes, payload from jobs'), { state: 'dead', crashes: 3, payload: /kill/ })
   t.equal(new Set((await ran()).map(({ job_id }) => job_id)).size, 40)
   t.equal(last.child.exitCode, null)
 })
 
-t.test('a process that stood still until its lease ended changes nothing when it continues', async t => {
+t.test('a process that was stopped until its lease ended changes nothing when it continues', async t => {
   const halted = await worker(t)
   const id = await enqueue('event.published', event('halt'))
-  await until('the process stands still', async () => (await ran()).length === 1)
+  await until('the process has stopped', async () => (await ran()).length === 1)
   await execute('update job_processes set lease_until = ? where id = ?', [new Date(Date.now() - 1), halted.processId])
   t.same(await reapProcesses(), [halted.processId])
-  // The job is no longer a suspect, so that the other worker runs more jobs beside it.
+  // The job is no longer a suspect, so that the other worker runs more jobs at the same time.
   await execute("update jobs set crashes = 0, payload = json_replace(payload, '$.id', 'wait')")
   const other = await worker(t)
   await until('the other one runs it', async () => (await ran()).length === 2)
@@ -128,7 +128,7 @@ t.test('a process that stood still until its lease ended changes nothing when it
     const [answer] = (await once(halted.child, 'message')) as [{ renewed: boolean }]
     return answer.renewed === false
   })
-  // The loop of the first worker has finished the job by now, and looks for more jobs all the time.
+  // By now the loop of the first worker has finished the job, and keeps looking for more jobs.
   await enqueueAll('event.published', many(30))
   await until('the others are done', async () => (await left()) === 1)
   t.same(await row('select * from jobs where id = ?', [id]), before)
@@ -160,11 +160,11 @@ t.test('waking up', async t => {
     const victim = await worker(t)
     await kill(victim)
     const path = join(folder, `wake-${victim.processId}.sock`)
-    await until('it is gone', async () => {
+    await until('it is removed', async () => {
       await enqueue('event.published', event('a'))
       return !readdirSync(folder).some(name => join(folder, name) === path)
     })
-    t.pass('it is gone')
+    t.pass('it is removed')
     for (const name of readdirSync(folder)) if (name.startsWith('wake-')) rmSync(join(folder, name))
   })
 })

@@ -133,7 +133,7 @@ t.test('claiming', async t => {
     await t.rejects(pauseQueue('nothing'), { name: 'Invalid' })
   })
 
-  t.test('skips jobs whose time has not come', async t => {
+  t.test('skips jobs that are not due yet', async t => {
     const process = await register()
     const soon = new Date(Date.now() + 60_000)
     await enqueue('event.published', event('a'), { runAt: soon })
@@ -145,7 +145,7 @@ t.test('claiming', async t => {
   })
 })
 
-t.test('ends', async t => {
+t.test('ending', async t => {
   t.test('a finished job is removed and counted once', async t => {
     const process = await register()
     await enqueue('event.published', event('a'))
@@ -187,7 +187,7 @@ t.test('ends', async t => {
     )
   })
 
-  t.test('dead jobs can be tried again with all their tries, or discarded', async t => {
+  t.test('dead jobs can be retried with all their tries, or discarded', async t => {
     const process = await register()
     const id = await enqueue('event.published', event('a'))
     await execute("update jobs set state = 'dead', attempts = 12, crashes = 3")
@@ -209,7 +209,7 @@ t.test('ends', async t => {
   })
 })
 
-t.test('processes that are gone', async t => {
+t.test('processes that have ended', async t => {
   t.test('a process that lost its lease can no longer change anything', async t => {
     const zombie = await register()
     const other = await register()
@@ -275,7 +275,7 @@ t.test('processes that are gone', async t => {
     t.same(await reapProcesses(), [])
   })
 
-  t.test('a job that ends its process three times is dead; a job that waited beside it is not', async t => {
+  t.test('a job that ends its process three times is dead; a job that waited at the same time is not', async t => {
     await enqueueAll('event.published', [event('killer'), event('innocent')])
     for (let count = 1; count <= 3; count++) {
       const process = await register()
@@ -302,7 +302,7 @@ t.test('processes that are gone', async t => {
 })
 
 t.test('metrics', async t => {
-  t.test('count every queue, also an empty one', async t => {
+  t.test('count every queue, including an empty one', async t => {
     await enqueueAll('event.published', [event('a'), event('b')])
     await enqueue('hook.deliver', { deliveryId: 1 }, { runAt: new Date(Date.now() + 60_000) })
     await execute('update jobs set run_at = ?', [new Date(Date.now() - 5000)])
@@ -324,7 +324,7 @@ t.test('metrics', async t => {
     t.match(await processMetrics(), [{ busy: 2 }], 'busy is never more than the concurrency')
   })
 
-  t.test('keep the counts of processes that are gone', async t => {
+  t.test('keep the counts of processes that have ended', async t => {
     for (let count = 0; count < 3; count++) {
       const process = await register()
       await enqueueAll('event.published', [event('a'), event('b')])
@@ -339,7 +339,7 @@ t.test('metrics', async t => {
   })
 })
 
-t.test('a tick of the schedule is enqueued once by many workers', async t => {
+t.test('many workers enqueue a tick of the schedule only once', async t => {
   const due = new Date(Math.floor(Date.now() / 60_000) * 60_000)
   const answers = await Promise.all(Array.from({ length: 12 }, () => enqueueTick('old_ticks', due)))
   t.equal(answers.filter(Boolean).length, 1)

@@ -1,4 +1,4 @@
-// The search among all jobs: what it finds, where it goes on, and that it sends the text as a value.
+// The search among all jobs: its results, where it continues, and that it sends the text as a value.
 import { execute } from '../../src/db/connect/sql.js'
 import { type FoundJobs, type JobSearch, LOOKED_THROUGH, searchJobs } from '../../src/queue/search.js'
 import { testDatabase } from '../helpers/database.js'
@@ -28,7 +28,7 @@ const idsOf = async (search: JobSearch) => (await searchJobs(search)).jobs.map((
 
 t.beforeEach(() => execute('delete from jobs'))
 
-t.test('finds a text in the payload, error, state, queue, name and id, in any case', async t => {
+t.test('finds a text in the payload, error, state, queue, name and id, ignoring case', async t => {
   const one = await job({ payload: '{"path":"Müller/äpfel"}' })
   const two = await job({ state: 'dead', error: 'Error: no ANSWER', queue: 'mail' })
   t.same(await idsOf({}), [two, one], 'newest first')
@@ -44,21 +44,21 @@ t.test('finds a text in the payload, error, state, queue, name and id, in any ca
   await t.rejects(searchJobs({ queue: 'nowhere' }), /is not one of/)
 })
 
-t.test('the text has no signs with a meaning of their own', async t => {
+t.test('no character of the text has a special meaning', async t => {
   const id = await job({ payload: `{"a":"100%_'\\\\; -- "}` })
   await job({ payload: '{"a":"1000"}' })
   for (const text of ['100%', '%_', "'", '\\', "'\\\\; --"]) t.same(await idsOf({ text }), [id], text)
   t.same(await idsOf({ text: "' or 1 = 1 -- " }), [])
 })
 
-t.test('a long payload is searched at its beginning, and is not sent', async t => {
+t.test('only the beginning of a long payload is searched, and the payload is not returned', async t => {
   const id = await job({ payload: JSON.stringify(`begin${'x'.repeat(5000)}end`) })
   const { jobs } = await searchJobs({ text: 'begin' })
   t.match(jobs, [{ id, payload: null }])
   t.same(await idsOf({ text: 'xend' }), [], 'only the first 4,000 characters count')
 })
 
-t.test('goes through all jobs in steps of two statements, in both directions', async t => {
+t.test('searches all jobs in steps of two statements, in both directions', async t => {
   const now = new Date()
   const jobs = 2 * LOOKED_THROUGH + 10
   await execute(
@@ -87,5 +87,5 @@ t.test('goes through all jobs in steps of two statements, in both directions', a
   }
   const pages = [await searchJobs({}), await searchJobs({ past: (await searchJobs({})).next ?? 0 })]
   const ids = pages.flatMap(page => page.jobs.map(({ id }) => id))
-  t.equal(new Set(ids).size, 200, 'a page goes on where the one before ended')
+  t.equal(new Set(ids).size, 200, 'a page continues where the previous one ended')
 })

@@ -1,4 +1,4 @@
-// Wake-ups by sockets: who hears of a job, and from when on.
+// Wake-ups through sockets: which workers receive them, and from when on.
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { linkSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
@@ -12,7 +12,7 @@ import type { Queue } from '../../src/queue/jobs.js'
 import { closeWake, listenForWake, wake } from '../../src/queue/wake.js'
 import { until } from '../helpers/until.js'
 
-/** A home of the test's own, with a path that is longer by `more`. */
+/** Creates a home for the test, with a path that is longer by `more`. */
 function newHome(t: Test, more = ''): string {
   const folder = mkdtempSync(join(tmpdir(), 'gitstead-wake-'))
   const home = join(folder, more)
@@ -26,7 +26,7 @@ function newHome(t: Test, more = ''): string {
   return home
 }
 
-/** The socket of a process that was killed: nobody listens on it any more. */
+/** Creates the socket of a killed process: nobody listens on it any more. */
 async function leaveSocket(path: string): Promise<void> {
   const server = createServer().listen(`${path}.new`)
   await once(server, 'listening')
@@ -35,7 +35,7 @@ async function leaveSocket(path: string): Promise<void> {
   await once(server, 'close')
 }
 
-/** What a worker hears from now on. */
+/** Records the wake-ups that a worker receives from now on. */
 async function listen(t: Test, id: number) {
   const heard: Queue[] = []
   const stop = await listenForWake(id, queue => heard.push(queue))
@@ -43,36 +43,36 @@ async function listen(t: Test, id: number) {
   return { heard, stop }
 }
 
-t.test('a worker hears of every queue', async t => {
+t.test('a worker receives wake-ups of every queue', async t => {
   newHome(t)
   const { heard } = await listen(t, 1)
   wake('mail')
-  await until('it is heard', () => heard.includes('mail'))
+  await until('the wake-up arrives', () => heard.includes('mail'))
   wake('builds')
-  await until('it is heard', () => heard.includes('builds'))
+  await until('the wake-up arrives', () => heard.includes('builds'))
   t.same(heard, ['mail', 'builds'])
 })
 
-t.test('workers that have just begun hear of the next job', async t => {
+t.test('workers that have just started receive the next wake-up', async t => {
   newHome(t)
   for (let id = 1; id <= 20; id++) {
-    // Whoever wakes has looked for workers a moment ago.
+    // The waking process has looked for workers a moment ago.
     wake('hooks')
     const { heard } = await listen(t, id)
     wake('default')
-    await until('it is heard', () => heard.includes('default'))
+    await until('the wake-up arrives', () => heard.includes('default'))
   }
-  t.pass('each of them did')
+  t.pass('each of them received it')
 })
 
-t.test('a worker that has gone is forgotten, and those that stay still hear', async t => {
+t.test('a worker that has left is forgotten, and the others still receive wake-ups', async t => {
   newHome(t)
   const [leaving, staying] = [await listen(t, 1), await listen(t, 2)]
   wake('default')
-  await until('both hear', () => leaving.heard.length === 1 && staying.heard.length === 1)
+  await until('both receive it', () => leaving.heard.length === 1 && staying.heard.length === 1)
   leaving.stop()
   wake('mail')
-  await until('it is heard', () => staying.heard.includes('mail'))
+  await until('the wake-up arrives', () => staying.heard.includes('mail'))
   t.same(readdirSync(dirname(socketPath('any'))), ['wake-2.sock'])
 })
 
@@ -81,11 +81,11 @@ t.test('the socket of a killed worker is removed', async t => {
   const path = socketPath('wake-7.sock')
   await leaveSocket(path)
   wake('default')
-  await until('it is gone', () => readdirSync(dirname(path)).length === 0)
-  t.pass('it is gone')
+  await until('it is removed', () => readdirSync(dirname(path)).length === 0)
+  t.pass('it is removed')
 })
 
-t.test('workers begin while another process wakes all the time, and none stays deaf', async t => {
+t.test('workers start while another process wakes them all the time, and each receives wake-ups', async t => {
   const home = newHome(t)
   const waking = fork(new URL('waking-process.js', import.meta.url), [], {
     env: { ...process.env, GITSTEAD_HOME: home }
@@ -94,8 +94,8 @@ t.test('workers begin while another process wakes all the time, and none stays d
   await once(waking, 'message')
   const workers: { heard: Queue[] }[] = []
   for (let id = 1; id <= 200; id++) workers.push(await listen(t, id))
-  await until('all have heard', () => workers.every(({ heard }) => heard.length > 0))
-  t.pass('all have heard')
+  await until('all have received one', () => workers.every(({ heard }) => heard.length > 0))
+  t.pass('all have received one')
 })
 
 for (const length of [60, 75, 80, 85, 90, 120]) {
@@ -105,7 +105,7 @@ for (const length of [60, 75, 80, 85, 90, 120]) {
     t.equal(home.length, length)
     const { heard } = await listen(t, 1_000_000_000)
     wake('default')
-    await until('it is heard', () => heard.length > 0)
+    await until('the wake-up arrives', () => heard.length > 0)
     const folder = dirname(socketPath('any'))
     if (!folder.startsWith(home)) rmSync(folder, { recursive: true })
   })

@@ -1,4 +1,4 @@
-// A worker of one queue in its own process, for tests that kill it. It records the jobs that it runs.
+// A worker of one queue in a separate process, for tests that kill it. It records the jobs that it runs.
 import { closeDatabase } from '../../src/db/connect/connection.js'
 import { execute } from '../../src/db/connect/sql.js'
 import type { ClaimedJob } from '../../src/queue/claim.js'
@@ -26,8 +26,8 @@ loop.wake()
 process.send?.({ processId })
 
 /**
- * The id of a payload says what happens: `kill` ends this process, `halt` stops it by a signal, `fail` throws, `wait`
- * never ends.
+ * The id in the payload determines what happens: `kill` ends this process, `halt` stops it with a signal, `fail`
+ * throws, `wait` never ends.
  */
 async function run({ id, payload }: ClaimedJob): Promise<void> {
   const { id: key } = payload as { id: string }

@@ -119,7 +119,7 @@ const pack = (t: Test, tree: string, more: Partial<Packing>) =>
     ...more
   })
 
-t.test('unpacking gives back the packed files', async t => {
+t.test('unpacking returns the packed files', async t => {
   const folder = t.testdir({ tree: { bin: { run: 'echo' }, 'naïve.txt': 'text', empty: '' }, into: {} })
   const tree = join(folder, 'tree')
   symlinkSync('bin/run', join(tree, 'link'))
@@ -135,7 +135,7 @@ t.test('unpacking gives back the packed files', async t => {
   t.equal(readlinkSync(join(folder, 'into/link')), 'bin/run')
 })
 
-t.test('files of any time are packed, with the nearest time that an archive can name', async t => {
+t.test('files with any time are packed, with the nearest time that an archive can store', async t => {
   const folder = t.testdir({ tree: { old: 'old', new: 'new', now: 'now' }, into: {} })
   const tree = join(folder, 'tree')
   const old = new Date('1901-01-01')
@@ -155,7 +155,7 @@ t.test('the size of an archive and of its files is limited', async t => {
   t.equal(await pack(t, tree, { paths: ['nothing'] }), undefined)
 })
 
-t.test('an archive that fails leaves no file open', async t => {
+t.test('a failed archive leaves no file open', async t => {
   const folder = t.testdir({ tree: {} })
   const tree = join(folder, 'tree')
   writeFileSync(join(tree, 'noise'), randomBytes(900_000))

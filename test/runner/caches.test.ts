@@ -1,4 +1,4 @@
-// What builds keep for later ones, in the real store.
+// The caches that builds keep for later builds, in the real store.
 import { existsSync, readdirSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
@@ -30,7 +30,7 @@ interface Wish extends Partial<RunnerJob> {
   readonly project: number
 }
 
-/** Runs a script, and shows what it finds and says. */
+/** Runs a script, and returns the files that it finds and its output. */
 async function build({ project, ...job }: Wish) {
   let trace = ''
   const result = await executeBuild(
@@ -75,11 +75,11 @@ t.test('a cache belongs to one project, one key, and protected or other branches
   t.notOk(await found(2, named('b')), 'another key')
   t.notOk(await found(3, named('a/../../b')), 'another project')
   t.notOk(await found(2, named('a/../../b', { ending: 'protected' })), 'a protected branch')
-  t.ok(await found(2, named('new', { fallbackKeys: ['older', 'a/../../b'] })), 'a key that stands in')
-  t.ok(await found(2, named('new')), 'which then has a cache of its own')
+  t.ok(await found(2, named('new', { fallbackKeys: ['older', 'a/../../b'] })), 'a fallback key')
+  t.ok(await found(2, named('new')), 'which then has a separate cache')
 })
 
-t.test('policy, when, untracked and paths say what is restored and kept', async t => {
+t.test('policy, when, untracked and paths decide what is restored and kept', async t => {
   const cases: [string, Partial<CacheWish>, string[], boolean][] = [
     ['pull keeps nothing', { policy: 'pull' }, write, false],
     ['push keeps', { policy: 'push' }, write, true],
@@ -101,7 +101,7 @@ t.test('policy, when, untracked and paths say what is restored and kept', async 
   t.match(trace, /\nnone\n/, 'push restores nothing')
 })
 
-t.test('a damaged cache fails no build, and goes', async t => {
+t.test('a damaged cache fails no build, and is removed', async t => {
   const archive = join(home, 'tmp', 'planted')
   writeFileSync(archive, 'no archive at all')
   await putCache({ project: 4, key: 'default', ending: 'non_protected' }, archive)
@@ -111,14 +111,14 @@ t.test('a damaged cache fails no build, and goes', async t => {
   t.match((await build({ project: 4, caches: [cache({ policy: 'pull' })] })).trace, 'No cache default yet')
 })
 
-t.test('a script cannot have files of the machine kept by links', async t => {
+t.test('a script cannot store files of the machine through links', async t => {
   const script = ['mkdir kept; ln -s /etc/passwd kept/secret; ln -s /etc kept/etc; echo plain >kept/file; rm -f x']
   const { trace } = await build({ project: 5, caches: [cache({ paths: ['kept/', 'kept/etc/passwd'] })], script })
   t.match(trace, /WARNING: "kept\/secret" is not packed/)
   t.match(trace, /Kept the cache default: 1 files/)
 })
 
-t.test('the store is bounded: the caches that were used the longest ago go first', async t => {
+t.test('the store is bounded: the least recently used caches are removed first', async t => {
   const folder = (project: number) => join(home, 'cache', 'builds', String(project))
   const MIB = 1_048_576
   const put = async (project: number, key: string, size: number) => {
@@ -157,7 +157,7 @@ t.test('the store is bounded: the caches that were used the longest ago go first
   settings()
 })
 
-t.test('a build with a cache that is too large says so and succeeds', async t => {
+t.test('a build with a cache that is too large gets a warning and succeeds', async t => {
   settings({ cache_project_limit: 65_536 })
   const script = ['mkdir kept; head -c 200000 /dev/urandom >kept/noise']
   const { trace, status } = await build({ project: 9, caches: [cache()], script })

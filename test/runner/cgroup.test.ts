@@ -16,13 +16,13 @@ function machine(t: Test, { own = '/system.slice/gitstead.service/appliance', co
   return { proc: join(folder, 'proc'), group: join(folder, 'groups/system.slice/gitstead.service') }
 }
 
-t.test('a delegated group is found, and gives its groups limits of memory and processes', async t => {
+t.test('a delegated group is found, and its subgroups get limits of memory and processes', async t => {
   const { proc, group } = machine(t)
   t.equal(await delegatedGroup(proc), group)
   t.equal(readFileSync(join(group, 'cgroup.subtree_control'), 'utf8'), '+memory +pids')
 })
 
-t.test('other groups are left alone', async t => {
+t.test('other groups are not used', async t => {
   const unnamed = machine(t, { own: '/system.slice/gitstead.service' })
   t.equal(await delegatedGroup(unnamed.proc), undefined)
   t.equal(readFileSync(join(unnamed.group, 'cgroup.subtree_control'), 'utf8'), '')
@@ -48,7 +48,7 @@ t.test('a build gets a group with its limits', async t => {
   t.equal(await group?.ranOut(), true)
 })
 
-t.test('a group that cannot be made is done without', async t => {
+t.test('a build runs without a group that cannot be made', async t => {
   const { group } = machine(t)
   t.equal(await enterGroup(join(group, 'missing'), 4711, { memory: 1000, processes: 20 }), undefined)
   t.notOk(existsSync(join(group, 'missing')))

@@ -97,7 +97,7 @@ if (canRunEngine) {
     t.strictSame(await engine.left(), [])
   })
 
-  t.test('caches are brought into the container and out of it', async t => {
+  t.test('caches are copied into the container and back', async t => {
     settings()
     const kept = join(home, 'tmp', 'kept.zip')
     const cacheStore: CacheStore = {
@@ -116,12 +116,12 @@ if (canRunEngine) {
       ],
       script: ['cat kept/file || echo none; mkdir -p kept; echo found >kept/file; touch -d "2099-01-01 00:00" kept']
     }
-    // The clock of an engine may be ahead: tar does not mention it.
+    // The clock of an engine may be ahead: tar does not warn about it.
     t.match((await build(job)).trace, /\nnone\nKept the cache default: 1 files/)
     t.match((await build(job)).trace, /Restoring the cache default\n[\s\S]*\nfound\nKept/)
   })
 
-  t.test('the image says who runs the script and how it starts; a job may start it in another way', async t => {
+  t.test('the image defines the user of the script and its start; a job may override the start', async t => {
     settings()
     const variables = [{ key: 'PATH', value: '/opt/bin:$PATH', public: true }]
     const script = ['echo "$GREETING $PATH"; id -u; id -g; ls -ln README | cut -c1-10; touch new; umask 0; ls -lnd .']
@@ -138,7 +138,7 @@ if (canRunEngine) {
     t.match(silent.result, { status: 'failed', exitCode: 1 }, 'a pipe fails with its first command, as in the sandbox')
   })
 
-  t.test('images that builds may not use or that are not there', async t => {
+  t.test('images that builds may not use or that do not exist', async t => {
     const cases: [name: string, image: object, docker: object, text: string][] = [
       ['not a name', { name: 'Ruby 2' }, {}, '"Ruby 2" is not the name of an image'],
       ['not allowed', { name: 'ruby:2.1' }, {}, 'builds may not use the image docker.io/library/ruby:2.1'],
@@ -169,7 +169,7 @@ if (canRunEngine) {
     t.strictSame(await engine.left(), [])
   })
 
-  t.test('services have names on a network of the build, which leads nowhere else', async t => {
+  t.test('services have names on the network of the build, which has no access to other networks', async t => {
     settings({ service_timeout: 5 })
     const { result, trace } = await build({
       variables: [{ key: 'GREETING', value: 'good morning', public: true }],
@@ -188,8 +188,8 @@ if (canRunEngine) {
     t.match(trace, /WARNING: the service \S+dead:latest has ended:\nalas\n/)
     t.match(trace, '\ngood morning\nmy good morning\nno way out\neth0\nlo\nBuild succeeded\n')
     t.strictSame(await engine.left(), [])
-    const alone = await build({ script: ['ls /sys/class/net'] })
-    t.match(alone.trace, 'net\nlo\nBuild', 'without services there is no network')
+    const plain = await build({ script: ['ls /sys/class/net'] })
+    t.match(plain.trace, 'net\nlo\nBuild', 'without services there is no network')
   })
 
   t.test('limits', async t => {
@@ -212,7 +212,7 @@ if (canRunEngine) {
       t.match(result, { status: 'failed', reason }, script)
       t.match(trace, text, script)
       if (reason !== 'disk_limit')
-        t.strictSame(files, ['kept'], 'as in the sandbox, a limit does not cost the artifacts')
+        t.strictSame(files, ['kept'], 'as in the sandbox, a limit does not discard the artifacts')
     }
     await Promise.all(cases.map(check))
     settings()
@@ -255,15 +255,15 @@ if (canRunEngine) {
     const stranger = mkdtempSync(join(home, 'other-'))
     selfSigned(stranger)
     settings({ socket, tls: { ...files, cert: join(stranger, 'cert.pem'), key: join(stranger, 'key.pem') } })
-    await t.rejects(askForEngine(), { name: 'EngineAway' }, 'the engine knows the runner by its certificate')
+    await t.rejects(askForEngine(), { name: 'EngineAway' }, 'the engine authenticates the runner by its certificate')
     settings({ socket, tls: { ...files, ca: join(stranger, 'cert.pem') } })
-    await t.rejects(askForEngine(), { name: 'EngineAway' }, 'and the runner the engine')
+    await t.rejects(askForEngine(), { name: 'EngineAway' }, 'the runner authenticates the engine')
     settings({ socket, tls: { ...files, ca: join(stranger, 'nothing') } })
     t.throws(checkEngineSettings, { message: /runner\.docker\.tls\.ca: .*nothing cannot be read \(ENOENT\)/ })
     proxy.close()
   })
 
-  t.test('an engine that goes away fails the build with its name, and what is left is removed later', async t => {
+  t.test('an engine that stops answering fails the build with its name, and leftovers are removed later', async t => {
     settings()
     let stopped: Promise<void> | undefined
     const owner = { instance: 'one', worker: 4 }
@@ -288,13 +288,17 @@ if (canRunEngine) {
     await engine.makeNetwork('gitstead-of-a-killed-worker', labels(5, 'one'))
     await engine.makeContainer(image, labels(6, 'one'))
     await engine.makeContainer(image, labels(5, 'two'))
-    t.equal(await removeLeftovers(owner, worker => worker === 5), 3, 'its own that is closed, and two of a dead worker')
+    t.equal(
+      await removeLeftovers(owner, worker => worker === 5),
+      3,
+      'a closed room of this worker, and two of a dead worker'
+    )
     t.equal((await engine.left()).length, 2, 'other workers and other appliances keep theirs')
     await engine.clear()
   })
 }
 
-t.test('an engine that takes a connection and says nothing counts as away', async t => {
+t.test('an engine that accepts a connection and sends nothing counts as unavailable', async t => {
   const silent = createServer(() => undefined).listen(join(home, 'silent'))
   await once(silent, 'listening')
   loadConfig({ home, runner: { docker: { socket: `unix://${home}/silent`, timeout: 1 } } })
@@ -324,18 +328,18 @@ t.test('names of images', async t => {
     const reference = parseReference(text)
     return reference !== undefined && isAllowed(reference)
   }
-  t.ok(allows([], 'debian:12'), 'the one of the configuration')
+  t.ok(allows([], 'debian:12'), 'the configured image')
   t.notOk(allows([], 'debian:13'))
   t.ok(allows(['ruby:*'], 'ruby:2.1'))
   t.ok(allows(['ruby'], `ruby@${digest}`))
-  t.notOk(allows(['ruby:2.*'], `ruby:2.1@${digest}`), 'a digest is another image than the tag beside it')
+  t.notOk(allows(['ruby:2.*'], `ruby:2.1@${digest}`), 'a digest is a different image than the tag in the same name')
   t.notOk(allows(['ruby:*'], 'evil.org/ruby:2.1'))
   t.ok(allows(['docker.io/**'], 'ada/app'))
   t.notOk(allows(['docker.io/**'], '10.0.0.1:80/app'))
   t.ok(allows(['**'], '10.0.0.1:80/app'))
 })
 
-t.test('the output of a container arrives whole, however it is cut', async t => {
+t.test('the output of a container arrives complete, however it is split', async t => {
   const frames = ['one', '', 'two\n'].map(text => {
     const head = Buffer.alloc(8)
     head.writeUInt32BE(text.length, 4)

@@ -102,17 +102,20 @@ for (const sandbox of ['bubblewrap', 'none']) {
       t.notOk(existsSync(work))
     })
 
-    t.test('the first failing command ends the script and gives its code; after_script does not count', async t => {
-      const { result, trace } = await build({
-        script: ['true | (exit 7) | true', 'echo not reached'],
-        afterScript: ['echo it was $CI_JOB_STATUS; exit 3']
-      })
-      t.strictSame(result, { status: 'failed', reason: 'script_failure', exitCode: 7 })
-      t.notMatch(trace, 'not reached\n')
-      t.match(trace, 'it was failed\n')
-    })
+    t.test(
+      'the first failing command ends the script and defines its exit code; after_script does not count',
+      async t => {
+        const { result, trace } = await build({
+          script: ['true | (exit 7) | true', 'echo not reached'],
+          afterScript: ['echo it was $CI_JOB_STATUS; exit 3']
+        })
+        t.strictSame(result, { status: 'failed', reason: 'script_failure', exitCode: 7 })
+        t.notMatch(trace, 'not reached\n')
+        t.match(trace, 'it was failed\n')
+      }
+    )
 
-    t.test('a command that a signal ends gives 128 plus the number of the signal', async t => {
+    t.test('a command that a signal ends has the exit code 128 plus the number of the signal', async t => {
       const { result } = await build({ script: ['kill -9 $$'] })
       t.strictSame(result, { status: 'failed', reason: 'script_failure', exitCode: 137 })
     })
@@ -223,7 +226,7 @@ for (const sandbox of ['bubblewrap', 'none']) {
 t.test('the sandbox', async t => {
   settings()
 
-  t.test('inside it the user is not root and has no rights', async t => {
+  t.test('inside the sandbox, the user is not root and has no rights', async t => {
     const { trace } = await build({
       script: ['id -u', 'grep CapBnd /proc/self/status', 'unshare -U true || echo refused']
     })
@@ -232,7 +235,7 @@ t.test('the sandbox', async t => {
     t.match(trace, 'refused')
   })
 
-  t.test('the script sees nothing of this machine but its programs', async t => {
+  t.test('the script sees nothing of this machine except its programs', async t => {
     const paths = ['/root', '/var', '/run', '/etc/shadow', '/sys', config().root, home, process.cwd()]
     const { result, trace } = await build({ script: paths.map(path => `[ ! -e '${path}' ]`) })
     t.equal(result.status, 'success', trace)
@@ -257,7 +260,7 @@ t.test('the sandbox', async t => {
     settings()
   })
 
-  t.test('the network is closed, unless the configuration opens it', async t => {
+  t.test('the network is closed unless the configuration opens it', async t => {
     const server = createServer(socket => socket.end('hello\n')).listen(0, '127.0.0.1')
     t.teardown(() => server.close())
     await new Promise(resolve => server.once('listening', resolve))
@@ -295,7 +298,7 @@ t.test('stages', async t => {
     t.notOk(existsSync(work))
   })
 
-  t.test('sources that share a file with a repository are not given to the build user', async t => {
+  t.test('sources that share a file with a repository are not handed over to the build user', async t => {
     const tree = t.testdir({ deep: { a: '' } })
     linkSync(join(tree, 'deep/a'), join(tree, 'deep/b'))
     const user = { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 }
@@ -369,7 +372,7 @@ t.test('stages', async t => {
       const { result, trace, archive } = await build({
         ...{ variables, script: [script], artifacts: wish, putVariables: putVariables ?? store }
       })
-      t.equal(archive, undefined, 'no archive was asked for')
+      t.equal(archive, undefined, 'no archive was requested')
       return { status: result.status, text, trace }
     }
     t.match(await reported('echo B=2 >b.env; echo A=1 >a.env; mkdir d; echo C=3 >d/x; ln -s /etc/passwd e.env'), {
@@ -497,7 +500,7 @@ t.test('when a worker is killed its builds end, and the next worker removes thei
   t.match(folder, /gitstead-build-|build-/)
 })
 
-t.test('a nearly full disk is noticed', async t => {
+t.test('a nearly full disk is detected', async t => {
   const nothing = () => t.fail('the folder is not full')
   const reserve = Number.POSITIVE_INFINITY
   await new Promise<void>(onLow => watchDisk({ folder: home, limit: 1e12, onFull: nothing, onLow, reserve }))

@@ -1,4 +1,4 @@
-// What a hostile script gets: real builds in real sandboxes, each with a limit that it runs into.
+// Limits for hostile scripts: real builds in real sandboxes, each of which reaches a limit.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readFileSync } from 'node:fs'
@@ -6,7 +6,7 @@ import type { Duplex } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
 import t from 'tap'
 import { loadConfig } from '../../src/config.js'
-import { ifThere } from '../../src/lib/if-there.js'
+import { ifAlive } from '../../src/lib/process-status.js'
 import { executeBuild, type RunnerPort, type RunnerResult } from '../../src/runner/execute.js'
 import { makeWorkFolder } from '../../src/runner/folders.js'
 import { confinedMembers, isStopped, markedMembers } from '../../src/runner/members.js'
@@ -73,7 +73,7 @@ t.test('memory', async t => {
       [shareMemory(256, 'syscall(($arm ? 233 : 28), $at, 8 << 20, 4);')]
     ],
     [
-      'a file that only a descriptor knows',
+      'a file that only a descriptor holds',
       [
         perl(
           `my $fd = syscall(($arm ? 279 : 319), my $name = "x", 0); open(my $file, ">&=", $fd) or die; ` +
@@ -92,7 +92,7 @@ t.test('memory', async t => {
       ]
     ],
     [
-      'the tables of the kernel for what is mapped where',
+      'the page tables of the kernel',
       [
         perl(
           `for (1 .. 40_000) { my $at = syscall(${MMAP}, 0, 2 << 20, 1, 0x4022, -1, 0); die "mmap" if $at == -1; ` +
@@ -105,7 +105,7 @@ t.test('memory', async t => {
       [`head -c 60000000 /dev/zero >/tmp/x; head -c 60000000 /dev/zero >/dev/shm/x; sleep ${nap(1)}`]
     ]
   ] as [string, string[]][]) {
-    // Only root may look at memory that is shared and in no page table.
+    // Only root may look at shared memory that is in no page table.
     const skip = what.includes('page tables') && process.getuid?.() !== 0
     if (skip) continue
     t.test(`the limit of the whole build counts ${what}`, async t => {
@@ -128,10 +128,10 @@ t.test('memory', async t => {
 
   const python = existsSync('/usr/bin/python3')
   t.test(
-    'a process that still has the memory of its parent counts nothing',
+    'a process that still has the memory of its parent does not count',
     { skip: !python && 'no Python' },
     async t => {
-      // subprocess starts programs by vfork, and looks for them in all these folders before the child has its own memory.
+      // subprocess starts programs with vfork, and searches all these folders before the child has its own memory.
       const script = `python3 -c 'import subprocess, time
     x = bytearray(60_000_000)
     end = time.time() + 4
@@ -141,7 +141,7 @@ t.test('memory', async t => {
     }
   )
 
-  t.test('without a sandbox the limit holds as well', async t => {
+  t.test('the limit also holds without a sandbox', async t => {
     settings({ sandbox: 'none' })
     const { result } = await build([shareMemory(256)])
     settings()
@@ -149,21 +149,21 @@ t.test('memory', async t => {
     t.strictSame(processesWith(nap(1)), [])
   })
 
-  t.test('processes that have gone use nothing', async t => {
+  t.test('ended processes use no memory', async t => {
     const members = markedMembers('GITSTEAD_BUILD_MARK=of nobody')
     t.equal(await usedMemory(members, 0), 0)
     t.equal(await memoryAtMost(members, 0), 0)
     t.strictSame(await hiddenFiles(members, 0), { memory: 0, disk: 0 })
   })
 
-  t.test('a build gets the processor after the appliance', async t => {
+  t.test('the appliance has priority for the processor over builds', async t => {
     const { trace } = await build(['echo "it has $(nice)"'])
     t.match(trace, '\nit has 5\n')
   })
 
-  t.test('processes that are counted neither run nor fork meanwhile, and go on afterwards', async t => {
+  t.test('processes neither run nor fork while they are counted, and continue afterwards', async t => {
     const cancel = new AbortController()
-    // One process below another, one whose parent has ended, and one that the script stops itself.
+    // One process below another, one whose parent has ended, and one that the script itself stops.
     const script = [
       `bash -c 'sleep ${nap(5)} & wait' & (setsid bash -c 'while true; do sleep 0.01; done' &)`,
       `bash -c 'kill -STOP $$' & wait`
@@ -177,15 +177,15 @@ t.test('memory', async t => {
     const thaw = await members.freeze()
     const all = processesBelow(first)
     await until('none of them runs', () => all.every(pid => isStopped(pid) || isZombie(pid)))
-    t.strictSame(processesBelow(first), all, 'no further one began')
-    t.equal(isStopped(first), false, 'the first process goes on')
+    t.strictSame(processesBelow(first), all, 'no other process began')
+    t.equal(isStopped(first), false, 'the first process continues')
     thaw()
-    await until('those of the script go on', () => JSON.stringify(stoppedOf(first)) === JSON.stringify(own))
+    await until('the processes of the script continue', () => JSON.stringify(stoppedOf(first)) === JSON.stringify(own))
     cancel.abort()
     await ended
   })
 
-  t.test('the kernel ends a build first, also when the build does not want that', async t => {
+  t.test('the kernel ends a build first, even when the build tries to prevent that', async t => {
     const cancel = new AbortController()
     const ended = build([`echo 0 >/proc/self/oom_score_adj; sleep ${nap(2)}`], { signal: cancel.signal })
     const sleeper = await sleeperOf(2)
@@ -229,7 +229,7 @@ t.test('disk', async t => {
 
   for (const [levels, reason] of [
     [5, 'disk_limit'],
-    // Git wants to know all names before it begins to write, and runs out of memory.
+    // Git collects all names before it begins to write, and runs out of memory.
     [10, 'runner_system_failure']
   ] as const) {
     t.test(`a tree of ${levels} levels that describes too many files ends its build`, async t => {
@@ -249,7 +249,7 @@ t.test('disk', async t => {
 t.test('the sources', async t => {
   settings({ memory_limit: 1024 * MIB })
 
-  t.test('are made by the user of builds, who talks to the runner through one descriptor', async t => {
+  t.test('are made by the user of builds, which communicates with the runner through one descriptor', async t => {
     let heard = ''
     const { result, trace } = await build(['cat told; ls /proc/self/fd | wc -l'], {
       getSources: async ({ run, link }) => {
@@ -270,7 +270,7 @@ t.test('the sources', async t => {
     t.match(trace, '\nanswer\n')
   })
 
-  t.test('end with the build when the other end says nothing', async t => {
+  t.test('end with the build when the other end sends nothing', async t => {
     const sockets: Duplex[] = []
     const getSources: RunnerPort['getSources'] = async ({ run, link }) => {
       const code = await run([`read -r nothing <&${link}`], socket => void sockets.push(socket))
@@ -296,9 +296,9 @@ t.test('system calls', { skip: !IS_LINUX_64 && 'the filter knows x86-64 and arm6
     ['perf_event_open', 298, 241, '0, 0, 0, 0, 0', 'result -1 errno 1'],
     ['io_uring_setup', 425, 425, '1, 0', 'result -1 errno 1'],
     ['clone with a new namespace', 56, 220, '0x10000000 | 17, 0, 0, 0, 0', 'result -1 errno 1'],
-    ['a thread with files of its own', 56, 220, '0x10900, 0, 0, 0, 0', 'result -1 errno 1'],
-    ['a thread without memory in common', 56, 220, '0x10c00, 0, 0, 0, 0', 'result -1 errno 22'],
-    ['close_range that parts the files', 436, 436, '900, 901, 2', 'result -1 errno 22'],
+    ['a thread with separate files', 56, 220, '0x10900, 0, 0, 0, 0', 'result -1 errno 1'],
+    ['a thread without shared memory', 56, 220, '0x10c00, 0, 0, 0, 0', 'result -1 errno 22'],
+    ['close_range that separates the files', 436, 436, '900, 901, 2', 'result -1 errno 22'],
     ['close_range', 436, 436, '900, 901, 0', 'result 0 errno 0'],
     ['clone3', 435, 435, '0, 0', 'result -1 errno 38'],
     ['ptrace of the first process', 101, 117, '16, 1, 0, 0', 'result -1 errno 1'],
@@ -312,13 +312,13 @@ t.test('system calls', { skip: !IS_LINUX_64 && 'the filter knows x86-64 and arm6
     ['a netlink socket', 41, 198, '16, 3, 0', /result \d+ errno 0/],
     ['getpid', 39, 172, '', /result \d+ errno 0/]
   ] as const) {
-    t.test(`${name} ends as the filter says`, async t => {
+    t.test(`${name} ends as the filter decides`, async t => {
       const { trace } = await build([call(x64, arm64, args).replace(', );', ');')])
       t.match(trace, expected)
     })
   }
 
-  t.test('threads and shells still work, and what they start has the filter, too', async t => {
+  t.test('threads and shells still work, and the programs that they start also have the filter', async t => {
     const { result, trace } = await build([
       'grep Seccomp: /proc/self/status; (sleep 0 | cat); perl -e "fork; wait" && node=$(command -v node || true)',
       'if [ -n "$node" ]; then "$node" -e "new (require(\'worker_threads\').Worker)(\'1\', { eval: true })"; fi'
@@ -347,7 +347,7 @@ t.test('a build whose first process is stopped ends, and its slot is free', asyn
   settings({ memory_limit: 1024 * MIB })
   const ended = build([`sleep ${nap(4)}`])
   const sleeper = await sleeperOf(4)
-  // The first process of the sandbox: the one that is number 1 in there.
+  // The first process of the sandbox, which has the number 1 in there.
   const first = firstOf(sleeper)
   const child = spawn('kill', ['-STOP', String(first)], { stdio: 'ignore' })
   await once(child, 'exit')
@@ -357,9 +357,9 @@ t.test('a build whose first process is stopped ends, and its slot is free', asyn
   t.strictSame(processesWith(nap(4)), [])
 })
 
-/** The processes below another one, from the outside. */
+/** The processes below another one, seen from the outside. */
 function processesBelow(pid: number): number[] {
-  const text = ifThere(() => readFileSync(`/proc/${pid}/task/${pid}/children`, 'latin1')) ?? ''
+  const text = ifAlive(() => readFileSync(`/proc/${pid}/task/${pid}/children`, 'latin1')) ?? ''
   return text
     .trim()
     .split(' ')
@@ -369,7 +369,7 @@ function processesBelow(pid: number): number[] {
 }
 
 const isZombie = (pid: number) =>
-  /^State:\tZ/m.test(ifThere(() => readFileSync(`/proc/${pid}/status`, 'latin1')) ?? 'State:\tZ')
+  /^State:\tZ/m.test(ifAlive(() => readFileSync(`/proc/${pid}/status`, 'latin1')) ?? 'State:\tZ')
 const stoppedOf = (first: number) => processesBelow(first).filter(isStopped)
 
 function firstOf(pid: number): number {

@@ -3,7 +3,7 @@ import { Masker } from '../../src/runner/mask.js'
 import { Trace } from '../../src/runner/trace.js'
 import t from '../helpers/tap.js'
 
-/** Returns a generator of numbers below n; it gives the same numbers in every run. */
+/** Returns a generator of numbers below n, which are the same in every run. */
 function numbers(seed: number) {
   let state = seed
   return (n: number) => {
@@ -12,7 +12,7 @@ function numbers(seed: number) {
   }
 }
 
-/** Returns the text with every byte masked that a secret covers. It works on the whole text at once. */
+/** Returns the text with every byte masked that belongs to a secret. It works on the whole text at once. */
 function maskWhole(text: string, secrets: string[]): string {
   const hidden = new Set<number>()
   for (const secret of secrets) {
@@ -34,7 +34,7 @@ function inPieces(masker: Masker, text: string, below: (n: number) => number): s
   return shown + masker.release().toString()
 }
 
-t.test('secrets are hidden wherever the text is cut', async t => {
+t.test('secrets are hidden wherever the text is split', async t => {
   const below = numbers(7)
   const word = (least: number, most: number) =>
     Array.from({ length: least + below(most - least) }, () => 'ab'[below(2)]).join('')
@@ -48,7 +48,7 @@ t.test('secrets are hidden wherever the text is cut', async t => {
   t.pass()
 })
 
-t.test('a token of which only the beginning is known is hidden wherever the text is cut', async t => {
+t.test('a token of which only the beginning is known is hidden wherever the text is split', async t => {
   const below = numbers(3)
   const text = 'say eyJhead.body-1_x.sign, eyJhead.\neyJhea eyJhead.z!eyJhead.end'
   const whole = text.replace(/eyJhead\.[\w.-]*/g, found => '*'.repeat(found.length))
@@ -98,7 +98,7 @@ t.test('the first write goes out at once, the next ones in batches and in order'
   t.ok(chunks.length < 50, `${chunks.length} writes`)
 })
 
-t.test('a slow reader slows the script: writes do not overlap, and little waits in memory', async t => {
+t.test('a slow reader slows the script: writes do not overlap, and little is kept in memory', async t => {
   let running = 0
   let most = 0
   let largest = 0
@@ -124,7 +124,7 @@ t.test('a secret that is printed in two halves is hidden, however long the pause
   t.equal(text(), 'my ')
   await trace.output(Buffer.from('word\npas'))
   await trace.close()
-  t.equal(text(), 'my ********\npas', 'the end shows what is no secret')
+  t.equal(text(), 'my ********\npas', 'the end is shown because it is not a secret')
 })
 
 t.test('above the limit there is one notice, and no half of a secret', async t => {

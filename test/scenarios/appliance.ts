@@ -14,7 +14,7 @@ export interface Ended {
   readonly stderr: string
 }
 
-export interface Processes {
+interface Processes {
   server?: number
   worker?: number
   database?: number
@@ -26,9 +26,9 @@ export interface Appliance {
   readonly pid: number
   /** The log so far. */
   log(): string
-  /** The processes of the appliance that run now, by role. */
+  /** The processes of the appliance that are running now, by role. */
   processes(): Processes
-  /** Sends SIGTERM; gives the exit code. */
+  /** Sends SIGTERM; returns the exit code. */
   stop(): Promise<number | null>
   /** Sends SIGKILL to the supervisor only. */
   kill(): Promise<void>
@@ -102,7 +102,7 @@ async function readyUrl(child: ChildProcess, output: { stdout: string }): Promis
   }
 }
 
-/** Runs a command of gitstead and waits for its end. */
+/** Runs a command of gitstead and waits until it ends. */
 export async function gitstead(
   args: readonly string[],
   options: { input?: string; environment?: Record<string, string>; wrap?: readonly string[] } = {}

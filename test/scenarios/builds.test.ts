@@ -29,7 +29,7 @@ t.teardown(() => appliance.stop())
 const { url, port } = appliance
 const ask = <T>(method: string, path: string, body?: unknown) => askApi<T>({ url, token }, method, path, body)
 
-/** Creates a project with one commit by the files API, which adds a CI file. Gives the project's path in the API. */
+/** Creates a project with one commit through the files API, which adds a CI file. Returns the project's path in the API. */
 async function projectWith(name: string, ci: string, message = 'begin'): Promise<string> {
   const { json } = await ask<{ id: number }>('POST', '/projects', { name })
   const file = { file_path: '.gitstead-ci.yml', branch_name: 'master', content: ci, commit_message: message }
@@ -86,14 +86,14 @@ t.test('a commit with [ci skip] gets a skipped pipeline', async t => {
   t.equal(await firstBuild(project), undefined)
 })
 
-t.test('a broken CI file gives a failed pipeline that says why', async t => {
+t.test('a broken CI file creates a failed pipeline with the reason', async t => {
   const project = await projectWith('broken', 'one:\n  scirpt: [true]\n')
   const pipeline = await firstPipeline(project)
   t.match(pipeline, { status: 'failed', yaml_errors: /scirpt/ })
   t.equal(await firstBuild(project), undefined)
 })
 
-t.test('a script that prints without end is stopped', async t => {
+t.test('a script with endless output is stopped', async t => {
   const loud = await projectWith('loud', 'one:\n  script: ["yes"]\n')
   const stopped = await ended(loud)
   t.equal(stopped.status, 'failed')
@@ -101,7 +101,7 @@ t.test('a script that prints without end is stopped', async t => {
   t.ok(trace.length > 10_000 && trace.length < 25_000, `the trace has ${trace.length} bytes`)
 })
 
-t.test('hooks get commits by the files API', async t => {
+t.test('hooks get commits of the files API', async t => {
   const receiver = new Receiver()
   await receiver.open()
   t.teardown(() => receiver.close())
@@ -148,12 +148,12 @@ t.test('a worker that stops in the middle of a build gives the build back', asyn
   const build = await ended(project)
   t.match(build, { id: begun.id, status: 'success' })
   const trace = await traceOf(project, build)
-  t.equal(trace.split('\n').filter(line => line === 'begun').length, 1, 'the trace is only that of the second run')
+  t.equal(trace.split('\n').filter(line => line === 'begun').length, 1, 'the trace is from the second run only')
   t.match(trace, /done\n/)
   t.not(appliance.processes().worker, worker)
 })
 
-t.test('a script that never ends is stopped when its time is over', async t => {
+t.test('a script that never ends is stopped at its time limit', async t => {
   await appliance.stop()
   appliance = await startAppliance({ home, port, environment: { ...environment, GITSTEAD_RUNNER_TIMEOUT: '3' } })
   const project = await projectWith('endless', `one:\n  script: [sleep ${nap(3)}]\n`)

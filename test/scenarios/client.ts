@@ -1,4 +1,4 @@
-// The clients that users of an appliance have: a REST client, a git client, a receiver of hooks.
+// The clients of an appliance: a REST client, a git client, a receiver of hooks.
 import { execFile } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http'
@@ -22,7 +22,7 @@ export const gitEnvironment = {
   GIT_COMMITTER_EMAIL: 'ann@example.org'
 }
 
-export interface GitOutcome {
+interface GitOutcome {
   readonly ok: boolean
   readonly stdout: string
   readonly stderr: string
@@ -40,7 +40,7 @@ export async function tryGit(cwd: string, args: readonly string[], extra: Record
   }
 }
 
-/** Runs a stock git client that must succeed; gives its stdout. */
+/** Runs a stock git client that must succeed; returns its stdout. */
 export async function git(cwd: string, args: readonly string[], extra: Record<string, string> = {}): Promise<string> {
   const { ok, stdout, stderr } = await tryGit(cwd, args, extra)
   if (!ok) throw new Error(`git ${args.join(' ')}: ${stderr}`)
@@ -63,7 +63,7 @@ export interface ApiAnswer<T> {
   readonly json: T
 }
 
-/** Asks the REST API with a private token. Rejects when there is no answer. */
+/** Calls the REST API with a private token. Rejects when there is no answer. */
 export async function askApi<T = Record<string, unknown>>(
   { url, token = '' }: { url: string; token?: string },
   method: string,
@@ -86,7 +86,7 @@ export async function askApi<T = Record<string, unknown>>(
 }
 
 /** The fields of a hook's payload that the tests use. */
-export interface HookBody {
+interface HookBody {
   readonly event_name: string
   readonly ref: string
   readonly before: string
@@ -141,7 +141,7 @@ export class Receiver {
   }
 }
 
-/** Asks again and again until there is a result. Throws after `seconds`, with the text of `describe`. */
+/** Tries again and again until there is a result. Throws after `seconds`, with the text of `describe`. */
 export async function eventually<T>(
   ask: () => Promise<T | undefined | false> | T | undefined | false,
   describe: () => string | Promise<string> = () => 'it did not happen',

@@ -60,7 +60,7 @@ t.test('the log of an appliance', async t => {
     t.match(await find('request', ({ request }) => request === 'bad-1'), { route: 'unknown', status: 400, user: null })
   })
 
-  t.test('says when the database is lost and back', async t => {
+  t.test('reports when the database is lost and back', async t => {
     const { database = 0 } = appliance.processes()
     process.kill(database, 'SIGSTOP')
     const [api, readiness, metrics] = await Promise.all([
@@ -78,7 +78,7 @@ t.test('the log of an appliance', async t => {
     t.match(await find('the database is back', line => line.process === 'server'), { level: 'warn', away_ms: Number })
   })
 
-  t.test('shows the home to ps, and says when parts start and stop', async t => {
+  t.test('shows the home to ps, and reports when parts start and stop', async t => {
     const { server, worker } = appliance.processes()
     for (const pid of [appliance.pid, server, worker]) {
       t.match(readFileSync(`/proc/${pid}/cmdline`, 'latin1'), `--home ${home}`)

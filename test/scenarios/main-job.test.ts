@@ -128,7 +128,7 @@ t.test('the main job: users, hooks, pushes, clones, builds, traces, artifacts an
       })
       t.ok(next.startsWith(last), 'each text continues the text before')
       last = next
-      // The script takes its next step when its nap is ended.
+      // The script takes its next step when its nap has ended.
       const sleeper = await sleeperOf(1, slept)
       slept.push(String(sleeper))
       process.kill(sleeper)
@@ -173,7 +173,7 @@ t.test('the main job: users, hooks, pushes, clones, builds, traces, artifacts an
     t.equal(new Set(ids).size, ids.length, 'each event arrives once')
   })
 
-  await t.test('the command line and the API show the same figures of the jobs', async t => {
+  await t.test('the command line and the API show the same numbers of jobs', async t => {
     let last: unknown
     const ask = async () => {
       const [{ stdout, code }, { json }] = await Promise.all([

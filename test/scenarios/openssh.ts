@@ -1,5 +1,5 @@
-// A real OpenSSH server, with its own configuration, for the commands that serve it. Where the machine has none, the Debian
-// package is unpacked into a folder, which changes nothing of the machine.
+// A real OpenSSH server, with its own configuration, for the commands that serve it. When the machine has none, the Debian
+// package is unpacked into a folder, which does not change the machine.
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -86,7 +86,7 @@ AcceptEnv GIT_PROTOCOL
   }
 }
 
-/** As root it wants a user and a folder of its own: it sees them, and the machine does not get them. */
+/** As root, sshd needs a special user and folder: it sees them, but they are not created on the machine. */
 function asRoot(folder: string): string[] {
   const passwd = join(folder, 'passwd')
   writeFileSync(passwd, `${readFileSync('/etc/passwd', 'utf8')}sshd:x:65000:65534::/run/sshd:/usr/sbin/nologin\n`)

@@ -34,7 +34,7 @@ const shared = await newProject('shared', { visibility_level: 20 })
 await git(source, ['push', '--quiet', shared.remote, 'refs/heads/*:refs/heads/*', 'refs/tags/*:refs/tags/*'])
 const refsAt = (remote: string) => git(folder, ['ls-remote', '--quiet', remote])
 
-t.test('a refused push says why and moves no ref', async t => {
+t.test('a refused push shows the reason and moves no ref', async t => {
   const before = await refsAt(shared.remote)
   const refused: [string[], RegExp][] = [
     [[':refs/heads/master'], /remote rejected.*the default branch cannot be deleted/],
@@ -149,7 +149,7 @@ t.test('an empty repository, many tags, and forced and deleted branches work', a
   })
 })
 
-t.test('a push that is cut moves no ref', async t => {
+t.test('an interrupted push moves no ref', async t => {
   const { id, remote } = await newProject('cut')
   const next = await git(source, ['rev-parse', 'master'])
   const line = `${'0'.repeat(40)} ${next} refs/heads/master\0 report-status side-band-64k agent=git/2\n`
@@ -174,7 +174,7 @@ t.test('a push that is cut moves no ref', async t => {
   t.ok((await tryGit(source, ['push', '--quiet', remote, 'master'])).ok, 'the next push is accepted')
 })
 
-t.test('the answer to a push names the pipeline, or what is wrong with the CI file', async t => {
+t.test('the answer to a push names the pipeline, or the error in the CI file', async t => {
   const { id, remote } = await newProject('answers')
   const clone = join(folder, 'answers')
   await git(folder, ['init', '--quiet', '--initial-branch=master', clone])

@@ -1,4 +1,4 @@
-// A real appliance with both ways of SSH: its own server, and a real OpenSSH server that calls its commands.
+// A real appliance with both kinds of SSH: its own server, and a real OpenSSH server that calls its commands.
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
@@ -26,7 +26,7 @@ const call = async (path: string, body: unknown) => {
 const project = await call('/projects', { name: 'engine' })
 await call('/user/keys', { title: 'laptop', key: identity.publicKey })
 
-t.test('the address of a project works as it is, with the answers of a push', async t => {
+t.test('the address of a project works as shown, and a push gets its messages', async t => {
   t.equal(project.ssh_url_to_repo, `ssh://git@127.0.0.1:${sshPort}/ada/engine.git`)
   const work = t.testdir()
   await git(work, ['init', '--quiet', '-b', 'master'])
@@ -79,7 +79,7 @@ t.test('an OpenSSH server clones, pushes and refuses', async t => {
   t.match(await ssh(sshd.port, stranger.file, ['-T'], sshd.user), { code: 255, stderr: /Permission denied/ })
 })
 
-t.test('without a server the commands for OpenSSH say so', async t => {
+t.test('without a server, the commands for OpenSSH report that', async t => {
   const other = join(t.testdir(), 'none')
   const [type = '', key = ''] = identity.publicKey.split(' ')
   const asked = await gitstead(['ssh', 'authorized-keys', type, key, '--home', other])

@@ -1,5 +1,5 @@
-// What one process changes is so in another one at the next request: in lists, counts, searches, reads, and for git. The
-// story: a person who leaves the team asks the other server of the same appliance a moment later.
+// A change that one process makes is visible in another at the next request: in lists, counts, searches, reads, and for git.
+// The case: a person who leaves the team contacts the other server of the same appliance a moment later.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
@@ -54,14 +54,14 @@ interface Made {
   readonly path: string
 }
 
-/** Ann changes things at the first server. */
+/** Ann changes a record at the first server. */
 async function change<T = Made>(method: string, path: string, body?: unknown): Promise<T> {
   const { status, json } = await askApi<T>({ url: appliance.url, token: ann.private_token }, method, path, body)
   if (status >= 300) throw new Error(`${method} ${path} answered ${status}: ${JSON.stringify(json)}`)
   return json
 }
 
-/** Bob looks at the second one. */
+/** Bob reads at the second server. */
 const look = (path: string) => askApi<{ id: number }[]>({ url: second.url, token: bob.private_token }, 'GET', path)
 
 const source = join(folder, 'source')
@@ -82,7 +82,7 @@ async function newProject(values: object = {}, namespace = 'ann'): Promise<Made>
 
 const remoteOf = ({ path }: Made) => remoteUrl(second.url, path, 'bob', bob.private_token)
 
-/** How Bob finds a project at the second server: by each way that could remember something. */
+/** How Bob finds a project at the second server: in each way that could remember something. */
 async function ways(project: Made, lists: readonly string[]) {
   const name = project.path.split('/')[1]
   const paths = [...lists, `/projects/search/${name}`]
@@ -104,7 +104,7 @@ async function ways(project: Made, lists: readonly string[]) {
 const sees = (t: Test, { found }: Awaited<ReturnType<typeof ways>>, value: boolean, why: string) =>
   t.same(found, Object.fromEntries(Object.keys(found).map(name => [name, value])), why)
 
-/** Bob sees it by every way, Ann changes something, and Bob sees it by none. */
+/** Checks that Bob sees the project in every way, Ann changes something, and Bob sees it in no way. */
 async function gone(t: Test, project: Made, lists: readonly string[], act: () => Promise<unknown>): Promise<void> {
   const before = await ways(project, lists)
   sees(t, before, true, 'seen before')
@@ -123,7 +123,7 @@ t.test('a member who is removed', async t => {
   )
 })
 
-t.test('a group: its member is removed, its share ends, it is deleted', async t => {
+t.test('a group whose member is removed, whose share ends, and which is deleted', async t => {
   const group = await change('POST', '/groups', { name: 'Team', path: 'team' })
   const join = () => change('POST', `/groups/${group.id}/members`, { user_id: bob.id, access_level: 30 })
   await join()
@@ -141,11 +141,11 @@ t.test('a group: its member is removed, its share ends, it is deleted', async t 
     change('DELETE', `/projects/${shared.id}/share/${group.id}`)
   )
   await change('POST', `/projects/${shared.id}/share`, share)
-  sees(t, await ways(shared, ['/projects']), true, 'shared again, it is there at once')
+  sees(t, await ways(shared, ['/projects']), true, 'visible at once when shared again')
   await gone(t, project, lists, () => change('DELETE', `/groups/${group.id}`))
   t.same((await look('/groups?all_available=true')).json, [])
   t.equal((await look('/groups/team/members')).status, 404)
-  sees(t, await ways(shared, ['/projects']), false, 'and with the group the share is gone')
+  sees(t, await ways(shared, ['/projects']), false, 'the share is deleted with the group')
 })
 
 t.test('a project that is made private, archived or deleted', async t => {
@@ -163,17 +163,17 @@ t.test('a project that is made private, archived or deleted', async t => {
   t.ok((await push('one')).ok)
   await change('POST', `/projects/${project.id}/archive`)
   t.same((await look('/projects')).json, [], 'archived projects are in no list')
-  t.notOk((await push('two')).ok, 'and take no push')
+  t.notOk((await push('two')).ok, 'archived projects refuse pushes')
   await change('POST', `/projects/${project.id}/unarchive`)
   t.ok((await push('three')).ok)
   await gone(t, project, ['/projects', '/projects/visible'], () => change('DELETE', `/projects/${project.id}`))
   t.notOk((await tryGit(clone, ['fetch', 'origin'])).ok, 'the clone cannot be used again')
 })
 
-t.test('a clone that runs ends when its user is removed', async t => {
+t.test('a running clone ends when its user is removed', async t => {
   const large = join(folder, 'large')
   await git(folder, ['init', '--quiet', '--initial-branch=master', large])
-  // More than the buffers between the two hold, and nothing that can be compressed.
+  // More than the buffers of both sides can take, and incompressible.
   writeFileSync(join(large, 'noise'), randomBytes(40_000_000))
   await git(large, ['add', '.'])
   await git(large, ['commit', '--quiet', '-m', 'Noise'])
@@ -193,7 +193,7 @@ t.test('a clone that runs ends when its user is removed', async t => {
   asked.end(body)
   const [response] = await once(asked, 'response')
   t.equal(response.statusCode, 200)
-  // A client that reads slowly: it has the beginning only.
+  // A client that reads slowly: it has only the beginning.
   await change('DELETE', `/projects/${id}/members/${bob.id}`)
   let read = 0
   const cut = await new Promise<boolean>(resolve => {

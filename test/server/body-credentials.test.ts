@@ -1,5 +1,5 @@
-// The story: a client of another maker sends `private_token` and `sudo` as parameters of its forms, so each of its writes
-// was answered with 401.
+// The case: clients of other vendors send `private_token` and `sudo` as parameters of their forms, and all of their writes
+// used to get 401.
 import { rows } from '../../src/db/connect/sql.js'
 import { buildApp } from '../../src/server/app.js'
 import { testApp } from '../helpers/app.js'
@@ -78,7 +78,7 @@ for (const [type, write] of Object.entries(TYPES)) {
       t.equal(await status({ private_token: user.privateToken, sudo: other.username }), 403)
       t.equal(await status({ private_token: admin.privateToken, sudo: 'nobody-at-all' }), 404)
       t.equal(await status({ sudo: user.username }), 401)
-      t.equal(await status({ private_token: user.privateToken }, '/users'), 403, 'not for administrators alone')
+      t.equal(await status({ private_token: user.privateToken }, '/users'), 403, 'not only for administrators')
       t.equal(await status({ private_token: admin.privateToken, sudo: user.username }, '/users'), 403)
       t.equal(await status({ private_token: user.privateToken, email: email() }, '/user/emails?private_token=x'), 401)
       const personal = await app.make.token(admin)
@@ -92,7 +92,7 @@ for (const [type, write] of Object.entries(TYPES)) {
   })
 }
 
-t.test('credentials in a body that are no text are refused', async t => {
+t.test('credentials in a body that are not text are refused', async t => {
   const json = (body: object) => send(TYPES.JSON(body as Values), '/projects')
   for (const private_token of [7, ['x'], { a: user.privateToken }, true, '']) {
     t.equal((await json({ private_token, name: 'no' })).statusCode, 401, JSON.stringify(private_token))
@@ -110,7 +110,7 @@ t.test('a token works as Bearer, and as access_token of a query', async t => {
   t.equal(await get('/user', { authorization: 'Bearer wrong' }), 401)
 })
 
-t.test('a session does not lend its rights to a write, whose credentials are in its body', async t => {
+t.test('a write with credentials in its body does not get the rights of a session', async t => {
   const headers = { host: 'git.example.org', origin: 'http://git.example.org' }
   const payload = { login: user.username, password: user.password }
   const res = await app.fastify.inject({ method: 'POST', url: '/users/sign_in', headers, payload })

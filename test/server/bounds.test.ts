@@ -1,5 +1,5 @@
-// A client that opens many requests, sends large bodies, or never finishes one. Limits are small here, so that one socket
-// is enough to reach them.
+// Clients that open many requests, send large bodies, or never finish a body. Limits are small here, so that one socket is
+// enough to reach them.
 import { once } from 'node:events'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { loadConfig } from '../../src/config.js'
@@ -44,7 +44,7 @@ const unfinished = (length: number, path = '/api/v3/session', header = 'A: b') =
 t.test('clients', async t => {
   const { app, open, url } = await listening(t)
 
-  /** Requests that stay open. The server ends each after a second, which on a busy machine may be too soon: then `renew` opens them again. */
+  /** Requests that stay open. The server ends each after a second; if a busy machine needs longer, `renew` opens them again. */
   function holding(texts: readonly string[]) {
     let sockets: Socket[] = []
     return {
@@ -57,19 +57,19 @@ t.test('clients', async t => {
     }
   }
 
-  t.test('a body that never ends, ends', async t => {
+  t.test('the server ends a body that never ends', async t => {
     const socket = open(unfinished(100))
     await once(socket, 'close')
     t.match(socket.answer(), /^HTTP\/1.1 408 .*"message":"408 Request Timeout"/s)
   })
 
-  t.test('a refused body that never ends, ends too', async t => {
+  t.test('the server ends a refused body that never ends, too', async t => {
     const socket = open(unfinished(1_000_000_000))
     await once(socket, 'close')
     t.match(socket.answer(), /^HTTP\/1.1 413 /)
   })
 
-  t.test('headers that never end, end', async t => {
+  t.test('the server ends headers that never end', async t => {
     const socket = open('GET /api/v3/user HTTP/1.1\r\nHost: x\r\nA: ')
     await once(socket, 'close')
     t.match(socket.answer(), /^HTTP\/1.1 408 /)
@@ -111,19 +111,19 @@ t.test('clients', async t => {
     const body = JSON.stringify({ file_path: 'x', branch_name: 'b', commit_message: 'x', content: 'x'.repeat(100_000) })
     const post = () => fetch(write, { method: 'POST', headers: json, body })
     const refused = await until('429', async () => {
-      // It ends after a second, on a busy machine before the other one begins.
+      // It ends after a second; on a busy machine, that may be before the other one begins.
       const held = open(unfinished(1_000_000, path))
       const answer = await post()
       held.destroy()
       return answer.status === 429 ? answer : undefined
     })
     t.match(await refused.json(), { message: /too many large bodies at once/ })
-    await until('one more is served', async () => (await post()).status !== 429)
+    await until('another request is served', async () => (await post()).status !== 429)
     const large = await fetch(write, {
       method: 'POST',
       headers: json,
       body: `"${'x'.repeat(1_048_576)}"`
     })
-    t.match(await large.json(), { message: /1048576 bytes at the most \(half of http.body_memory\)/ })
+    t.match(await large.json(), { message: /at most 1048576 bytes \(half of http.body_memory\)/ })
   })
 })

@@ -7,7 +7,7 @@ t.test('a wrong parameter', async t => {
   const { id } = await app.make.project()
   const stranger = app.as(await app.make.user())
 
-  t.test('is answered before a project that may not be seen', async t => {
+  t.test('is answered before a hidden project', async t => {
     for (const path of ['builds?scope=odd', 'pipelines?scope=odd', 'builds/x', 'repository/files']) {
       t.equal((await stranger.get(`/projects/${id}/${path}`)).statusCode, 400, path)
     }
@@ -15,7 +15,7 @@ t.test('a wrong parameter', async t => {
     t.equal((await stranger.post(`/projects/${id}/repository/files`, {})).statusCode, 400)
   })
 
-  t.test('is answered after it in the areas whose projects are filtered as a whole', async t => {
+  t.test('is answered after a hidden project in the areas whose projects are filtered as a whole', async t => {
     for (const path of ['repository/tree?recursive=odd', 'repository/blobs/master', 'repository/commits/master']) {
       t.equal((await stranger.get(`/projects/${id}/${path}`)).statusCode, 404, path)
     }

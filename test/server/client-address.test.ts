@@ -10,7 +10,7 @@ t.afterEach(() => {
   loadConfig({ port: 0 })
 })
 
-/** The address that the audit has for a change, when the server trusts these proxies. */
+/** The address that the audit records for a change, when the server trusts these proxies. */
 async function addressOf(trusted: readonly string[] | undefined, remoteAddress: string, forwarded: string) {
   loadConfig({ port: 0, ...(trusted && { trusted_proxies: trusted }) })
   const fastify = await buildApp()
@@ -32,7 +32,12 @@ const CASES = [
   { name: 'a proxy on this machine, by IPv6', from: '::1', forwarded: '2001:db8::7', is: '2001:db8::7' },
   { name: 'a mapped address', from: '::ffff:127.0.0.1', forwarded: '::ffff:192.0.2.7', is: '192.0.2.7' },
   { name: 'another machine of a private network', from: '10.0.0.5', forwarded: '192.0.2.7', is: '10.0.0.5' },
-  { name: 'what the client invented', from: '127.0.0.1', forwarded: '192.0.2.1, 192.0.2.7', is: '192.0.2.7' },
+  {
+    name: 'an address that the client invented',
+    from: '127.0.0.1',
+    forwarded: '192.0.2.1, 192.0.2.7',
+    is: '192.0.2.7'
+  },
   { name: 'no address at all', from: '127.0.0.1', forwarded: `é'${'x'.repeat(200)}`, is: '127.0.0.1' },
   { name: 'a range', trusted: ['10.0.0.0/8'], from: '10.9.8.7', forwarded: '192.0.2.7', is: '192.0.2.7' },
   {
@@ -52,7 +57,7 @@ const CASES = [
   { name: 'no proxies', trusted: [], from: '127.0.0.1', forwarded: '192.0.2.7', is: '127.0.0.1' }
 ]
 
-t.test('X-Forwarded-For is believed from trusted proxies only', async t => {
+t.test('X-Forwarded-For counts only from trusted proxies', async t => {
   for (const { name, trusted, from, forwarded, is } of CASES)
     t.equal(await addressOf(trusted, from, forwarded), is, name)
 })

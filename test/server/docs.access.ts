@@ -11,7 +11,7 @@ export const access: ResourceAccess = {
     'GET /api/docs/static/theme/icon.svg': { expected: EVERYBODY },
     'GET /api/docs/static/index.html': { expected: answering(302, EVERYBODY) },
     'GET /api/docs/static/swagger-initializer.js': { expected: EVERYBODY },
-    // No page has this name: as on every unknown path, wrong credentials are refused first.
+    // No page has this name: as for every unknown path, wrong credentials are refused first.
     'GET /api/docs*': { expected: statuses({ blocked: 401, readUser: 401, wrong: 401, others: 404 }) }
   }
 }

@@ -1,5 +1,5 @@
-// No value of a query, a path or a body gives 500, and none is stored that makes a later list fail. Every parameter of every
-// operation that the OpenAPI document names gets the extreme values of its type.
+// No value of a query, a path or a body returns 500, and no stored value makes a later list fail. Every parameter of every
+// operation in the OpenAPI document gets the extreme values of its type.
 import type { InjectOptions } from 'fastify'
 import { mapBounded } from '../../src/lib/bounded.js'
 import { testApp } from '../helpers/app.js'
@@ -68,7 +68,7 @@ function extremes(schema: Schema): readonly unknown[] {
   return [...TEXTS, ...OTHERS, '\ud800', BEYOND]
 }
 
-/** A value that fits, so that the request reaches what lies behind the validation. */
+/** An ordinary value that fits, so that the request gets past the validation. */
 function plain(name: string, schema: Schema): unknown {
   const { type, enum: values } = resolved(schema)
   const types = [type ?? []].flat()
@@ -128,7 +128,7 @@ function* shotsAt(path: string, method: string, { parameters = [], requestBody }
   })
   for (const parameter of parameters) {
     for (const value of extremes(parameter.schema)) {
-      // A query has no other types than text and lists of it.
+      // A query can only have texts and lists of texts.
       if (value === '\ud800' || value === null || (typeof value === 'object' && !Array.isArray(value))) continue
       const url = urlWith(parameter.name, value)
       yield shot(`${parameter.name}=${told(value)}`, url, names.length > 0 ? bodyWith() : undefined)
@@ -150,10 +150,10 @@ const told = (value: unknown) => JSON.stringify(value).slice(0, 40)
 const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
   Object.entries(methods).map(([method, operation]) => ({ path, method, operation }))
 )
-/** What is deleted is not there for the others, so that comes last. */
+/** Deletions come last, because the other requests need the records. */
 const ORDER = ['get', 'post', 'put', 'delete']
 
-t.test('no extreme value of any parameter gives 500', async t => {
+t.test('no extreme value of any parameter returns 500', async t => {
   t.ok(operations.length > 60, 'the operations are found')
   let [fired, reached] = [0, 0]
   for (const verb of ORDER) {
@@ -161,7 +161,7 @@ t.test('no extreme value of any parameter gives 500', async t => {
     const shots = operations
       .filter(({ method }) => method === verb)
       .flatMap(({ path, method, operation }) => [...shotsAt(path, method, operation)])
-    // Writes at once of one name would meet in the database, which is another test's matter.
+    // Concurrent writes with one name would conflict in the database, which another test covers.
     await mapBounded(shots, verb === 'get' ? 8 : 1, async ({ about, ...shot }) => {
       const headers = { 'private-token': admin.privateToken, 'content-type': 'application/json' }
       const res = await app.fastify.inject({ ...shot, headers })
@@ -172,10 +172,10 @@ t.test('no extreme value of any parameter gives 500', async t => {
     t.equal(failures.length, 0, `${shots.length} requests ${verb}: ${failures[0] ?? ''}`)
     fired += shots.length
   }
-  t.ok(reached > 2000, `${reached} of ${fired} requests were looked at by more than the router`)
+  t.ok(reached > 2000, `${reached} of ${fired} requests got past the router`)
 })
 
-t.test('and nothing is stored that breaks a list', async t => {
+t.test('no stored value breaks a list', async t => {
   for (const { path, method } of operations) {
     if (method !== 'get' || path.includes('{')) continue
     const res = await app.as(admin).inject({ url: `${path}?per_page=100` })

@@ -10,7 +10,7 @@ const lfs = {
 }
 
 export const access: ResourceAccess = {
-  // The answer is the same for everybody and every path, also for those that do not exist.
+  // The answer is the same for everybody and every path, even for paths that do not exist.
   instance: {
     'POST /:namespace/:project/info/lfs/objects/batch': lfs,
     'GET /:namespace/:project/info/lfs/locks': lfs,

@@ -1,4 +1,4 @@
-// Git over HTTP beside what the stock client does: other credentials and URLs, requests that are wrong, clients that stall.
+// Git over HTTP in addition to the tests with the stock client: other credentials and URLs, wrong requests, stalled clients.
 
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
@@ -45,7 +45,7 @@ t.test('credentials', async t => {
   const get = (headers: Record<string, string>, path = pathOf(project)) =>
     app.nobody.inject({ method: 'GET', url: refs(path), headers })
 
-  t.test('a token works in every header that clients have for it', async t => {
+  t.test('a token works in every header that clients use for it', async t => {
     const token = await app.make.token(owner)
     const working: Record<string, string>[] = [
       { 'private-token': token },
@@ -61,7 +61,7 @@ t.test('credentials', async t => {
     }
   })
 
-  t.test('wrong ones are asked for again, so that clients forget them', async t => {
+  t.test('wrong credentials get a new challenge, so that clients forget them', async t => {
     const wrong: Record<string, string>[] = [
       { 'private-token': 'wrong' },
       { 'private-token': narrow },
@@ -77,7 +77,7 @@ t.test('credentials', async t => {
     }
   })
 
-  t.test('the end .git of the path may be left out, also in a clone and a push', async t => {
+  t.test('the path may omit .git, also in a clone and a push', async t => {
     const headers = { 'private-token': owner.privateToken }
     t.equal((await get(headers, `${pathOf(project)}.git`)).body, (await get(headers)).body)
     t.equal((await get(headers, `${pathOf(project)}.git.git`)).statusCode, 404)
@@ -147,7 +147,7 @@ t.test('a branch that another process has locked is refused for now, without a p
   for (const name of ['master', 'other']) writeFileSync(join(repository, `refs/heads/${name}.lock`), '')
 
   const branch = `/api/v3/projects/${project.id}/repository/branches/other`
-  // Git waits for a lock for some seconds.
+  // Git waits some seconds for a lock.
   const [{ ok, stderr }, res] = await Promise.all([
     tryGit(folder, ['push', remote, 'HEAD:refs/heads/master']),
     app.as(project.owner).delete(branch)
@@ -156,7 +156,7 @@ t.test('a branch that another process has locked is refused for now, without a p
   t.match(stderr, /cannot lock ref 'refs\/heads\/master': Unable to create 'refs\/heads\/master.lock'/)
   t.notMatch(stderr, new RegExp(config().home))
   t.equal(res.statusCode, 503)
-  t.match(res.json(), { message: /Another change of this branch or tag has not ended/ })
+  t.match(res.json(), { message: /Another change of this branch or tag is still running/ })
   t.equal((await app.as(project.owner).get(branch)).statusCode, 200)
   rmSync(join(repository, 'refs/heads/other.lock'))
   t.equal((await app.as(project.owner).delete(branch)).statusCode, 200)
@@ -196,12 +196,12 @@ t.test('partial clones work with every version of the protocol', async t => {
     t.equal(
       await git(join(folder, into), ['show', 'HEAD:deep/file']),
       'content',
-      'and the rest comes when it is needed'
+      'the rest is fetched when it is needed'
     )
   }
 })
 
-/** Sends the beginning of a request, and no more. */
+/** Sends the beginning of a request, and nothing more. */
 async function idle(t: Test, port: number, path: string, length = 1000, headers = ''): Promise<Socket> {
   const socket = connect(port, '127.0.0.1')
   socket.on('error', () => {})
@@ -239,7 +239,7 @@ t.test('clients that send nothing take no slot and are cut off', async t => {
   t.same(slotCounts(), { running: 0, waiting: 0 })
 })
 
-t.test('a client that takes no answer holds no slot, and is cut off', async t => {
+t.test('a client that reads no answer holds no slot, and is cut off', async t => {
   const app = await testApp(t)
   const { home, database } = config()
   const again = (stall: number) => loadConfig({ home, git: { stall }, database: { url: database.url } })
@@ -248,7 +248,7 @@ t.test('a client that takes no answer holds no slot, and is cut off', async t =>
   const folder = t.testdir()
   const remote = `http://x:${project.owner.privateToken}@127.0.0.1:${port}${pathOf(project)}`
   await git(folder, ['init', '--quiet', 'work'])
-  // More than the system keeps for a socket.
+  // More than the buffers of a socket can take.
   writeFileSync(join(folder, 'work/big'), randomBytes(30_000_000))
   await git(join(folder, 'work'), ['add', '.'])
   await git(join(folder, 'work'), ['commit', '--quiet', '-m', 'big'])
@@ -275,7 +275,7 @@ const openConnections = (app: TestApp) =>
     app.fastify.server.getConnections((error, count) => (error ? reject(error) : resolve(count)))
   )
 
-/** A folder with a commit of so many random bytes. */
+/** A folder with a commit of this many random bytes. */
 async function randomCommit(folder: string, bytes: number): Promise<string> {
   await git(folder, ['init', '--quiet', 'work'])
   const work = join(folder, 'work')
@@ -285,39 +285,42 @@ async function randomCommit(folder: string, bytes: number): Promise<string> {
   return work
 }
 
-t.test('a push beyond a limit is refused by name, and one that needs room that is not there gets 503', async t => {
-  const app = await testApp(t)
-  const { home, database } = config()
-  const limits = (values: object) => loadConfig({ home, git: values, database: { url: database.url } })
-  t.teardown(async () => void limits({}))
-  const project = await app.make.project()
-  const { port } = await listening(app)
-  const remote = `http://x:${project.owner.privateToken}@127.0.0.1:${port}${pathOf(project)}`
-  const work = await randomCommit(t.testdir(), 3_000_000)
-  forgetAnswers()
-  const push = () => tryGit(work, ['push', remote, 'HEAD:master'])
-  limits({ max_push_size: 2_000_000 })
-  const large = await push()
-  t.notOk(large.ok)
-  t.match(large.stderr, /remote rejected.*the push has more than 2000000 bytes \(git\.max_push_size\)/)
-  limits({ max_spooled: 1_000_000 })
-  const crowded = await push()
-  t.notOk(crowded.ok)
-  t.match(crowded.stderr, /HTTP 503/)
-  const refused = await app.nobody.inject({
-    method: 'POST',
-    url: `${pathOf(project)}.git/git-upload-pack`,
-    payload: Buffer.alloc(3_000_000, '0032have '),
-    headers: { 'private-token': project.owner.privateToken }
-  })
-  t.equal(refused.statusCode, 503)
-  t.match(refused.body, /No room is left/)
-  await until('git has ended', () => slotCounts().running === 0)
-  limits({})
-  const fits = await push()
-  t.ok(fits.ok, fits.stderr)
-  await until('every file is gone', () => spooledBytes() === 0)
-})
+t.test(
+  'a push beyond a limit is refused with the name of the limit, and a push without enough room gets 503',
+  async t => {
+    const app = await testApp(t)
+    const { home, database } = config()
+    const limits = (values: object) => loadConfig({ home, git: values, database: { url: database.url } })
+    t.teardown(async () => void limits({}))
+    const project = await app.make.project()
+    const { port } = await listening(app)
+    const remote = `http://x:${project.owner.privateToken}@127.0.0.1:${port}${pathOf(project)}`
+    const work = await randomCommit(t.testdir(), 3_000_000)
+    forgetAnswers()
+    const push = () => tryGit(work, ['push', remote, 'HEAD:master'])
+    limits({ max_push_size: 2_000_000 })
+    const large = await push()
+    t.notOk(large.ok)
+    t.match(large.stderr, /remote rejected.*the push has more than 2000000 bytes \(git\.max_push_size\)/)
+    limits({ max_spooled: 1_000_000 })
+    const crowded = await push()
+    t.notOk(crowded.ok)
+    t.match(crowded.stderr, /HTTP 503/)
+    const refused = await app.nobody.inject({
+      method: 'POST',
+      url: `${pathOf(project)}.git/git-upload-pack`,
+      payload: Buffer.alloc(3_000_000, '0032have '),
+      headers: { 'private-token': project.owner.privateToken }
+    })
+    t.equal(refused.statusCode, 503)
+    t.match(refused.body, /No room is left/)
+    await until('git has ended', () => slotCounts().running === 0)
+    limits({})
+    const fits = await push()
+    t.ok(fits.ok, fits.stderr)
+    await until('every file is gone', () => spooledBytes() === 0)
+  }
+)
 
 /** Sends the beginning of a push of 2 GB. */
 async function beginPush(port: number, project: TestProject, begun: Buffer): Promise<Socket> {
@@ -341,7 +344,7 @@ const changesOf = async (project: TestProject) => {
   return found.map(({ state }) => state)
 }
 
-t.test('a push of some megabytes that stops halfway takes no slot from others, and is cut off', async t => {
+t.test('a push of some megabytes that stops halfway holds no slot, and is cut off', async t => {
   const app = await testApp(t)
   const { home, database } = config()
   const limits = (values: object) => loadConfig({ home, git: values, database: { url: database.url } })
@@ -365,9 +368,9 @@ t.test('a push of some megabytes that stops halfway takes no slot from others, a
     await until('nothing is open', async () => (await changesOf(project)).length === 0)
   })
 
-  t.test('after the end of its pack: what git has done has its effects', async t => {
+  t.test('after the end of its pack: the result of git takes effect', async t => {
     const socket = await beginPush(port, project, push)
-    // The request goes on as fast as the server takes it: git is not ended.
+    // The request continues as fast as the server takes it, so that git is not ended.
     const more = (error?: Error | null) => {
       if (!error) socket.write(Buffer.alloc(1_000_000), more)
     }

@@ -4,7 +4,7 @@ import { until } from '../helpers/until.js'
 
 const MIB = 1024 * 1024
 
-t.test('memory of a burst is given back when the process is idle', async t => {
+t.test('the memory of a burst is returned when the process is idle', async t => {
   let size = 100 * MIB
   let collected = 0
   let looks = 0
@@ -19,20 +19,20 @@ t.test('memory of a burst is given back when the process is idle', async t => {
   t.teardown(collectWhenIdle(collect, { rss, every: 1 }))
   const looked = async () => {
     const from = looks
-    await until('it has looked', () => looks > from + 10)
+    await until('it has checked', () => looks > from + 10)
   }
   await looked()
   t.equal(collected, 0, 'nothing has grown')
   size = 140 * MIB
   await looked()
-  t.equal(collected, 0, 'a little is left alone')
+  t.equal(collected, 0, 'a little growth is ignored')
   size = 400 * MIB
   await until('it is collected', () => collected === 1)
   await looked()
   t.equal(collected, 1, 'enough came back')
 })
 
-t.test('the memory of buffers that nobody holds comes back', async t => {
+t.test('the memory of unused buffers is freed', async t => {
   const hold = { buffers: [] as Buffer[] }
   t.teardown(collectWhenIdle(undefined, { rss: () => process.memoryUsage().external, every: 20 }))
   hold.buffers = Array.from({ length: 100 }, () => Buffer.alloc(MIB, 1))

@@ -1,4 +1,4 @@
-// Every way in which a client writes its parameters, and every way in which it gets them wrong.
+// Every form in which a client can send its parameters, and every way to get them wrong.
 import { Readable } from 'node:stream'
 import { gzipSync } from 'node:zlib'
 import { testApp } from '../helpers/app.js'
@@ -31,13 +31,8 @@ t.test('encodings', async t => {
     ['a form', 'application/x-www-form-urlencoded', form, ''],
     ['multipart', `multipart/form-data; boundary=${BOUNDARY}`, multipart(fields), ''],
     ['the query', undefined, undefined, `?${form}`],
-    ['the query beside an empty JSON body', 'application/json', '', `?${form}`],
-    [
-      'both, of which the body wins',
-      'application/json',
-      JSON.stringify({ url }),
-      '?url=http://other.example.org&push_events=0'
-    ]
+    ['the query with an empty JSON body', 'application/json', '', `?${form}`],
+    ['both; the body wins', 'application/json', JSON.stringify({ url }), '?url=http://other.example.org&push_events=0']
   ]
   for (const [what, type, payload, query] of ways) {
     t.test(`by ${what}`, async t => {
@@ -60,7 +55,7 @@ t.test('encodings', async t => {
     })
     t.equal(res.statusCode, 200)
     const name = await send(`multipart/form-data; boundary=${BOUNDARY}`, multipart([['url[]', 'http://x'], ...list]))
-    t.match(name.json(), { error: 'url is invalid' }, 'is a list, which a url is not')
+    t.match(name.json(), { error: 'url is invalid' }, 'a url cannot be a list')
   })
 
   t.test('every word for yes and no', async t => {
@@ -75,7 +70,7 @@ t.test('encodings', async t => {
     }
   })
 
-  t.test('a body that is no JSON', async t => {
+  t.test('a body that is not JSON', async t => {
     for (const payload of ['{', '{"url":}', 'url=x', '\u0000', '{"a":1}x', "{'a':1}"]) {
       const res = await send('application/json', payload)
       t.equal(res.statusCode, 400, payload)
@@ -83,7 +78,7 @@ t.test('encodings', async t => {
     }
   })
 
-  t.test('JSON that is no object holds no parameter', async t => {
+  t.test('JSON that is not an object has no parameters', async t => {
     for (const payload of ['[]', '"text"', '1', 'null', 'true', '[{"url":"http://x"}]']) {
       const res = await send('application/json', payload)
       t.equal(res.statusCode, 400, payload)
@@ -98,8 +93,8 @@ t.test('encodings', async t => {
       t.match(res.json().message, `the Content-Type of the body is ${type}, but must be application/json`)
     }
     const untyped = await send(undefined, 'hello', `?${form}`)
-    t.equal(untyped.statusCode, 415, 'also beside parameters in the query')
-    t.match(untyped.json().message, 'is none')
+    t.equal(untyped.statusCode, 415, 'also with parameters in the query')
+    t.match(untyped.json().message, 'is missing')
     t.equal((await send('text/plain', '', `?${form}`)).statusCode, 201, 'an empty body loses nothing')
   })
 
@@ -120,7 +115,7 @@ t.test('encodings', async t => {
     t.equal(percent.statusCode, 201, 'a lone percent sign is text')
   })
 
-  t.test('a compressed body is refused by name', async t => {
+  t.test('the error for a compressed body names the encoding', async t => {
     for (const [type, payload] of [
       ['application/json', JSON.stringify({ url })],
       ['application/x-www-form-urlencoded', form],
@@ -140,13 +135,13 @@ t.test('encodings', async t => {
     t.equal((await send('application/json', `\ufeff${JSON.stringify({ url })}`)).statusCode, 201)
   })
 
-  t.test('half a character, which nobody can store', async t => {
+  t.test('half a surrogate pair, which cannot be stored', async t => {
     const answer = await send('application/json', `{"url": "${url}/\\ud83d\\ude00\\ud800"}`)
     const [hook] = answer.json()
     t.equal(hook.url, `${url}/\u{1f600}\ufffd`)
   })
 
-  t.test('keys that objects have from elsewhere mean nothing', async t => {
+  t.test('keys that objects inherit have no meaning', async t => {
     const payload = '{"__proto__":{"url":"http://x.example.org"},"constructor":{"prototype":{"admin":true}}}'
     t.match((await send('application/json', payload)).json(), { error: 'url is missing' })
     const query = '__proto__[url]=http://x&__proto__=y&constructor[prototype][url]=z'
@@ -157,15 +152,15 @@ t.test('encodings', async t => {
   t.test('too much at once', async t => {
     const res = await send('application/json', JSON.stringify({ url: 'x'.repeat(11_000_000) }))
     t.equal(res.statusCode, 413)
-    t.match(res.json().message, '413 Request Entity Too Large - a body has 1048576 bytes at the most')
+    t.match(res.json().message, '413 Request Entity Too Large - a body has at most 1048576 bytes')
     const values = await send('application/json', `{"url":[${'{},'.repeat(100_000)}{}]}`)
     t.equal(values.statusCode, 413)
-    t.match(values.json().message, 'a body has 100000 values at the most')
+    t.match(values.json().message, 'a body has at most 100000 values')
     const quoted = await send(
       'application/json',
       JSON.stringify({ url, push_events: false, x: ',\\",'.repeat(60_000) })
     )
-    t.equal(quoted.statusCode, 201, 'what stands in a string is one value')
+    t.equal(quoted.statusCode, 201, 'a string is one value')
     t.equal((await send('application/json', `${'['.repeat(50_000)}${']'.repeat(50_000)}`)).statusCode, 400)
   })
 
@@ -174,19 +169,19 @@ t.test('encodings', async t => {
     const many = multipart(Array.from({ length: 150 }, () => ['x', 'x'.repeat(10_000)]))
     const sized = await send(type, many)
     t.equal(sized.statusCode, 413)
-    t.match(sized.json().message, 'a body has 1048576 bytes at the most')
+    t.match(sized.json().message, 'a body has at most 1048576 bytes')
     const unsized = await app.fastify.inject({
       method: 'POST',
       url: '/api/v3/hooks',
       headers: { ...headers, 'content-type': type, 'transfer-encoding': 'chunked' },
       payload: Readable.from(many.match(/.{1,60000}/gs) ?? [])
     })
-    t.equal(unsized.statusCode, 413, 'also when the client does not say how long it is')
+    t.equal(unsized.statusCode, 413, 'also without a declared length')
     const few = multipart([...fields, ['x', 'x'.repeat(900_000)]])
     t.equal((await send(type, few)).statusCode, 201)
   })
 
-  t.test('multipart that is cut, or holds a file', async t => {
+  t.test('multipart that is cut off, or has a file', async t => {
     const type = `multipart/form-data; boundary=${BOUNDARY}`
     for (const payload of [multipart(fields).slice(0, 60), '', `--${BOUNDARY}`]) {
       const res = await send(type, payload)
@@ -196,7 +191,7 @@ t.test('encodings', async t => {
     const file = `--${BOUNDARY}\r\ncontent-disposition: form-data; name="url"; filename="x"\r\n\r\nx\r\n--${BOUNDARY}--\r\n`
     const res = await send(type, file)
     t.equal(res.statusCode, 400)
-    t.match(res.json().message, 'the form has a file, but this request takes fields of text only')
+    t.match(res.json().message, 'the form has a file, but this request takes only text fields')
     t.ok((await send('multipart/form-data', 'x')).statusCode < 500, 'and without a boundary')
   })
 })
@@ -208,7 +203,7 @@ t.test('paths and queries', async t => {
   const headers = { 'private-token': user.privateToken }
   const get = (url: string, more = {}) => app.fastify.inject({ method: 'GET', url: `/api/v3${url}`, headers, ...more })
 
-  t.test('a .json suffix says nothing', async t => {
+  t.test('a .json suffix is ignored', async t => {
     t.equal((await get(`/projects/${project.id}.json`)).json().id, project.id)
     t.equal((await get('/projects.json?per_page=1&search=a?b')).statusCode, 200)
     t.equal((await get(`/projects/${project.id}/repository/tree.json?path=`)).statusCode, 200)
@@ -230,7 +225,7 @@ t.test('paths and queries', async t => {
     t.equal(res.statusCode, 200)
   })
 
-  t.test('a DELETE takes parameters from its body as well', async t => {
+  t.test('a DELETE also reads parameters from its body', async t => {
     await app.make.file(project, 'to-delete', 'x')
     const res = await app.fastify.inject({
       method: 'DELETE',
@@ -241,11 +236,11 @@ t.test('paths and queries', async t => {
     t.equal(res.statusCode, 200, res.body)
   })
 
-  t.test('a slash at the end says nothing', async t => {
+  t.test('a slash at the end is ignored', async t => {
     t.equal((await get('/projects/')).statusCode, 200)
   })
 
-  t.test('escapes that are no UTF-8 are a bad request, never a fault', async t => {
+  t.test('escapes that are not UTF-8 are a bad request, never a fault', async t => {
     for (const url of ['/projects/%ff', '/projects/%', '/projects/%zz', '/%c0%af', '/projects/%e0%a4%a']) {
       const res = await get(url)
       t.ok([400, 404].includes(res.statusCode), `${url} ${res.statusCode}`)
@@ -275,7 +270,7 @@ t.test('paths and queries', async t => {
     t.same(res.json(), { message: '400 The URL has escapes that are not UTF-8' })
   })
 
-  t.test('several slashes are one, as clients write them that join parts of an address', async t => {
+  t.test('several slashes count as one, because clients join parts of an address', async t => {
     const at = `/projects/${project.id}`
     for (const url of [`/api/v3//projects//${project.id}`, `//api/v3${at}`, `/api/v3${at}//`]) {
       const res = await app.fastify.inject({ url, headers })
@@ -287,7 +282,7 @@ t.test('paths and queries', async t => {
     t.match(list.headers.link, '/api/v3/projects')
   })
 
-  t.test('a path whose end is a verb for some methods names all of them', async t => {
+  t.test('the error for a path whose last word is a verb for some methods names all methods', async t => {
     const url = `/api/v3/projects/${project.id}/repository/branches/x/protect`
     const res = await app.fastify.inject({ method: 'OPTIONS', url, headers })
     t.equal(res.statusCode, 405)
@@ -301,7 +296,7 @@ t.test('paths and queries', async t => {
     const browser = { accept: 'text/html,*/*;q=0.8' }
     const link = await app.fastify.inject({ url: '/ada/engine/issues/1', headers: browser })
     t.equal(link.statusCode, 404)
-    t.match(link.body, 'Gitstead shows projects, issues and merge requests by its API')
+    t.match(link.body, 'Gitstead shows projects, issues and merge requests through its API')
     const program = await app.fastify.inject({ url: '/api/v3/no/such/thing', headers: { ...headers, ...browser } })
     t.same(program.json(), { error: '404 Not Found' })
     for (const [method, url] of [
@@ -317,7 +312,7 @@ t.test('paths and queries', async t => {
     }
   })
 
-  t.test('errors are JSON, and publish nothing of the inside', async t => {
+  t.test('errors are JSON, and reveal no internals', async t => {
     for (const url of ['/no/such', '/projects/0', '/hooks', '/projects?page=x']) {
       const res = await get(url)
       t.match(res.headers['content-type'], /^application\/json/)
@@ -402,7 +397,7 @@ t.test('pages', async t => {
     ['per_page=999999999', '100']
   ]
   for (const [query, size] of sizes) {
-    t.test(`${query || 'nothing given'} is ${size} a page`, async t => {
+    t.test(`${query || 'nothing given'} means ${size} items a page`, async t => {
       t.equal((await get(query)).headers['x-per-page'], size)
     })
   }
@@ -419,7 +414,7 @@ t.test('pages', async t => {
     for (const page of ['0', '-1']) t.equal((await get(`page=${page}`)).headers['x-page'], '1', page)
   })
 
-  t.test('what is no number', async t => {
+  t.test('a value that is not a number', async t => {
     for (const query of [
       'page=abc',
       'page=1.5',
@@ -437,7 +432,7 @@ t.test('pages', async t => {
     t.match((await get('per_page=-1')).json(), { error: 'per_page is invalid' })
   })
 
-  t.test('links carry no secret', async t => {
+  t.test('links contain no secret', async t => {
     const res = await app.nobody.inject({
       method: 'GET',
       url: `/api/v3/projects?private_token=${owner.privateToken}&per_page=2&search=a?b`

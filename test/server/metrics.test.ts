@@ -1,4 +1,4 @@
-// The figures of the appliance that Prometheus reads.
+// The metrics of the appliance for Prometheus.
 import t from 'tap'
 import { addDelivery } from '../../src/areas/ground/hooks/deliveries.js'
 import { createHook } from '../../src/areas/ground/hooks/hooks.js'
@@ -16,7 +16,7 @@ import { runJobs } from '../helpers/jobs.js'
 await testDatabase()
 prepareHome()
 
-t.test('builds, jobs, deliveries, mails, disks and backups have figures', async t => {
+t.test('builds, jobs, deliveries, mails, disks and backups have metrics', async t => {
   const project = await factory.project()
   const [one] = await makePipeline(project, 'one:\n  script: [make]\ntwo:\n  script: [make]\n')
   if (!one) throw new Error('no builds')

@@ -1,5 +1,5 @@
-// Every route of the API is described so that people can use the document: in clients that are generated from it, and on
-// its page. What a new route lacks is named here.
+// Every route of the API is described well enough for people to use the document, in generated clients and on its page.
+// The test names everything that a new route lacks.
 
 import { createConfig, lintFromString } from '@redocly/openapi-core'
 import { Validator } from '@seriousme/openapi-schema-validator'
@@ -76,7 +76,7 @@ t.test('every route of the API is an operation', async t => {
   t.same(operations.map(({ name }) => name).sort(), routes.sort())
 })
 
-/** Paths whose last word says all: nothing is sent with them. */
+/** Paths whose last word says everything: nothing is sent with them. */
 const ACTIONS =
   /\/(block|unblock|redeliver|retry|reset|enable|cancel|stop|cancel_merge_when_build_succeeds|erase|keep|play|pause|resume|archive|unarchive|unprotect|star|subscription|todo|reset_time_estimate|reset_spent_time|access_requests|triggers|\{forked_from_id\}|projects\/\{project_id\})$/
 /** The body of an upload is a form with a file, which the description explains. */
@@ -96,7 +96,7 @@ t.test('every operation has the parameters of its path, and a body where it need
   }
 })
 
-t.test('every operation has a name of its own, a summary, a description and a tag that is explained', async t => {
+t.test('every operation has a unique name, a summary, a description and an explained tag', async t => {
   const names = /^[a-z]+([A-Z][a-z]+)+$/
   t.same(
     lacking(({ operationId }) => names.test(operationId)),
@@ -126,11 +126,11 @@ t.test('every operation has a name of its own, a summary, a description and a ta
   )
 })
 
-t.test('every operation says who may call it, and fails as it is described', async t => {
+t.test('every operation describes who may call it, and fails as described', async t => {
   const optional = [{}, { privateToken: [] }, { privateTokenInQuery: [] }, { bearer: [] }, { session: [] }]
   const find = (id: string) => operations.find(({ operationId }) => operationId === id)
   t.same(find('createSession')?.security, [], 'no credentials')
-  t.same(find('getProject')?.security, optional, 'credentials of those who have them')
+  t.same(find('getProject')?.security, optional, 'credentials are optional')
   t.equal(find('createProject')?.security, undefined, 'the credentials of the document')
   t.match(find('listAuditEvents')?.description, /^Newest first\.\n\nFor administrators\.$/)
   t.match(
@@ -161,7 +161,7 @@ t.test('every parameter and every attribute is described', async t => {
   }
 })
 
-/** The attributes below a schema that are not described. A reference stands for its description. */
+/** The attributes below a schema that have no description. A reference counts as described. */
 function undescribed(schema: Schema, path: string): string[] {
   const properties = Object.entries(schema.properties ?? {}).flatMap(([name, inner]) => {
     const at = `${path}.${name}`
@@ -170,7 +170,7 @@ function undescribed(schema: Schema, path: string): string[] {
   return [...properties, ...(schema.items ? undescribed(schema.items, `${path}[]`) : [])]
 }
 
-t.test('bodies and answers are components, so that clients have names for them', async t => {
+t.test('bodies and answers are components, so that generated clients have names for them', async t => {
   const isNamed = ({ $ref, type, items, anyOf }: Schema): boolean =>
     $ref !== undefined ||
     (items !== undefined && isNamed(items)) ||
@@ -190,18 +190,18 @@ t.test('bodies and answers are components, so that clients have names for them',
   t.same(
     lacking(({ responses }) => responses['204'] ?? responses['200']?.content ?? responses['201']?.content),
     [],
-    'what it answers is described'
+    'the response has a description'
   )
 })
 
-t.test('lists in pages have the headers of pages, and others do not', async t => {
+t.test('paginated lists have the headers of pages, and others do not', async t => {
   for (const { name, parameters = [], responses } of operations) {
     const paged = parameters.some(parameter => parameter.name === 'per_page')
     t.same(Object.keys(responses['200']?.headers ?? {}), paged ? Object.keys(pageHeaders) : [], name)
   }
 })
 
-t.test('what is no JSON says so', async t => {
+t.test('responses other than JSON declare their type', async t => {
   const typesOf = ({ responses }: Operation) =>
     Object.keys(responses['200']?.content ?? responses['201']?.content ?? {})
   const raw = operations.filter(
@@ -239,11 +239,11 @@ t.test('null is a type, and lists in a query are written as the server reads the
   })
 })
 
-t.test('two validators find nothing wrong with it', async t => {
-  // The official schema of OpenAPI 3.1, and the rules of a linter of its own.
+t.test('two validators find no fault in the document', async t => {
+  // The official schema of OpenAPI 3.1, and the rules of a separate linter.
   const byOfficialSchema = await new Validator().validate(JSON.parse(text))
   t.same(byOfficialSchema.errors, undefined)
-  // The requirement has paths such as /projects/search/:query beside /projects/:id/users; the server takes the words first.
+  // The requirement has paths such as /projects/search/:query besides /projects/:id/users; the server prefers fixed words.
   const config = await createConfig({ extends: ['recommended'], rules: { 'no-ambiguous-paths': 'off' } })
   const problems = await lintFromString({ source: text, absoluteRef: '/openapi.json', config })
   t.same(
@@ -252,7 +252,7 @@ t.test('two validators find nothing wrong with it', async t => {
   )
 })
 
-t.test('regular expressions are those that every language knows', async t => {
+t.test('regular expressions work in every language', async t => {
   const patterns = new Set<string>()
   JSON.parse(text, (key, value) =>
     key === 'pattern' && typeof value === 'string' ? patterns.add(value) && value : value
@@ -260,11 +260,11 @@ t.test('regular expressions are those that every language knows', async t => {
   t.ok(patterns.size > 0)
   for (const pattern of patterns) {
     t.doesNotThrow(() => new RegExp(pattern), pattern)
-    // Classes of Unicode, what looks back or has a name: Python, Java, Go and others write these in other ways or not at all.
+    // Unicode classes, lookbehind and named groups: Python, Java, Go and others write these differently or do not support them.
     t.notMatch(pattern, /\\[pPkuX]|\(\?(?!:)/)
   }
 })
 
-t.test('is made when it is first asked for, and then kept', async t => {
+t.test('the document is made at the first request, and then kept', async t => {
   t.equal(app.fastify.swagger(), app.fastify.swagger())
 })

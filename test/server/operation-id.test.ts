@@ -27,7 +27,7 @@ const NAMES = {
   'GET /groups/:id/access_requests L': 'listGroupAccessRequests'
 }
 
-t.test('operations are named as people would', async t => {
+t.test('operations have natural names', async t => {
   for (const [route, name] of Object.entries(NAMES)) {
     const [method = '', path = '', list] = route.split(' ')
     t.equal(operationIdOf({ method, path, list: list === 'L' }), name, route)

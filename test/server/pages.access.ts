@@ -4,16 +4,16 @@ import type { ResourceAccess } from '../access/resource.js'
 const SIGN_IN_FIRST = { expected: statuses({ others: 302 }) }
 const REFUSED_FORM = { expected: statuses({ others: 303 }), specimen: () => ({ params: { id: 1 } }) }
 
-/** Without the proof of a browser that one of our own pages sends the form. */
+/** Without proof from the browser that one of our own pages sends the form. */
 const FOREIGN_FORM = { expected: statuses({ others: 403 }) }
 const WRONG_LINK = { expected: statuses({ others: 403 }), specimen: () => ({ query: { token: 'x' } }) }
 
-/** Pages and probes look at no credentials of the API. */
+/** Pages and probes ignore credentials of the API. */
 export const access: ResourceAccess = {
   instance: {
     'GET /': { expected: answering(302, EVERYBODY) },
     'GET /users/sign_in': { expected: EVERYBODY },
-    // Without the proof of a browser that one of our own pages sends it.
+    // Without proof from the browser that one of our own pages sends the form.
     'POST /users/sign_in': {
       expected: statuses({ others: 403 }),
       specimen: ({ world: { admin } }) => ({ payload: { login: admin.username, password: admin.password } })
@@ -50,7 +50,7 @@ export const access: ResourceAccess = {
     'GET /oauth/authorize': { expected: statuses({ others: 401 }) },
     'POST /oauth/token': { expected: statuses({ others: 401 }) },
     'POST /oauth/revoke': { expected: statuses({ others: 401 }) },
-    // It looks where OAuth tokens belong.
+    // It reads the token where OAuth tokens belong.
     'GET /oauth/token/info': { expected: statuses({ others: 401 }) },
     'GET /.well-known/openid-configuration': { expected: EVERYBODY },
     'GET /oauth/discovery/keys': { expected: EVERYBODY },

@@ -1,4 +1,4 @@
-// The pages of one's own account over a real listener, as a browser without scripts sees them.
+// The account pages over a real listener, as a browser without scripts sees them.
 import { loadConfig } from '../../src/config.js'
 import { row, rows } from '../../src/db/connect/sql.js'
 import { testApp } from '../helpers/app.js'
@@ -27,7 +27,7 @@ const lastAudit = (action: string) =>
 const PAGES = ['/profile', '/profile/personal_access_tokens', '/profile/sessions', '/profile/applications']
 const tokenOf = (page: Answer) => Object.fromEntries(formIn(page.body, 'sign_out').fields).authenticity_token ?? ''
 
-t.test('a text browser signs in by the form, and out again', async t => {
+t.test('a text browser signs in with the form, and out again', async t => {
   const user = await app.make.user()
   const browser = new Browser(base)
   const signed = await browser.signIn(user)
@@ -137,7 +137,7 @@ t.test('a token is made, shown once, and revoked', async t => {
   t.match((await browser.get(path)).body, /<td>revoked<\/td>|>\s*revoked\s*</)
 })
 
-t.test('a token is refused for wrong values, and none is made without a scope', async t => {
+t.test('wrong values are refused, and no token is created without a scope', async t => {
   const user = await app.make.user()
   const browser = await signedIn(user)
   const authenticity_token = tokenOf(await browser.get('/profile'))
@@ -156,7 +156,7 @@ t.test('a token is refused for wrong values, and none is made without a scope', 
   t.same(await rows("select id from access_tokens where user_id = ? and kind = 'personal'", [user.id]), [])
 })
 
-t.test('tokens of others are not there', async t => {
+t.test('tokens of others are not shown', async t => {
   const browser = await signedIn(await app.make.user())
   const other = await app.make.user()
   const { id } = (await app.as(other).post('/personal_access_tokens', { name: 'theirs' })).json()
@@ -167,7 +167,7 @@ t.test('tokens of others are not there', async t => {
   t.notMatch((await browser.get('/profile/personal_access_tokens')).body, 'theirs')
 })
 
-t.test('many tokens come in pages', async t => {
+t.test('many tokens are paginated', async t => {
   const user = await app.make.user()
   for (let count = 0; count < 51; count++) await app.make.token(user)
   const browser = await signedIn(user)
@@ -185,7 +185,7 @@ t.test('sessions are listed and ended', async t => {
   const [second, third] = [await signedIn(user), await signedIn(user)]
   const stranger = await signedIn(await app.make.user())
   const page = await browser.get('/profile/sessions')
-  t.equal((page.body.match(/\/profile\/sessions\/[0-9a-f]{64}\/revoke/g) ?? []).length, 2, 'not the own one')
+  t.equal((page.body.match(/\/profile\/sessions\/[0-9a-f]{64}\/revoke/g) ?? []).length, 2, 'not the current session')
   const { action } = formIn(page.body, '/revoke"')
   const authenticity_token = tokenOf(await stranger.get('/profile'))
   t.equal((await stranger.post(action, { authenticity_token })).status, 404, 'not by a stranger')
@@ -234,7 +234,7 @@ t.test('a user registers applications if the settings allow it', async t => {
   t.match(await lastAudit('application.delete'), { target_name: 'mine' })
 })
 
-t.test('access is withdrawn from an application', async t => {
+t.test('a user revokes the access of an application', async t => {
   const user = await app.make.user()
   const browser = await signedIn(user)
   const login = { grant_type: 'password', username: user.username, password: user.password }
@@ -253,7 +253,7 @@ t.test('access is withdrawn from an application', async t => {
   t.match(await lastAudit('oauth.revoke'), { actor_name: user.username, via: 'session' })
 })
 
-t.test('after_sign_out_path is a place to which the form may lead', async t => {
+t.test('after_sign_out_path is a place to which the form may redirect', async t => {
   const browser = await signedIn(await app.make.user())
   await set({ after_sign_out_path: 'https://bye.example.org/now' })
   const page = await browser.get('/profile')

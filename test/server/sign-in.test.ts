@@ -1,4 +1,4 @@
-// What administrators decide about signing in: the page's text and messages, where people are sent, how long sessions last.
+// The settings of administrators for signing in: the page's text and messages, redirects, the length of sessions.
 import { execute, row } from '../../src/db/connect/sql.js'
 import { testApp } from '../helpers/app.js'
 import t from '../helpers/tap.js'
@@ -57,14 +57,14 @@ t.test('active messages are on the page, with their colours', async t => {
   t.notMatch(body, /of the (past|future)/)
 })
 
-t.test('a colour that came by another road is no style', async t => {
+t.test('an invalid colour from another source is not a style', async t => {
   await broadcast({ message: 'm' })
   await execute(`update broadcast_messages set color = '"><script>', font = 'red;top:0'`)
   const body = await page()
   t.match(body, '<div class="broadcast" role="status">m</div>')
 })
 
-t.test('home_page_url is where strangers are sent', async t => {
+t.test('strangers are redirected to home_page_url', async t => {
   t.equal((await go('/', 'GET')).headers.location, '/users/sign_in')
   await put({ home_page_url: 'https://example.org/welcome' })
   const away = await go('/', 'GET')
@@ -75,10 +75,10 @@ t.test('home_page_url is where strangers are sent', async t => {
     'https://example.org/welcome'
   )
   const cookie = cookieOf(await signIn(user))
-  t.equal((await go('/', 'GET', { cookie })).headers.location, '/profile', 'not who is signed in')
+  t.equal((await go('/', 'GET', { cookie })).headers.location, '/profile', 'not a signed-in user')
 })
 
-t.test('after_sign_out_path is where people are sent then', async t => {
+t.test('people are redirected to after_sign_out_path after signing out', async t => {
   const signOut = async () => {
     const cookie = cookieOf(await signIn(user))
     const res = await go('/users/sign_out', 'POST', { ...ORIGIN, cookie })
@@ -93,7 +93,7 @@ t.test('after_sign_out_path is where people are sent then', async t => {
   }
 })
 
-t.test('session_expire_delay is what new sessions last', async t => {
+t.test('new sessions last for session_expire_delay', async t => {
   const minutes = async () => {
     const res = await signIn(user)
     t.equal(res.statusCode, 303)
@@ -107,7 +107,7 @@ t.test('session_expire_delay is what new sessions last', async t => {
   t.equal(await minutes(), 5)
 })
 
-t.test('signin_enabled is told on the page', async t => {
+t.test('the page shows that signing in is switched off', async t => {
   await put({ signin_enabled: false })
   const refused = await signIn(user)
   t.equal(refused.statusCode, 403)

@@ -1,5 +1,5 @@
-// The pages for people who cannot sign in yet: sign-up, confirmation, a forgotten password; over real HTTP, with the mails that
-// they cause.
+// The pages for people who cannot sign in yet: sign-up, confirmation, a forgotten password; over real HTTP, with the mails
+// that they send.
 import { WINDOW_S } from '../../src/areas/people/credentials/login-throttle.js'
 import { execute, row } from '../../src/db/connect/sql.js'
 import { testApp } from '../helpers/app.js'
@@ -27,7 +27,7 @@ const forget = async (email: string, path = '/users/password/new') => {
   const browser = new Browser(base)
   return browser.submit(await browser.get(path), path, { email })
 }
-/** Nobody has asked for anything yet. */
+/** Resets the counts of tries. */
 const forgetTries = () => execute('delete from password_attempts')
 
 t.beforeEach(async () => {
@@ -36,7 +36,7 @@ t.beforeEach(async () => {
   await mails()
 })
 
-t.test('somebody signs up, confirms by the mail, and signs in', async t => {
+t.test('somebody signs up, confirms with the link in the mail, and signs in', async t => {
   await settings({ after_sign_up_text: 'See <b>you</b>' })
   const ada = person('ada-signs')
   const browser = new Browser(base)
@@ -52,7 +52,7 @@ t.test('somebody signs up, confirms by the mail, and signs in', async t => {
   const page = await browser.get(mail?.link ?? '')
   t.match(page.headers.get('content-security-policy'), /default-src 'none'/)
   t.equal(page.headers.get('cache-control'), 'no-store')
-  t.equal((await session(ada)).statusCode, 401, 'opening the link alone does nothing')
+  t.equal((await session(ada)).statusCode, 401, 'only opening the link does nothing')
   t.equal((await browser.submit(page, 'confirm', { password: 'a guess of others' })).status, 401)
   const done = await browser.submit(page, 'confirm', { password: ada.password })
   t.match(done.body, 'Your account is ready')
@@ -131,11 +131,11 @@ t.test('nobody learns from a sign-up whether an account has the address', async 
   const found = await mails()
   t.match(found, [
     { to: 'fresh@example.org', subject: 'Confirm your account one' },
-    { to: known.email, subject: 'You have an account already', link: undefined }
+    { to: known.email, subject: 'You already have an account', link: undefined }
   ])
 })
 
-t.test('an address that became an account meanwhile is not taken twice', async t => {
+t.test('an address that became an account in the meantime is not used twice', async t => {
   const [one, two] = [person('first', { email: 'same@example.org' }), person('second', { email: 'same@example.org' })]
   await signUp(one)
   await signUp(two)
@@ -159,7 +159,7 @@ t.test('a sign-up ends after a day, and then the name is free', async t => {
   t.equal((await signUp({ ...late, email: 'other@example.org' })).status, 200)
 })
 
-t.test('a forgotten password is set by a link that works once, and ends the sessions', async t => {
+t.test('a forgotten password is set with a link that works once, and ends the sessions', async t => {
   const user = await app.make.user()
   const old = new Browser(base)
   await old.signIn(user)
@@ -185,33 +185,36 @@ t.test('a forgotten password is set by a link that works once, and ends the sess
   t.match(found, { via: 'link', actor_name: user.username })
 })
 
-t.test('a link for a password ends by time, by a change of the password, and by a block', async t => {
-  const asked = async () => {
-    await mails()
-    const user = await app.make.user()
-    await forget(user.email)
-    const [mail] = await mails()
-    return { user, link: mail?.link ?? '' }
+t.test(
+  'a link for a password ends after its time, when the password changes, and when the user is blocked',
+  async t => {
+    const asked = async () => {
+      await mails()
+      const user = await app.make.user()
+      await forget(user.email)
+      const [mail] = await mails()
+      return { user, link: mail?.link ?? '' }
+    }
+    const status = async (link: string) => (await new Browser(base).get(link)).status
+    const blocked = await asked()
+    t.equal(await status(blocked.link), 200)
+    await app.as(root).put(`/users/${blocked.user.id}/block`)
+    t.equal(await status(blocked.link), 403)
+    const changed = await asked()
+    await app.as(root).put(`/users/${changed.user.id}`, { password: 'by the administrator' })
+    t.equal(await status(changed.link), 403)
+    const moved = await asked()
+    await app.as(root).put(`/users/${moved.user.id}`, { email: 'moved@example.org' })
+    t.equal(await status(moved.link), 403)
+    for (const link of [`${changed.link}x`, changed.link.slice(0, -2), '/users/password/edit?token=x'])
+      t.equal(await status(link), 403, link)
+    t.equal(await status('/users/password/edit'), 400)
+    const { link } = await asked()
+    t.equal(await status(link.replace('/password/edit', '/confirmation')), 403, 'a link has one purpose')
   }
-  const status = async (link: string) => (await new Browser(base).get(link)).status
-  const blocked = await asked()
-  t.equal(await status(blocked.link), 200)
-  await app.as(root).put(`/users/${blocked.user.id}/block`)
-  t.equal(await status(blocked.link), 403)
-  const changed = await asked()
-  await app.as(root).put(`/users/${changed.user.id}`, { password: 'by the administrator' })
-  t.equal(await status(changed.link), 403)
-  const moved = await asked()
-  await app.as(root).put(`/users/${moved.user.id}`, { email: 'moved@example.org' })
-  t.equal(await status(moved.link), 403)
-  for (const link of [`${changed.link}x`, changed.link.slice(0, -2), '/users/password/edit?token=x'])
-    t.equal(await status(link), 403, link)
-  t.equal(await status('/users/password/edit'), 400)
-  const { link } = await asked()
-  t.equal(await status(link.replace('/password/edit', '/confirmation')), 403, 'a link has one purpose')
-})
+)
 
-t.test('of two who use a link at once, one succeeds', async t => {
+t.test('when two people use a link at once, one succeeds', async t => {
   const [user, ada] = [await app.make.user(), person('twice')]
   await forget(user.email)
   await signUp(ada)
@@ -238,7 +241,7 @@ t.test('the answer to a forgotten password is the same for all, and its tries ar
   for (let tries = 0; tries < 4; tries++) await signUp(person(`thief-${tries}`, { email: user.email }))
   t.equal((await mails()).length, 3, 'three mails to an address in an hour')
   for (let tries = 0; tries < 4; tries++) t.equal((await forget(user.email)).status, 200)
-  t.equal((await mails()).length, 2, 'and three for a new password, whoever signs up with the address')
+  t.equal((await mails()).length, 2, 'and three for a new password, no matter who signs up with the address')
   for (let tries = 0; tries < 14; tries++) await forget(`nobody-${tries}@example.org`)
   const refused = await forget(user.email)
   t.equal(refused.status, 429)
@@ -246,7 +249,7 @@ t.test('the answer to a forgotten password is the same for all, and its tries ar
   t.equal((await forget('no address')).status, 400)
 })
 
-t.test('a sign-up that is refused takes none of the mails to its address', async t => {
+t.test('a refused sign-up does not count towards the mails to its address', async t => {
   const { username } = await app.make.user()
   const email = 'slow-chooser@example.org'
   for (let tries = 0; tries < 4; tries++) t.equal((await signUp(person(username, { email }))).status, 400)
@@ -262,7 +265,7 @@ t.test('sign-ups from an address are counted', async t => {
   t.ok(refused.headers.get('retry-after'))
 })
 
-t.test('the sign-ups that wait are bounded', async t => {
+t.test('the number of pending sign-ups is limited', async t => {
   const values = Array.from({ length: 10_000 }, (_, at) => `('waiting-${at}', 'n', 'w${at}@example.org', 'x', now(3))`)
   await execute(`insert into sign_ups (username, name, email, password_hash, created_at) values ${values.join(', ')}`)
   const refused = await signUp(person('one-too-many'))
@@ -271,7 +274,7 @@ t.test('the sign-ups that wait are bounded', async t => {
   await execute('delete from sign_ups')
 })
 
-t.test('a user cannot trouble strangers by entering their addresses', async t => {
+t.test('a user cannot make the server send strangers many mails by entering their addresses', async t => {
   const user = await app.make.user()
   const stranger = 'stranger@example.org'
   for (let tries = 0; tries < 5; tries++) {
@@ -285,13 +288,13 @@ t.test('a user cannot trouble strangers by entering their addresses', async t =>
   t.match(sent, { total: 3 })
 })
 
-t.test('a user whom an administrator does not confirm confirms by a mail', async t => {
+t.test('a user whom an administrator does not confirm gets a mail to confirm', async t => {
   const body = person('unconfirmed', { confirm: false })
   const made = await app.as(root).post('/users', body)
   t.match([made.statusCode, made.json().confirmed_at], [201, null])
   const [mail, ...others] = await mails()
   t.same(others, [])
-  t.match(mail, { to: body.email, subject: 'Confirm your email address', text: /administrator has made the account/ })
+  t.match(mail, { to: body.email, subject: 'Confirm your email address', text: /administrator created the account/ })
   const refused = await session(body)
   t.equal(refused.statusCode, 403)
   t.match(refused.json(), { message: /Confirm your email address first/ })
@@ -305,7 +308,7 @@ t.test('a user whom an administrator does not confirm confirms by a mail', async
   t.equal((await browser.submit(page, '/users/confirmation')).status, 403, 'it works once')
 })
 
-t.test('a confirmation is sent again on demand, to those who wait for one', async t => {
+t.test('a confirmation is sent again on demand, to unconfirmed addresses only', async t => {
   const user = await app.make.user()
   await app.as(user).post('/user/emails', { email: 'further@example.org' })
   await signUp(person('waits'))

@@ -1,4 +1,4 @@
-// Clients of SSH that guess, stall, flood or send nonsense. The server goes on to serve others.
+// Clients of SSH that guess, stall, flood or send nonsense. The server continues to serve others.
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
@@ -46,7 +46,7 @@ async function keyOf(user: TestUser): Promise<string> {
   return key
 }
 
-/** Logs in. Errors of a client that is cut off are no faults here. */
+/** Logs in. Errors of a client that is cut off do not fail the test. */
 async function login(privateKey: string, more: ssh2.ConnectConfig = {}): Promise<ssh2.Client> {
   const client = new ssh2.Client()
   client.on('error', () => undefined)
@@ -115,7 +115,7 @@ t.test('clients that do not log in, or do nothing after it, are cut off', async 
   t.equal(sshCounts.connections, 0)
 })
 
-t.test('more connections than one address may have are refused by name', async t => {
+t.test('more connections than one address may have are refused with the name of the limit', async t => {
   const open = Array.from({ length: 30 }, raw)
   await Promise.all(open.map(socket => once(socket, 'connect')))
   await until('all are open', () => sshCounts.connections === 30)
@@ -161,7 +161,7 @@ t.test('nonsense ends the connection and nothing else', async t => {
   t.equal((await once(channel, 'exit'))[0], 0)
 })
 
-t.test('packets of no size, which would never be sent, end the connection', async t => {
+t.test('a packet size of zero, with which nothing would ever be sent, ends the connection', async t => {
   const { key } = await member()
   const client = await login(key)
   const gone = ended(client)
@@ -177,12 +177,12 @@ t.test('a client that stalls holds nothing', async t => {
   const id =
     (await rows<{ id: string }>('select new_id as id from ref_changes where project_id = ?', [project.id]))[0]?.id ?? ''
   const half = [
-    // Nothing after the list of refs, in every version.
+    // Sends nothing after the list of refs, in every version.
     [command, {}, ''],
     [command, { GIT_PROTOCOL: 'version=2' }, ''],
     // The beginning of a request.
     [command, { GIT_PROTOCOL: 'version=2' }, pktLine('command=ls-refs\n')],
-    // Git waits for what it has.
+    // Git waits for the list of objects that the client has.
     [command, {}, Buffer.concat([pktLine(`want ${id} multi_ack_detailed side-band-64k\n`), FLUSH])],
     // The beginning of a push, and of its pack.
     [`git-receive-pack '${project.path}'`, {}, '00'],
@@ -207,7 +207,7 @@ t.test('a client that stalls holds nothing', async t => {
   t.same(await rows("select id from ref_changes where project_id = ? and state = 'open'", [project.id]), [])
 })
 
-t.test('more commands of one user than may run at once are refused by name', async t => {
+t.test('more commands of one user than may run at once are refused with the name of the limit', async t => {
   const { key, command } = await member()
   const client = await login(key)
   const channels = await Promise.all(Array.from({ length: 7 }, () => run(client, command)))

@@ -28,7 +28,7 @@ export async function identityOf(folder: string, user: TestUser, kind?: readonly
   return identity
 }
 
-/** The options of ssh that read nothing of the machine. */
+/** The options of ssh that ignore the configuration of the machine. */
 export const sshOptions = (file: string): string[] => [
   ...['-F', '/dev/null', '-i', file],
   ...[

@@ -1,4 +1,4 @@
-// What clients of other makers do in another way than OpenSSH.
+// Behaviour in which clients of other vendors differ from OpenSSH.
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
@@ -22,7 +22,7 @@ const KEXINIT = 20
 const ECDH_INIT = 30
 const ECDH_REPLY = 31
 
-/** A packet before there are keys, as RFC 4253 has it. */
+/** A packet before keys are exchanged, in the form of RFC 4253. */
 function packet(payload: Buffer): Buffer {
   const padding = 8 - ((5 + payload.length) % 8) + 8
   const head = Buffer.alloc(5)
@@ -47,7 +47,7 @@ function kexInit(methods: string, hostKeys: string): Buffer {
   return Buffer.concat([Buffer.from([KEXINIT]), randomBytes(COOKIE), ...lists.map(text), Buffer.from([1, 0, 0, 0, 0])])
 }
 
-/** The lists in a message of this kind. */
+/** The name lists in a message of this kind. */
 function listsOf(init: Buffer): string[] {
   const lists: string[] = []
   for (let at = 1 + COOKIE; lists.length < LISTS; ) {
@@ -58,7 +58,7 @@ function listsOf(init: Buffer): string[] {
   return lists
 }
 
-/** Sends the first message of the key exchange with the lists, as dropbear does, and again when that was too early. */
+/** Sends the first message of the key exchange with the lists, as dropbear does, and again when the first was too early. */
 async function exchangeKeys(methods: string, hostKeys: string): Promise<number | undefined> {
   const socket = connect(port, '127.0.0.1')
   const publicKey = Buffer.concat([Buffer.from([ECDH_INIT]), text(randomBytes(32))])
@@ -97,7 +97,7 @@ t.test('a client that sends its first message before it knows the methods of the
   t.equal(await exchangeKeys('unknown-method,curve25519-sha256', 'ssh-ed25519'), ECDH_REPLY)
 })
 
-t.test('a client that wants the name of its algorithm in the answer to its key (asyncssh)', async t => {
+t.test('a client that expects the name of its algorithm in the answer to its key (asyncssh)', async t => {
   const user = await app.make.user()
   const { file } = await identityOf(t.testdir(), user, ['-t', 'rsa', '-b', '2048', '-m', 'PEM'])
   const client = new ssh2.Client()

@@ -1,4 +1,4 @@
-// Where the SSH server listens.
+// The address and port of the SSH server.
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import t from 'tap'
@@ -13,9 +13,9 @@ const configure = (home: string, ssh: object) => {
   loadConfig({ port: 0, ssh })
 }
 
-t.test('the usual port in use makes it take another one', async t => {
+t.test('when the usual port is in use, the server uses another port', async t => {
   const holder = createServer().on('error', () => undefined)
-  // Another program may hold it already.
+  // Another program may already use it.
   holder.listen(USUAL_SSH_PORT, '127.0.0.1')
   await once(holder, 'listening').catch(() => undefined)
   configure(t.testdir(), {})
@@ -34,7 +34,7 @@ t.test('the usual port in use makes it take another one', async t => {
   await server?.stop()
 })
 
-t.test('it may be switched off', async t => {
+t.test('it can be switched off', async t => {
   configure(t.testdir(), { enabled: false })
   t.equal(await startSsh(), null)
 })

@@ -34,7 +34,7 @@ const filled = async (values = {}) => {
 }
 const urlOf = ({ path }: TestProject) => `ssh://git@127.0.0.1:${port}/${path}.git`
 
-t.test('the host keys are made once, for their owner alone', async t => {
+t.test('the host keys are made once, and only their owner can read them', async t => {
   t.equal(hostKeyPaths().length, 2)
   for (const path of hostKeyPaths()) t.equal(statSync(path).mode & 0o777, 0o600)
   t.same(
@@ -43,7 +43,7 @@ t.test('the host keys are made once, for their owner alone', async t => {
   )
 })
 
-t.test('a client that knows one kind of host key alone finds it', async t => {
+t.test('a client that supports only one kind of host key finds it', async t => {
   const user = await app.make.user()
   const { file } = await identityOf(keys, user)
   for (const kind of ['ssh-ed25519', 'ecdsa-sha2-nistp256']) {
@@ -106,7 +106,7 @@ t.test('every version of the protocol lists, clones, fetches in part, and pushes
     await run(join(folder, 'shallow'), 'fetch', '--quiet', '--unshallow', 'origin')
     t.equal(await git(join(folder, 'partial'), ['rev-parse', 'origin/master']), await git(a, ['rev-parse', 'HEAD']))
     t.equal(await git(join(folder, 'shallow'), ['rev-parse', '--is-shallow-repository']), 'false')
-    // No pack follows, and the client waits for the report with its side open.
+    // No pack follows, and the client waits for the report with its side of the connection open.
     await run(a, 'push', '--quiet', 'origin', `:refs/heads/v${version}-one`, `:refs/heads/v${version}-two`)
     t.match(await run(a, 'push', 'origin', 'HEAD'), '', 'nothing to change')
   }
@@ -133,7 +133,7 @@ t.test('an empty repository is cloned and gets its first push', async t => {
   t.ok(existsSync(join(folder, 'again/.git/refs/heads/master')))
 })
 
-t.test('ssh without a command greets, and there is nothing else', async t => {
+t.test('ssh without a command shows a greeting, and nothing else', async t => {
   const user = await app.make.user()
   const { file } = await identityOf(keys, user)
   const greeting = await ssh(port, file, ['-T'])
@@ -186,7 +186,7 @@ t.test('ssh without a command greets, and there is nothing else', async t => {
   })
 })
 
-t.test('who may do what', async t => {
+t.test('the rights of users', async t => {
   const project = await filled()
   const open = await filled({ visibility_level: 20 })
   const folder = t.testdir()
@@ -212,7 +212,7 @@ t.test('who may do what', async t => {
   t.notOk((await gitOverSsh(folder, unknown, ['clone', urlOf(open), 'x'])).ok)
 })
 
-t.test('a blocked user and a removed key open nothing from then on', async t => {
+t.test('a blocked user and a removed key lose their access', async t => {
   const project = await filled()
   const { file, publicKey } = await identityOf(keys, project.owner)
   const ask = () => ssh(port, file, [`git-upload-pack '${project.path}'`])
@@ -226,11 +226,11 @@ t.test('a blocked user and a removed key open nothing from then on', async t => 
   t.match(await ask(), { code: 255, stderr: /Permission denied/ })
 })
 
-t.test('a fetch that goes on ends when its user may no longer read the project', async t => {
+t.test('a running fetch ends when its user may no longer read the project', async t => {
   const project = await filled({ visibility_level: 0 })
   const member = await app.make.member(project, 20)
   const { file } = await identityOf(keys, member)
-  // Nothing ends the input: the client has seen the refs, and may ask for objects at any time.
+  // Nothing ends the input: the client has seen the refs, and may request objects at any time.
   const command = [...sshOptions(file), '-p', String(port), 'git@127.0.0.1', `git-upload-pack '${project.path}'`]
   const child = spawn('ssh', command, { stdio: ['pipe', 'pipe', 'ignore'], timeout: 60_000 })
   const ended = once(child, 'exit')
@@ -269,7 +269,7 @@ t.test('deploy keys', async t => {
     code: 0,
     stderr: new RegExp(`Welcome to Gitstead, deploy key ${id}`)
   })
-  // A push of a key whose user may not push any more has no author: its builds must not read what the user reads.
+  // A push with the key of a user who may no longer push has no author: its builds must not read what the user can read.
   await execute('update deploy_keys set user_id = ? where id = ?', [(await app.make.user()).id, id])
   await git(join(folder, 'a'), ['commit', '--quiet', '--allow-empty', '-m', 'next'])
   t.ok((await gitOverSsh(join(folder, 'a'), writes, ['push', 'origin', 'HEAD'])).ok)
@@ -279,7 +279,7 @@ t.test('deploy keys', async t => {
   await execute('update projects set archived = 1 where id = ?', [project.id])
   t.match(await ssh(port, writes.file, [`git-receive-pack '${project.path}'`]), {
     code: 128,
-    stderr: /the project is archived, and takes no pushes/
+    stderr: /the project is archived and refuses pushes/
   })
   t.ok((await gitOverSsh(folder, writes, ['clone', '--quiet', urlOf(project), 'archived'])).ok)
 })

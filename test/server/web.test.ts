@@ -1,4 +1,4 @@
-// What lies beside the API: signing in, the documents, health and metrics.
+// The parts of the server outside the API: signing in, the documents, health and metrics.
 import { gunzipSync } from 'node:zlib'
 import { loadConfig } from '../../src/config.js'
 import { testApp } from '../helpers/app.js'
@@ -28,7 +28,7 @@ t.test('signing in', async t => {
     return { header, cookie: header.split(';', 1)[0] ?? '' }
   }
 
-  t.test('the page holds a form and no script, and may not be framed', async t => {
+  t.test('the page has a form and no script, and may not be framed', async t => {
     const res = await ask('GET', '/users/sign_in')
     t.equal(res.statusCode, 200)
     t.match(res.headers['content-type'], /^text\/html/)
@@ -38,7 +38,7 @@ t.test('signing in', async t => {
     t.notMatch(res.body, /<script/)
   })
 
-  t.test('gives a cookie that scripts cannot read and other sites cannot send', async t => {
+  t.test('sets a cookie that scripts cannot read and other sites cannot send', async t => {
     const res = await signIn(credentials)
     t.equal(res.statusCode, 303)
     const { header } = cookieOf(res)
@@ -56,7 +56,7 @@ t.test('signing in', async t => {
     t.ok(res.json().current_sign_in_at)
   })
 
-  t.test('a session of the API only reads, whoever asks', async t => {
+  t.test('a session can only read in the API, for every user', async t => {
     const { cookie } = cookieOf(await signIn(credentials))
     t.equal((await ask('HEAD', '/api/v3/user', { cookie })).statusCode, 200)
     for (const headers of [{}, ORIGIN, { 'sec-fetch-site': 'same-origin', ...ORIGIN }]) {
@@ -72,7 +72,7 @@ t.test('signing in', async t => {
     }
   })
 
-  t.test('a session is no way to sudo', async t => {
+  t.test('a session cannot use sudo', async t => {
     const admin = await app.make.admin()
     const { cookie } = cookieOf(await signIn({ login: admin.username, password: admin.password }))
     const res = await ask('GET', `/api/v3/user?sudo=${user.id}`, { cookie })
@@ -80,11 +80,11 @@ t.test('signing in', async t => {
     t.same(res.json(), { message: '403 Forbidden - Private token must be specified in order to use sudo' })
   })
 
-  t.test('a wrong cookie is wrong, also where nobody may read', async t => {
+  t.test('a wrong cookie is refused, even where nobody may read', async t => {
     t.equal((await ask('GET', '/api/v3/projects/visible', { cookie: '_service_session=nonsense' })).statusCode, 401)
   })
 
-  t.test('a token goes before the cookie', async t => {
+  t.test('a token takes precedence over the cookie', async t => {
     const other = await app.make.user()
     const { cookie } = cookieOf(await signIn(credentials))
     const res = await ask('GET', '/api/v3/user', { cookie, 'private-token': other.privateToken })
@@ -137,7 +137,7 @@ t.test('health, readiness, metrics', async t => {
   const labels = [...metrics.body.matchAll(/route="([^"]*)"/g)].map(([, route]) => route)
   t.notOk(
     labels.some(route => /\d{2,}/.test(route ?? '')),
-    'routes are patterns: no label for each project'
+    'routes are patterns, without a label for each project'
   )
   t.equal((await app.nobody.get('/-/metrics')).statusCode, 401)
   const bearer = {
@@ -145,10 +145,10 @@ t.test('health, readiness, metrics', async t => {
     url: '/-/metrics',
     headers: { authorization: `Bearer ${admin.privateToken}` }
   } as const
-  t.equal((await app.fastify.inject(bearer)).statusCode, 200, 'Prometheus sends its token so')
+  t.equal((await app.fastify.inject(bearer)).statusCode, 200, 'Prometheus sends its token this way')
 })
 
-t.test('metrics for an address', async t => {
+t.test('metrics for an allowed address', async t => {
   process.env.GITSTEAD_METRICS_ALLOW = '192.0.2.0/28'
   loadConfig({ port: 0 })
   const app = await testApp(t)
@@ -167,7 +167,7 @@ t.test('the reference page', async t => {
   t.notMatch(page.body, /swagger ui|favicon/i)
   const policy = String(page.headers['content-security-policy'])
   t.match(policy, /default-src 'self'/)
-  t.notMatch(policy, /upgrade-insecure-requests|https?:/, 'it works over plain HTTP, and asks no other host')
+  t.notMatch(policy, /upgrade-insecure-requests|https?:/, 'it works over plain HTTP, and contacts no other host')
   t.match((await get('/api/docs/static/theme/gitstead.css')).body, /topbar \{ display: none/)
   t.notMatch(page.body, 'class="broadcast"')
   const root = await app.make.admin()
@@ -180,7 +180,7 @@ t.test('the reference page', async t => {
   t.equal(shown.headers['cache-control'], 'no-store')
   t.equal(Number(shown.headers['content-length']), Buffer.byteLength(shown.body))
   t.notMatch((await get('/api/docs/static/swagger-initializer.js')).body, 'broadcast')
-  t.same((await get('/api/docs/json')).json().servers, [{ url: '/' }], 'it asks the host that it came from')
+  t.same((await get('/api/docs/json')).json().servers, [{ url: '/' }], 'it calls the host that it came from')
 })
 
 t.test('large answers are compressed', async t => {

@@ -1,4 +1,4 @@
-// Archives, and traces of builds that have ended, in a bucket: against a real server that speaks S3.
+// Archives, and traces of builds that have ended, in a bucket: against a real S3-compatible server.
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import type { AddressInfo } from 'node:net'
@@ -42,7 +42,7 @@ const ENVIRONMENT = {
   GITSTEAD_ARTIFACTS_S3_SECRET_ACCESS_KEY: 'S3RVER'
 }
 
-/** Loads the configuration with other values in the environment; null takes one away. */
+/** Loads the configuration with other values in the environment; null removes a value. */
 function configure(values: { readonly [name: string]: string | null }): void {
   for (const [name, value] of Object.entries(values)) {
     if (value === null) delete process.env[name]
@@ -60,8 +60,7 @@ t.teardown(async () => {
 })
 
 /**
- * This server does not agree with the SDK about the signature of a list in the style of paths; all other requests are
- * checked.
+ * This server disagrees with the SDK about the signature of a path-style list; all other requests are checked.
  */
 async function listing<T>(work: () => Promise<T>): Promise<T> {
   server.allowMismatchedSignatures = true
@@ -97,7 +96,7 @@ t.test('an archive is stored, opened, opened in part, and removed', async t => {
   t.same(await names(), [])
 })
 
-t.test('an archive above the limit leaves the old one and no draft', async t => {
+t.test('an archive above the limit keeps the old one and leaves no draft', async t => {
   await putArtifact(key(1), Readable.from([Buffer.from('old')]))
   await t.rejects(putArtifact(key(1), Readable.from([Buffer.alloc(20)]), 10), TooLarge)
   const found = await openArtifact(key(1))
@@ -157,7 +156,7 @@ t.test(
   }
 )
 
-t.test('a bucket that refuses or does not answer is told without its name', async t => {
+t.test('an error of a bucket that refuses or does not answer does not name it', async t => {
   const away: [values: Record<string, string>, message: RegExp][] = [
     [{ GITSTEAD_ARTIFACTS_S3_ENDPOINT: 'http://127.0.0.1:1' }, /^the storage of artifacts does not answer$/],
     [{ GITSTEAD_ARTIFACTS_S3_SECRET_ACCESS_KEY: 'wrong' }, /^the storage of artifacts refuses: SignatureDoesNotMatch$/],

@@ -51,7 +51,7 @@ t.test('chunks of one process keep their order', async t => {
   t.equal((await readTrace(key)).toString(), Array.from({ length: 50 }, (_, n) => `${n} `).join(''))
 })
 
-t.test('a trace that is removed while this process keeps it open begins anew', async t => {
+t.test('a trace that is removed while this process keeps it open starts again', async t => {
   const key = { build: 31, attempt: 1 }
   await appendTrace(key, Buffer.from('old'))
   rmSync(join(home, 'traces/0/31-1.log'))
@@ -60,7 +60,7 @@ t.test('a trace that is removed while this process keeps it open begins anew', a
   t.equal((await readTrace(key)).toString(), 'new')
 })
 
-t.test('more traces grow at once than stay open', async t => {
+t.test('more traces can grow at once than stay open', async t => {
   const keys = Array.from({ length: 300 }, (_, n) => ({ build: 7000 + n, attempt: 1 }))
   for (const chunk of ['a', 'b', 'c']) await Promise.all(keys.map(key => appendTrace(key, Buffer.from(chunk))))
   const texts = await Promise.all(keys.map(async key => (await readTrace(key)).toString()))

@@ -139,7 +139,7 @@ t.test('slash commands', async t => {
   t.equal(commandLines('/close\n'.repeat(500), names).length, MOST_COMMANDS)
 })
 
-t.test('ten thousand mentions and more references than are read', async t => {
+t.test('ten thousand mentions, and more references than are read', async t => {
   const many = Array.from({ length: 10_000 }, (_, at) => `@user-${at}`).join(' ')
   t.equal(parseText(many, BASE).mentions.length, 10_000)
   const text = Array.from({ length: 20_000 }, (_, at) => `#${at} @u${at}`).join(' ')
@@ -149,7 +149,7 @@ t.test('ten thousand mentions and more references than are read', async t => {
   t.same(parseText(`${'x'.repeat(LONGEST_READ)} #1 @ann`, BASE), { references: [], mentions: [] })
 })
 
-// Not timed: a hostile text that takes more than its length would not end.
+// Not timed: a hostile text whose cost grows faster than its length would not end.
 t.test('a megabyte of any of these is read', async t => {
   const pieces = [
     '@a',

@@ -1,4 +1,4 @@
-// Bodies of deliveries: what is too large is left out before it is stored, and the body stays JSON and says so.
+// Bodies of deliveries: excess content is left out before the body is stored, and the body stays JSON and lists what is missing.
 import { BODY_LIMIT, beginning, hookBody } from '../../src/webhooks/body.js'
 import t from '../helpers/tap.js'
 
@@ -13,7 +13,7 @@ t.test('a body that fits is the payload, byte for byte', async t => {
   t.equal(hookBody(payload), JSON.stringify(payload))
 })
 
-t.test('a body that is too large loses only what is long', async t => {
+t.test('a body that is too large loses only long values', async t => {
   const ref = `refs/heads/${'r'.repeat(4000)}`
   const { shortened, message, ...rest } = parsed({ ref, message: 'm'.repeat(17_000_000), id: 7, list: ['a', null] })
   t.same(shortened, ['message'])
@@ -21,7 +21,7 @@ t.test('a body that is too large loses only what is long', async t => {
   t.same(rest, { ref, id: 7, list: ['a', null] })
 })
 
-t.test('every field that lost something is named, also one that its reader had shortened before', async t => {
+t.test('every shortened field is listed, also one that was shortened when it was read', async t => {
   const commits = Array.from({ length: 20 }, (_, at) => ({
     id: String(at),
     message: '\u0001'.repeat(10_000),
@@ -43,7 +43,7 @@ t.test('a list of a million records fits', async t => {
   t.equal((kept as unknown[]).length, 8192)
 })
 
-t.test('a character is kept whole or left out', async t => {
+t.test('a character is never split', async t => {
   t.equal(beginning('a😀b', 2), 'a')
   t.equal(beginning('a😀b', 3), 'a😀')
   t.equal(beginning('a😀', 9), 'a😀')

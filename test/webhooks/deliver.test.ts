@@ -114,7 +114,7 @@ t.test('a status outside of 2xx is a failure', async t => {
   t.equal(received.length, 11, 'no redirect was followed')
 })
 
-t.test('the certificate is checked only if the hook says so', async t => {
+t.test('the certificate is checked only if the hook asks for it', async t => {
   const certificate = selfSigned(t.testdir())
   const { port, received } = await receiver(t, response => response.end('sure'), certificate)
   for (const host of ['localhost', '127.0.0.1']) {
@@ -171,7 +171,7 @@ t.test('allowed addresses are reached by name and in every spelling', async t =>
   t.equal(received[0]?.headers.host, `localhost:${port}`)
 })
 
-t.test('the lookup gives checked addresses in both of its forms, also for many calls at once', async t => {
+t.test('the lookup returns checked addresses in both of its forms, also for many calls at once', async t => {
   const { signal } = new AbortController()
   const ask = (name: string, all: boolean, allow = ['127.0.0.1'], by = signal) =>
     new Promise((resolve, reject) => {
@@ -191,7 +191,7 @@ t.test('the lookup gives checked addresses in both of its forms, also for many c
   t.strictSame(await ask('localhost', false), ['127.0.0.1', 4], 'no place is lost')
 })
 
-t.test('a delivery to a slow receiver is cut', async t => {
+t.test('a delivery to a slow receiver is cut off', async t => {
   allowing(['127.0.0.0/8'], { timeout: 4, response_limit: 20 })
   const error = 'no complete answer within 4 s'
   const every = (socket: Socket, text: string) => {

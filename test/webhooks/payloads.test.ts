@@ -1,4 +1,4 @@
-// Tests the payloads that receivers get, field by field.
+// Checks the payloads for receivers, field by field.
 import {
   buildPayload,
   type PayloadBuild,
@@ -148,7 +148,7 @@ t.test('payloads of pushes', async t => {
   t.equal(pushEvent('refs/heads/master'), 'push')
 })
 
-t.test('a push that is kept is as long as it may be', async t => {
+t.test('a stored push is within its length limit', async t => {
   const long = (id: string): PayloadPushCommit => ({
     ...commit(id),
     message: 'm'.repeat(1000),

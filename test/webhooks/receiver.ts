@@ -1,4 +1,4 @@
-// Listeners that play receivers of hooks, both well-behaved and hostile.
+// Listeners that act as receivers of hooks, both well-behaved and hostile.
 import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
@@ -15,7 +15,7 @@ export interface Received {
   body: string
 }
 
-/** Starts an HTTP receiver; `answer` writes the answer after the request was read. Gives its port and all requests. */
+/** Starts an HTTP receiver; `answer` writes the answer after the request was read. Returns its port and all requests. */
 export async function receiver(t: Test, answer: (response: ServerResponse, url: string) => void, tls?: Certificate) {
   const received: Received[] = []
   const listener: RequestListener = async (request, response) => {
@@ -29,7 +29,7 @@ export async function receiver(t: Test, answer: (response: ServerResponse, url: 
   return { port, received }
 }
 
-/** Starts a TCP receiver, for answers that no HTTP server would give. Gives its port and the number of connections. */
+/** Starts a TCP receiver, for answers that an HTTP server cannot send. Returns its port and the number of connections. */
 export async function rawReceiver(t: Test, converse: (socket: Socket) => void) {
   const seen = { connections: 0 }
   const server = net.createServer(socket => {

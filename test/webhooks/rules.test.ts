@@ -32,7 +32,7 @@ t.test('a token without whsec_ is itself the key', async t => {
   t.equal(new Set(signatures).size, tokens.length - 1, 'c2VjcmV0 is secret in base64; no other two share a key')
 })
 
-t.test('checkHookUrl accepts valid URLs and says what is wrong with others', async t => {
+t.test('checkHookUrl accepts valid URLs and reports the problem of others', async t => {
   const good = [
     ...['http://example.com', 'HTTPS://example.com:8443/a?b=c#d', 'http://user:pass@example.com/', 'http://[::1]:80/'],
     ...['http://localhost/x', 'http://bücher.example/ü', `http://example.com/${'a'.repeat(1981)}`]
@@ -69,7 +69,7 @@ t.test('checkHookUrl accepts valid URLs and says what is wrong with others', asy
   }
 })
 
-t.test('the waits between tries grow, end, and take about a day', async t => {
+t.test('the waits between tries grow, end, and last about a day', async t => {
   const waits = (random: number) => {
     const found: number[] = []
     for (let attempt = 1; ; attempt++) {

@@ -1,4 +1,4 @@
-// What of a hook's URL may be shown to whom.
+// The parts of a hook's URL that each reader may see.
 import { shownUrl, withoutPassword } from '../../src/webhooks/url.js'
 import t from '../helpers/tap.js'
 

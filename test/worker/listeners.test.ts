@@ -1,4 +1,4 @@
-// Passing events to listeners: one that fails does not stop the others and runs again. Also jobs of older versions.
+// Passing events to listeners: a failing listener does not stop the others and runs again. Also jobs of older versions.
 import { randomUUID } from 'node:crypto'
 import type { PublishedEvent } from '../../src/areas/ground/activity/events.js'
 import { type Listener, notifyListeners } from '../../src/areas/ground/activity/listeners.js'

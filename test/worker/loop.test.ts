@@ -1,4 +1,4 @@
-// One loop in this process, on a real queue: the jobs that it takes and gives back, and that it leaves nothing behind.
+// One loop in this process, on a real queue: the jobs that it takes and gives back, and that it leaves no jobs behind.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { importLanes } from '../../src/areas/projects/imports/fill-repository.js'
 import { execute, row, rows } from '../../src/db/connect/sql.js'
@@ -8,8 +8,8 @@ import { enqueue, enqueueAll } from '../../src/queue/enqueue.js'
 import type { Queue } from '../../src/queue/jobs.js'
 import { jobStats } from '../../src/queue/metrics.js'
 import { registerProcess, unregisterProcess } from '../../src/queue/processes.js'
-import { withLimit } from '../../src/worker/limit.js'
 import { type LaneOptions, Loop } from '../../src/worker/loop.js'
+import { withLimit } from '../../src/worker/time-limit.js'
 import { testDatabase } from '../helpers/database.js'
 import { eventJob } from '../helpers/published.js'
 import t, { type Test } from '../helpers/tap.js'
@@ -158,10 +158,10 @@ t.test('long imports of one lane keep their share', async t => {
   loop.wake()
   await until('two run', () => ends.size === 2)
   const [first, second] = ends.keys()
-  // A job is slow after a time: a lane with one gets no other slot.
+  // A job counts as slow after a time: a lane with a slow job gets no other slot.
   await sleep(20)
   ends.get(first ?? 0)?.()
-  await until('the third one begins beside the second', () => ends.size === 3)
+  await until('the third job begins while the second runs', () => ends.size === 3)
   for (const id of [second, ...ends.keys()]) ends.get(id ?? 0)?.()
   await until('all is done', async () => (await left()) === 0)
 })
@@ -209,7 +209,7 @@ t.test('stopping', async t => {
     t.same(await rows("select id from jobs where state = 'running'"), [])
   })
 
-  t.test('does not wait for ever for a job that ignores its signal: it goes back with its process', async t => {
+  t.test('does not wait forever for a job that ignores its signal: it goes back with its process', async t => {
     let begun = 0
     const { loop, processId } = await loopOf(t, () => {
       begun += 1
@@ -247,24 +247,24 @@ t.test('stopping', async t => {
   })
 })
 
-t.test('a job whose process died runs alone', async t => {
+t.test('a job whose process died runs on its own', async t => {
   await enqueueAll('event.published', [...many(3, 'first'), event('suspect'), ...many(20, 'later')])
   await execute(`update jobs set crashes = 1 where payload like '%suspect%'`)
   let running = 0
-  let beside = -1
+  let company = -1
   const { loop } = await loopOf(t, async job => {
     running += 1
     if (keyOf(job) === 'suspect') {
-      beside = running - 1
+      company = running - 1
       const held = await rows("select id from jobs where state = 'running'")
-      t.equal(held.length, 1, 'no other job runs beside it')
+      t.equal(held.length, 1, 'no other job runs at the same time')
     }
     await sleep(2)
     running -= 1
   })
   loop.wake()
   await until('all is done', async () => (await left()) === 0)
-  t.equal(beside, 0)
+  t.equal(company, 0)
 })
 
 t.test('finished jobs are always removed, in any rhythm', async t => {
@@ -284,7 +284,7 @@ t.test('withLimit', async t => {
     t.notOk(controller.signal.aborted)
   })
 
-  t.test('gives up work that takes too long, also when the work ignores the signal', async t => {
+  t.test('gives up on work that takes too long, also when the work ignores the signal', async t => {
     const controller = new AbortController()
     await t.rejects(withLimit(new Promise(() => {}), 0.01, controller), /did not end within 0.01 s/)
     t.ok(controller.signal.aborted)

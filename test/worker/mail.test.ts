@@ -1,4 +1,4 @@
-// Kills a worker, as a process of its own, in the middle of its mails.
+// Kills a worker, in a separate process, in the middle of its mails.
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import t from 'tap'
@@ -14,7 +14,7 @@ const KILLS = [10, 25]
 await testDatabase()
 const module = new URL('../../src/worker/process.js', import.meta.url)
 
-t.test('a killed worker loses no mail, and at most one comes twice', async t => {
+t.test('a killed worker loses no mail, and sends at most one twice', async t => {
   const server = await smtpServer(t)
   Object.assign(process.env, {
     GITSTEAD_MAIL_TRANSPORT: 'smtp',
@@ -44,7 +44,7 @@ t.test('a killed worker loses no mail, and at most one comes twice', async t => 
   t.equal(got.size, MAILS, 'everybody has the mail')
   t.ok(server.mails.length <= MAILS + KILLS.length, `${server.mails.length} mails were sent`)
   const ids = new Set(server.mails.map(({ messageId }) => messageId))
-  t.equal(ids.size, MAILS, 'one that comes twice has the same name')
+  t.equal(ids.size, MAILS, 'a mail that comes twice has the same id')
 })
 
 async function worker(): Promise<ChildProcess> {

@@ -58,7 +58,7 @@ t.test('catching up', async t => {
   const made = (days: number) =>
     execute('update schema_migrations set applied_at = ?', [new Date(noon.getTime() - days * 86_400_000)])
 
-  t.test('a new home has missed nothing', async t => {
+  t.test('a new home has no missed tasks', async t => {
     await made(0)
     t.same(await catchUp(noon), [])
     t.same(await waiting(), [])
@@ -75,7 +75,7 @@ t.test('catching up', async t => {
     t.same(await catchUp(noon), [], 'only once')
   })
 
-  t.test('a task that has run since is not run again', async t => {
+  t.test('a task that has run since then does not run again', async t => {
     await made(10)
     for (const name of daily) await runTask(name, {}, someOrigin)
     const afterwards = new Date()

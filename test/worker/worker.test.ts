@@ -101,7 +101,7 @@ t.test('a second worker takes over at once when the first is killed', async t =>
   await until('some are done', async () => (await left()) < 1800)
   await end(victim, 'SIGKILL')
   await emptied()
-  // The killed worker may have held no job in that moment, so that nobody had to wait for its end.
+  // The killed worker may have held no job at that moment, so that nothing had to wait for its end.
   await until('it is declared gone', async () => (await processMetrics()).length === 1)
   t.match(await processMetrics(), [{ pid: other.pid }])
 })
@@ -121,7 +121,7 @@ t.test('a worker continues after the database was killed and started again', asy
   t.same(await end(child, 'SIGTERM'), [0, null])
 })
 
-t.test('a worker that was declared gone while it stood still ends itself', async t => {
+t.test('a worker that was declared gone while it was stopped ends itself', async t => {
   const child = await worker(t)
   child.kill('SIGSTOP')
   const other = await worker(t)
@@ -134,7 +134,7 @@ t.test('a worker that was declared gone while it stood still ends itself', async
   await emptied()
 })
 
-t.test('a worker stops also while the database is unavailable', async t => {
+t.test('a worker stops even while the database is unavailable', async t => {
   const child = await worker(t)
   process.kill(database.pid, 'SIGKILL')
   await database.ended

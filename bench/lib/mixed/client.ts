@@ -1,5 +1,5 @@
-// Sends single requests over a pool of connections that grows as needed: when answers are late, the next requests still
-// go out. An HTTP client of Node.js would take five times the processor time of this one.
+// Sends single requests over a pool of connections that grows as needed: when answers are late, the next requests are still
+// sent. An HTTP client of Node.js would take five times the processor time of this one.
 import { connect, type Socket } from 'node:net'
 
 export interface Answer {
@@ -9,9 +9,9 @@ export interface Answer {
 }
 
 const HEAD_END = Buffer.from('\r\n\r\n')
-/** The end of a chunked body is `0` and two line ends; what comes before it ends a line too. */
+/** The end of a chunked body is `0` and two line ends; the bytes before it also end with a line end. */
 const LAST_CHUNK = Buffer.from('0\r\n\r\n')
-/** The server bounds the open requests of one address, and real load comes from many. */
+/** The server limits the open requests of one address, and real load comes from many. */
 const ADDRESSES = 32
 
 interface Connection {
@@ -77,7 +77,7 @@ export class Client {
   }
 }
 
-/** Collects one answer. A chunked body keeps its chunk headers: what is read of it has to look for its own marks. */
+/** Collects one answer. A chunked body keeps its chunk headers: a reader of the body has to find its own marks. */
 function answerReader(done: (answer: Answer, closes: boolean) => void): (chunk: Buffer) => void {
   const chunks: Buffer[] = []
   let length = 0

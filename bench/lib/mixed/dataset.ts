@@ -1,4 +1,4 @@
-// The data of the mixed load: 100,000 projects and a million builds, in the order in which time would have brought them,
+// The data of the mixed load: 100,000 projects and a million builds, in the order in which they would have been made over time,
 // and 200 repositories. Making them takes some minutes, so a home with them stays in the cache (1.2 GB).
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -15,7 +15,7 @@ import { runGit } from '../git.js'
 import { PROJECTS, seedProjects, USERS } from '../seed.js'
 import { PATHS, writeHistory } from './small-history.js'
 
-/** Change it when the data change. */
+/** Change it when the data changes. */
 const VERSION = 1
 export const BUILDS = 1_000_000
 const BUILDS_PER_PIPELINE = 4
@@ -31,7 +31,7 @@ export interface ActiveProject {
   readonly members: readonly number[]
 }
 
-/** What the load must know to ask for things that exist. */
+/** What the load must know to request existing records. */
 export interface Dataset {
   readonly admin: Administrator
   readonly firstUser: number
@@ -60,7 +60,7 @@ export async function homeWithData(): Promise<{ home: string; dataset: Dataset }
   if (!existsSync(kept)) await make(kept)
   const home = join(temporaryFolder(), 'home')
   execFileSync('cp', ['-a', '--reflink=auto', join(kept, 'home'), home])
-  // What is still to be written would disturb the measurement.
+  // Pending disk writes would disturb the measurement.
   execFileSync('sync', ['-f', home])
   return { home, dataset: JSON.parse(readFileSync(join(kept, 'dataset.json'), 'utf8')) as Dataset }
 }
@@ -68,7 +68,7 @@ export async function homeWithData(): Promise<{ home: string; dataset: Dataset }
 async function make(kept: string): Promise<void> {
   process.stderr.write('bench: making 100,000 projects and 1,000,000 builds, which takes some minutes\n')
   mkdirSync(CACHE, { recursive: true })
-  // The data of other versions would fill the disk in time.
+  // The data of other versions would fill the disk over time.
   for (const name of readdirSync(CACHE)) {
     if (name.startsWith('mixed-')) rmSync(join(CACHE, name), { recursive: true, force: true })
   }
@@ -85,8 +85,8 @@ async function make(kept: string): Promise<void> {
 }
 
 async function fill(): Promise<Omit<Dataset, 'admin'>> {
-  // The database of an appliance keeps 64 MB of its tables in memory and writes each commit to the disk: for this many
-  // rows that would take an hour. Both settings last until it stops.
+  // The database of an appliance keeps 64 MB of its tables in memory and writes each commit to the disk: for this many rows that
+  // would take an hour. Both settings last until it stops.
   await execute('set global innodb_buffer_pool_size = 2147483648')
   await execute('set global innodb_flush_log_at_trx_commit = 0')
   const { firstUser, firstProject } = await seedProjects()
@@ -122,7 +122,7 @@ async function chooseProjects(firstUser: number, firstProject: number): Promise<
   })
 }
 
-/** Every user is a member of 50 projects; the active projects have five members more. */
+/** Every user is a member of 50 projects; the active projects have five more members. */
 async function makeMembers(firstUser: number, firstProject: number, active: readonly ActiveProject[]): Promise<void> {
   const now = new Date()
   const into = 'insert ignore into members (source_type, source_id, user_id, access_level, created_at, updated_at)'
@@ -138,7 +138,7 @@ async function makeMembers(firstUser: number, firstProject: number, active: read
   )
 }
 
-/** Makes one repository, and copies it for the others. */
+/** Makes one repository, and copies it for the other projects. */
 async function makeRepositories(active: readonly ActiveProject[]) {
   const [model = '', ...others] = active.map(({ id }) => repositoryPath({ id, storage: 'default' }))
   await createRepository(model)
@@ -158,8 +158,8 @@ async function makeRepositories(active: readonly ActiveProject[]) {
 }
 
 /**
- * Makes pipelines of four builds each. Two fifths of them belong to the active projects. The projects take turns as they
- * would in time, so that neighbours in a project are no neighbours in the table.
+ * Makes pipelines of four builds each. Two fifths of them belong to the active projects. The projects take turns as they would
+ * over time, so that builds of one project are not next to each other in the table.
  */
 async function makeBuilds(
   firstUser: number,

@@ -1,4 +1,4 @@
-// Clones and pushes as git does them on the wire, without git processes: those would take the processors of the appliance.
+// Clones and pushes with git's protocol, but without git processes, which would take the processors of the appliance.
 import { createHash } from 'node:crypto'
 import { deflateSync } from 'node:zlib'
 import type { Answer, Client } from './client.js'
@@ -9,7 +9,7 @@ const DELIMITER = '0001'
 
 interface Repository {
   readonly path: string
-  /** The header with credentials, and a line end. */
+  /** The header with credentials, including a line end. */
   readonly authorization: string
 }
 
@@ -29,7 +29,7 @@ function require200({ status, head, body }: Answer, what: string): Answer {
   throw new Failed(status, `${what}: ${body.toString('latin1', 0, 200)}`)
 }
 
-/** An answer that is not what the operation needs. */
+/** An answer that the operation cannot use. */
 export class Failed extends Error {
   constructor(
     readonly status: number,
@@ -39,7 +39,7 @@ export class Failed extends Error {
   }
 }
 
-/** Asks for all refs, as `git ls-remote` does with protocol v2. Gives the commit of master. */
+/** Requests all refs, as `git ls-remote` does with protocol v2. Returns the commit of master. */
 export async function listRefs(client: Client, repository: Repository): Promise<string> {
   require200(await client.send(get(repository, 'git-upload-pack', V2)), 'info/refs')
   const wanted = packet('command=ls-refs\n') + AGENT + DELIMITER + packet('peel\n') + packet('symrefs\n') + FLUSH
@@ -57,13 +57,13 @@ function tipIn({ body, status }: Answer, name: RegExp): string {
   return tip
 }
 
-/** Fetches everything that master reaches. */
+/** Fetches everything that is reachable from master. */
 export async function clone(client: Client, repository: Repository): Promise<void> {
   const tip = await listRefs(client, repository)
   const options = ['thin-pack', 'no-progress', 'include-tag', 'ofs-delta', `want ${tip}\n`, 'done\n'].map(packet)
   const wanted = packet('command=fetch') + AGENT + DELIMITER + options.join('') + FLUSH
   const answer = require200(await client.send(post(repository, 'git-upload-pack', Buffer.from(wanted), V2)), 'fetch')
-  if (!answer.body.includes('PACK')) throw new Failed(answer.status, 'fetch: no pack came')
+  if (!answer.body.includes('PACK')) throw new Failed(answer.status, 'fetch: no pack arrived')
 }
 
 /** Pushes one commit onto master, which adds or changes one file in the topmost folder. */

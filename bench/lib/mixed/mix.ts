@@ -1,6 +1,6 @@
-// The operations of the mixed load and their shares. The requirement asks for 70% reads of projects, lists, trees, files,
-// commits and builds, 5% writes, 1% clones and 1% pushes. It says nothing of the other 23%, which we gave to what clients
-// do besides: reads of users, projects read by strangers, conditional GET, lists of refs, lists of own records.
+// The operations of the mixed load and their shares. The requirement specifies 70% reads of projects, lists, trees, files,
+// commits and builds, 5% writes, 1% clones and 1% pushes. It does not specify the other 23%. They go to other common requests:
+// reads of users, projects read by strangers, conditional GET, lists of refs, lists of own records.
 import type { Answer, Client } from './client.js'
 import { type ActiveProject, type Dataset, tokenOfUser } from './dataset.js'
 import { clone, Failed, listRefs, push } from './git-client.js'
@@ -10,13 +10,13 @@ export interface Operation {
   run(): Promise<void>
 }
 
-/** Kind, its share in percent, and how it is done. */
+/** Kind, its share in percent, and a function that makes its operations. */
 type Share = readonly [kind: string, percent: number, make: () => () => Promise<void>]
 
 const API = '/api/v3'
 
-/** A generator of numbers from 0 to 1 that gives the same ones in each run (mulberry32). */
-export function random(seed: number): () => number {
+/** A generator of numbers from 0 to 1 that returns the same numbers in each run (mulberry32). */
+function random(seed: number): () => number {
   let state = seed
   return () => {
     state = (state + 0x6d2b79f5) | 0
@@ -26,7 +26,7 @@ export function random(seed: number): () => number {
   }
 }
 
-/** Gives the operations, one after the other. `seed` must differ between runs on the same data, because writes stay. */
+/** Returns the operations, one after the other. `seed` must differ between runs on the same data, because writes stay. */
 export function mixOf(client: Client, dataset: Dataset, seed: number): { next(): Operation } {
   const chance = random(seed)
   const below = (most: number) => Math.floor(chance() * most)
@@ -52,7 +52,7 @@ export function mixOf(client: Client, dataset: Dataset, seed: number): { next():
     )
   }
 
-  // A few projects get most of the work, as by Zipf's law: the first of 200 a sixth, the last a thousandth.
+  // A few projects get most of the work, following Zipf's law: the first of 200 a sixth, the last a thousandth.
   const weights = dataset.active.map((_, at) => 1 / (at + 1))
   const sum = weights.reduce((all, weight) => all + weight, 0)
   let reached = 0
@@ -62,7 +62,7 @@ export function mixOf(client: Client, dataset: Dataset, seed: number): { next():
     const found = steps.findIndex(step => at <= step)
     return dataset.active[found === -1 ? 0 : found] as ActiveProject
   }
-  // Commits and pushes get projects of their own, otherwise one would overtake the other.
+  // Commits and pushes use separate projects, otherwise one would overtake the other.
   const writable = (rest: number) => dataset.active.filter((_, at) => at % 4 === rest)
   const [pushed, committed] = [writable(0), writable(1)]
   const open = dataset.active.filter(({ visibility }) => visibility === 20)
@@ -74,7 +74,7 @@ export function mixOf(client: Client, dataset: Dataset, seed: number): { next():
   const rootTree = Buffer.from(dataset.rootTree, 'base64')
   const folders = ['', 'docs', ...Array.from({ length: 10 }, (_, at) => `src/part-${at}`)]
 
-  /** A read of something in a repository, by a member. */
+  /** A read in a repository, by a member. */
   const inRepository = (path: (project: ActiveProject) => string) => () => {
     const project = active()
     const token = memberOf(project)
@@ -162,7 +162,7 @@ export function mixOf(client: Client, dataset: Dataset, seed: number): { next():
   }
 
   function build() {
-    // The builds of the active projects are spread over all ids, so that the newest one of a list is asked for.
+    // The builds of the active projects are spread over all ids, so the load requests the newest one of a list.
     const project = active()
     const token = memberOf(project)
     const known = builds.get(project.id)
@@ -199,7 +199,7 @@ export function mixOf(client: Client, dataset: Dataset, seed: number): { next():
     }
   }
 
-  /** A project that no other write of this kind is changing: two at once are a conflict, and no fault of the server. */
+  /** A project that no other write of this kind is changing: two writes at once are a conflict, not a fault of the server. */
   function hold(list: readonly ActiveProject[]): { project: ActiveProject; release: () => void } {
     const free = list.filter(({ id }) => !busy.has(id))
     const project = one(free.length > 0 ? free : list)

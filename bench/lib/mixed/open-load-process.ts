@@ -1,12 +1,12 @@
-// Starts an operation at each planned moment, also while earlier ones still wait. Its time counts from the planned moment,
-// so that the wait of a client behind slow answers is not left out ("coordinated omission").
+// Starts an operation at each planned time, even while earlier ones are still waiting. Its time counts from the planned time,
+// so that the wait of a client behind slow answers is included ("coordinated omission").
 import { setTimeout as sleep } from 'node:timers/promises'
 import { percentile } from '../figure.js'
 import { Client } from './client.js'
 import { mixOf } from './mix.js'
 import type { Arrivals, OpenResult } from './open-load.js'
 
-/** When so many operations wait, the server has lost: the run ends, and says so. */
+/** When this many operations wait, the server cannot keep up: the run ends and reports it. */
 const MOST_OPEN = 4000
 /** Operations that have no answer this long after the last arrival are errors. */
 const PATIENCE_MS = 20_000

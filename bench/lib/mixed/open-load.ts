@@ -1,4 +1,4 @@
-// Runs the mixed load from a process of its own, at a fixed rate whatever the answers do.
+// Runs the mixed load from a separate process, at a fixed rate whatever the answers do.
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
@@ -13,7 +13,7 @@ export interface Arrivals {
   readonly milliseconds: number
 }
 
-export interface KindResult {
+interface KindResult {
   readonly kind: string
   readonly count: number
   readonly p50: number
@@ -23,23 +23,23 @@ export interface KindResult {
 
 export interface OpenResult {
   readonly count: number
-  /** Milliseconds from the moment at which an operation was due to its end. */
+  /** Milliseconds from the time at which an operation was due to its end. */
   readonly p50: number
   readonly p90: number
   readonly p99: number
   readonly worst: number
   readonly kinds: readonly KindResult[]
-  /** What went wrong, with how often. */
+  /** The errors, and how often each occurred. */
   readonly errors: Readonly<Record<string, number>>
   readonly errorCount: number
-  /** So many operations waited that the load ended early. */
+  /** Whether the load ended early because too many operations waited. */
   readonly overrun: boolean
   readonly connections: number
 }
 
 const program = fileURLToPath(new URL('./open-load-process.js', import.meta.url))
 
-/** Runs the load once. Each run has a process of its own, so that no connection or memory is left of an earlier one. */
+/** Runs the load once. Each run has a separate process, so that no connection or memory is left from an earlier run. */
 export async function runOpenLoad(arrivals: Arrivals): Promise<OpenResult> {
   const child: ChildProcess = fork(program, { execArgv: [] })
   const forget = atExit(() => child.kill('SIGKILL'))

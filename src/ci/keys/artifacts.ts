@@ -1,4 +1,4 @@
-// Reads `artifacts`: what a build leaves behind.
+// Reads `artifacts`: the files that a build keeps.
 import { parseDuration } from '../../lib/duration.js'
 import { ARTIFACT_ACCESS, ARTIFACT_WHENS, type ArtifactAccess, type CiArtifacts } from '../config-types.js'
 import {
@@ -21,7 +21,7 @@ const SHOWN_REPORTS = [
   ...['license_scanning', 'load_performance', 'metrics', 'performance', 'requirements', 'repository_xray', 'sast'],
   ...['secret_detection', 'terraform']
 ]
-/** Patterns of files with variables. */
+/** The most patterns of files with variables. */
 const MOST_DOTENV_PATHS = 10
 
 export function readArtifacts(section: Section): CiArtifacts | null {
@@ -47,7 +47,7 @@ export function readArtifacts(section: Section): CiArtifacts | null {
   }
 }
 
-/** The files whose variables later builds get. */
+/** Reads the patterns of files whose variables later builds get. */
 function readDotenv(artifacts: Section): string[] {
   const reports = readSection(artifacts, 'reports')
   if (!reports) return []
@@ -60,13 +60,13 @@ function readDotenv(artifacts: Section): string[] {
 function readAccess(artifacts: Section): ArtifactAccess {
   const { entries } = artifacts
   if (entries.has('public') && entries.has('access')) {
-    reportAt(artifacts, 'access', 'cannot stand together with public')
+    reportAt(artifacts, 'access', 'cannot be combined with public')
   }
   if (given(artifacts, 'public') !== undefined) return readFlag(artifacts, 'public') ? 'all' : 'developer'
   return readChoice(artifacts, 'access', ARTIFACT_ACCESS, 'all')
 }
 
-/** Artifacts are collected below the project's directory and unpacked below another, so no path may lead out of it. */
+/** Artifacts are collected in one project directory and unpacked in another, so no path may lead out of it. */
 function pathProblem(path: string): string | undefined {
   if (path.trim() === '') return 'should not be empty'
   if (path.startsWith('/') || /^[A-Za-z]:[\\/]/.test(path)) return 'should be relative to the project directory'

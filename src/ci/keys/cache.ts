@@ -1,4 +1,4 @@
-// Reads `cache`: what runners keep between builds.
+// Reads `cache`: the files that runners keep between builds.
 import { ARTIFACT_WHENS, CACHE_POLICIES, type CiCache } from '../config-types.js'
 import {
   checkKeys,
@@ -16,11 +16,11 @@ import {
 
 const MOST_CACHES = 4
 const MOST_FALLBACKS = 5
-/** Files whose content makes the key of a cache. */
+/** The most files whose content determines the key of a cache. */
 const MOST_KEY_FILES = 2
 const PATH_LIMIT = 500
 
-/** The caches, of which an empty value switches off those that a job would take over. */
+/** Reads the caches. An empty value switches off those that a job would inherit. */
 export function readCaches(section: Section): CiCache[] {
   const value = given(section, 'cache')
   if (value === undefined) return []

@@ -1,4 +1,4 @@
-// Reads `image` and `services`: the containers of runners that start some.
+// Reads `image` and `services`, for runners that start containers.
 import type { CiContainer, CiImage } from '../config-types.js'
 import {
   checkKeys,
@@ -23,7 +23,7 @@ export function readImage(section: Section): CiImage | null {
   return containerOf(image)
 }
 
-/** The containers beside that of the job. */
+/** The additional containers of the job. */
 export function readServices(section: Section): CiImage[] {
   const value = given(section, 'services')
   if (!Array.isArray(value) || !value.some(entry => entry instanceof Map)) {

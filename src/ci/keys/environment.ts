@@ -23,7 +23,7 @@ export function readEnvironment(section: Section): CiEnvironment | null {
   }
   const environment = readSection(section, 'environment')
   if (!environment) return null
-  // A cluster is something that runners and scripts talk to, not this service.
+  // Runners and scripts use a cluster, this service does not.
   checkKeys(environment, KEYS, ['deployment'], ['kubernetes'])
   if (given(environment, 'name') === undefined) reportAt(environment, 'name', 'is missing')
   const name = checkedName(environment, 'name', readText(environment, 'name', NAME_LIMIT))

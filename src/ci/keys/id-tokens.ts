@@ -1,4 +1,4 @@
-// Reads `id_tokens`: variables with tokens that this service signs, so that a build can prove to others which one it is.
+// Reads `id_tokens`: variables with tokens that this service signs, so that a build can prove its identity to other services.
 import type { CiIdToken } from '../config-types.js'
 import {
   checkKeys,
@@ -40,8 +40,8 @@ export function readIdTokens(section: Section): CiIdToken[] {
 function readAudiences(token: Section): string[] {
   checkKeys(token, ['aud'], [])
   const audiences = readList(token, 'aud', { single: true, check: audienceProblem })
-  // A token for everybody could be shown to a second party by the first.
-  if (audiences === undefined) reportAt(token, 'aud', 'is missing: say whom the token is for')
+  // A recipient of a token for everybody could use it at another service.
+  if (audiences === undefined) reportAt(token, 'aud', 'is missing: name the service that the token is for')
   else if (Array.isArray(given(token, 'aud')) && audiences.length === 0) reportAt(token, 'aud', 'should not be empty')
   else if (audiences.length > MOST_AUDIENCES) reportAt(token, 'aud', `are more than ${MOST_AUDIENCES}`)
   return [...new Set(audiences)]

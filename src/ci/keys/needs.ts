@@ -1,4 +1,4 @@
-// `needs`: a job starts as soon as the jobs that it names have ended, whatever their stages are.
+// Reads `needs`: a job starts as soon as the jobs that it names have ended, whatever their stages are.
 import type { CiNeed, CiOuterNeed } from '../config-types.js'
 import {
   checkKeys,
@@ -15,12 +15,12 @@ import type { Yaml } from '../load-yaml.js'
 import { isMirror, needEntries } from './mirror.js'
 import { pickedNames } from './parallel.js'
 
-export const MOST_NEEDS = 50
-/** Keys of an entry that ask for another pipeline or project. */
+const MOST_NEEDS = 50
+/** Keys of an entry that refer to another pipeline or project. */
 const LATER = ['pipeline', 'project', 'ref']
 
 /**
- * The needs of a job; null when the key is absent, or asks for a whole pipeline alone. An empty list is something else: the
+ * Returns the needs of a job; null when the key is absent, or has only a need of a whole pipeline. An empty list is different: the
  * job starts at once. Needs of other pipelines are left out, and with `refuseOuter` reported.
  */
 export function readNeeds(section: Section, { refuseOuter = false } = {}): CiNeed[] | null {
@@ -47,7 +47,7 @@ const MOST_OUTER = 5
 
 const isOuter = (entry: Yaml) => entry instanceof Map && (entry.has('project') || entry.has('pipeline'))
 
-/** The needs of a job that are of other pipelines. */
+/** The needs of a job in other pipelines. */
 export function readOuterNeeds(section: Section): CiOuterNeed[] {
   const value = needEntries(section)
   const entries = Array.isArray(value)
@@ -92,7 +92,7 @@ function readNeed(section: Section, entry: Yaml, at: number): CiNeed[] {
   return jobs.map(job => ({ job, artifacts, optional }))
 }
 
-/** The names of a circle, its first name also at the end; undefined when there is none. `edges` leads to what a name needs. */
+/** Returns the names of a circle, with its first name also at the end; undefined without a circle. `edges` maps a name to its needs. */
 export function findCircle(edges: ReadonlyMap<string, readonly string[]>): string[] | undefined {
   const done = new Set<string>()
   for (const start of edges.keys()) {

@@ -1,4 +1,4 @@
-// `parallel` makes several jobs of one: a number of equal ones, or one for each combination of some variables.
+// `parallel` makes several jobs from one: a number of equal ones, or one for each combination of some variables.
 import type { CiJob, CiVariable } from '../config-types.js'
 import {
   given,
@@ -14,9 +14,9 @@ import {
 } from '../config-values.js'
 import { keyText, type Yaml, type YamlMapping } from '../load-yaml.js'
 
-export const MOST_PARALLEL = 200
+const MOST_PARALLEL = 200
 
-/** The jobs that a job becomes: itself alone without `parallel`. */
+/** Returns the jobs that a job becomes: only the job itself without `parallel`. */
 export function expandParallel(section: Section, job: CiJob): CiJob[] {
   const value = given(section, 'parallel')
   if (value === undefined) return [job]
@@ -57,13 +57,13 @@ function named(section: Section, job: CiJob, copies: readonly Copy[]): CiJob[] {
   })
 }
 
-/** The names of those jobs that `parallel` of an entry of `needs` picks. They are written like those of the job itself. */
+/** Returns the names of the jobs that `parallel` of an entry of `needs` selects. They have the form of the names of the job itself. */
 export function pickedNames(job: string, need: Section): string[] {
   const parallel = readSection(need, 'parallel')
   return parallel ? readMatrix(parallel).map(({ suffix }) => job + suffix) : []
 }
 
-/** All combinations of all entries of the matrix, at most one more than there may be. */
+/** Returns all combinations of all entries of the matrix, at most one more than the limit. */
 function readMatrix(parallel: Section): Copy[] {
   const other = [...parallel.entries.keys()].find(key => key !== 'matrix')
   if (other !== undefined) parallel.report(parallel.path, `unknown key \`${printable(keyText(other))}\``)
@@ -102,7 +102,7 @@ function combine(parallel: Section, entry: YamlMapping, at: number): Copy[] {
   }))
 }
 
-/** The texts of one value; undefined when something in it is no text, number or boolean. */
+/** The texts of one value; undefined when part of it is not a text, number or boolean. */
 function valuesOf(value: Yaml): string[] | undefined {
   const entries = Array.isArray(value) ? value : [value]
   const texts = entries.flatMap(entry => {

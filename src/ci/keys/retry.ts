@@ -1,4 +1,4 @@
-// `retry`: which failures of a build are repeated by themselves.
+// Reads `retry`: which failures of a build are repeated automatically.
 import type { CiRetry } from '../config-types.js'
 import {
   checkKeys,
@@ -13,7 +13,7 @@ import {
 } from '../config-values.js'
 
 const MOST_RETRIES = 2
-/** The reasons that people may name. Some of them never occur here. */
+/** The reasons that the file may name. Some of them never occur here. */
 const REASONS = [
   'always',
   'unknown_failure',
@@ -64,10 +64,10 @@ export interface Failure {
   readonly exitCode: number | null
 }
 
-/** Whether a failure is repeated. `copies` counts the builds of that name so far, the failed one included. */
+/** Whether a failure is repeated. `copies` counts the builds with that name so far, including the failed one. */
 export function retriesAgain(retry: CiRetry, { reason, exitCode }: Failure, copies: number): boolean {
   if (copies > retry.max) return false
-  // A failure that no condition excludes: either list may name it.
+  // Repeats a failure without conditions, and one that either list names.
   if (retry.when.length === 0 && retry.exitCodes.length === 0) return true
   return (reason !== null && retry.when.includes(reason)) || (exitCode !== null && retry.exitCodes.includes(exitCode))
 }

@@ -1,11 +1,11 @@
-// Reads the keys of a job that have to do with time: how long it may take, and when it starts.
+// Reads the keys of a job about time: how long it may take, and when it starts.
 import { parseDuration } from '../../lib/duration.js'
 import { given, reportAt, type Section } from '../config-values.js'
 
 const LONGEST_TIMEOUT = 30 * 86_400
 const LONGEST_DELAY = 7 * 86_400
 
-/** Seconds that a job may take; null when the file does not say. */
+/** Seconds that a job may take; null when the file has no limit. */
 export function readTimeout(section: Section): number | null {
   return readSeconds(section, 'timeout', LONGEST_TIMEOUT, '30 days')
 }

@@ -1,4 +1,4 @@
-// Reads `trigger`: a job that starts a pipeline in place of a script, in another project or of another file.
+// Reads `trigger`: a job that starts a pipeline instead of a script, in another project or from another file.
 import type { CiInclude, CiTrigger } from '../config-types.js'
 import {
   checkKeys,
@@ -17,14 +17,14 @@ import { isReference, keyText, type Yaml, type YamlMapping } from '../load-yaml.
 import { checkWithoutScript } from './without-script.js'
 
 const PATH_LIMIT = 255
-/** Files of which a child pipeline is made. */
+/** The most files of a child pipeline. */
 const MOST_INCLUDES = 3
-/** Keys of such a file that are texts. */
+/** Keys of such a file whose values are texts. */
 const TEXTS = ['local', 'project', 'ref', 'remote', 'template', 'component']
-/** Characters of the inputs of a file as JSON, which stay with the build. */
+/** The most characters of the inputs of a file as JSON, which are stored with the build. */
 const INPUTS_LIMIT = 16_384
 
-/** What the job starts; null when it is one with a script. */
+/** Returns the pipeline that the job starts; null for a job with a script. */
 export function readTrigger(job: Section): CiTrigger | null {
   const value = given(job, 'trigger')
   if (value === undefined) return null
@@ -58,7 +58,7 @@ const PLAIN: CiTrigger = {
   ...{ project: null, branch: null, include: null, awaited: false, forwardsOwn: true, forwardsGiven: false }
 }
 
-/** The files of a child pipeline. What is in them is checked when the pipeline is made. */
+/** Reads the files of a child pipeline. Their content is checked when the pipeline is created. */
 function readIncludes(trigger: Section): CiInclude[] | null {
   const value = given(trigger, 'include')
   if (value === undefined) return null

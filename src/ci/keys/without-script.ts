@@ -1,4 +1,4 @@
-// What a job without a script may have: one that starts a pipeline, or follows one.
+// Checks the keys of a job without a script, which starts or follows a pipeline.
 import { given, reportAt, type Section } from '../config-values.js'
 import { keyText, type Yaml } from '../load-yaml.js'
 
@@ -7,13 +7,13 @@ const KEYS = [
   ...['dependencies', 'resource_group', 'interruptible', 'inherit', 'retry']
 ]
 
-/** Reports what cannot stand beside `key`, or beside the sort of it that `kind` names, such as `of a whole pipeline`. */
+/** Reports keys that cannot be combined with `key`, or with the variant that `kind` names, such as `of a whole pipeline`. */
 export function checkWithoutScript(job: Section, key: 'trigger' | 'needs', kind = ''): void {
   for (const name of [...job.entries.keys()].map(keyText)) {
-    if (!KEYS.includes(name)) reportAt(job, name, `cannot stand together with ${`${key} ${kind}`.trim()}`)
+    if (!KEYS.includes(name)) reportAt(job, name, `cannot be combined with ${`${key} ${kind}`.trim()}`)
   }
   if ([given(job, 'when'), ...whensOf(given(job, 'rules'))].includes('delayed')) {
-    reportAt(job, key, `${kind} cannot stand together with \`when: delayed\``.trim())
+    reportAt(job, key, `${kind} cannot be combined with \`when: delayed\``.trim())
   }
 }
 

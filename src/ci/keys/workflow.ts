@@ -1,4 +1,4 @@
-// `workflow` decides whether there is a pipeline, and what becomes of it when a newer one comes.
+// `workflow` decides whether there is a pipeline, and what happens to it when a newer pipeline is created.
 import { isJob } from '../config-defaults.js'
 import { type CiWorkflow, NEW_COMMIT_ACTIONS } from '../config-types.js'
 import { checkKeys, given, readChoice, readSection, readText, type Section } from '../config-values.js'

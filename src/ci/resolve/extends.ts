@@ -1,7 +1,8 @@
-// Resolves `extends`: a job takes over the keys of other jobs, which are mostly hidden ones.
+// Resolves `extends`: a job inherits the keys of other jobs, which are mostly hidden ones.
+
+import { nearest } from '../../lib/nearest.js'
 import { printable, type Report } from '../config-values.js'
 import { isReference, keyText, type Yaml, type YamlMapping } from '../load-yaml.js'
-import { nearest } from '../nearest.js'
 import { type MergeBudget, mergeMappings, spendMerge } from './merge.js'
 
 const LEVELS = 11
@@ -12,11 +13,11 @@ interface Pass {
   readonly done: Map<string, YamlMapping>
   readonly report: Report
   readonly budget: MergeBudget
-  /** Names that are known to have a fault, so that each is told once. */
+  /** Names that are known to have a fault, so that each fault is reported once. */
   readonly wrong: Set<string>
 }
 
-/** The root with every `extends` resolved. Faults are reported, and such a job then lacks what it extends. */
+/** Returns the root with every `extends` resolved. Faults are reported, and such a job then lacks what it extends. */
 export function resolveExtends(root: YamlMapping, report: Report, budget: MergeBudget): YamlMapping {
   const pass: Pass = { root, done: new Map(), report, budget, wrong: new Set() }
   spendMerge(budget, root.size)

@@ -1,4 +1,4 @@
-// Reads the entries of `include`: where the files are, and when they count.
+// Reads the entries of `include`: where the files are, and when they are included.
 
 import type { CiRule } from '../config-types.js'
 import {
@@ -31,19 +31,19 @@ export type IncludePlace =
 
 export interface IncludeEntry {
   readonly place: IncludePlace
-  /** As it is written, when it contains variables: their values may be secrets, which messages do not show. */
+  /** The path as written, when it contains variables: their values may be secrets, which messages do not show. */
   readonly written: string | null
   readonly inputs: YamlMapping | null
-  /** Null: it always counts. */
+  /** Null: it is always included. */
   readonly rules: readonly CiRule[] | null
 }
 
 const KINDS = ['local', 'project', 'remote', 'template', 'component'] as const
 const LONGEST = 2000
-/** The version of a component that is the newest one of its project. */
+/** The version of a component that means the newest version of its project. */
 export const LATEST = '~latest'
 
-/** The entries of the value of `include`. Reports wrong ones and leaves them out. */
+/** Reads the entries of the value of `include`. Reports wrong ones and leaves them out. */
 export function readIncludeEntries(value: Yaml, report: Report, warn: Report, fill: Fill): IncludeEntry[] {
   const reportInclude = (problem: string) => report('include', problem)
   const entries = Array.isArray(value) ? value : [value]
@@ -59,7 +59,7 @@ export function readIncludeEntries(value: Yaml, report: Report, warn: Report, fi
   })
 }
 
-/** Whether texts of the value contain variables, as far as they are looked at. */
+/** Whether texts of the value contain variables. Only the texts in which variables are replaced count. */
 export const hasVariables = (value: Yaml): boolean =>
   typeof value === 'string'
     ? value.includes('$')
@@ -148,7 +148,7 @@ function remote({ value: url, shown }: Written, reportInclude: Tell): IncludePla
   return null
 }
 
-/** HOST/PROJECT/NAME@VERSION: a file of the folder `templates` of a project of this service. */
+/** Reads HOST/PROJECT/NAME@VERSION: a file in the folder `templates` of a project of this service. */
 function component({ value, shown }: Written, reportInclude: Tell): IncludePlace | null {
   const [, host = '', project = '', name = '', ref = ''] = /^([^/\s]+)\/(.+)\/([\w.-]+)@([^@\s]+)$/.exec(value) ?? []
   if (host === '') reportInclude(`${shown} should be HOST/PROJECT/NAME@VERSION`)

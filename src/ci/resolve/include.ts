@@ -1,5 +1,4 @@
-// Resolves `include`: of files of the same repository at the commit of the pipeline, of other projects, of URLs, and of
-// templates.
+// Resolves `include`: files of the same repository at the commit of the pipeline, of other projects, of URLs, and templates.
 import { fileMatcher } from '../../lib/glob.js'
 import type { CiRule } from '../config-types.js'
 import { printable, type Report } from '../config-values.js'
@@ -19,32 +18,32 @@ import { type MergeBudget, mergeMappings } from './merge.js'
 export { includesFiles } from './include-entries.js'
 
 /** A text, or the problem that continues the sentence about its name. */
-export type FoundText = { readonly text: string } | { readonly problem: string }
+type FoundText = { readonly text: string } | { readonly problem: string }
 
-/** The files of a repository at one commit, and what else can be reached from there. */
+/** The files of a repository at one commit, and the other sources that can be reached from there. */
 export interface CiFiles {
-  /** The text of a file; null when there is none, or when it is larger than a CI file may be. */
+  /** The text of a file; null when it does not exist or is larger than a CI file may be. */
   readonly read: (path: string) => Promise<string | null>
   /** The paths of all files. */
   readonly list: () => Promise<readonly string[]>
-  /** What stands before paths in messages; absent for the repository of the pipeline. */
+  /** The prefix of paths in messages; absent for the repository of the pipeline. */
   readonly name?: string
-  /** The files of another project, or the problem with it. What lacks here and below is not looked at. */
+  /** The files of another project, or the problem with it. When this or a function below is absent, such files are ignored. */
   readonly project?: (path: string, ref: string | null) => Promise<CiFiles | { readonly problem: string }>
-  /** The same at the tag that is the highest semantic version. */
+  /** The same at the tag with the highest semantic version. */
   readonly latest?: (path: string) => Promise<CiFiles | { readonly problem: string }>
   readonly remote?: (url: string) => Promise<FoundText>
   readonly template?: (name: string) => string | null
-  /** The hosts in the names of components of this service, one with the port. */
+  /** The hosts in the names of components of this service, one of them with the port. */
   readonly hosts?: readonly string[]
   /** The values of the variables that names of files may contain. */
   readonly values?: () => Promise<Values>
-  /** Whether rules let a file in; absent: they do. */
+  /** Whether rules allow a file; when absent, they do. */
   readonly allows?: (rules: readonly CiRule[]) => Promise<boolean>
 }
 
 const MOST_FILES = 150
-/** Each may take seconds to come. */
+/** The most URLs; each may take seconds to fetch. */
 const MOST_REMOTE = 10
 const MOST_RULED = 50
 const LEVELS = 20
@@ -53,7 +52,7 @@ interface Pass {
   readonly report: Report
   readonly warn: Report
   readonly budget: MergeBudget
-  /** How many files, and how many bytes of them, may still come. */
+  /** How many files, and how many bytes of them, may still be read. */
   count: number
   bytes: number
   remote: number
@@ -67,7 +66,7 @@ interface Loaded {
   readonly files: CiFiles | null
 }
 
-/** The root with all that it includes below it: of two values the including file's wins, and of two files the later. */
+/** Returns the root with all included files merged: the value of the including file wins, and of two included files the later. */
 export async function resolveIncludes(
   root: YamlMapping,
   {
@@ -143,7 +142,7 @@ async function load(pass: Pass, { place, written, inputs }: Wanted, { files, cha
     pass.warn('include', `${shown} is not looked at here`)
     return undefined
   }
-  // What a server far away answers may repeat the value of a variable.
+  // The answer of a remote server may repeat the value of a variable.
   if ('problem' in found) return fault(pass, `${shown} ${written ? 'could not be read' : found.problem}`)
   pass.bytes -= Buffer.byteLength(found.text)
   if (pass.bytes < 0) return fault(pass, `takes more than ${TEXT_LIMIT} bytes of files`)
@@ -163,7 +162,7 @@ function nameOf(place: IncludePlace, files: CiFiles | null): string {
 
 type Found = Omit<Loaded, 'name'> | { readonly problem: string }
 
-/** Undefined: it is not looked at here. */
+/** Returns undefined for a file that is ignored here. */
 async function find(pass: Pass, place: IncludePlace, files: CiFiles): Promise<Found | undefined> {
   if (place.kind === 'local') return readFrom(files, place.path)
   if (place.kind === 'project' && files.project) {
@@ -174,7 +173,7 @@ async function find(pass: Pass, place: IncludePlace, files: CiFiles): Promise<Fo
     const { project, latest } = files
     return findComponent(place, files, place.ref === LATEST ? latest : path => project(path, place.ref))
   }
-  // Not specified: a file without a repository includes no local ones.
+  // Not specified: a file without a repository includes no local files.
   const apart = { ...files, name: '', read: async () => null, list: async () => [] }
   if (place.kind === 'remote' && files.remote) {
     if (pass.remote-- <= 0) return { problem: `is one of more than ${MOST_REMOTE} URLs` }

@@ -1,5 +1,5 @@
-// Inputs of a file: its header, a document of its own, says what they are (`spec: inputs`), and `$[[ inputs.name ]]` stands
-// for their values in the rest. They are put into the loaded values, so that no input can change the form of the file.
+// Inputs of a file: its header, a separate document, declares them (`spec: inputs`), and `$[[ inputs.name ]]` stands for their
+// values in the rest. They are put into the loaded values, so that no input can change the structure of the file.
 import {
   checkKeys,
   given,
@@ -33,14 +33,14 @@ type Type = (typeof TYPES)[number]
 
 interface Input {
   readonly type: Type
-  /** Undefined: whoever includes the file must give a value. */
+  /** Undefined: the including file must set a value. */
   readonly fallback: Yaml | undefined
   readonly options: readonly string[] | null
   readonly pattern: Pattern | null
 }
 
 /**
- * Loads a file with the inputs that are given to it; null when nobody can give any. Each error is `<path> <problem>`.
+ * Loads a file with its inputs; null when the file cannot get any. Each error is `<path> <problem>`.
  */
 export function loadFile(text: string, values: YamlMapping | null): LoadedYaml {
   const parts = splitHeader(text)
@@ -62,8 +62,8 @@ export function loadFile(text: string, values: YamlMapping | null): LoadedYaml {
 const refuse = (errors: readonly string[]): LoadedYaml => ({ value: null, errors })
 
 /**
- * The two documents of a file with a header. Lines of the second keep their numbers. A marker at the start of a line ends a
- * document wherever it stands.
+ * Splits a file with a header into its two documents. Lines of the second keep their numbers. A marker at the start of a line ends
+ * a document anywhere.
  */
 function splitHeader(text: string): { readonly header: string; readonly body: string } | undefined {
   const lines = text.split('\n')
@@ -123,7 +123,7 @@ function readPattern(section: Section): Pattern | null {
   }
 }
 
-/** The text of a value that is one; a list has none. */
+/** The text of a scalar value; a list has no text. */
 function plainText(value: Yaml): string {
   if (Array.isArray(value) || value instanceof Map) return ''
   return typeof value === 'object' && value !== null && 'reference' in value ? '' : keyText(value)
@@ -136,7 +136,7 @@ const TYPE_OF = {
   array: (value: Yaml) => Array.isArray(value)
 }
 
-/** The problem of a value, whose text a message does not show: it may come from a variable. */
+/** The problem of a value. A message does not show the value itself, because it may come from a variable. */
 function problemOf(value: Yaml, { type, options, pattern }: Omit<Input, 'fallback'>): string | undefined {
   if (!TYPE_OF[type](value)) return `should be of the type ${type}, not ${kindOf(value)}`
   const text = plainText(value)
@@ -164,13 +164,13 @@ function chooseValues(inputs: ReadonlyMap<string, Input>, values: YamlMapping, r
 const PLACE = /\$\[\[([^\]]*)\]\]/g
 const NAME = /^\s*inputs\.([\w-]+)\s*$/
 
-/** The values take more than a file may have. */
+/** The values take more space than a file may have. */
 class TooLarge extends Error {}
 
 interface Filling {
   readonly values: ReadonlyMap<string, Yaml>
   readonly errors: Set<string>
-  /** Lists and mappings that are filled already: aliases share them. */
+  /** Lists and mappings that are already filled: aliases share them. */
   readonly done: Map<Yaml, Yaml>
   left: number
 }
@@ -212,7 +212,7 @@ const isKey = (value: Yaml): value is YamlKey =>
   !(value instanceof Map) &&
   !(typeof value === 'object' && value !== null && 'reference' in value)
 
-/** An input alone keeps its type; within a text, its value is part of the text. */
+/** An input that is the whole text keeps its type; within a text, its value becomes part of the text. */
 function fillText(filling: Filling, text: string): Yaml {
   if (!text.includes('$[[')) return text
   const [whole, inner = ''] = /^\$\[\[([^\]]*)\]\]$/.exec(text) ?? []
@@ -241,7 +241,7 @@ function valueAt({ values, errors }: Filling, place: string): Yaml {
   return ''
 }
 
-/** Values may be lists in lists; how deep, the loader has bounded. */
+/** Values may be nested lists; the loader has limited their depth. */
 function weightOf(value: Yaml): number {
   if (Array.isArray(value)) return value.reduce<number>((sum, entry) => sum + weightOf(entry), NODE_WEIGHT)
   if (value instanceof Map)

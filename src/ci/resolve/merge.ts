@@ -1,7 +1,7 @@
-// Merges mappings of a CI file, as include and extends do.
+// Merges mappings of a CI file, for include and extends.
 import { keyText, type Yaml, type YamlKey, type YamlMapping } from '../load-yaml.js'
 
-/** How many entries all merges of one file may copy: a few lines could ask for billions. */
+/** How many entries all merges of one file may copy: a few lines could otherwise cause billions. */
 export interface MergeBudget {
   left: number
 }
@@ -19,7 +19,7 @@ export function spendMerge(budget: MergeBudget, entries: number): void {
   if (budget.left < 0) throw new MergesTooMuch()
 }
 
-/** `over` wins. Mappings are merged key by key, all other values are replaced. Neither argument changes. */
+/** Merges two mappings; `over` wins. Mappings are merged key by key, all other values are replaced. Neither argument changes. */
 export function mergeMappings(under: YamlMapping, over: YamlMapping, budget: MergeBudget): YamlMapping {
   spendMerge(budget, under.size + over.size)
   const merged: YamlMapping = new Map(under)

@@ -1,4 +1,4 @@
-// Resolves `!reference [job, key]`: a value of another place of the file. In a list, a list that is referred to gives its
+// Resolves `!reference [job, key]`: a value from another place in the file. In a list, a referenced list is replaced by its
 // entries.
 import { printable, type Report } from '../config-values.js'
 import { isReference, keyText, type Yaml, type YamlKey, type YamlMapping, type YamlReference } from '../load-yaml.js'
@@ -10,13 +10,13 @@ interface Pass {
   readonly root: YamlMapping
   readonly report: Report
   readonly budget: MergeBudget
-  /** The values of references that are resolved already. */
+  /** The values of references that are already resolved. */
   readonly known: Map<string, Yaml>
-  /** Lists and mappings that are resolved already: jobs share what they extend. */
+  /** Lists and mappings that are already resolved: jobs share what they extend. */
   readonly done: Map<Yaml, Yaml>
 }
 
-/** The root with every `!reference` of its visible keys replaced. Faults are reported, and null stands for such a value. */
+/** Returns the root with every `!reference` of its visible keys replaced. Faults are reported, and null replaces such a value. */
 export function resolveReferences(root: YamlMapping, report: Report, budget: MergeBudget): YamlMapping {
   const pass: Pass = { root, report, budget, known: new Map(), done: new Map() }
   const resolved: YamlMapping = new Map()
@@ -29,7 +29,7 @@ export function resolveReferences(root: YamlMapping, report: Report, budget: Mer
 
 const place = (name: string) => `jobs:${printable(name)}`
 
-/** Gives the same value when it has no reference in it. */
+/** Returns the same value when it contains no reference. */
 function resolve(pass: Pass, value: Yaml, path: string, chain: readonly string[]): Yaml {
   if (isReference(value)) return follow(pass, value, path, chain)
   if (!Array.isArray(value) && !(value instanceof Map)) return value

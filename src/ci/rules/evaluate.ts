@@ -1,17 +1,17 @@
-// Decides which rule of a job or workflow holds for a pipeline. Anybody who may push writes rules, so all of one
-// pipeline share a budget: when it is spent, the pipeline is refused instead of holding others up.
+// Decides which rule of a job or workflow holds for a pipeline. Anybody who may push writes rules, so all rules of one pipeline
+// share a budget: when it is spent, the pipeline is refused instead of delaying others.
 import { fileMatcher } from '../../lib/glob.js'
 import type { CiRule, CiVariable } from '../config-types.js'
 import { compilePattern, type Pattern, PatternError, search } from '../pattern.js'
 import type { Expression, Operand } from './expression.js'
 
-/** Steps of the engine of regular expressions: about a second. */
+/** The most steps of the engine of regular expressions: about a second. */
 const PATTERN_STEPS = 20_000_000
-/** What comparing paths with patterns may cost, by the lengths of both: about a second. */
+/** The most that comparing paths with patterns may cost, by the lengths of both: about a second. */
 const PATH_STEPS = 3_000_000
 /** Only the beginning of a longer value is compared with a regular expression. */
 const TEXT_LIMIT = 10_000
-/** How often the value of a variable may name another variable whose value names another. */
+/** How many levels of variables that refer to other variables are replaced. */
 const EXPANSIONS = 5
 /** Variables are no longer replaced in a text that has become longer than this. */
 const EXPANDED_LIMIT = 100_000
@@ -24,9 +24,9 @@ export class RulesTooLarge extends Error {
 }
 
 export interface RuleFacts {
-  /** The paths that the push changed; null when there is nothing to compare with, and then every path counts. */
+  /** The paths that the push changed; null when there is nothing to compare with, and then every path counts as changed. */
   readonly changed: readonly string[] | null
-  /** The same for what `compare_to` names. */
+  /** The same for each ref of `compare_to`. */
   readonly changedSince?: ReadonlyMap<string, readonly string[] | null>
   /** The paths of all files of the commit. */
   readonly files: readonly string[]
@@ -43,7 +43,7 @@ export type Values = Pick<ReadonlyMap<string, string>, 'get'>
 
 export const valuesOf = (list: readonly CiVariable[]): Values => new Map(list.map(({ key, value }) => [key, value]))
 
-/** Of a name that several have, the last wins. Nothing is copied: a thousand jobs share most of their variables. */
+/** When several layers have a name, the last wins. Nothing is copied: a thousand jobs share most of their variables. */
 export const layered = (...layers: readonly Values[]): Values => ({
   get: name => layers.findLast(layer => layer.get(name) !== undefined)?.get(name)
 })
@@ -66,7 +66,7 @@ export function ruleJudge(facts: RuleFacts): RuleJudge {
   return { choose: (rules, variables) => rules.find(rule => holds(rule, variables)), holds }
 }
 
-/** Returns a function that says whether one of the patterns matches one of these paths. Many jobs ask the same. */
+/** Returns a function that decides whether one of the patterns matches one of these paths. Many jobs have the same patterns. */
 function pathsOf(paths: readonly string[], budget: { left: number }): (patterns: readonly string[]) => boolean {
   const known = new Map<string, boolean>()
   const names = new Set(paths)
@@ -76,7 +76,7 @@ function pathsOf(paths: readonly string[], budget: { left: number }): (patterns:
     if (globs.some(glob => names.has(glob))) return true
     return globs.some(glob => /[*?[{\\]/.test(glob) && hasMatchingPath(glob))
   }
-  // Most patterns begin with the name of a folder, which is looked for first.
+  // Most patterns begin with the name of a folder, which is compared first.
   const hasMatchingPath = (glob: string) => {
     const folder = /^[^*?[{\\]*/.exec(glob)?.[0] ?? ''
     const among = paths.filter(path => path.startsWith(folder))
@@ -114,8 +114,8 @@ function textOf(operand: Operand, variables: Values): string | null {
   return operand.kind === 'variable' ? valueNamed(operand.name, variables) : null
 }
 
-/** The value with the variables in it replaced, as scripts see it; null when there is no such variable. */
-export function valueNamed(name: string, variables: Values): string | null {
+/** The value with the variables in it replaced, as scripts see it; null when the variable does not exist. */
+function valueNamed(name: string, variables: Values): string | null {
   let text = variables.get(name)
   if (text === undefined) return null
   for (let times = 0; times < EXPANSIONS && text.includes('$') && text.length <= TEXT_LIMIT; times++) {
@@ -126,7 +126,7 @@ export function valueNamed(name: string, variables: Values): string | null {
   return text
 }
 
-/** Replaces `$X` and `${X}` by the values; an unknown name becomes an empty text. */
+/** Replaces `$X` and `${X}` with the values; an unknown name becomes an empty text. */
 export function expandValues(text: string, variables: Values): string {
   let left = EXPANDED_LIMIT
   return text.replace(/\$(?:([A-Za-z_]\w*)|\{(\w+)\})/g, (whole, bare?: string, braced?: string) => {
@@ -142,7 +142,7 @@ function patternOf(operand: Operand, variables: Values): Pattern | undefined {
   return source === undefined ? undefined : compiled(source, flag === 'i')
 }
 
-/** A variable may hold anything: what is no regular expression matches nothing. */
+/** A variable may have any value: an invalid regular expression matches nothing. */
 function compiled(source: string, ignoreCase: boolean): Pattern | undefined {
   try {
     return compilePattern(source, ignoreCase)

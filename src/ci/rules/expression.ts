@@ -10,20 +10,20 @@ export type Expression =
 
 export type Operand =
   | { readonly kind: 'variable'; readonly name: string }
-  /** Null is the value of a variable that is not there. */
+  /** Null is the value of a variable that does not exist. */
   | { readonly kind: 'text'; readonly text: string | null }
   | { readonly kind: 'pattern'; readonly source: string; readonly ignoreCase: boolean }
 
-export type Operator = '==' | '!=' | '=~' | '!~'
+type Operator = '==' | '!=' | '=~' | '!~'
 
 export type ReadExpression =
   | { readonly expression: Expression; readonly problem: null }
   | { readonly expression: null; readonly problem: string }
 
-export const EXPRESSION_LENGTH = 2000
+const EXPRESSION_LENGTH = 2000
 const DEPTH = 20
 
-/** Why a text is no condition; it continues a sentence that begins with the text. */
+/** Why a text is not a condition; it continues a sentence that begins with the text. */
 class Unreadable extends Error {}
 
 type Token = { readonly kind: 'operand'; readonly operand: Operand } | { readonly kind: 'sign'; readonly sign: string }
@@ -114,7 +114,7 @@ function comparison(cursor: Cursor): Expression {
   const right = operandAt(cursor)
   const matches = operator === '=~' || operator === '!~'
   if (left.kind === 'pattern' || (right.kind === 'pattern' && !matches)) {
-    throw new Unreadable('has a regular expression that does not stand right of `=~` or `!~`')
+    throw new Unreadable('has a regular expression that is not on the right of `=~` or `!~`')
   }
   if (matches && right.kind === 'text') {
     throw new Unreadable(`needs a regular expression between slashes after \`${operator}\``)

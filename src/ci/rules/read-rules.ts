@@ -1,4 +1,4 @@
-// Reads `rules` of a job or of the workflow.
+// Reads `rules` of a job, of the workflow or of an include.
 import { BUILD_WHENS, type CiNeed, type CiRule } from '../config-types.js'
 import {
   checkKeys,
@@ -19,7 +19,7 @@ import { readStartIn } from '../keys/timing.js'
 import type { Yaml } from '../load-yaml.js'
 import { type Expression, readExpression } from './expression.js'
 
-export const MOST_RULES = 100
+const MOST_RULES = 100
 const MOST_GLOBS = 50
 const GLOB_LENGTH = 500
 
@@ -27,7 +27,7 @@ const CONDITIONS = ['if', 'changes', 'exists', 'when', 'variables']
 const OF_JOBS = ['allow_failure', 'needs', 'interruptible', 'start_in']
 const WHENS = [...BUILD_WHENS, 'never'] as const
 
-/** A rule that says nothing of the job. */
+/** The fields of a rule that changes nothing in the job. */
 export const SILENT = { startIn: null, allowFailure: null, needs: null, interruptible: null } as const
 
 /** The rules of a job; null when it has none. */
@@ -45,7 +45,7 @@ export const readRules = (section: Section): CiRule[] | null =>
     }
   })
 
-/** The rules of the workflow: `always` and `never` are all that they can say. */
+/** The rules of the workflow, which can only be `always` or `never`. */
 export const readWorkflowRules = (section: Section): CiRule[] | null =>
   readEntries(section, rule => {
     checkKeys(rule, CONDITIONS, ['auto_cancel'])
@@ -118,7 +118,7 @@ export function readGlobs(
   return globs
 }
 
-/** What `changes` compares with; null for the commit before the push. */
+/** The ref that `changes` compares with; null for the commit before the push. */
 function readCompareTo(rule: Section): string | null {
   if (!(given(rule, 'changes') instanceof Map)) return null
   const changes = readSection(rule, 'changes')

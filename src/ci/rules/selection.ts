@@ -1,5 +1,5 @@
-// Reads `only` and `except`, which say which pipelines have a job: a list of refs, or a mapping of conditions. All keys of
-// `only` must hold, and none of `except` may.
+// Reads `only` and `except`, which decide in which pipelines a job is: a list of refs, or a mapping of conditions. All keys of
+// `only` must hold, and no key of `except` may hold.
 import type { CiJob, CiRule } from '../config-types.js'
 import { checkKeys, given, readList, readSection, reportAt, type Section } from '../config-values.js'
 import { refPatternProblem } from '../refs.js'
@@ -23,7 +23,7 @@ export function readSelection(section: Section): Selection {
 
 interface Part {
   readonly refs: readonly string[]
-  /** Holds when one of the conditions does. */
+  /** Holds when one of the conditions holds. */
   readonly variables: Expression | null
   readonly changes: readonly string[] | null
 }
@@ -31,7 +31,7 @@ interface Part {
 function readPart(section: Section, key: 'only' | 'except'): Part {
   const value = given(section, key)
   if (value !== undefined && given(section, 'rules') !== undefined) {
-    reportAt(section, key, 'cannot stand together with rules')
+    reportAt(section, key, 'cannot be combined with rules')
   }
   const mapping = value instanceof Map ? readSection(section, key) : undefined
   if (!mapping) return { refs: readRefs(section, key), variables: null, changes: null }

@@ -1,5 +1,5 @@
-// One request to an appliance. It uses no fetch, which hides how the answer was written and never ends when another program
-// hangs up without an answer.
+// One request to an appliance. It does not use fetch, which hides the original form of the response, and never settles when
+// another program hangs up without a response.
 import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { type IncomingMessage, request as plain } from 'node:http'
@@ -11,7 +11,7 @@ import { notConnected } from '../appliance/remote-address.js'
 
 export interface Body {
   readonly type: string
-  /** Undefined when nobody knows before the end. */
+  /** Undefined when the length is unknown. */
   readonly length?: number
   readonly content: Readable | string
 }
@@ -21,12 +21,12 @@ export interface Question {
   readonly url: URL
   readonly headers: Readonly<Record<string, string>>
   readonly body?: Body
-  /** Milliseconds without a byte in either direction. */
+  /** Fail after this many milliseconds without a byte in either direction. */
   readonly silence: number
   readonly signal: AbortSignal
 }
 
-/** Sends a request and gives the answer as soon as its headers are there. It follows no redirect. Throws Unavailable, Misconfigured. */
+/** Sends a request and returns the response as soon as its headers arrive. Follows no redirects. Throws Unavailable, Misconfigured. */
 export function ask({ method, url, headers, body, silence, signal }: Question): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     const length = body?.length === undefined ? {} : { 'content-length': String(body.length) }
@@ -42,12 +42,12 @@ export function ask({ method, url, headers, body, silence, signal }: Question): 
       reject(error instanceof Unavailable ? error : notConnected(url.origin, error))
     })
     if (!body || typeof body.content === 'string') return sent.end(body?.content)
-    // A server that refuses the body answers before its end: the answer counts, not the broken pipe.
+    // A server that rejects the body responds before its end: the response counts, not the broken pipe.
     pipeline(body.content, sent).catch(() => undefined)
   })
 }
 
-/** The body in a file, or in standard input for `-`, as a stream. Throws BadParameters when there is no such file. */
+/** Returns the content of a file as a body, or that of standard input for `-`. Throws BadParameters when the file cannot be read. */
 export async function fileBody(file: string, type: string): Promise<Body> {
   if (file === '-') return { type, content: process.stdin }
   try {

@@ -16,12 +16,12 @@ export interface TokenFlags {
   readonly 'token-stdin'?: boolean
 }
 
-/** The token of the flags or of the environment. Throws BadParameters when there is none. */
+/** Returns the token from the flags or the environment. Throws BadParameters when there is none. */
 export async function givenToken({ 'token-file': file, 'token-stdin': stdin }: TokenFlags): Promise<string> {
   const token = file !== undefined || stdin ? await readFirstLine('token', file) : tokenOfEnvironment()
   const text =
     token === undefined
-      ? 'this needs a token: --token-file, --token-stdin or GITSTEAD_TOKEN, or --as USER on the machine of the appliance'
+      ? 'a token is required: use --token-file, --token-stdin or GITSTEAD_TOKEN, or --as USER on the machine of the appliance'
       : 'the token is empty'
   const found = token?.trim() ?? ''
   if (found === '') throw new BadParameters(text, text)
@@ -30,8 +30,9 @@ export async function givenToken({ 'token-file': file, 'token-stdin': stdin }: T
 }
 
 /**
- * Does work with a token of a user that nobody else learns, and revokes it afterwards. The audit names the account of the
- * system that runs the command. When this process is killed, the token ends within two days. Throws NoSuch, and Conflict for a blocked user.
+ * Creates a token for a user, runs `work` with it, and revokes it afterwards. The audit names the operating system account
+ * that runs the command. If this process is killed, the token expires within two days. Throws NoSuch, and Conflict for a
+ * blocked user.
  */
 export async function withTokenOf<T>(name: string, work: (token: string) => Promise<T>): Promise<T> {
   return withDatabase(async () => {

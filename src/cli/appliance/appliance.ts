@@ -7,11 +7,11 @@ import type { LogFile } from './log-file.js'
 import { Child } from './supervisor.js'
 
 export interface Appliance {
-  /** Resolves to the URL of the server once all answer. Rejects with Misconfigured or with a child's first fault. */
+  /** Resolves to the URL of the server when all processes answer. Rejects with Misconfigured or a child's first error. */
   readonly ready: Promise<string>
   /**
-   * Starts the server and then the worker anew, with the configuration of now; the database stays. Rejects when one of
-   * them cannot start.
+   * Restarts the server and then the worker, with the current configuration. The database keeps running. Rejects when one
+   * of them cannot start.
    */
   restart(): Promise<void>
   /** May be called before the appliance is ready. */
@@ -19,17 +19,17 @@ export interface Appliance {
 }
 
 /**
- * MiB for what is new on the heap of each process, twice. A busy server makes 100 KB for each request: with 8 MiB it spent a
- * seventh of its time on collecting. An idle one gives it back (server/idle-memory.ts).
+ * MiB of a semi-space for new objects in each process, which has two of them. A busy server allocates 100 KB per request:
+ * with 8 MiB it spent a seventh of its time on garbage collection. An idle server frees the memory (server/idle-memory.ts).
  */
 const NEW_SPACE = { server: 32, worker: 8 }
 /**
- * Makes the C library give freed buffers back to the system. By default it raises the threshold for large ones to that
- * of the largest one it has seen, up to 32 MB, and then keeps them. The units in config/systemd set the same.
+ * Makes the C library return freed buffers to the system. By default it raises the threshold for large buffers to the size
+ * of the largest one so far, up to 32 MB, and keeps smaller ones. The units in config/systemd set the same.
  */
 const ALLOCATOR = { MALLOC_ARENA_MAX: '2', MALLOC_MMAP_THRESHOLD_: '131072', MALLOC_TRIM_THRESHOLD_: '131072' }
 
-/** Starts everything. The home's folders exist. */
+/** Starts all processes. The folders of the home must exist. */
 export function startAppliance(logFile: LogFile): Appliance {
   const server = child('server', 'dist/src/server/process.js', logFile)
   const worker = child('worker', 'dist/src/worker/process.js', logFile)
@@ -63,7 +63,7 @@ function child(name: keyof typeof NEW_SPACE, module: string, logFile: LogFile): 
   return new Child({ name, module: join(root, module), environment, logFile, nodeFlags })
 }
 
-/** Runs the embedded database, and starts it again when it dies. */
+/** Runs the embedded database, and restarts it when it dies. */
 class WatchedDatabase {
   private running: EmbeddedDatabase | undefined
   private stopping = false

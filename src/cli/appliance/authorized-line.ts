@@ -1,4 +1,4 @@
-// The line of authorized_keys with which an OpenSSH server lets a key run nothing but `gitstead ssh serve`.
+// The line of authorized_keys that makes an OpenSSH server run `gitstead ssh serve`, and nothing else, for a key.
 import { createHash } from 'node:crypto'
 import { realpathSync } from 'node:fs'
 import { buffer } from 'node:stream/consumers'
@@ -13,7 +13,7 @@ interface Named {
   readonly key?: string
 }
 
-/** The fingerprint of a key without its prefix. Throws BadParameters. */
+/** Returns the fingerprint of a key without its prefix. Throws BadParameters. */
 export function fingerprintFrom({ fingerprint, key }: Named): string {
   if (fingerprint !== undefined) {
     const [, hash] = /^(?:SHA256:)?([A-Za-z0-9+/]{43})=?$/.exec(fingerprint) ?? []
@@ -25,11 +25,11 @@ export function fingerprintFrom({ fingerprint, key }: Named): string {
     return hash
   }
   if (key === undefined || !/^[A-Za-z0-9+/]+={0,2}$/.test(key))
-    throw new BadParameters('key is missing', 'name the key by --fingerprint, or by its type and its base64')
+    throw new BadParameters('key is missing', 'name the key with --fingerprint, or with its type and its base64 text')
   return createHash('sha256').update(Buffer.from(key, 'base64')).digest('base64').replace(/=+$/, '')
 }
 
-/** Asks the running server. Returns null for a key that opens nothing. Throws Unavailable. */
+/** Asks the running server. Returns null for a key without access. Throws Unavailable. */
 export async function authorizedLine(fingerprint: string): Promise<string | null> {
   const socket = await askServer({ want: 'key', fingerprint })
   const answer = await buffer(socket)
@@ -43,9 +43,9 @@ export async function authorizedLine(fingerprint: string): Promise<string | null
 
 function commandFor(fingerprint: string): string {
   const words = [realpathSync(`${root}/bin/gitstead`), 'ssh', 'serve', '--home', config().home]
-  // The line is one of authorized_keys, and its command is one of a shell.
+  // authorized_keys puts the command in double quotes, and a shell then interprets it.
   for (const word of words) {
-    if (/["'\\\n\r]/.test(word)) throw new Misconfigured(`${word} cannot stand in authorized_keys: choose another path`)
+    if (/["'\\\n\r]/.test(word)) throw new Misconfigured(`${word} cannot be in authorized_keys: choose another path`)
   }
   return [...words.map(quoted), '--fingerprint', `SHA256:${fingerprint}`].join(' ')
 }

@@ -1,14 +1,14 @@
-// Waits until a worker tries a delivery, because a command runs no worker itself.
+// Waits until a worker attempts a delivery, because a command does not run a worker itself.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type DeliveryDetailsRow, findDelivery } from '../../areas/ground/hooks/deliveries.queries.js'
 import { Unavailable } from '../../errors.js'
 import { pausedQueues } from '../../queue/administer.js'
 import { processMetrics } from '../../queue/metrics.js'
 
-/** Milliseconds between two looks. */
+/** Milliseconds between two checks. */
 const PAUSE = 100
 
-/** The delivery after its first try. Throws Unavailable when no worker tries it within `seconds`. */
+/** Returns the delivery after its first attempt. Throws Unavailable when no worker attempts it within `seconds`. */
 export async function firstTry(deliveryId: number, seconds: number): Promise<DeliveryDetailsRow> {
   const limit = Date.now() + seconds * 1000
   for (;;) {

@@ -1,4 +1,4 @@
-// Finds every problem of a configuration. A process of the appliance reports only the first one and ends.
+// Finds every problem of a configuration. The processes of the appliance report only the first one and end.
 import { existsSync } from 'node:fs'
 import { type ConfigReport, reportConfig } from '../../config.js'
 import { Misconfigured } from '../../errors.js'
@@ -8,8 +8,8 @@ import { parseRanges } from '../../lib/address.js'
 const RANGES: readonly string[] = ['hooks.allow', 'metrics.allow', 'trusted_proxies']
 
 /**
- * The configuration with all its problems. A given `file` replaces the home's config.yaml and the environment. Throws
- * Misconfigured when the file does not exist or does not hold keys and values.
+ * Returns the configuration with all its problems. `file` replaces the home's config.yaml and the environment. Throws
+ * Misconfigured when the file does not exist or does not contain keys and values.
  */
 export function checkConfig(flags: { home?: string }, file?: string): ConfigReport {
   if (file !== undefined && !existsSync(file)) throw new Misconfigured(`configuration: ${file} does not exist`)
@@ -24,7 +24,7 @@ export function checkConfig(flags: { home?: string }, file?: string): ConfigRepo
   return { ...report, problems: [...report.problems, ...wrong] }
 }
 
-/** Why a text is not a range of addresses, or null. The processes that use the ranges find this out as they start. */
+/** Returns why a text is not a range of addresses, or null. The processes that use the ranges check this when they start. */
 function problemOfRanges(texts: readonly string[]): string | null {
   try {
     parseRanges(texts)

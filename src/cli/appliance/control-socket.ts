@@ -1,6 +1,6 @@
-// The socket on which `gitstead up` takes orders from `gitstead stop` and `gitstead restart`. It lies in the home's private
-// folder, so only the home's owner and root can give orders. The appliance greets with its process id, reads one order, and
-// answers when it is carried out.
+// The socket on which `gitstead up` receives orders from `gitstead stop` and `gitstead restart`. It is in the home's private
+// folder, so only the home's owner and root can give orders. The appliance sends its process id, reads one order, and
+// answers when the order is done.
 import { rmSync } from 'node:fs'
 import { createConnection, createServer, type Socket } from 'node:net'
 import { config } from '../../config.js'
@@ -10,21 +10,21 @@ import { listenUnix } from '../../lib/listen-unix.js'
 import { processEnded, startOf } from '../../lib/process-status.js'
 
 export type Order = 'stop' | 'restart'
-/** What carries out each order. */
+/** The functions that carry out the orders. */
 export type Orders = { readonly [Name in Order]: () => Promise<void> }
 
-/** Milliseconds until a command no longer waits. A stop takes 40 s at the most, before processes are killed. */
+/** Milliseconds after which a command stops waiting. A stop takes at most 40 s, then processes are killed. */
 const LONGEST_WAIT = 90_000
-/** Milliseconds in which the process ends after its answer. */
+/** Maximum milliseconds from the answer to the end of the process. */
 const LONGEST_END = 20_000
-/** Longer than any order, and than any answer. */
+/** Longer than any order and any answer. */
 const LONGEST_TEXT = 4096
 
 const address = () => socketPath('up.sock')
 
 /**
- * Takes orders until the returned function is called. An answer is sent when the order is carried out, or when it
- * fails. Throws Misconfigured when another appliance takes the orders of this home.
+ * Receives orders until the returned function is called. It answers when an order is done or has failed. Throws
+ * Misconfigured when another appliance already receives the orders of this home.
  */
 export async function takeOrders(orders: Orders): Promise<() => void> {
   await refuseSecond()
@@ -39,7 +39,7 @@ export async function takeOrders(orders: Orders): Promise<() => void> {
       .then(async text => {
         if (!Object.hasOwn(orders, text)) return client.end('no such order')
         client.write(await outcome(orders[text as Order]()))
-        // After a stop, the end of this process closes the connection: nothing is left when the client goes on.
+        // After a stop, the end of this process closes the connection: when the client continues, no process is left.
         if (text !== 'stop') client.end()
       })
       .catch(() => client.destroy())
@@ -48,12 +48,12 @@ export async function takeOrders(orders: Orders): Promise<() => void> {
   return () => {
     rmSync(address(), { force: true })
     server.close()
-    // The process ends, whoever is still connected.
+    // Open connections must not keep the process alive.
     for (const client of clients) client.unref()
   }
 }
 
-/** Throws Misconfigured when another appliance takes the orders of this home: two would undo each other's work. */
+/** Throws Misconfigured when another appliance receives the orders of this home: two would undo each other's work. */
 export async function refuseSecond(): Promise<void> {
   const owner = await greeting()
   if (owner === undefined) return
@@ -70,8 +70,8 @@ const outcome = (work: Promise<void>) =>
   )
 
 /**
- * Gives an order to the home's appliance and waits until it is carried out. Returns false when no appliance runs.
- * Throws Unavailable with the reason when the order fails.
+ * Gives an order to the home's appliance and waits until it is done. Returns false when no appliance runs. Throws
+ * Unavailable with the reason when the order fails.
  */
 export async function give(order: Order): Promise<boolean> {
   const client = await connect()
@@ -79,13 +79,13 @@ export async function give(order: Order): Promise<boolean> {
   client.setTimeout(LONGEST_WAIT, () => client.destroy(new Error('no answer')))
   client.write(`${order}\n`)
   const { text, owner } = await toEnd(client)
-  if (text !== DONE) throw new Unavailable(text || `the appliance gave no answer within ${LONGEST_WAIT / 1000} s`)
+  if (text !== DONE) throw new Unavailable(text || `the appliance did not answer within ${LONGEST_WAIT / 1000} s`)
   // The connection closes a moment before the process is gone.
   if (order === 'stop' && owner) await processEnded(owner.pid, owner.startedAt, LONGEST_END)
   return true
 }
 
-/** The process that takes the orders of this home; undefined when there is none. */
+/** Returns the id of the process that receives the orders of this home; undefined when there is none. */
 async function greeting(): Promise<string | undefined> {
   const client = await connect()
   client?.setTimeout(LONGEST_WAIT, () => client.destroy())
@@ -123,7 +123,7 @@ function firstLine(client: Socket): Promise<string> {
 
 interface Answer {
   readonly text: string
-  /** The process that gave it, if it was known in time. */
+  /** The process that sent it, if it was known in time. */
   readonly owner: { readonly pid: number; readonly startedAt: number } | undefined
 }
 
@@ -136,7 +136,7 @@ async function toEnd(client: Socket): Promise<Answer> {
       owner ??= ownerIn(said)
     }
   } catch {
-    // What was said before the connection broke is the answer.
+    // The text before the connection broke is the answer.
   }
   return { text: said.split('\n')[1] ?? '', owner }
 }

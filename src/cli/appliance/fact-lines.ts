@@ -2,7 +2,7 @@ import { bytesText } from '../../lib/bytes.js'
 import type { FolderSize } from './folder-size.js'
 import type { ApplianceFacts } from './read-facts.js'
 
-/** The facts about an appliance as `name: text` for people. */
+/** Returns the facts about an appliance as `name: text` for people. */
 export function factLines({ versions, machine, home, urls, database, counts, folders }: ApplianceFacts) {
   const { users, jobs } = counts
   return {

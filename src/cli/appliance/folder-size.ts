@@ -3,19 +3,19 @@ import type { Dirent } from 'node:fs'
 import { lstat, opendir } from 'node:fs/promises'
 import { join } from 'node:path'
 
-/** The walk through the folder adds to it. */
+/** The walk through the folder updates it. */
 export interface FolderSize {
-  /** The room that the files take on the disk. */
+  /** The space that the files take on the disk. */
   bytes: number
   files: number
-  /** False when the time ran out: the folder then holds at least this much. */
+  /** False when the time limit was reached: the folder then has at least this size. */
   complete: boolean
 }
 
-/** How many files are looked at in parallel. */
+/** How many files to look at in parallel. */
 const ABREAST = 64
 
-/** Adds up all files below a folder until `deadline` (milliseconds, as Date.now()). A missing folder is empty. */
+/** Adds up all files below a folder until `deadline` (in milliseconds, like Date.now()). A missing folder counts as empty. */
 export async function folderSize(folder: string, deadline: number): Promise<FolderSize> {
   const size: FolderSize = { bytes: 0, files: 0, complete: true }
   const waiting = [folder]

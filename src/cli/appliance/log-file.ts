@@ -1,31 +1,31 @@
-// The log of `gitstead up` in the home: what its processes write to stderr is kept there too, in files of a bounded size.
+// The log of `gitstead up` in the home: it also keeps what the processes write to stderr, in files of limited size.
 import { closeSync, fstatSync, openSync, renameSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { config } from '../../config.js'
 
-/** Bytes after which a new file begins. */
+/** Bytes after which a new file starts. */
 const LARGEST = 16 * 1024 * 1024
-/** Characters after which a line is written without waiting for its end. */
+/** Characters after which a line is written before its end arrives. */
 const LONGEST_LINE = 65_536
-/** How many files are kept beside the current one. */
+/** How many files are kept in addition to the current one. */
 export const OLD_FILES = 4
 
-/** The path of the log: of the current file, or of an older one, where 1 is the newest. */
+/** Returns the path of the current log file, or of an older one, where 1 is the newest. */
 export const logPath = (age = 0) => join(config().home, 'run', age === 0 ? 'gitstead.log' : `gitstead.log.${age}`)
 
 export class LogFile {
   private file = openSync(logPath(), 'a', 0o600)
   private size = fstatSync(this.file).size
 
-  /** Writes to stderr and to the file. A full disk must not stop the appliance: then stderr alone has the lines. */
+  /** Writes to stderr and to the file. A full disk must not stop the appliance: then only stderr has the lines. */
   write(lines: string | Buffer): void {
     process.stderr.write(lines)
     try {
       this.size += writeSync(this.file, lines as Buffer)
       if (this.size > LARGEST) this.rotate()
     } catch {
-      // Nothing can be said where nothing can be written.
+      // An error cannot be logged where nothing can be written.
     }
   }
 
@@ -51,7 +51,7 @@ export class LogFile {
       try {
         renameSync(logPath(age - 1), logPath(age))
       } catch {
-        // There are fewer files yet.
+        // There are not yet that many files.
       }
     }
     closeSync(this.file)

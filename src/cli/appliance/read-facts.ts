@@ -1,4 +1,4 @@
-// Reads what `gitstead info` prints about an appliance and its machine.
+// Reads the facts about an appliance and its machine that `gitstead info` prints.
 import { readFileSync } from 'node:fs'
 import { arch, availableParallelism, release, totalmem, type as typeOfSystem } from 'node:os'
 import { join } from 'node:path'
@@ -25,7 +25,7 @@ export interface ApplianceFacts {
   readonly folders: { readonly repositories: FolderSize; readonly artifacts: FolderSize; readonly traces: FolderSize }
 }
 
-/** Reads all facts in parallel; counts folders for at most `seconds`. Throws Unavailable when no database answers. */
+/** Reads all facts in parallel; measures folders for at most `seconds`. Throws Unavailable when no database answers. */
 export async function readFacts(seconds: number): Promise<ApplianceFacts> {
   const { home } = config()
   const deadline = Date.now() + seconds * 1000

@@ -1,23 +1,23 @@
-// Reads the log of `gitstead up` from the files in the home: its last lines, and then each new one.
+// Reads the log of `gitstead up` from the files in the home: its last lines, and then each new line.
 import { closeSync, existsSync, fstatSync, openSync, readFileSync, readSync, statSync } from 'node:fs'
 import { StringDecoder } from 'node:string_decoder'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { logPath, OLD_FILES } from './log-file.js'
 
 export interface LogLine {
-  /** The line as it was written. */
+  /** The original line. */
   readonly text: string
-  /** Its fields; null for a line that is not JSON, such as the last words of a process that crashed. */
+  /** Its fields; null for a line that is not JSON, such as the last output of a process that crashed. */
   readonly fields: { readonly [name: string]: unknown } | null
 }
 
 const POLL_MS = 200
 const PIECE = 65_536
 
-/** The bytes of the log now: the lines before this place are the last ones, the lines after it are new. */
+/** Returns the current size of the log in bytes. Lines before this position are old, lines after it are new. */
 export const endOfLog = (): number => (existsSync(logPath()) ? statSync(logPath()).size : 0)
 
-/** Returns the last `count` lines before `end` that fit, the oldest first. Throws the error of the file system. */
+/** Returns the last `count` lines before `end` that fit, oldest first. Throws the error of the file system. */
 export function lastLines(end: number, count: number, fits: (line: LogLine) => boolean): LogLine[] {
   const found: LogLine[] = []
   for (let age = 0; age <= OLD_FILES && found.length < count && existsSync(logPath(age)); age++) {
@@ -33,18 +33,18 @@ export function lastLines(end: number, count: number, fits: (line: LogLine) => b
   return found.reverse()
 }
 
-/** Gives each line after `end`, also those of files that begin later. It never ends by itself. */
+/** Yields each line after `end`, including lines of files that start later. It never ends by itself. */
 export async function* newLines(end: number, fits: (line: LogLine) => boolean): AsyncGenerator<LogLine> {
   let at = end
   let file: number | undefined
   let rest = ''
-  // A character may lie on the border of two pieces.
+  // A character may be split between two pieces.
   const decoder = new StringDecoder('utf8')
   const piece = Buffer.alloc(PIECE)
   for (;;) {
     if (file === undefined && existsSync(logPath())) {
       file = openSync(logPath(), 'r')
-      // A new file has begun since the end was taken.
+      // A new file was started since `end` was read.
       if (fstatSync(file).size < at) at = 0
     }
     const read = file === undefined ? 0 : readSync(file, piece, 0, PIECE, at)
@@ -55,7 +55,7 @@ export async function* newLines(end: number, fits: (line: LogLine) => boolean): 
       for (const line of lines.filter(text => text !== '').map(parse)) if (fits(line)) yield line
       continue
     }
-    // The file was read to its end, so nothing is lost when another one has its name now.
+    // The file was read to its end, so nothing is lost if another file has its name now.
     if (file !== undefined && isReplaced(file)) {
       closeSync(file)
       file = undefined
@@ -78,7 +78,7 @@ function parse(text: string): LogLine {
   }
 }
 
-/** A line for people: time, level, process, message, and the other fields. */
+/** Formats a line for people: time, level, process, message, and the other fields. */
 export function plainLine({ text, fields }: LogLine): string {
   if (fields === null) return text
   const { time, level, process, msg, pid: _, error, ...others } = fields

@@ -1,4 +1,4 @@
-// Reads what `gitstead status` prints. It starts nothing and changes nothing.
+// Reads the facts that `gitstead status` prints. It starts nothing and changes nothing.
 import { type MaintenanceMode, maintenanceMode } from '../../areas/ground/settings/maintenance-mode.js'
 import { config, publicSshAddress } from '../../config.js'
 import { closeDatabase } from '../../db/connect/connection.js'
@@ -13,7 +13,7 @@ export interface ApplianceStatus {
   readonly version: string
   readonly home: string
   readonly server: FoundServer
-  /** Where users reach git over SSH; null when it is switched off. */
+  /** The URL at which users reach git over SSH; null when it is switched off. */
   readonly ssh: string | null
   /** `schema` is null while the database does not answer. */
   readonly database: { readonly up: boolean; readonly schema: 'current' | 'old' | null }
@@ -39,7 +39,7 @@ export async function readStatus(): Promise<ApplianceStatus> {
   }
 }
 
-/** Where users reach git over SSH; null when it is switched off here, and no other server is named. */
+/** Returns the URL at which users reach git over SSH; null when it is switched off and no other server is configured. */
 export function sshUrl(): string | null {
   const { enabled, public_port, public_host } = config().ssh
   if (!enabled && public_port === null && public_host === null) return null
@@ -48,12 +48,12 @@ export function sshUrl(): string | null {
 }
 
 export interface FoundServer {
-  /** Where the home's server answers. While it does not: where it would listen by the configuration. */
+  /** The URL at which the home's server answers. While it does not answer: the configured URL. */
   readonly url: string
   readonly up: boolean
 }
 
-/** Finds the home's server. Another program at its port, also another Gitstead, is not it. */
+/** Finds the home's server. Another program at its port does not count, even if it is another Gitstead. */
 export async function findServer(): Promise<FoundServer> {
   const served = await servedAddress()
   return { url: urlOf(served ?? config()), up: served !== null }
@@ -61,7 +61,7 @@ export async function findServer(): Promise<FoundServer> {
 
 async function readDatabase() {
   const away = { up: false, schema: null, workers: [], jobs: null, maintenance: null }
-  // While the appliance is down there is nothing to ask. We do not start a database here: reading must not make a home.
+  // While the appliance is down there is no database to ask. We do not start one: reading must not create a home.
   if (config().database.url === null && !(await embeddedState()).up) return away
   try {
     const states = await migrationStates()

@@ -1,11 +1,11 @@
-// The address of another appliance and what commands send to it.
+// The address of another appliance, and the token that commands send to it.
 import { type Failure, Misconfigured, Unavailable } from '../../errors.js'
 
 const LONGEST_TOKEN = 500
-/** The codes that Node.js gives when it does not trust a certificate. */
+/** The error codes of Node.js when it does not trust a certificate. */
 const TLS = /CERT|SSL|TLS|SELF_SIGNED|UNABLE_TO_(GET|VERIFY)|ALTNAME/
 
-/** The URL of --url without a slash at its end. Throws Misconfigured when it cannot be the URL of an appliance. */
+/** Returns the URL of --url without a slash at its end. Throws Misconfigured when it cannot be the URL of an appliance. */
 export function remoteBase(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (!url || !['http:', 'https:'].includes(url.protocol) || url.username || url.password || url.search || url.hash) {
@@ -17,10 +17,10 @@ export function remoteBase(text: string): string {
 /** Throws Misconfigured when a header cannot hold the token. */
 export function requireSendable(token: string): void {
   if (/^[\x21-\x7e]+$/.test(token) && token.length <= LONGEST_TOKEN) return
-  throw new Misconfigured('the token is not valid: it has a space, or another wrong character, or it is too long')
+  throw new Misconfigured('the token is not valid: it contains a space or another invalid character, or is too long')
 }
 
-/** The failure of a request that got no answer. */
+/** Returns the error for a request that got no response. */
 export function notConnected(base: string, error: unknown): Failure {
   const { code = '', message = '' } = ((error as Error).cause ?? error) as { code?: string; message?: string }
   if (TLS.test(code)) return new Misconfigured(`${base}: this machine does not trust its certificate (${code})`)

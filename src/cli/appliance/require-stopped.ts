@@ -1,4 +1,4 @@
-// Refuses what must not happen while anything uses the appliance.
+// Refuses work that must not happen while anything uses the appliance.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { config } from '../../config.js'
@@ -8,9 +8,9 @@ import { Conflict } from '../../errors.js'
 
 const refusal = (who: string) => new Conflict(`${who}: stop the appliance first`)
 
-/** Two looks, both before any change. Each throws Conflict when something is at work. */
+/** Two checks, both before any change. Each throws Conflict when something uses the appliance. */
 export const refuseAtWork = {
-  /** The processes of this machine: a server that is idle may hold no connection. */
+  /** Checks the processes of this machine: an idle server may have no connection to the database. */
   beforeDatabase: async (): Promise<void> => {
     if (config().database.url === null) {
       const { up, transient, owner } = await embeddedState()
@@ -19,14 +19,14 @@ export const refuseAtWork = {
     const server = runningServer()
     if (server !== null) throw refusal(`a server runs on ${config().home} (process ${server})`)
   },
-  /** All that is connected to the database, from any machine. */
+  /** Checks everything that is connected to the database, from any machine. */
   inDatabase: async (): Promise<void> => {
     const others = await othersAtWork()
     if (others.length > 0) throw refusal(`the database is in use by ${others.join(', ')}`)
   }
 }
 
-/** The process that the server noted at its start, if that is a server still. */
+/** Returns the process id that the server wrote down at its start, if that process is still a server. */
 function runningServer(): number | null {
   try {
     const { pid } = JSON.parse(readFileSync(join(config().home, 'run/server.json'), 'utf8')) as { pid: number }

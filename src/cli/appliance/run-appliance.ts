@@ -1,4 +1,4 @@
-// The frame of `gitstead up`: it starts the appliance, and ends it by a signal, by an order or by a fault.
+// Runs `gitstead up`: starts the appliance, and ends it after a signal, an order or a fault.
 import { config } from '../../config.js'
 import { prepareHome, refuseOthers, stateOfHome } from '../../home.js'
 import { requireFreeAddress } from '../../listening.js'
@@ -8,9 +8,9 @@ import { refuseSecond, takeOrders } from './control-socket.js'
 import { LogFile } from './log-file.js'
 
 /**
- * Runs the appliance until it is told to stop. `configure` loads the configuration again. Throws Misconfigured when this
- * user cannot use the home, when another appliance runs on it, or when nothing can listen at the address; then it has made
- * nothing and started nothing.
+ * Runs the appliance until a signal or an order stops it. `configure` loads the configuration again. Throws Misconfigured
+ * when this user cannot use the home, when another appliance runs on it, or when the address is not free; it has then
+ * created nothing and started nothing.
  */
 export async function runAppliance(configure: () => void): Promise<void> {
   nameProcess('up')
@@ -21,10 +21,10 @@ export async function runAppliance(configure: () => void): Promise<void> {
   titleProcess()
   prepareHome()
   const stopping = Promise.withResolvers<void>()
-  // Nobody may wait yet when it is rejected.
+  // It may be rejected before anything awaits it.
   stopping.promise.catch(() => undefined)
   const down = Promise.withResolvers<void>()
-  // The listener gets the name of the signal, which would be taken for the URL while the parts still start.
+  // Do not pass the name of the signal on: while the parts still start, it would be taken for the URL.
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => stopping.resolve())
   const endOrders = await takeOrders({
     stop: () => {
@@ -32,9 +32,9 @@ export async function runAppliance(configure: () => void): Promise<void> {
       return down.promise
     },
     restart: async () => {
-      // A wrong configuration changes nothing: the appliance goes on as it is.
+      // An invalid configuration changes nothing: the appliance keeps running as before.
       configure()
-      log().info('the server and the worker start anew')
+      log().info('restarting the server and the worker')
       await appliance.restart().catch(error => {
         stopping.reject(error)
         throw error
@@ -43,7 +43,7 @@ export async function runAppliance(configure: () => void): Promise<void> {
   })
   const logFile = new LogFile()
   logTo(logFile)
-  if (state === 'new') log().info({ home: config().home }, 'made a new home')
+  if (state === 'new') log().info({ home: config().home }, 'created a new home')
   const appliance = startAppliance(logFile)
   try {
     const url = await Promise.race([appliance.ready, stopping.promise])

@@ -5,7 +5,7 @@ import { refuseOthers, requireHome } from '../../home.js'
 /** Turns this process into a server or a worker. Resolves when it has started; the process then keeps running. */
 export async function becomeProcess(name: 'server' | 'worker'): Promise<void> {
   const { home, host, port, database } = config()
-  // The private database lies in a home. Only with an outside one is this machine a new one perhaps.
+  // The private database is in a home, so the home must exist. With an external database, this may be a new machine.
   if (database.url === null) requireHome()
   else refuseOthers()
   Object.assign(process.env, { GITSTEAD_HOME: home, GITSTEAD_HOST: host, GITSTEAD_PORT: String(port) })

@@ -1,12 +1,12 @@
-// Asks the running server for what an OpenSSH server wants to know or to run.
+// Asks the running server on behalf of an OpenSSH server.
 import { createConnection, type Socket } from 'node:net'
 import { Unavailable } from '../../errors.js'
 import { socketPath } from '../../home.js'
 
-/** Bytes of a frame that the server sends at the most. */
+/** Maximum bytes of a frame from the server. */
 export const MOST_FRAME = 1024 * 1024
 
-/** Connects to the server of the home, and sends the first line. Throws Unavailable when it does not run. */
+/** Connects to the home's server and sends the first line. Throws Unavailable when the server does not run. */
 export async function askServer(line: Record<string, unknown>): Promise<Socket> {
   const socket = createConnection({ path: socketPath('ssh.sock'), allowHalfOpen: true })
   await new Promise<void>((resolve, reject) => {

@@ -1,4 +1,4 @@
-// Passes the bytes between a client of an OpenSSH server, at stdin and stdout, and the running server.
+// Passes bytes between the client of an OpenSSH server (stdin and stdout) and the running server.
 import { once } from 'node:events'
 import { pipeline } from 'node:stream/promises'
 import { framesOf } from '../../lib/frames.js'
@@ -11,7 +11,7 @@ export async function passThrough(fingerprint: string): Promise<number> {
   const { SSH_ORIGINAL_COMMAND: command = '', GIT_PROTOCOL: protocol, SSH_CONNECTION: connection = '' } = process.env
   const [address = ''] = connection.split(' ')
   const socket = await askServer({ want: 'serve', fingerprint, command, protocol, address })
-  // The server may be done before the client has said everything.
+  // The server may finish before the client has sent everything.
   pipeline(process.stdin, socket).catch(() => undefined)
   let code = CUT_OFF
   try {
@@ -20,7 +20,7 @@ export async function passThrough(fingerprint: string): Promise<number> {
       else await write(kind === 'e' ? process.stderr : process.stdout, content)
     }
   } catch {
-    // The server was stopped, or the client has left.
+    // The server was stopped, or the client has disconnected.
   }
   socket.destroy()
   process.stdin.destroy()

@@ -1,26 +1,26 @@
-// Runs one child process of the appliance: starts it, watches it, and starts it again when it dies. The pause before
-// each new start grows.
+// Runs one child process of the appliance: starts it, watches it, and restarts it when it dies. The pause before each restart
+// grows.
 import { type ChildProcess, fork } from 'node:child_process'
 import { log } from '../../log.js'
 import type { LogFile } from './log-file.js'
 
 export interface ChildMessage {
   readonly ready?: { readonly port?: number }
-  /** A fault that another start would not cure, such as a wrong configuration. */
+  /** A fault that a restart would not fix, such as an invalid configuration. */
   readonly fatal?: string
 }
 
 export interface ChildOptions {
   readonly name: string
   readonly module: string
-  /** Is asked at each start, because the configuration may have changed. */
+  /** Called at each start, because the configuration may have changed. */
   readonly environment: () => NodeJS.ProcessEnv
   readonly logFile: LogFile
   readonly nodeFlags: readonly string[]
 }
 
 const LONGEST_PAUSE = 10_000
-/** When a process ran at least this long, the pause begins small again: it died of another cause than the last time. */
+/** After a process ran at least this long, the pause is short again: it probably died of another cause than before. */
 const HEALTHY_MS = 60_000
 const STOP_MS = 20_000
 /**
@@ -37,7 +37,7 @@ export class Child {
   private failures = 0
   private timer: NodeJS.Timeout | undefined
 
-  /** Where the configuration asks for any free port, the child gets the same port again at its next start. */
+  /** When the configuration asks for any free port, the child gets the same port again at its next start. */
   private port: number | undefined
 
   constructor(private readonly options: ChildOptions) {}

@@ -13,20 +13,20 @@ import { endedBySignals } from '../framework/signals.js'
 import { Args, Flags } from '../oclif.js'
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
-/** Their fields are parameters of the query. */
+/** The fields of these methods are query parameters. */
 const BODILESS: readonly string[] = ['GET', 'HEAD', 'DELETE']
 /** Headers that the command sets itself. */
 const OWN = /^(private-token|authorization|host|content-length|transfer-encoding|connection|expect)$/i
 
 export default class Api extends BaseCommand {
-  static override summary = 'Call the REST API with a token, and print the answer'
+  static override summary = 'Call the REST API with a token, and print the response'
   static override description =
-    `It asks the running appliance of the home, or the one at --url. The token comes from --token-file, --token-stdin or
-GITSTEAD_TOKEN. Whoever may read the home can use --as USER instead: the command makes a token for the call and revokes it,
-and the audit says so. PATH is relative to /api/v3. Fields are parameters of the query for GET, HEAD and DELETE and with
---input, otherwise a JSON body. Exit code 0 for 2xx and 304, 2 for 400, 405, 413, 415 and 422, 3 for 404, 4 for 409, 5 for
-429, 502, 503 and 504, and 1 for other failures. The body comes as a stream. With --json: {status, headers, body}, of at most
-16 MiB; with --paginate {status, body}.`
+    `Calls the running appliance of the home, or the one at --url. The token comes from --token-file, --token-stdin or
+GITSTEAD_TOKEN. Users with access to the home can use --as USER instead: the command then creates a token for the call,
+revokes it afterwards, and records both in the audit. PATH is relative to /api/v3. Fields become query parameters for GET,
+HEAD and DELETE and with --input, otherwise a JSON body. The exit code is 0 for 2xx and 304, 2 for 400, 405, 413, 415 and
+422, 3 for 404, 4 for 409, 5 for 429, 502, 503 and 504, and 1 for all other statuses. The response body is streamed. With
+--json: {status, headers, body}, at most 16 MiB; with --paginate {status, body}.`
   static override examples = [
     '<%= config.bin %> api GET version --as root',
     '<%= config.bin %> api GET projects/ada%2Fengine --token-file ./token',
@@ -35,31 +35,45 @@ and the audit says so. PATH is relative to /api/v3. Fields are parameters of the
     '<%= config.bin %> api PUT projects/42 --input change.json --url https://git.example.org'
   ]
   static override args = {
-    method: Args.string({ required: true, options: METHODS, description: 'the method of the request' }),
-    path: Args.string({ required: true, description: 'the path below /api/v3, with its query' })
+    method: Args.string({ required: true, options: METHODS, description: 'the HTTP method' }),
+    path: Args.string({ required: true, description: 'the path below /api/v3, with an optional query' })
   }
   static override flags = {
-    'raw-field': Flags.string({ char: 'f', multiple: true, description: 'NAME=TEXT; NAME[]=TEXT for a list' }),
+    'raw-field': Flags.string({
+      char: 'f',
+      multiple: true,
+      description: 'add a text field: NAME=TEXT, or NAME[]=TEXT for a list'
+    }),
     field: Flags.string({
       char: 'F',
       multiple: true,
       description:
-        'NAME=VALUE, where true, false, null and whole numbers are such values, and @FILE is the text of a file'
+        'add a typed field: NAME=VALUE, where true, false, null and whole numbers keep their type, and @FILE reads a file'
     }),
-    header: Flags.string({ char: 'H', multiple: true, description: "a header of the request: 'NAME: VALUE'" }),
-    input: Flags.string({ description: 'send the bytes of a file, or of standard input for -, as the body' }),
-    include: Flags.boolean({ char: 'i', description: 'print the status and the headers of the answer, too' }),
-    paginate: Flags.boolean({ description: 'print all pages of a list as one', exclusive: ['include', 'input'] }),
-    'max-pages': Flags.integer({ default: 1000, min: 1, max: 100_000, description: 'the most pages of --paginate' }),
-    'max-bytes': Flags.integer({ default: 1_073_741_824, min: 1, description: 'the largest answer' }),
-    timeout: Flags.integer({ default: 60, min: 1, max: 3600, description: 'seconds to wait while nothing comes' }),
-    url: Flags.string({ description: 'ask the appliance at this URL', exclusive: ['as'] }),
+    header: Flags.string({ char: 'H', multiple: true, description: "add a request header: 'NAME: VALUE'" }),
+    input: Flags.string({ description: 'send the content of a file as the body; - reads standard input' }),
+    include: Flags.boolean({ char: 'i', description: 'also print the status and the headers of the response' }),
+    paginate: Flags.boolean({ description: 'print all pages of a list as one list', exclusive: ['include', 'input'] }),
+    'max-pages': Flags.integer({
+      default: 1000,
+      min: 1,
+      max: 100_000,
+      description: 'maximum number of pages for --paginate'
+    }),
+    'max-bytes': Flags.integer({ default: 1_073_741_824, min: 1, description: 'maximum size of the response' }),
+    timeout: Flags.integer({
+      default: 60,
+      min: 1,
+      max: 3600,
+      description: 'give up after this many seconds without data'
+    }),
+    url: Flags.string({ description: 'call the appliance at this URL', exclusive: ['as'] }),
     'token-file': Flags.file({ description: 'read the token from the first line of a file', exclusive: ['as'] }),
     'token-stdin': Flags.boolean({
       description: 'read the token from the first line of standard input',
       exclusive: ['as', 'token-file']
     }),
-    as: Flags.string({ description: 'call in the name of this user: username, mail address or number' })
+    as: Flags.string({ description: 'call as this user: username, mail address or number' })
   }
 
   async run(): Promise<unknown> {
@@ -69,7 +83,7 @@ and the audit says so. PATH is relative to /api/v3. Fields are parameters of the
     const call = await this.prepare(base, args.method, args.path, flags)
     return endedBySignals(
       signal => this.signedIn(flags, token => call(token, signal)),
-      'the appliance may have done it'
+      'the appliance may have completed the request'
     )
   }
 
@@ -78,17 +92,17 @@ and the audit says so. PATH is relative to /api/v3. Fields are parameters of the
     const server = await findServer()
     if (server.up) return server.url
     requireFolder()
-    throw new Unavailable('the appliance does not run: start it with gitstead up, or give --url')
+    throw new Unavailable('the appliance is not running: start it with gitstead up, or use --url')
   }
 
   private async signedIn<T>({ as, ...flags }: FlagsOf<typeof Api>, work: (token: string) => Promise<T>): Promise<T> {
     return as === undefined ? work(await givenToken(flags)) : withTokenOf(as, work)
   }
 
-  /** Reads everything that the command line names before anything is sent. */
+  /** Reads all files of the command line before it sends anything. */
   private async prepare(base: string, method: string, path: string, flags: FlagsOf<typeof Api>) {
     const { input, paginate } = flags
-    if (paginate && method !== 'GET') throw wrong('--paginate goes with GET only')
+    if (paginate && method !== 'GET') throw wrong('--paginate works only with GET')
     if (input === '-' && flags['token-stdin']) throw wrong('standard input cannot be both the token and the body')
     const fields = (flags['raw-field'] ?? []).map(textField)
     for (const given of flags.field ?? []) fields.push(await typedField(given))
@@ -135,12 +149,13 @@ and the audit says so. PATH is relative to /api/v3. Fields are parameters of the
   }
 }
 
-/** The URL below the API. Throws BadParameters when the path leads elsewhere: the token is for the API alone. */
+/** Returns the URL below the API. Throws BadParameters when the path leaves the API: the token is only for the API. */
 function addressOf(base: string, path: string): URL {
   const below = new URL(`${base}/api/v3/`)
   const rest = path.replace(/^\/+/, '').replace(/^api\/v3\//, '')
   const text = `${below.href}${rest}`
-  if (/^[a-z][a-z0-9+.-]*:\/\//i.test(path)) throw wrong('give the path below /api/v3, and the appliance with --url')
+  if (/^[a-z][a-z0-9+.-]*:\/\//i.test(path))
+    throw wrong('give only the path below /api/v3; name the appliance with --url')
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (!url || url.origin !== below.origin || !url.pathname.startsWith(below.pathname) || url.hash !== '')
     throw wrong('the path must stay below /api/v3 and have no fragment (write # as %23)')
@@ -150,7 +165,7 @@ function addressOf(base: string, path: string): URL {
 function headersOf(given: readonly string[]): { readonly [name: string]: string } {
   const pairs = given.map(text => {
     const [, name = '', value = ''] = /^([!#$%&'*+.^_`|~0-9a-z-]+):[ \t]*([\x20-\x7e]*)$/i.exec(text) ?? []
-    if (name === '') throw wrong(`a header is 'NAME: VALUE' (it is ${JSON.stringify(text)})`)
+    if (name === '') throw wrong(`a header must be 'NAME: VALUE' (it is ${JSON.stringify(text)})`)
     if (OWN.test(name)) throw wrong(`the command sets the header ${name} itself`)
     return [name.toLowerCase(), value] as const
   })

@@ -4,12 +4,12 @@ import { ExitCode } from '../framework/failures.js'
 import { Flags } from '../oclif.js'
 
 export default class Doctor extends BaseCommand {
-  static override summary = 'Check everything that the appliance needs, and say how to repair each fault'
+  static override summary = 'Check the appliance and everything it needs, and show how to repair faults'
   static override description =
-    'Without --fix it changes nothing but its notes of what it has looked at; if the private database is down, it runs during the checks, without a change of ' +
-    'its schema. With --fix it repairs what can be repaired without a loss: permissions, missing folders, jobs, ref ' +
-    'changes and locks that dead processes hold, removals without a job, missing repositories that never had a commit, ' +
-    'and commit graphs. Exit code 1 while something is wrong.'
+    'Without --fix, it only records what it has checked. If the private database is down, it is started for the checks, ' +
+    'without changing its schema. With --fix, it repairs what can be repaired without a loss: permissions, missing folders, ' +
+    'jobs, ref changes and locks held by dead processes, removals without a job, missing repositories that never had a ' +
+    'commit, and commit graphs. The exit code is 1 if a fault remains.'
   static override examples = [
     '<%= config.bin %> doctor',
     '<%= config.bin %> doctor --all --json',
@@ -18,7 +18,7 @@ export default class Doctor extends BaseCommand {
   static override flags = {
     fix: Flags.boolean({ description: 'repair what can be repaired without a loss' }),
     all: Flags.boolean({
-      description: 'look into every repository and file, not only at what has changed and at a sample'
+      description: 'check every repository and file, not only what has changed and a sample'
     })
   }
 

@@ -8,14 +8,14 @@ import { fields } from '../output/table.js'
 export default class Info extends BaseCommand {
   static override summary = 'Show versions, addresses, counts and sizes of the appliance'
   static override description =
-    'Use it for reports of faults and for planning. A size is the room that the files take on the disk. Counting ends after --seconds; the output says which folders were not counted to the end. With --json: {versions, machine, home, urls, database, counts, folders}; sizes are in bytes.'
+    'Useful for bug reports and capacity planning. Sizes are disk usage. Measuring a folder stops after --seconds; the output marks folders that were not measured completely. With --json: {versions, machine, home, urls, database, counts, folders}; sizes are in bytes.'
   static override examples = ['<%= config.bin %> info', '<%= config.bin %> info --seconds 60 --json']
   static override flags = {
     seconds: Flags.integer({
       default: 10,
       min: 1,
       max: 3600,
-      description: 'count folders for at most this many seconds'
+      description: 'measure folders for at most this many seconds'
     })
   }
 

@@ -3,7 +3,7 @@ import { manPage } from '../reference/man.js'
 
 export default class Man extends BaseCommand {
   static override summary = 'Print the man page, which describes every command'
-  static override description = 'The page is in the format of man(7). It contains the help of all commands.'
+  static override description = 'The page is in man(7) format and contains the help of all commands.'
   static override examples = [
     '<%= config.bin %> man | man -l -',
     '<%= config.bin %> man > /usr/local/share/man/man1/<%= config.bin %>.1'

@@ -13,12 +13,12 @@ import { Args, Flags } from '../oclif.js'
 type FoundBackup = ReturnType<typeof import('../../areas/upkeep/backup/store.js').findBackup>
 
 export default class Restore extends BaseCommand {
-  static override summary = 'Restore a backup into a new home, or one project of it into this home'
+  static override summary = 'Restore a backup into a new home, or one project from it into this home'
   static override description =
-    'With --into FOLDER it writes the whole backup as a new home into an empty folder; start it with `gitstead up --home`. A ' +
-    'restore that was killed can be run again. With --project it restores the refs that the project has lost, and with ' +
-    '--overwrite also the refs that have moved, which asks for --yes. A removed project comes back with its members, ' +
-    'pipelines and builds, with --into NAMESPACE in another namespace. The appliance may run meanwhile.'
+    'With --into FOLDER, it restores the whole backup as a new home in an empty folder; start it with `gitstead up --home`. A ' +
+    'restore that was killed can be run again. With --project, it restores refs that the project has lost; --overwrite also ' +
+    'moves changed refs back, after a confirmation (or --yes). A removed project is restored with its members, pipelines and ' +
+    'builds; --into NAMESPACE puts it into another namespace. The appliance may keep running.'
   static override examples = [
     '<%= config.bin %> restore latest --into /srv/gitstead --secrets /root/gitstead-secrets.json',
     '<%= config.bin %> restore /mnt/backups/20261121T020000Z-3f9a --into /tmp/drill --pause-jobs --json',
@@ -30,18 +30,20 @@ export default class Restore extends BaseCommand {
   }
   static override flags = {
     into: pathFlag({
-      description:
-        'the new home: an empty folder, or one that does not exist yet; with --project the namespace for a removed project'
+      description: 'the new home: an empty or new folder; with --project, the namespace for a removed project'
     }),
     project: Flags.string({ description: 'the project in the backup: NAMESPACE/PROJECT or its number' }),
-    overwrite: Flags.boolean({ description: 'also move refs back that have changed since', dependsOn: ['project'] }),
+    overwrite: Flags.boolean({
+      description: 'also move back refs that have changed since the backup',
+      dependsOn: ['project']
+    }),
     to: pathFlag({ description: 'the folder that holds the backups (default: HOME/backups)' }),
-    secrets: pathFlag({ description: 'the file of secrets, if the backup does not contain them' }),
+    secrets: pathFlag({ description: 'the file with the secrets, if the backup does not contain them' }),
     'pause-jobs': Flags.boolean({
-      description: 'pause all queues, so that a copy for a drill sends no hooks and no mail'
+      description: 'pause all queues, so that a test restore sends no hooks and no mail'
     }),
     'dry-run': Flags.boolean({ description: 'show what would be restored, and change nothing', exclusive: ['yes'] }),
-    yes: Flags.boolean({ description: 'move refs back without a question', dependsOn: ['overwrite'] })
+    yes: Flags.boolean({ description: 'move refs back without asking for confirmation', dependsOn: ['overwrite'] })
   }
 
   async run() {
@@ -50,7 +52,7 @@ export default class Restore extends BaseCommand {
     const { into, project } = flags
     if (project !== undefined) return this.one(findBackup(args.backup, flags.to), project, flags)
     if (into !== undefined) return this.whole(findBackup(args.backup, flags.to), into, flags)
-    return this.error('give a new home with --into, or a project with --project', { exit: 2 })
+    return this.error('specify a new home with --into, or a project with --project', { exit: 2 })
   }
 
   private async one(backup: FoundBackup, name: string, flags: FlagsOf<typeof Restore>) {
@@ -66,12 +68,11 @@ export default class Restore extends BaseCommand {
       return restore(false)
     })
     const would = restored.dry_run ? 'would ' : ''
-    if (restored.recreated) this.log(`${would}make ${restored.path_with_namespace} (id ${restored.id}) again`)
+    if (restored.recreated) this.log(`${would}recreate ${restored.path_with_namespace} (id ${restored.id})`)
     for (const { ref, before, after } of restored.moved) this.log(`${would}move ${ref} ${before ?? 'nothing'} ${after}`)
     for (const ref of restored.kept)
       this.log(`keep ${ref}: it has changed since the backup (--overwrite moves it back)`)
-    if (restored.put_back > 0)
-      this.log(`${would}put back ${restored.put_back} files of objects that were damaged or lost`)
+    if (restored.put_back > 0) this.log(`${would}restore ${restored.put_back} object files that were damaged or lost`)
     if (!restored.recreated && restored.moved.length + restored.kept.length + restored.put_back === 0) {
       this.log(`nothing to do: ${restored.path_with_namespace} has every ref of the backup`)
     }

@@ -8,7 +8,7 @@ export default class Server extends BaseCommand {
   static override examples = ['<%= config.bin %> server', '<%= config.bin %> server --host 0.0.0.0 --port 8081']
   static override flags = {
     host: Flags.string({ description: 'the address to listen at' }),
-    port: Flags.integer({ description: 'the port to listen at; 0 takes any free port', min: 0, max: 65535 })
+    port: Flags.integer({ description: 'the port to listen at; 0 means any free port', min: 0, max: 65535 })
   }
 
   async run(): Promise<void> {

@@ -5,7 +5,7 @@ import { BaseCommand } from '../framework/base.js'
 export default class Status extends BaseCommand {
   static override summary = 'Show whether the appliance runs and what it is doing'
   static override description =
-    'It starts nothing. Exit code 5 when the server does not answer, the database does not answer, or no worker runs.'
+    'Starts nothing. The exit code is 5 if the server does not answer, the database does not answer, or no worker is running.'
   static override examples = ['<%= config.bin %> status', '<%= config.bin %> status --json']
 
   async run() {

@@ -5,7 +5,7 @@ import { BaseCommand } from '../framework/base.js'
 export default class Stop extends BaseCommand {
   static override summary = 'Stop the appliance of this home, and wait until it is down'
   static override description =
-    'Running requests, pushes and builds get the time that SIGTERM gives them. A home whose appliance is down already is fine. A service manager that starts the appliance again after a clean end does so here too: there, use its own stop.'
+    'Running requests, pushes and builds get the same time to finish as after SIGTERM. It succeeds if the appliance is already down. If a service manager restarts the appliance after a clean exit, stop it with the service manager instead.'
   static override examples = ['<%= config.bin %> stop', '<%= config.bin %> stop --home /srv/gitstead --json']
 
   async run() {
@@ -13,7 +13,7 @@ export default class Stop extends BaseCommand {
     this.configure(flags)
     requireFolder()
     const stopped = await give('stop')
-    this.log(stopped ? 'stopped' : 'it was not running')
+    this.log(stopped ? 'stopped' : 'the appliance was not running')
     return { stopped }
   }
 }

@@ -5,7 +5,7 @@ import { Flags } from '../oclif.js'
 export default class Up extends BaseCommand {
   static override summary = 'Run the whole appliance in the foreground: database, server and worker'
   static override description =
-    'It prints `ready http://HOST:PORT` on stdout once all answer, restarts a part that dies, and stops cleanly on SIGTERM. The log goes to stderr and to run/gitstead.log in the home; `gitstead logs` reads it. `gitstead stop` and `gitstead restart` give orders to it.'
+    'Prints `ready http://HOST:PORT` on stdout when all parts answer, restarts a part that dies, and stops cleanly on SIGTERM. The log goes to stderr and to run/gitstead.log in the home; `gitstead logs` shows it. Use `gitstead stop` and `gitstead restart` from another shell.'
   static override enableJsonFlag = false
   static override examples = [
     '<%= config.bin %> up',
@@ -13,7 +13,7 @@ export default class Up extends BaseCommand {
   ]
   static override flags = {
     host: Flags.string({ description: 'the address to listen at' }),
-    port: Flags.integer({ description: 'the port to listen at; 0 takes any free port', min: 0, max: 65535 })
+    port: Flags.integer({ description: 'the port to listen at; 0 means any free port', min: 0, max: 65535 })
   }
 
   async run(): Promise<void> {

@@ -2,7 +2,7 @@ import { becomeProcess } from '../appliance/run-process.js'
 import { BaseCommand } from '../framework/base.js'
 
 export default class Worker extends BaseCommand {
-  static override summary = 'Run one worker process, which does background jobs and builds'
+  static override summary = 'Run one worker process, which runs background jobs and builds'
   static override enableJsonFlag = false
   static override examples = [
     '<%= config.bin %> worker',

@@ -1,4 +1,4 @@
-// Holds the state of the dashboard: what was read and what was pressed. The frame alone decides what is drawn.
+// Holds the state of the dashboard: the records that were read, and the effect of the keys. The frame decides what is drawn.
 import { useApp, useInput } from 'ink'
 import { useEffect, useMemo, useRef, useState } from 'react'
 import { Misconfigured } from '../../errors.js'
@@ -29,7 +29,7 @@ export function App({ source, first, screen, interval, readOnly, theme }: AppPro
   const size = useSize(screen)
   const [state, setState] = useState(() => firstState(interval))
   const [tick, setTick] = useState(0)
-  // Several keys may arrive before the next frame. Each must see the state that the key before it made.
+  // Several keys may arrive before the next frame. Each must see the state that the previous key left.
   const latest = useRef(state)
   const { overview, error } = useOverview(source, first, state, tick)
   const jobs = useJobs(source, state, size, tick)
@@ -42,7 +42,7 @@ export function App({ source, first, screen, interval, readOnly, theme }: AppPro
   const away = [error, jobs.error, builds.error, opened.error].find(each => each !== null) ?? null
 
   useEffect(() => {
-    // A revoked token stays revoked: to try again would not help.
+    // A revoked token stays revoked: retrying would not help.
     if (error instanceof Misconfigured) exit(error)
   }, [error, exit])
 
@@ -62,7 +62,7 @@ export function App({ source, first, screen, interval, readOnly, theme }: AppPro
     if (isChange(effect)) void makeChange(effect)
     else setTick(each => each + 1)
   }
-  // A reference too: a key may arrive between a frame and the moment when Ink gets the newest handler.
+  // Also a ref: a key may arrive between a frame and the moment when Ink gets the newest handler.
   const context = useRef<Context>(undefined)
   context.current = {
     readOnly,
@@ -75,7 +75,7 @@ export function App({ source, first, screen, interval, readOnly, theme }: AppPro
     },
     linesOf: wanted => tableFor(wanted.pane, wanted, shown, now).lines
   }
-  // biome-ignore lint/correctness/useExhaustiveDependencies: each answer of the source, and nothing else, ends messages.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: messages end only when the source answers.
   useEffect(() => {
     if (context.current) become(settle(latest.current, context.current))
   }, [overview.at])

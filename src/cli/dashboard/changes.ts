@@ -1,4 +1,4 @@
-// What the keys change outside of the dashboard: what a key asks for, how it is carried out, and what the status line says.
+// Changes that keys make outside of the dashboard: which change a key requests, how it is made, and what the status line says.
 import { Unavailable } from '../../errors.js'
 import {
   type Change,
@@ -19,7 +19,7 @@ export const isChange = (effect: Effect): effect is Change => 'ids' in effect ||
 interface Words {
   readonly question?: string
   readonly done: (many: boolean) => string
-  /** Why a record did not change. */
+  /** The state of a record that did not change. */
   readonly otherwise: string
 }
 
@@ -28,16 +28,16 @@ const WORDS: { readonly [Name in Kind]: Words } = {
   discard_jobs: {
     question: 'discard',
     done: many => (many ? 'are discarded' : 'is discarded'),
-    otherwise: 'running, or gone'
+    otherwise: 'running or deleted'
   },
   retry_builds: {
     done: many => (many ? 'are retried as new builds' : 'is retried as a new build'),
-    otherwise: 'not ended, or cannot be retried'
+    otherwise: 'still active or not retryable'
   },
   cancel_builds: {
     question: 'cancel',
     done: many => (many ? 'are canceled' : 'is canceled'),
-    otherwise: 'ended already, or gone'
+    otherwise: 'already finished or deleted'
   }
 }
 
@@ -45,11 +45,11 @@ const nounOf = (kind: Kind) => (kind === 'retry_jobs' || kind === 'discard_jobs'
 const numbered = (kind: Kind, ids: readonly number[]) =>
   ids.length === 1 ? `${nounOf(kind)} ${ids[0]}` : `${ids.length} ${nounOf(kind)}s`
 
-/** What the status line asks before a change. */
+/** Returns the question in the status line before a change. */
 export const questionOf = ({ kind, ids }: RecordChange) =>
   `${WORDS[kind].question ?? 'change'} ${numbered(kind, ids)}? y/n`
 
-/** What a key asks for: on the open record, else on all marked lines, else on the chosen line. */
+/** Returns the change that a key requests: of the open record, else of all marked lines, else of the selected line. */
 export function change(state: State, action: 'retry' | 'discard' | 'cancel' | 'pause', context: Context): Step {
   const line = current(state, context)
   const refused = (text: string): Step => ({ state: say(state, text, context.now) })
@@ -82,11 +82,11 @@ export interface Outcome {
   readonly text: string
   /** The source did not answer. */
   readonly away: boolean
-  /** Whether all of it was tried, so that the marks can go. */
+  /** Whether all records were attempted, so that their marks can be removed. */
   readonly finished: boolean
 }
 
-/** Makes a change; gives what the status line says, also when the change fails. */
+/** Makes a change. Returns the text for the status line, also when the change fails. */
 export async function carryOut(source: JobSource, change: Change): Promise<Outcome> {
   try {
     return { text: await make(source, change), away: false, finished: true }
@@ -127,7 +127,7 @@ function told(change: RecordChange, done: number): string {
 const partOf = ({ kind, ids }: RecordChange, done: number) =>
   `${done} of ${numbered(kind, ids)} ${WORDS[kind].done(true)}`
 
-/** The state without the marks of the records that a change has named. */
+/** Returns the state without the marks of the records in a change. */
 export function withoutMarks(state: State, change: Change): State {
   if (!('ids' in change)) return state
   const panes = nounOf(change.kind) === 'job' ? (['failures', 'jobs'] as const) : (['builds'] as const)

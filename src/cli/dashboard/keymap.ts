@@ -1,4 +1,4 @@
-// Lists every key of the dashboard. The app follows this table, `?` shows it, and a test compares it with
+// Lists every key of the dashboard. The app uses this table, `?` shows it, and a test compares it with
 // docs/operate/dashboard.md.
 
 export const PANES = ['queues', 'processes', 'failures', 'builds', 'jobs', 'hooks', 'mail'] as const
@@ -37,7 +37,7 @@ export interface Binding {
   readonly keys: readonly string[]
   readonly action: Action
   readonly about: string
-  /** Neighbours with the same text share a line of the help, with the first key of each. */
+  /** Neighboring keys with the same text share one line of the help, which shows the first key of each. */
   readonly together?: string
 }
 
@@ -46,12 +46,12 @@ const LINE = 'go one line up, one line down'
 const PAGE = 'go one page up, one page down'
 const ENDS = 'go to the first line, to the last line'
 const TURN = 'go to the next pane, to the previous pane'
-const STEP = 'turn to the next 100 jobs, back to the 100 before'
+const STEP = 'show the next 100 jobs, the previous 100'
 const PACE = 'update less often, more often'
 
 export const keymap: readonly Binding[] = [
   { keys: ['?'], action: 'help', about: 'show all keys' },
-  { keys: ['/'], action: 'filter', about: 'filter lines; among jobs: enter searches all; esc ends it' },
+  { keys: ['/'], action: 'filter', about: 'filter lines; for jobs, enter searches all; esc clears it' },
   { keys: ['up', 'k'], action: 'up', about: 'go one line up', together: LINE },
   { keys: ['down', 'j'], action: 'down', about: 'go one line down', together: LINE },
   { keys: ['pageup', 'ctrl-b'], action: 'page_up', about: 'go one page up', together: PAGE },
@@ -66,9 +66,9 @@ export const keymap: readonly Binding[] = [
   { keys: ['4'], action: 'builds', about: 'builds', together: PANE_KEYS },
   { keys: ['5'], action: 'jobs', about: 'all jobs', together: PANE_KEYS },
   { keys: ['6'], action: 'hooks', about: 'hooks that fail', together: PANE_KEYS },
-  { keys: ['7'], action: 'mail', about: 'mails that did not go at once', together: PANE_KEYS },
-  { keys: [']'], action: 'older', about: 'turn to the next 100 jobs', together: STEP },
-  { keys: ['['], action: 'newer', about: 'turn back to the 100 jobs before', together: STEP },
+  { keys: ['7'], action: 'mail', about: 'mails that were not sent at once', together: PANE_KEYS },
+  { keys: [']'], action: 'older', about: 'show the next 100 jobs', together: STEP },
+  { keys: ['['], action: 'newer', about: 'show the previous 100 jobs', together: STEP },
   { keys: ['s'], action: 'sort', about: 'sort by the next column' },
   { keys: ['S'], action: 'reverse', about: 'reverse the order' },
   { keys: ['space'], action: 'mark', about: 'mark the line, or unmark it' },
@@ -85,7 +85,7 @@ export const keymap: readonly Binding[] = [
   { keys: ['q', 'ctrl-c'], action: 'quit', about: 'quit' }
 ]
 
-/** The lines of the help: each key with what it does. It leaves out the key `?`, as the reader has just found it. */
+/** Returns the lines of the help: each key and what it does. The key `?` is omitted, because the reader has just pressed it. */
 export function helpLines(): { keys: string; about: string }[] {
   const rest = keymap.filter(({ action }) => action !== 'help')
   return rest.flatMap((binding, at) => {
@@ -99,7 +99,7 @@ export function helpLines(): { keys: string; about: string }[] {
 
 const ACTIONS = new Map(keymap.flatMap(({ keys, action }) => keys.map(key => [key, action] as const)))
 
-/** The action of a key; undefined when the key does nothing. */
+/** Returns the action of a key; undefined when the key does nothing. */
 export const actionOf = (key: string): Action | undefined => ACTIONS.get(key === ' ' ? 'space' : key)
 
 /** Whether an action changes something; --read-only disables such actions. */

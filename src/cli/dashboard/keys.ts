@@ -1,5 +1,5 @@
-// Translates key presses to the names in the keymap. When a user types or pastes quickly, a terminal gives several keys
-// at once.
+// Translates key presses to the names in the keymap. When a user types or pastes quickly, a terminal sends several keys at
+// once.
 import type { Key } from 'ink'
 
 const SPECIAL: readonly (readonly [flag: keyof Key, name: string])[] = [
@@ -17,7 +17,7 @@ const SPECIAL: readonly (readonly [flag: keyof Key, name: string])[] = [
   ['delete', 'backspace']
 ]
 
-/** The names of the pressed keys, in order. */
+/** Returns the names of the pressed keys, in order. */
 export function keysOf(input: string, key: Key): string[] {
   if (key.tab) return [key.shift ? 'shift-tab' : 'tab']
   const special = SPECIAL.find(([flag]) => key[flag])

@@ -1,5 +1,5 @@
-// The part of the local source that one plain frame needs. It is apart from the rest because the rules of all changes take
-// long to load.
+// The part of the local source that a single plain frame needs. It is separate because loading the rules for all changes takes
+// long.
 import { hostname } from 'node:os'
 import { jobOverview } from '../../areas/upkeep/jobs/job-overview.js'
 import { config } from '../../config.js'

@@ -1,4 +1,4 @@
-// Reads and changes the appliance of this machine, by the same rules as the API.
+// Reads and changes the appliance of this machine, with the same rules as the API.
 import { cancelBuilds, retryBuilds } from '../../areas/ci/builds/administer.js'
 import { watchedBuilds } from '../../areas/ci/builds/dashboard-builds.queries.js'
 import { watchBuild } from '../../areas/ci/builds/live-build.js'
@@ -33,7 +33,7 @@ export const localSource = (): JobSource => ({
   resume: queue => resumeQueue(queue, commandOrigin())
 })
 
-/** The rules throw NotFound when they could change none of the jobs. */
+/** Returns 0 instead of NotFound, which the rules throw when they could not change any of the jobs. */
 async function changed(work: Promise<number>): Promise<number> {
   try {
     return await work
@@ -44,8 +44,8 @@ async function changed(work: Promise<number>): Promise<number> {
 }
 
 /**
- * Throws Unavailable when the appliance of this home is down. A dashboard stays open for hours. If it ran the database
- * for itself, the appliance could not start.
+ * Throws Unavailable when the appliance of this home is down. A dashboard may stay open for hours, and if it ran the
+ * database itself, the appliance could not start.
  */
 export async function requireAppliance(): Promise<void> {
   if (config().database.url !== null) return

@@ -1,4 +1,4 @@
-// What the dashboard remembers between two keys, and what a key may ask for.
+// The state of the dashboard between two keys, and the changes that a key may request.
 
 import type { Line } from './drawing/tables.js'
 import type { Pane } from './keymap.js'
@@ -15,25 +15,25 @@ export type Change = RecordChange | { readonly kind: 'pause' | 'resume'; readonl
 export type Effect = Change | { readonly kind: 'redraw' | 'quit' }
 
 export interface Selection {
-  /** The id of the chosen line. The line stays chosen when others appear or disappear. */
+  /** The id of the selected line. The line stays selected when other lines appear or disappear. */
   readonly id: string | null
   readonly at: number
 }
 
-/** What is open instead of the panes, and how far it is scrolled. */
+/** The record that is open instead of the panes, and how far it is scrolled. */
 export interface Opened {
   readonly kind: 'job' | 'build' | 'hook'
   readonly id: number
-  /** Infinity stays at the end, however much comes. */
+  /** Infinity stays at the end while more lines arrive. */
   readonly scroll: number
 }
 
-/** A note in the status line. It goes when a key is pressed, or when its time is over. */
-export interface Message {
+/** A note in the status line. It disappears when a key is pressed, or after some time. */
+interface Message {
   readonly text: string
   /** Milliseconds. */
   readonly at: number
-  /** The source did not answer. The message goes when it answers. */
+  /** The source did not answer. The message disappears when it answers. */
   readonly away: boolean
 }
 
@@ -44,19 +44,19 @@ export interface State {
   readonly mode: 'browse' | 'filter' | 'help'
   /** Filters the lines of the active pane. */
   readonly filter: string
-  /** The filter of the pane of jobs that was kept: it searches all jobs. */
+  /** The filter that was confirmed in the job pane: it searches all jobs. */
   readonly search: string
   readonly selections: OfPanes<Selection>
   readonly sorts: OfPanes<number>
   readonly reversed: OfPanes<boolean>
   /** The ids of the marked lines. */
   readonly marks: OfPanes<readonly string[]>
-  /** The pane of jobs shows only jobs of this queue. */
+  /** The job pane shows only jobs of this queue. */
   readonly queue: string | null
-  /** Where each page of jobs begins, up to the one that is shown: after the job with this id. */
+  /** The pages of jobs up to the current one: each begins after the job with this id. */
   readonly pages: readonly (number | null)[]
   readonly detail: Opened | null
-  /** A change that waits for an answer in the status line; `y` makes it. */
+  /** A change that must be confirmed in the status line; `y` makes it. */
   readonly confirm: RecordChange | null
   readonly message: Message | null
   /** Seconds between two updates. */
@@ -65,17 +65,17 @@ export interface State {
 
 export interface Context {
   readonly readOnly: boolean
-  /** How many lines of the active pane fit on the screen. */
+  /** How many lines of the active pane are visible. */
   readonly page: number
   /** How far the open record can be scrolled. */
   readonly lastScroll: number
-  /** Where the next page of jobs begins; null when there is none. */
+  /** The next page of jobs begins after this id; null when there is no next page. */
   readonly next: number | null
-  /** Whether the open record does not exist any more. */
+  /** Whether the open record no longer exists. */
   readonly openedIsGone: boolean
   /** The time in milliseconds. */
   readonly now: number
-  /** The lines of the active pane of a state. */
+  /** Returns the lines of the active pane in a state. */
   linesOf(state: State): readonly Line[]
 }
 

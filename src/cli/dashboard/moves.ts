@@ -1,20 +1,20 @@
-// Moves between the lines of a pane, between pages of jobs, and inside an open record; marks lines. Pure functions.
+// Pure functions that move between the lines of a pane, between pages of jobs, and inside an open record, and mark lines.
 
 import type { Line } from './drawing/tables.js'
 import { type Context, type Selection, type State, say } from './model.js'
 
-/** As many records as one change may name. */
+/** The maximum number of records in one change. */
 const MOST_MARKS = 1000
 
 export type Move = 'up' | 'down' | 'page_up' | 'page_down' | 'first' | 'last'
 
-/** The index of the chosen line: the line of that id, or the line that took its place; -1 when there are no lines. */
+/** Returns the index of the selected line: the line with that id, or the line in its place; -1 when there are no lines. */
 export function chosen({ id, at }: Selection, lines: readonly Line[]): number {
   const found = lines.findIndex(line => line.id === id)
   return found === -1 ? Math.min(at, lines.length - 1) : found
 }
 
-/** The chosen line of the active pane. */
+/** Returns the selected line of the active pane. */
 export function current(state: State, context: Context): Line | undefined {
   const lines = context.linesOf(state)
   return lines[chosen(state.selections[state.pane], lines)]
@@ -34,7 +34,7 @@ export function move(state: State, action: Move, context: Context): State {
   if (state.detail) return scroll(state, by, context)
   const lines = context.linesOf(state)
   const from = chosen(state.selections[state.pane], lines)
-  // A step past the last line, not a jump to it, turns the page.
+  // A single step past the last line turns the page; a larger jump stops at the line.
   if (action === 'down' && from === lines.length - 1) return turn(state, 'older', context)
   if (action === 'up' && from <= 0) return turn(state, 'newer', context)
   return select(state, Math.min(lines.length - 1, Math.max(0, from + by)), lines)
@@ -52,7 +52,7 @@ function select(state: State, at: number, lines: readonly Line[]): State {
   return { ...state, selections: { ...state.selections, [state.pane]: selection } }
 }
 
-/** Turns to the next page of jobs in the order of the list, or back. */
+/** Turns to the next or the previous page of jobs, in the order of the list. */
 export function turn(state: State, to: 'older' | 'newer', { next }: Context): State {
   if (state.pane !== 'jobs' || state.detail) return state
   const selections = (at: number) => ({ ...state.selections, jobs: { id: null, at } })
@@ -63,7 +63,7 @@ export function turn(state: State, to: 'older' | 'newer', { next }: Context): St
   return { ...state, pages: state.pages.slice(0, -1), selections: selections(Number.MAX_SAFE_INTEGER) }
 }
 
-/** Marks the chosen line or unmarks it, and goes to the next one. */
+/** Marks or unmarks the selected line, and moves to the next line. */
 export function markLine(state: State, context: Context): State {
   const lines = context.linesOf(state)
   const at = chosen(state.selections[state.pane], lines)
@@ -91,7 +91,7 @@ const withMarks = (state: State, marked: readonly string[]): State => ({
 })
 
 const refused = (state: State, now: number) =>
-  say(state, 'only jobs and builds in their lists can be marked: key 3, 4 or 5', now)
+  say(state, 'only jobs and builds can be marked, in their lists: key 3, 4 or 5', now)
 
 const full = (state: State, now: number) =>
   say(state, `at most ${MOST_MARKS} lines can be marked: act on them first`, now)

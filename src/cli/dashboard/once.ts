@@ -1,5 +1,5 @@
-// Draws one plain frame for a pipe or a log: without escapes, and with all panes below each other. It needs no Ink, which
-// takes a third of a second to load.
+// Draws one plain frame for a pipe or a log: without escape sequences, and with all panes below each other. It does without
+// Ink, which takes a third of a second to load.
 
 import { tableOf } from './drawing/tables.js'
 import { PANES } from './keymap.js'
@@ -10,7 +10,7 @@ import type { JobOverview } from './source.js'
 /** A pane shows at most this many lines. Its title counts all of them. */
 const MOST = 20
 
-/** The frame as text, with lines of at most `width` columns. */
+/** Returns the frame as text, with lines of at most `width` columns. */
 export function plainFrame(name: string, overview: JobOverview, width: number): string {
   const now = new Date(overview.at).getTime()
   const view = { filter: '', sort: 0, reversed: false, now }

@@ -1,12 +1,12 @@
 // Changes many records one by one, a few at a time, and counts those that changed.
 import { Conflict, Forbidden, NotFound } from '../../errors.js'
 
-/** How many changes are under way at once. */
+/** How many changes run at the same time. */
 const AT_ONCE = 4
 
 /**
- * Returns how many records changed. Throws what the first change throws that fails for another reason than its record; when
- * others had changed before, that is inside of Stopped.
+ * Returns how many records changed. A change that fails because of its record does not count. Any other error stops the
+ * work and is thrown; when some records had already changed, it is wrapped in Stopped.
  */
 export async function oneByOne(ids: readonly number[], change: (id: number) => Promise<unknown>): Promise<number> {
   let changed = 0
@@ -32,7 +32,7 @@ export async function oneByOne(ids: readonly number[], change: (id: number) => P
 const isOfRecord = (error: unknown) =>
   error instanceof NotFound || error instanceof Forbidden || error instanceof Conflict
 
-/** The work ended early: some records had changed. */
+/** The work ended early, after some records had changed. */
 export class Stopped extends Error {
   constructor(
     override readonly cause: unknown,

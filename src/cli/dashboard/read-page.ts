@@ -1,13 +1,13 @@
-// Reads one page of jobs: step by step through all jobs, until the page is full.
+// Reads one page of jobs: it searches all jobs in steps, until the page is full.
 
 import type { JobPage } from './drawing/tables.js'
 import type { Job, JobQuestion, JobSource } from './source.js'
 import type { Reading } from './use-polling.js'
 
-/** How many jobs stand on a page. */
+/** How many jobs a page has. */
 const PAGE = 100
 
-/** Shows what was found so far after each step. Stops when nobody waits for the page any more. */
+/** Shows the jobs that were found so far after each step. Stops when the page is no longer needed. */
 export async function readPage(source: JobSource, question: JobQuestion, reading: Reading<JobPage>): Promise<JobPage> {
   let jobs: readonly Job[] = []
   let { past } = question

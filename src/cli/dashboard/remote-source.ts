@@ -1,4 +1,4 @@
-// Reads and changes an appliance on another machine over its API.
+// Reads and changes an appliance on another machine through its API.
 import { Conflict, Failure, Forbidden, Misconfigured, NotFound, Unavailable } from '../../errors.js'
 import { notConnected, remoteBase, requireSendable } from '../appliance/remote-address.js'
 import { oneByOne } from './one-by-one.js'
@@ -19,7 +19,7 @@ export interface RemoteOptions {
   readonly token: string
 }
 
-/** The source for one URL and token. Throws Misconfigured when the URL or the token cannot be valid. */
+/** Returns the source for one URL and token. Throws Misconfigured when the URL or the token cannot be valid. */
 export function remoteSource({ url, token }: RemoteOptions): JobSource {
   const base = remoteBase(url)
   requireSendable(token)
@@ -57,7 +57,7 @@ interface Question {
   readonly path: string
 }
 
-/** Sends one request. It does not follow a redirect, because the token is for this server alone. */
+/** Sends one request. It does not follow redirects, because the token is only for this server. */
 async function request<T>({ base, token, method, path }: Question): Promise<T> {
   let response: Response
   try {
@@ -80,17 +80,17 @@ function unreachable(base: string, error: unknown): Failure {
 }
 
 const foreign = (base: string) =>
-  new Misconfigured(`${base} is not a Gitstead with a dashboard: check the URL, or upgrade that appliance`)
+  new Misconfigured(`${base} is not a Gitstead appliance with a dashboard: check the URL, or upgrade that appliance`)
 
 async function refused(base: string, response: Response, path: string): Promise<Failure> {
   const { status } = response
   const body = (await response.json().catch(() => ({}))) as { message?: unknown }
-  if (status === 401) return new Misconfigured(`${base} refuses the token: check it, or create another`)
-  // An administrator may do everything here, except what the record itself forbids.
+  if (status === 401) return new Misconfigured(`${base} rejected the token: check it, or create a new one`)
+  // An administrator may do everything here, except what the state of the record forbids.
   if (status === 403 && path.startsWith('builds/')) return new Forbidden(String(body.message))
   if (status === 403) return new Misconfigured(`${base}: the token must belong to an administrator`)
   if (status === 409) return new Conflict(String(body.message))
-  if (status >= 500 || status === 429) return new Unavailable(`${base} answers ${status}`)
+  if (status >= 500 || status === 429) return new Unavailable(`${base} responded with status ${status}`)
   const missing = /(Job|Build)( \d+)? Not Found/.exec(String(body.message))?.[1]
   if (status === 404 && missing !== undefined) return new NotFound(missing)
   if (path === 'overview') return foreign(base)
@@ -101,7 +101,7 @@ async function refused(base: string, response: Response, path: string): Promise<
 function checked(found: JobOverview, base: string): JobOverview {
   const lists = [found?.queues, found?.processes, found?.failures, found?.builds]
   if (!lists.every(Array.isArray) || typeof found.totals !== 'object') throw foreign(base)
-  // An older appliance tells nothing of hooks and mail.
+  // An older appliance reports no hooks and no mail.
   const mail = found.mail ?? { waiting: 0, held: 0, failed: 0, bounced: 0, troubled: [] }
   return { ...found, hooks: found.hooks ?? [], mail }
 }

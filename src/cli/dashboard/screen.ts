@@ -1,12 +1,12 @@
-// Writes frames to the alternate screen of the terminal. Ink gives whole frames. We write only the lines that changed,
+// Writes frames to the alternate screen of the terminal. Ink passes whole frames, and we write only the lines that changed,
 // each at its place. So nothing flickers, scrolls or stays behind, even when a frame is as high as the terminal.
 import { EventEmitter } from 'node:events'
 import type { Size } from './drawing/layout.js'
 
-// ENTER: alternate screen, no cursor, and no wrapping of a line that is wider than we think.
+// ENTER: alternate screen, no cursor, and no wrapping, in case a line is wider than computed.
 const ENTER = '\u001B[?1049h\u001B[?25l\u001B[?7l\u001B[H\u001B[2J'
 const LEAVE = '\u001B[0m\u001B[?7h\u001B[?25h\u001B[?1049l'
-/** A terminal that knows these codes shows all lines between them at once; others ignore the codes. */
+/** A terminal that supports these codes shows all lines between them at once; others ignore the codes. */
 const BEGIN = '\u001B[?2026h'
 const END = '\u001B[?2026l'
 
@@ -48,7 +48,7 @@ export class Screen extends EventEmitter {
     process.on('exit', this.leave)
   }
 
-  /** Restores the terminal. It also runs last when an error ends the process. */
+  /** Restores the terminal. It also runs when an error ends the process. */
   readonly leave = (): void => {
     if (!this.entered) return
     this.entered = false
@@ -57,12 +57,12 @@ export class Screen extends EventEmitter {
     this.terminal.write(LEAVE)
   }
 
-  /** Gives the screen back while the process is stopped. */
+  /** Restores the normal screen while the process is stopped. */
   pause(): void {
     if (this.entered) this.terminal.write(LEAVE)
   }
 
-  /** Takes the screen again, which the shell has used meanwhile, and lets the whole frame be drawn. */
+  /** Takes over the screen again, which the shell has used in the meantime, and redraws the whole frame. */
   resume(): void {
     if (!this.entered) return
     this.terminal.write(ENTER)
@@ -76,14 +76,14 @@ export class Screen extends EventEmitter {
   }
 
   /**
-   * Keeps the next frame, and gives a character that Ink draws in its place. No frame contains characters of this area,
-   * because `plainText` replaces them.
+   * Keeps the next frame, and returns a character that Ink draws in its place. No frame contains characters of the private
+   * use area, because `plainText` replaces them.
    */
   readonly hold = (frame: string): string => String.fromCharCode(HELD + this.held.push(frame) - 1)
 
   /**
-   * Shows a frame; gives false when the terminal cannot take more for now. At its end Ink writes an empty line, and then nothing,
-   * to learn by `written` that all is written.
+   * Shows a frame. Returns false when the terminal cannot take more for now. When Ink ends, it writes an empty line and then
+   * an empty text, whose `written` reports that everything is written.
    */
   write(frame: string, written?: () => void): boolean {
     written?.()
@@ -95,7 +95,7 @@ export class Screen extends EventEmitter {
     let text = ''
     for (let at = 0; at < most; at++) {
       const line = lines[at] ?? ''
-      // Clear the line before the text, not after it: after the last column, that would delete the end of the text.
+      // Clear the line before writing, not afterwards: after the last column, that would delete the end of the text.
       if (line !== this.shown[at]) text += `\u001B[${at + 1};1H\u001B[2K${line}\u001B[0m`
     }
     this.shown = lines

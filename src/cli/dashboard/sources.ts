@@ -20,7 +20,7 @@ export function useOverview(
   return { overview: value ?? first, error }
 }
 
-/** Reads a page of jobs, but only while their pane is on the screen. */
+/** Reads a page of jobs, but only while the job pane is visible. */
 export function useJobs(source: JobSource, state: State, size: Size, tick: number): Polled<JobPage> {
   const { pane, queue, search, reversed, pages, interval } = state
   const question = { text: search, queue, oldest: reversed.jobs, past: pages.at(-1) ?? null }
@@ -28,12 +28,12 @@ export function useJobs(source: JobSource, state: State, size: Size, tick: numbe
   return usePolling<JobPage>({ key, read: reading => readPage(source, question, reading), interval, tick })
 }
 
-/** Reads the builds, but only while their pane is the active one. */
+/** Reads the builds, but only while the build pane is active. */
 export function useBuilds(source: JobSource, { pane, interval }: State, tick: number): Polled<WatchedBuild[]> {
   return usePolling({ key: pane === 'builds' ? 'builds' : null, read: () => source.builds(), interval, tick })
 }
 
-/** Reads the record that is open; `gone` when it does not exist any more. */
+/** Reads the open record; `gone` when it no longer exists. */
 export function useOpened(
   source: JobSource,
   { detail, interval }: State,

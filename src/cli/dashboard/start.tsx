@@ -1,4 +1,4 @@
-// Runs the dashboard: takes the terminal, renders, and always gives the terminal back.
+// Runs the dashboard: takes over the terminal, renders, and always restores the terminal.
 import type { ReadStream } from 'node:tty'
 import { render } from 'ink'
 import { App } from './app.js'
@@ -18,8 +18,8 @@ export interface DashboardOptions {
 const SIGNALS = ['SIGTERM', 'SIGHUP', 'SIGINT'] as const
 
 /**
- * Runs until the user quits; gives null then, or the signal that ended it. When the source fails at the start, this
- * throws before it touches the terminal.
+ * Runs until the user quits or a signal ends it. Returns the signal, or null when the user quit. When the source fails at
+ * the start, it throws before it touches the terminal.
  */
 export async function runDashboard(options: DashboardOptions): Promise<NodeJS.Signals | null> {
   const { keyboard, ...rest } = options
@@ -39,7 +39,7 @@ export async function runDashboard(options: DashboardOptions): Promise<NodeJS.Si
   const ungrip = holdTerminal(screen, keyboard)
   screen.enter()
   try {
-    // With `debug` Ink writes every frame in full. Our screen finds the lines that changed.
+    // With `debug`, Ink writes every frame in full. Our screen finds the lines that changed.
     const frames = (
       <Held value={screen.hold}>
         <App {...rest} first={first} screen={screen} />
@@ -68,8 +68,8 @@ export async function runDashboard(options: DashboardOptions): Promise<NodeJS.Si
 }
 
 /**
- * Gives the terminal back when a signal stops the process, and takes it again when the process goes on: the shell has set
- * its own modes and written to the screen meanwhile. Gives a function that undoes it.
+ * Restores the terminal when a signal stops the process, and takes it over again when the process continues: in the meantime,
+ * the shell has set its own modes and written to the screen. Returns a function that removes the signal handlers.
  */
 function holdTerminal(screen: Screen, keyboard: ReadStream): () => void {
   const stop = () => {
@@ -78,7 +78,7 @@ function holdTerminal(screen: Screen, keyboard: ReadStream): () => void {
     process.kill(process.pid, 'SIGSTOP')
   }
   const goOn = () => {
-    // Node.js sets no mode that it believes to be set.
+    // Node.js does not set a mode that it believes is already set, so switch it off first.
     keyboard.setRawMode(false)
     keyboard.setRawMode(true)
     screen.resume()
@@ -91,7 +91,7 @@ function holdTerminal(screen: Screen, keyboard: ReadStream): () => void {
   }
 }
 
-/** Silences the console: a message of a library would appear inside a frame. Gives a function that undoes it. */
+/** Silences the console: a message of a library would appear inside a frame. Returns a function that undoes it. */
 function silenceConsole(): () => void {
   const { log, warn, error } = console
   const nothing = () => undefined

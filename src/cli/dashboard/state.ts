@@ -1,13 +1,13 @@
-// The state of the dashboard, and how each key changes it. Pure functions: a change outside of the state is an effect,
-// which the app carries out.
+// The state of the dashboard, and how each key changes it. Pure functions: any other change is an effect, which the app
+// carries out.
 import { change } from './changes.js'
 import { type Action, actionOf, changes, PANES, type Pane } from './keymap.js'
 import { type Context, type RecordChange, type Selection, type State, type Step, say } from './model.js'
 import { current, type Move, markAll, markLine, move, turn } from './moves.js'
 
 const INTERVALS = [0.5, 1, 2, 5, 10, 30, 60]
-export const LONGEST_FILTER = 60
-/** Milliseconds after which a message goes by itself. */
+const LONGEST_FILTER = 60
+/** Milliseconds after which a message disappears. */
 const MESSAGE_LASTS = 10_000
 
 const forPanes = <T>(value: T) => Object.fromEntries(PANES.map(pane => [pane, value])) as { [Name in Pane]: T }
@@ -29,20 +29,20 @@ export const firstState = (interval: number): State => ({
   interval
 })
 
-/** The state after the source has answered: messages and questions whose cause has gone go too. */
+/** Returns the state after the source has answered: without messages and questions that no longer apply. */
 export function settle(state: State, { now, linesOf, openedIsGone }: Context): State {
   const { message, confirm, detail, pane } = state
   const old = message !== null && (message.away || now - message.at >= MESSAGE_LASTS)
   const next = old ? { ...state, message: null } : state
   if (confirm === null) return next
-  // Marked jobs may stand on another page, so nobody knows whether they are gone.
+  // Marked jobs may be on another page, so it is unknown whether they still exist.
   if (detail === null && pane === 'jobs' && confirm.ids.length > 1) return next
   const lines = detail === null ? linesOf(state) : []
   const gone = detail === null ? !confirm.ids.some(id => lines.some(line => line.id === String(id))) : openedIsGone
-  return gone ? say({ ...next, confirm: null }, 'not asked any more: what it was about has gone', now) : next
+  return gone ? say({ ...next, confirm: null }, 'no longer possible: it was finished or deleted', now) : next
 }
 
-/** The state after a key, and the effect that the key asks for. */
+/** Returns the state after a key, and the effect that the key requests. */
 export function press(state: State, key: string, context: Context): Step {
   if (key === 'ctrl-c') return { state, effect: { kind: 'quit' } }
   if (state.confirm) return answer(state, state.confirm, key, context.now)
@@ -126,7 +126,7 @@ function act(state: State, action: Action, context: Context): Step {
 
 const isPane = (action: Pane | Move): action is Pane => PANES.some(pane => pane === action)
 
-/** Goes to a pane; this closes an open record or queue. A filter belongs to the pane that it was typed in. */
+/** Switches to a pane; this closes an open record or queue. A filter belongs to the pane in which it was typed. */
 function toPane(state: State, pane: Pane): State {
   const next = { ...state, pane, detail: null, queue: null }
   const other = state.queue === null && state.search === '' ? next : { ...atFirstPage(next), search: '' }
@@ -137,7 +137,7 @@ function neighbour(pane: Pane, by: number): Pane {
   return PANES[(PANES.indexOf(pane) + by + PANES.length) % PANES.length] ?? pane
 }
 
-/** The other direction begins at the other end of all jobs. */
+/** Reverses the order. For jobs, the reversed order begins at the other end of all jobs. */
 function reverse(state: State): State {
   const reversed = { ...state.reversed, [state.pane]: !state.reversed[state.pane] }
   return { ...(state.pane === 'jobs' ? atFirstPage(state) : state), reversed }
@@ -163,7 +163,7 @@ function open(state: State, context: Context): State {
   const line = current(state, context)
   if (state.detail || !line) return state
   if (line.opens) {
-    // What a build prints last is what its reader wants.
+    // Readers of a trace usually want its end.
     const scroll = line.opens === 'build' ? Number.POSITIVE_INFINITY : 0
     return { ...state, detail: { kind: line.opens, id: Number(line.id), scroll } }
   }

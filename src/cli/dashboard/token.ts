@@ -1,5 +1,5 @@
-// Reads the token for a remote appliance from a file, from standard input or from the environment. For a quick look, it
-// also takes a token on the command line, although everybody on the machine can read it there.
+// Reads the token for a remote appliance from a file, from standard input or from the environment. For quick use, it also
+// accepts a token on the command line, although everybody on the machine can read it there.
 import { BadParameters } from '../../errors.js'
 import { readFirstLine } from '../input/password.js'
 import { tokenOfEnvironment } from './environment.js'
@@ -11,12 +11,12 @@ export interface TokenSource {
 }
 
 /**
- * The token from its source: the first line, without spaces around it. Throws BadParameters when the flags name no
- * source or several, or when the token is empty.
+ * Returns the token from its source: the first line, without surrounding spaces. Throws BadParameters when there is no
+ * source or more than one, or when the token is empty.
  */
 export async function readToken(source: TokenSource): Promise<string> {
   const named = [source.stdin, source.file !== undefined, source.token !== undefined].filter(Boolean)
-  if (named.length > 1) throw usage('give only one source of the token: --token-file, --token-stdin or --token')
+  if (named.length > 1) throw usage('use only one of --token-file, --token-stdin and --token')
   const text = await textOf(source)
   if (text === undefined) throw usage('--url needs a token: --token-file, --token-stdin, --token or GITSTEAD_TOKEN')
   const token = text.split(/\r?\n/, 1)[0]?.trim() ?? ''

@@ -1,29 +1,29 @@
-// Reads a source again and again, never twice at once. While the source does not answer, the last answer stays.
+// Reads a source periodically, never twice at the same time. While the source does not answer, the last answer stays.
 import { useEffect, useState } from 'react'
 
-/** The longest pause in seconds between two tries while the source does not answer. */
+/** The longest pause in seconds between two attempts while the source does not answer. */
 const AWAY = 2
-/** A reading may take a twentieth of the time: one that takes long, such as a search, is repeated more rarely. */
+/** Reading may take a twentieth of the time: a slow read, such as a search, is repeated less often. */
 const SHARE = 20
-/** Milliseconds. A reading that takes less is repeated as often as the user wants it. */
+/** Milliseconds. A faster read is repeated at the interval that the user chose. */
 const LONG = 200
 
 export interface Reading<T> {
-  /** Shows what was read so far, if there is no whole answer yet. */
+  /** Shows a partial result while there is no complete answer yet. */
   show(part: T): void
-  /** Whether nobody waits for the answer any more. */
+  /** Whether the answer is no longer needed. */
   stopped(): boolean
 }
 
 export interface Polling<T> {
-  /** Names what is read: a new key forgets the last answer. Null reads nothing. */
+  /** Identifies the query: a new key discards the last answer. Null reads nothing. */
   readonly key: string | null
   readonly read: (reading: Reading<T>) => Promise<T>
   /** Seconds. */
   readonly interval: number
-  /** A new number reads at once. */
+  /** A new number triggers a read at once. */
   readonly tick: number
-  /** An answer that the caller has already. */
+  /** An answer that the caller already has. */
   readonly first?: T
 }
 

@@ -1,4 +1,4 @@
-// Lists every check of `gitstead doctor` in order: a check may need those above it.
+// Lists every check of `gitstead doctor` in order: a check may depend on those above it.
 import type { Check } from './check.js'
 import { clockCheck, databaseCheck, schemaCheck } from './database.js'
 import { engineCheck } from './engine.js'
@@ -51,7 +51,7 @@ export const checks: readonly Check[] = [
   backupsCheck,
   repositoriesCheck,
   locksCheck,
-  // Before `integrity`: git looks into no repository whose HEAD it cannot read.
+  // Before `integrity`: git cannot check a repository whose HEAD it cannot read.
   headsCheck,
   integrityCheck,
   commitGraphsCheck,

@@ -6,7 +6,7 @@ import { Unavailable } from '../../errors.js'
 import { futureJobs } from '../../queue/inspect.js'
 import { Ailment, type Check } from './check.js'
 
-/** A lease of a job lasts for seconds. When clocks differ by more, a worker may lose a job that it still runs. */
+/** The lease of a job lasts for seconds. When clocks differ by more, a worker may lose a job that it still runs. */
 const LARGEST_DRIFT_MS = 2000
 
 export const databaseCheck: Check = {
@@ -37,7 +37,7 @@ export const schemaCheck: Check = {
     if (missing.length === 0) return `current: ${states.at(-1)?.name}`
     throw new Ailment(
       `${missing.length} of ${states.length} migrations are missing`,
-      'run gitstead db migrate; a backup from before it needs the version that made this schema',
+      'run gitstead db migrate; restoring an older backup then needs the version of Gitstead that wrote it',
       missing.map(({ name }) => name)
     )
   }
@@ -51,7 +51,7 @@ export const clockCheck: Check = {
     const before = Date.now()
     const theirs = (await databaseNow()).getTime()
     const after = Date.now()
-    // The question itself took some time. Only a difference beyond that time is sure.
+    // The query itself took some time. Only a difference beyond that time is certain.
     const drift = theirs < before ? theirs - before : Math.max(0, theirs - after)
     const remedy = 'set the clocks of both machines with NTP'
     if (Math.abs(drift) > LARGEST_DRIFT_MS) {

@@ -14,8 +14,8 @@ export const engineCheck: Check = {
     const { text, lacks } = await version()
     if (lacks.length === 0) return `${text} answers at ${docker.socket}`
     throw new Ailment(
-      `${text} cannot limit ${lacks.join(' and ')} of builds`,
-      'let it use control groups: a rootless engine needs them delegated'
+      `${text} cannot limit ${lacks.join(' and ')} for builds`,
+      'allow it to use control groups; for a rootless engine, delegate them'
     )
   }
 }
@@ -31,8 +31,8 @@ async function version(): Promise<EngineVersion> {
 }
 
 function remedyOf(error: unknown): string {
-  if (error instanceof Misconfigured) return 'correct config.yaml; gitstead config check reads it'
+  if (error instanceof Misconfigured) return 'correct config.yaml, and check it with gitstead config check'
   if (error instanceof EngineRefused)
-    return 'look whether runner.docker.socket is the socket of Docker or of podman system service'
-  return 'start it, let the user of the worker open its socket, or set runner.executor: sandbox; builds wait meanwhile'
+    return 'check that runner.docker.socket is the socket of Docker or of podman system service'
+  return 'start it, let the user of the worker open its socket, or set runner.executor: sandbox; builds wait until then'
 }

@@ -1,5 +1,4 @@
-// Runs the checks of `gitstead doctor`. Those that need no database come first, because the database may need what they
-// repair.
+// Runs the checks of `gitstead doctor`. Checks without a database come first, because the database may need what they repair.
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { audit } from '../../areas/ground/audit/audit.js'
@@ -15,14 +14,14 @@ import { checks } from './checks.js'
 export interface ExamineOptions {
   readonly fix: boolean
   readonly all: boolean
-  /** Gets each result as soon as it is known. */
+  /** Called with each result as soon as it is known. */
   readonly onResult?: (result: CheckResult) => void
   readonly progress?: (what: string, done: number, total: number) => void
 }
 
 /**
- * Runs all checks and gives their results; it never throws because a check fails. Without `fix` it changes nothing, but
- * it may start a database that is down, for the time of the checks.
+ * Runs all checks and returns their results; it never throws because a check fails. Without `fix` it changes nothing, but
+ * it may start a database that is down until the checks are done.
  */
 export async function examine({ fix, all, onResult, progress }: ExamineOptions): Promise<CheckResult[]> {
   const { up, url } = await findServer()
@@ -44,7 +43,7 @@ export async function examine({ fix, all, onResult, progress }: ExamineOptions):
     return results
   }
   try {
-    // We do not bring the schema up to date here: the sysadmin or the next start does that.
+    // Doctor does not migrate the schema: the sysadmin or the next start does that.
     await withDatabase(
       async () => {
         await run(asking)
@@ -53,7 +52,7 @@ export async function examine({ fix, all, onResult, progress }: ExamineOptions):
       { anySchema: true }
     )
   } catch (error) {
-    // The database could not be started. The check of the database reports that, and the other checks are skipped.
+    // The database did not start. The check of the database reports that, and the other checks are skipped.
     const missing = asking.filter(({ name }) => results.every(result => result.name !== name))
     await run(missing.map(check => ({ ...check, examine: () => Promise.reject(error) })))
   } finally {
@@ -96,21 +95,21 @@ async function look(check: Check, context: CheckContext): Promise<CheckResult> {
     return well(name, await check.examine(context))
   } catch (error) {
     if (error instanceof NotExamined) return skipped(check, error.message)
-    const { remedy, details } = error instanceof Ailment ? error : { remedy: 'do what this message says', details: [] }
+    const { remedy, details } = error instanceof Ailment ? error : { remedy: 'follow the message above', details: [] }
     return { ...well(name, firstLine(error)), ok: false, details: [...details], remedy }
   }
 }
 
 const firstLine = (error: unknown) => (error instanceof Error ? error.message : String(error)).split('\n', 1)[0] ?? ''
 
-/** Why the checks cannot use the database; null when they can. */
+/** Returns why the checks cannot use the database; null when they can. */
 async function obstacleToDatabase(results: readonly CheckResult[]): Promise<string | null> {
   if (config().database.url !== null || (await embeddedState()).up) return null
-  if (!existsSync(join(config().home, 'mysql'))) return 'there is no database yet: the first start makes it'
-  // The start of the database needs the folders and makes those that are missing. Only --fix may change that.
+  if (!existsSync(join(config().home, 'mysql'))) return 'there is no database yet: the first start creates it'
+  // Starting the database needs the folders and creates missing ones. Only --fix may change anything.
   const ill = results.filter(({ name, ok }) => !ok && ['home', 'folders', 'secrets', 'mariadb'].includes(name))
   if (ill.length === 0) return null
-  return `the database is down: repair first what it needs to start: ${ill.map(({ name }) => name).join(', ')}`
+  return `the database is down: first repair what it needs to start: ${ill.map(({ name }) => name).join(', ')}`
 }
 
 async function tellAudit(results: readonly CheckResult[]): Promise<void> {

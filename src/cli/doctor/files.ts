@@ -7,7 +7,7 @@ import { clearStaleLocks, findStaleLocks } from '../../areas/code/repository/sta
 import { findOrphans } from '../../areas/upkeep/maintenance/orphaned-files.js'
 import { Ailment, type Check, count } from './check.js'
 
-/** How many are looked at: enough to find a common fault. --all looks at every one. */
+/** How many to check: enough to find a common fault. --all checks every one. */
 const SAMPLE = 1000
 const SAMPLE_FOLDERS = 20
 const SHOWN = 20
@@ -26,7 +26,7 @@ export const repositoriesCheck: Check = {
       `${count(missing.length, 'project')} of ${looked} without a repository`,
       lost.length > 0
         ? 'restore the repositories that had commits from a backup'
-        : 'run gitstead doctor --fix: nothing is lost, as these projects never had a commit',
+        : 'run gitstead doctor --fix: nothing is lost, because these projects never had a commit',
       missing
         .slice(0, SHOWN)
         .map(({ id, path, empty }) => `project ${id}: ${path}${empty ? ' (never had a commit)' : ''}`)
@@ -38,16 +38,16 @@ export const repositoriesCheck: Check = {
 
 export const headsCheck: Check = {
   name: 'heads',
-  about: 'a clone checks out the default branch of its project, which exists',
+  about: 'HEAD of every repository names the default branch, which exists',
   needs: 'rows',
   examine: async context => {
     const wrong = await findWrongHeads(limitOf(context))
-    if (wrong.length === 0) return 'each names the default branch'
+    if (wrong.length === 0) return 'every HEAD names the default branch'
     const isMissing = wrong.some(({ fault }) => fault === 'missing')
     throw new Ailment(
-      `HEAD of ${count(wrong.length, 'repository', 'repositories')} is not a default branch that exists`,
+      `HEAD of ${count(wrong.length, 'repository', 'repositories')} does not name an existing default branch`,
       isMissing
-        ? 'push the missing branch, or choose another: PUT /projects/:id with default_branch'
+        ? 'push the missing branch, or set another default branch: PUT /projects/:id with default_branch'
         : 'run gitstead doctor --fix: it points HEAD at the default branch',
       wrong
         .slice(0, SHOWN)
@@ -57,7 +57,7 @@ export const headsCheck: Check = {
   mend: async context => `changed HEAD of ${count(await mendHeads(limitOf(context)), 'repository', 'repositories')}`
 }
 
-const SAID = { missing: 'does not exist', elsewhere: 'is not what HEAD names' }
+const SAID = { missing: 'does not exist', elsewhere: 'is not the branch that HEAD names' }
 
 export const commitGraphsCheck: Check = {
   name: 'commit_graphs',
@@ -65,7 +65,7 @@ export const commitGraphsCheck: Check = {
   needs: 'rows',
   examine: async context => {
     const missing = await missingGraphs(limitOf(context))
-    if (missing.length === 0) return 'none is missing'
+    if (missing.length === 0) return 'no commit graph is missing'
     throw new Ailment(
       `${count(missing.length, 'repository', 'repositories')} without a commit graph`,
       'run gitstead doctor --fix, or gitstead maintenance run repository_upkeep',
@@ -81,7 +81,7 @@ export const locksCheck: Check = {
   needs: 'rows',
   examine: async context => {
     const stale = await findStaleLocks(limitOf(context))
-    if (stale.length === 0) return 'no dead process holds one'
+    if (stale.length === 0) return 'no dead process holds a lock'
     throw new Ailment(
       `dead processes of git left ${count(stale.length, 'lock')}`,
       'run gitstead doctor --fix: it removes them',

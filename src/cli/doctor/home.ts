@@ -14,13 +14,13 @@ export const homeCheck: Check = {
   about: 'the home belongs to this user, and nobody else can read it',
   examine: () => {
     const { home } = config()
-    if (isNew()) return `the first start makes ${home}`
-    // The check of the secrets tells when they are missing.
+    if (isNew()) return `the first start creates ${home}`
+    // The check of the secrets reports missing secrets.
     const problem = stateOfHome().state === 'locked' ? null : problemOfHome()
-    if (problem !== null) throw new Ailment(problem, 'do what this message says')
+    if (problem !== null) throw new Ailment(problem, 'follow the message above')
     const { uid, mode } = statSync(home)
     if (uid !== process.getuid?.()) throw new Ailment(`${home} belongs to user ${uid}`, 'run gitstead as that user')
-    if ((mode & 0o700) !== 0o700) throw new Ailment(`this user may not use ${home}`, `chmod 700 ${home}`)
+    if ((mode & 0o700) !== 0o700) throw new Ailment(`this user has no access to ${home}`, `chmod 700 ${home}`)
     if (mode & 0o077) throw new Ailment(`${home} is open to other users`, `chmod 700 ${home}`)
     return home
   },
@@ -32,7 +32,7 @@ export const homeCheck: Check = {
 
 const MISSING = 'is missing'
 
-/** The fault of a folder and what to do about it; null when it has none. */
+/** Returns the fault of a folder and what to do about it; null when the folder is in order. */
 function faultOf(path: string): { fault: string; remedy: string } | null {
   const found = lstatSync(path, { throwIfNoEntry: false })
   if (!found) return { fault: MISSING, remedy: `mkdir -m 700 ${path}` }
@@ -60,9 +60,9 @@ export const foldersCheck: Check = {
   name: 'folders',
   about: 'every folder of the home exists, is writable, and is closed to other users',
   examine: () => {
-    if (isNew()) throw new NotExamined('there is no home yet')
+    if (isNew()) throw new NotExamined('the home does not exist yet')
     const all = folders()
-    if (all.every(({ fault }) => fault?.fault === MISSING)) return 'the first start makes them'
+    if (all.every(({ fault }) => fault?.fault === MISSING)) return 'the first start creates them'
     const ill = all.filter(({ fault }) => fault !== null)
     if (ill.length === 0) return `${all.map(({ name }) => name).join(', ')}`
     throw new Ailment(
@@ -90,7 +90,7 @@ export const secretsCheck: Check = {
   examine: () => {
     const path = secretsFile()
     if (!existsSync(path)) {
-      if (!existsSync(join(config().home, 'mysql'))) return 'the first start makes them'
+      if (!existsSync(join(config().home, 'mysql'))) return 'the first start creates them'
       throw new Ailment(`${path} is missing`, 'restore it from a backup: the database cannot be opened without it')
     }
     if (isOpen(path)) throw new Ailment(`other users can read ${path}`, `chmod 600 ${path}`)

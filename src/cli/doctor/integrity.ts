@@ -1,4 +1,4 @@
-// Looks inside what is stored: objects of repositories, files of builds, backups.
+// Checks the stored content: objects of repositories, files of builds, backups.
 
 import { lookAtBuildFiles } from '../../areas/ci/builds/files/damaged-files.js'
 import { lookIntoRepositories } from '../../areas/code/repository/integrity.js'
@@ -6,12 +6,12 @@ import { lastGoodBackup } from '../../areas/upkeep/backup/last-backup.js'
 import { migrationStates } from '../../db/schema/migrate.js'
 import { Ailment, type Check, count } from './check.js'
 
-/** How many one run looks at without --all. The next run continues. */
+/** How many one run checks without --all. The next run continues. */
 const REPOSITORIES = 1000
 const BUILDS = 10_000
 const SHOWN = 20
 const HOUR = 3_600_000
-/** Hours. A backup is made every night, and one that failed is noticed before the second. */
+/** Hours. Backups run every night, so a failed backup is noticed before the second one fails. */
 const OLDEST_BACKUP = 48
 
 export const integrityCheck: Check = {
@@ -60,14 +60,14 @@ export const backupsCheck: Check = {
   needs: 'rows',
   examine: async ({ now }) => {
     const last = await lastGoodBackup()
-    const remedy = 'run gitstead backup create every night (docs/operate/backup.md), and read why it fails'
+    const remedy = 'run gitstead backup create every night (docs/operate/backup.md), and check why it fails'
     if (last === null) {
       const made = (await migrationStates())[0]?.applied_at ?? now
       if (hoursSince(made, now) < OLDEST_BACKUP) return 'no backup yet; the appliance is new'
       throw new Ailment('there is no good backup', remedy)
     }
     const hours = hoursSince(last.made_at, now)
-    const unseen = last.seen ? '' : '; its folder is not here now'
+    const unseen = last.seen ? '' : '; its folder does not exist now'
     const said = `the last good one is ${count(Math.floor(hours), 'hour')} old: ${last.path}${unseen}`
     if (hours < OLDEST_BACKUP) return said
     throw new Ailment(said, remedy)

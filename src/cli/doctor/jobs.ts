@@ -14,7 +14,7 @@ import { allowedRanges } from '../../webhooks/target.js'
 import { commandOrigin } from '../framework/origin.js'
 import { Ailment, type Check, count } from './check.js'
 
-/** Seconds that the oldest job of a queue may wait. A build waits longer, because it waits for all builds before it. */
+/** Seconds that the oldest job of a queue may wait. A build may wait longer, because it waits for all builds before it. */
 const LONGEST_WAIT: { readonly [queue: string]: number } = { builds: 86_400, maintenance: 7200 }
 const USUAL_WAIT = 600
 
@@ -27,7 +27,9 @@ export const workersCheck: Check = {
     if (workers.length === 0 && serverUp) {
       throw new Ailment('no worker runs: builds, hooks and pipelines wait', 'start a worker: gitstead worker')
     }
-    return workers.length === 0 ? 'no worker, as the appliance is down' : `${count(workers.length, 'worker')} at work`
+    return workers.length === 0
+      ? 'no worker, because the appliance is down'
+      : `${count(workers.length, 'worker')} running`
   }
 }
 
@@ -99,7 +101,9 @@ export const queuesCheck: Check = {
     throw new Ailment(
       'jobs wait too long',
       'look at the workers with gitstead jobs stats; raise queue.concurrency, or start another worker',
-      late.map(([queue, { backlog, latency }]) => `${queue}: ${backlog} wait, the oldest for ${Math.round(latency)} s`)
+      late.map(
+        ([queue, { backlog, latency }]) => `${queue}: ${backlog} waiting, the oldest for ${Math.round(latency)} s`
+      )
     )
   }
 }
@@ -141,7 +145,7 @@ export const removalsCheck: Check = {
 
 export const hooksCheck: Check = {
   name: 'hooks',
-  about: 'no hook rests because its receiver fails',
+  about: 'no hook pauses because its receiver fails',
   needs: 'rows',
   examine: async () => {
     const allowed = `public addresses and ${count(allowedRanges().length, 'more range')} allowed`

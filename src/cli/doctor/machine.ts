@@ -1,4 +1,4 @@
-// Checks what the machine provides: room on its disks, and an address to listen at.
+// Checks what the machine provides: space on its disks, and an address to listen at.
 import { type Disk, disksOfHome } from '../../areas/upkeep/maintenance/disks.js'
 import { config, publicUrl } from '../../config.js'
 import { embeddedState } from '../../db/embedded/embedded.js'
@@ -15,7 +15,7 @@ export const diskCheck: Check = {
     const disks = disksOfHome().map(disk => ({ folder: disk.folder, ...roomOn(disk) }))
     const text = disks.map(({ folder, words }) => (disks.length > 1 ? `${words} at ${folder}` : words)).join('; ')
     if (disks.every(({ enough }) => enough)) return text
-    throw new Ailment(text, 'free some room: pushes and builds fail when the disk is full')
+    throw new Ailment(text, 'free some space: pushes and builds fail when the disk is full')
   }
 }
 
@@ -44,7 +44,7 @@ export const addressCheck: Check = {
     const error = await tryToListen(host, port)
     if (error === null) return `down; ${host}:${port} is free`
     const code = error.code ?? error.message
-    throw new Ailment(`nothing can listen at ${host}:${port}: ${code}`, REMEDIES[code] ?? 'choose another host or port')
+    throw new Ailment(`cannot listen at ${host}:${port}: ${code}`, REMEDIES[code] ?? 'choose another host or port')
   }
 }
 
@@ -67,7 +67,7 @@ export const urlCheck: Check = {
   }
 }
 
-/** The server may have another port by `up --port` than the configuration says, and shows that one. */
+/** `up --port` overrides the configured port, and the server then shows that port in its URLs. */
 function withPortOf(served: string): string {
   const shown = new URL(publicUrl())
   shown.port = new URL(served).port

@@ -1,4 +1,4 @@
-// Checks mail by a real conversation with the server, in which nothing is sent.
+// Checks mail with a real connection to the server, without sending anything.
 import { accessSync, constants } from 'node:fs'
 import { config } from '../../config.js'
 import { plainText } from '../../lib/display-width.js'
@@ -6,33 +6,33 @@ import { Ailment, type Check } from './check.js'
 
 export const mailCheck: Check = {
   name: 'mail',
-  about: 'the server of mail answers and lets us in',
+  about: 'the mail server answers and accepts the login',
   examine: async () => {
     const { transport, sendmail, smtp } = config().mail
-    if (transport === 'file') return 'mails are files in HOME/mail, and nobody gets them (mail.transport)'
+    if (transport === 'file') return 'mail is only written to files in HOME/mail, not sent (mail.transport)'
     if (transport === 'sendmail') return program(sendmail.path)
-    // Loaded here: most runs of a command need no mail.
+    // Loaded here, because most commands need no mail.
     const { converse } = await import('../../mail/transport.js')
     const said: string[] = []
     try {
       await converse(null, line => said.push(plainText(line)))
     } catch (error) {
       throw new Ailment(
-        `mail cannot be sent by ${smtp.host}:${smtp.port}: ${plainText((error as Error).message)}`,
-        'correct mail.smtp of the configuration, and try it with gitstead mail test ADDRESS',
+        `cannot send mail via ${smtp.host}:${smtp.port}: ${plainText((error as Error).message)}`,
+        'correct mail.smtp in the configuration, and try it with gitstead mail test ADDRESS',
         said.slice(-10)
       )
     }
     const secure = said.some(line => line === 'C: STARTTLS') || smtp.tls === 'tls'
-    return `${smtp.host}:${smtp.port} answers${secure ? ' with TLS' : ''}${smtp.user === '' ? '' : ` and takes ${smtp.user}`}`
+    return `${smtp.host}:${smtp.port} answers${secure ? ' with TLS' : ''}${smtp.user === '' ? '' : ` and accepts the user ${smtp.user}`}`
   }
 }
 
 function program(path: string): string {
   try {
     accessSync(path, constants.X_OK)
-    return `${path} is there`
+    return `${path} can be run`
   } catch {
-    throw new Ailment(`${path} cannot be run`, 'install a program of mail, or correct mail.sendmail.path')
+    throw new Ailment(`${path} cannot be run`, 'install a mail program, or correct mail.sendmail.path')
   }
 }

@@ -45,7 +45,7 @@ export const sandboxCheck: Check = {
   about: 'the sandbox for builds works',
   examine: async () => {
     await checkSandbox()
-    return config().runner.sandbox === 'none' ? 'off: runner.sandbox is none' : 'bubblewrap works'
+    return config().runner.sandbox === 'none' ? 'off (runner.sandbox: none)' : 'bubblewrap works'
   }
 }
 

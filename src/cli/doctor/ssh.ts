@@ -17,7 +17,7 @@ export const sshCheck: Check = {
     for (const path of hostKeyPaths()) examineKey(path)
     const host = ssh.host ?? httpHost
     if (serverUp) return answer(host, notedSshPort(home))
-    if (!ssh.port) return 'down; it takes a free port'
+    if (!ssh.port) return 'down; it may use any free port'
     const error = await tryToListen(host, ssh.port)
     if (error)
       throw new Ailment(`git over SSH cannot listen at ${host}:${ssh.port}: ${error.code}`, 'choose another ssh.port')
@@ -40,13 +40,13 @@ function examineKey(path: string): void {
 }
 
 async function answer(host: string, port: number | undefined): Promise<string> {
-  if (port === undefined) return 'the server runs without it: restart it'
+  if (port === undefined) return 'the server runs without SSH: restart it'
   const words = await greeting(host, port)
   if (words.startsWith('SSH-2.0-')) return `the server answers at ${host}:${port}`
   throw new Ailment(`no SSH server answers at ${host}:${port}`, 'read the log of the appliance, and restart it')
 }
 
-/** What the server says first; nothing when it does not answer. */
+/** Returns the first bytes that the server sends; '' when it does not answer. */
 function greeting(host: string, port: number): Promise<string> {
   return new Promise(resolve => {
     const socket = connect(port, host)

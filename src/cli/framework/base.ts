@@ -1,10 +1,10 @@
-// The base of all commands: the flags --home and --json, and the exit code of each named failure.
+// The base class of all commands: the flags --home and --json, and the exit code of each named error.
 import { loadConfig, unknownVariables } from '../../config.js'
 import { pathFlag } from '../input/path-flag.js'
 import { Command, type Interfaces } from '../oclif.js'
 import { codeOf, exitCodeOf, INTERRUPTED, plainMessage } from './failures.js'
 
-/** The mark of a failure in the middle of a list; see list-all.ts. */
+/** Returns whether the command failed in the middle of a list; see list-all.ts. */
 const interrupted = (error: object) => INTERRUPTED in error
 
 export type FlagsOf<T extends typeof Command> = Interfaces.InferredFlags<T['flags'] & (typeof BaseCommand)['baseFlags']>
@@ -21,14 +21,14 @@ export abstract class BaseCommand extends Command {
 
   private warned = false
 
-  /** Loads the configuration; the flags of this command win over it. Throws Misconfigured. */
+  /** Loads the configuration; the flags of this command override it. Throws Misconfigured. */
   protected configure(flags: { home?: string; host?: string; port?: number }): void {
     loadConfig({ home: flags.home, host: flags.host, port: flags.port })
     if (this.warned) return
     this.warned = true
     for (const { name, meant } of unknownVariables()) {
-      const remedy = meant ? `did you mean ${meant}?` : '`gitstead config show` lists all'
-      process.stderr.write(`gitstead: warning: ${name} names no setting: ${remedy}\n`)
+      const remedy = meant ? `did you mean ${meant}?` : '`gitstead config show` lists all settings'
+      process.stderr.write(`gitstead: warning: ${name} is not a setting: ${remedy}\n`)
     }
   }
 

@@ -1,17 +1,17 @@
-// Commands that destroy something ask before they do: --yes answers for a script, a person answers at the terminal.
+// Commands that destroy something ask for confirmation: a script passes --yes, a person answers at the terminal.
 import { createInterface } from 'node:readline/promises'
 import { BadParameters, Failure } from '../../errors.js'
 import { Flags } from '../oclif.js'
 
 /** The flags of every command that destroys something. Spread them into its own flags. */
 export const destroyingFlags = {
-  'dry-run': Flags.boolean({ description: 'show what would go, and change nothing', exclusive: ['yes'] }),
-  yes: Flags.boolean({ description: 'do it without a question' })
+  'dry-run': Flags.boolean({ description: 'show what would be lost, and change nothing', exclusive: ['yes'] }),
+  yes: Flags.boolean({ description: 'do not ask for confirmation' })
 }
 
 export interface Confirming {
   readonly yes: boolean
-  /** A question waits for a person, so a command that prints JSON asks none. */
+  /** A command that prints JSON does not ask, because nobody may be there to answer. */
   readonly json: boolean
 }
 
@@ -24,19 +24,19 @@ const canAsk = ({ json }: Confirming) => process.stdin.isTTY === true && process
 export async function confirm(what: string, how: Confirming): Promise<void> {
   if (how.yes) return
   requireAnswer(how)
-  if (!/^y(es)?$/i.test((await ask(`${what}\nThis cannot be undone. Go on? [y/N] `)).trim())) {
+  if (!/^y(es)?$/i.test((await ask(`${what}\nThis cannot be undone. Continue? [y/N] `)).trim())) {
     throw new Failure('nothing was changed')
   }
 }
 
-/** Throws BadParameters when nobody can answer. Call it before anything that takes time. */
+/** Throws BadParameters when nobody can answer the question. Call it before any slow work. */
 export function requireAnswer(how: Confirming): void {
   if (how.yes || canAsk(how)) return
-  const text = 'this destroys data: add --yes to do it, or --dry-run to see what would go'
+  const text = 'this destroys data: add --yes to confirm, or --dry-run to see what would be lost'
   throw new BadParameters(text, text)
 }
 
-/** Asks a person for consent to something that does no harm. Returns false without a terminal. */
+/** Asks whether to do something harmless. Returns false without a terminal. */
 export async function offer(question: string, how: Confirming): Promise<boolean> {
   if (how.yes || !canAsk(how)) return false
   return /^(y(es)?)?$/i.test((await ask(`${question} [Y/n] `)).trim())
@@ -45,7 +45,7 @@ export async function offer(question: string, how: Confirming): Promise<boolean>
 async function ask(question: string): Promise<string> {
   const terminal = createInterface({ input: process.stdin, output: process.stderr })
   const left = new AbortController()
-  // Ctrl-C and the end of the input are no answer.
+  // Ctrl-C and the end of the input are not an answer.
   terminal.once('SIGINT', () => left.abort())
   terminal.once('close', () => left.abort())
   try {

@@ -1,4 +1,4 @@
-// The base of commands that destroy records, each named by its number: `keys remove 17 18 --yes`.
+// The base class of commands that destroy records by their numbers, such as `keys remove 17 18 --yes`.
 import type { Origin } from '../../access/actor.js'
 import { orNotFound } from '../input/or-not-found.js'
 import { requireNumbers } from '../input/record-number.js'
@@ -11,17 +11,17 @@ import { withDatabase } from './with-database.js'
 const PAST = { delete: 'deleted', erase: 'erased', remove: 'removed', revoke: 'revoked' } as const
 
 export interface RecordDestruction<Found> {
-  /** The kind of record, for the message that none has a number. */
+  /** The kind of record, for the message that no record has the number. */
   readonly kind: string
-  /** What the command does, in the words for a person. */
+  /** What the command does, in the output for people. */
   readonly verb: keyof typeof PAST
-  /** The same in the answer of --json, as in `would_delete` and `deleted`; the default is `verb`. */
+  /** The same for --json, as in `would_delete` and `deleted`; the default is `verb`. */
   readonly recordVerb?: keyof typeof PAST
   /** Throws NotFound. */
   readonly find: (id: number) => Promise<Found>
-  /** The record by its number and by what a person knows it by. */
+  /** Describes the record to a person, by its number and its name or other properties. */
   readonly nameOf: (found: Found) => string
-  /** Returns the record to show, which may have changed. Throws NotFound when it has gone meanwhile. */
+  /** Returns the record to show, which may have changed. Throws NotFound when it was deleted since `find`. */
   readonly destroy: (found: Found, origin: Origin) => Promise<Found>
   readonly view: (found: Found) => unknown
 }
@@ -33,7 +33,7 @@ export abstract class DestroyingCommand<Found> extends BaseCommand {
   protected abstract readonly destruction: RecordDestruction<Found>
 
   async run(): Promise<unknown> {
-    // Oclif would take only what the class itself has, not what it inherits.
+    // By default, oclif reads only the class's own properties, not inherited ones.
     const { args, strict, enableJsonFlag } = this.ctor
     const { flags, baseFlags } = DestroyingCommand
     const parsed = await this.parse({ args, strict, enableJsonFlag, flags, baseFlags })

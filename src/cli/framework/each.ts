@@ -1,13 +1,13 @@
-// Commands that take several arguments do each of them. A failure of one does not stop the others: its text goes to stderr,
-// and the exit code tells that something failed. With one argument, the command prints and fails as it always did.
+// Commands that take several arguments handle one after another. A failure of one does not stop the others: its message goes
+// to stderr, and the exit code reports that something failed. With one argument, the command throws the failure itself.
 import { DiskFull, Failure, Unavailable } from '../../errors.js'
 import { type Confirming, confirm } from './confirm.js'
 import { codeOf, ExitCode, exitCodeOf, plainMessage } from './failures.js'
 
 export type Argument = string | number
 
-/** What became of one argument, in the answer of --json. */
-export type Outcome<T> =
+/** The result of one argument, for --json. */
+type Outcome<T> =
   | { readonly argument: Argument; readonly ok: true; readonly result: T }
   | {
       readonly argument: Argument
@@ -15,7 +15,7 @@ export type Outcome<T> =
       readonly error: { readonly code: string; readonly message: string }
     }
 
-/** The answer of --json for several arguments, in their order. */
+/** The output of --json for several arguments, in their order. */
 export interface Outcomes<T> {
   readonly results: readonly Outcome<T>[]
 }
@@ -39,15 +39,15 @@ export async function doEach<A extends Argument, T>(
 export interface Destruction<A, Found, T> {
   /** Throws NotFound. */
   readonly find: (argument: A) => Promise<Found>
-  /** What is about to be lost, for the question. */
+  /** What would be lost, for the confirmation. */
   readonly loss: (found: Found) => Promise<string> | string
   readonly destroy: (found: Found) => Promise<T>
   readonly how: Confirming
-  /** Nothing is destroyed, so nobody is asked. */
+  /** Destroys nothing, so it does not ask for confirmation. */
   readonly dryRun: boolean
 }
 
-/** Finds what the arguments name, asks once for all of it, and destroys each. Throws the failure of a single argument. */
+/** Finds the records that the arguments name, asks once for all, and destroys each. Throws the failure of a single argument. */
 export async function destroyEach<A extends Argument, Found, T>(
   given: readonly A[],
   { find, loss, destroy, how, dryRun }: Destruction<A, Found, T>
@@ -69,7 +69,7 @@ export async function destroyEach<A extends Argument, Found, T>(
   return answer(tries, how.json)
 }
 
-/** Tries each, and says which failed: for commands that give a summary of their own. Sets the exit code. */
+/** Tries each argument and returns which failed, for commands that print their own summary. Sets the exit code. */
 export async function sortOut<A extends Argument, T>(
   given: readonly A[],
   json: boolean,
@@ -98,7 +98,7 @@ async function attempt<A, T>(given: readonly A[], work: (argument: A) => Promise
       tries.push({ argument, done: { result: await work(argument) } })
     } catch (error) {
       const failure = error instanceof Error ? error : new Error(String(error))
-      // The database is away or the program has a fault: the others would fail as well, each after its time limit.
+      // The database does not answer or the program has a bug: the others would fail too, each after its time limit.
       if (!(failure instanceof Failure) || failure instanceof Unavailable || failure instanceof DiskFull)
         fatal = failure
       tries.push({ argument, error: failure })
@@ -124,7 +124,7 @@ function answer<A extends Argument, T>(tries: readonly Try<A, T>[], json: boolea
 
 const wordsOf = (error: Error) => ({ code: codeOf(error), message: plainMessage(error) })
 
-/** The code of the failures when they have the same one, otherwise 1. */
+/** Sets the exit code: that of the failures when they all have the same one, otherwise 1. */
 function summarize(tries: readonly Try<Argument, unknown>[], json: boolean): void {
   const failures = tries.filter(({ error }) => error)
   const codes = new Set(failures.flatMap(({ error }) => (error ? [exitCodeOf(error)] : [])))

@@ -1,25 +1,25 @@
-// How commands tell of failures: the exit code, the word in --json, and one line of text.
+// How commands report failures: the exit code, the code in --json, and one line of text.
 import * as errors from '../../errors.js'
 
-/** 0 ok, 1 failed, 2 usage, 3 not found, 4 exists or conflict, 5 unavailable, 6 running already. */
+/** 0 ok, 1 failed, 2 usage, 3 not found, 4 exists or conflict, 5 unavailable, 6 already running. */
 export const ExitCode = { failed: 1, usage: 2, notFound: 3, conflict: 4, unavailable: 5, running: 6 } as const
 
-/** Marks a failure after the output began: its text goes to stderr, because --json has half of a document on stdout. */
+/** Marks a failure after the output began: its message goes to stderr, because stdout has half of a JSON document. */
 export const INTERRUPTED = Symbol('interrupted')
 
-/** The text of a failure for a person: one line. */
+/** Returns the message of a failure for people: one line. */
 export function plainMessage(error: Error): string {
-  // `message` is made for the API, such as "400 (Bad request) ...". `error` is the plain text.
+  // `message` is for the API, such as "400 (Bad request) ...". `error` is the plain text.
   const failure = error instanceof errors.BadParameters ? error.error : error.message
   const text = error instanceof errors.Failure ? failure.replace(/^4\d\d /, '') : error.message
-  // oclif spreads its messages over several lines and ends them with a hint to the help.
+  // The messages of oclif have several lines and end with a hint about the help.
   return text
     .replace(/\s*See more help with --help\s*$/, '')
     .replace(/\s+/g, ' ')
     .trim()
 }
 
-/** The names of the exit codes, in the answers of --json. */
+/** The names of the exit codes, for --json. */
 const CODES: { readonly [exitCode: number]: string } = {
   [ExitCode.failed]: 'failed',
   [ExitCode.usage]: 'usage',
@@ -28,7 +28,7 @@ const CODES: { readonly [exitCode: number]: string } = {
   [ExitCode.unavailable]: 'unavailable',
   [ExitCode.running]: 'running'
 }
-/** The word for a failure in the answers of --json. */
+/** Returns the code of a failure for --json. */
 export const codeOf = (error: Error) => CODES[exitCodeOf(error)] ?? 'failed'
 
 export function exitCodeOf(error: Error & { oclif?: { exit?: number } }): number {

@@ -1,12 +1,12 @@
-// Prints lists: the first records, or with `--all` everything, read and printed in parts, so that a list of a million
-// records takes no more memory than one of a thousand.
+// Prints lists: the first records, or with `--all` every record, read and printed in parts, so that a list of a million
+// records takes no more memory than a list of a thousand.
 import { once } from 'node:events'
 import { Flags } from '../oclif.js'
 import { type Column, TableLines, table } from '../output/table.js'
 import { INTERRUPTED } from './failures.js'
 
 export const allFlag = (other: string[] = ['limit']) => ({
-  all: Flags.boolean({ description: 'list everything, in parts, without a limit', exclusive: other })
+  all: Flags.boolean({ description: 'list everything, without a limit', exclusive: other })
 })
 
 export interface Listing<Row> {
@@ -14,22 +14,22 @@ export interface Listing<Row> {
   readonly name: string
   readonly json: boolean
   readonly columns: readonly Column<Row>[]
-  /** Gives the record of --json; called only for that. */
+  /** Returns the function that makes a record of --json. It is called only for --json. */
   readonly view: () => Promise<(row: Row) => unknown> | ((row: Row) => unknown)
-  /** The next rows, in the order of the list, after the row with the id `last`; at the beginning without it. */
+  /** Returns the rows after the row with the id `last`, in the order of the list; the first rows when `last` is undefined. */
   readonly part: (last: number | undefined) => Promise<readonly Row[]>
   readonly idOf: (row: Row) => number
 }
 
 export interface LimitedListing<Row> extends Listing<Row> {
   readonly all: boolean
-  /** The rows up to the limit, and how many there are. */
+  /** Returns the rows up to the limit, and the total number. */
   readonly first: () => Promise<{ readonly items: readonly Row[]; readonly total: number }>
   /** How to see more. */
   readonly hint?: string
 }
 
-/** Prints a list up to its limit, or all of it. Returns what --json shows, unless that is printed already. */
+/** Prints a list up to its limit, or all of it. Returns the output of --json, unless it is already printed. */
 export async function printList<Row>(listing: LimitedListing<Row>): Promise<object | undefined> {
   if (listing.all) return printAll(listing)
   const { name, hint = 'raise --limit, or use --all, to see more' } = listing
@@ -40,7 +40,7 @@ export async function printList<Row>(listing: LimitedListing<Row>): Promise<obje
   return undefined
 }
 
-/** Prints the whole list. In --json, each record is a line of its own. Returns when the reader has gone. */
+/** Prints the whole list. With --json, each record is one line. Also returns when the reader closes the pipe. */
 export async function printAll<Row>(listing: Listing<Row>): Promise<undefined> {
   const write = listing.json ? jsonWriter(listing.name, await listing.view()) : tableWriter(listing.columns)
   let begun = false
@@ -91,7 +91,7 @@ function tableWriter<Row>(columns: readonly Column<Row>[]): Writer<Row> {
   }
 }
 
-/** Writes to standard output and waits until the reader takes more. Returns false when it has gone. */
+/** Writes to standard output and waits until the reader accepts more. Returns false when the reader has closed the pipe. */
 export async function writeOut(text: string | Uint8Array): Promise<boolean> {
   const { stdout } = process
   if (stdout.destroyed || stdout.writableEnded) return false
@@ -102,7 +102,7 @@ export async function writeOut(text: string | Uint8Array): Promise<boolean> {
     await Promise.race([once(stdout, 'drain', { signal }), once(stdout, 'close', { signal })])
     return !stdout.destroyed
   } catch {
-    // An error of the pipe ends the list; main.ts tells of those that somebody must know.
+    // An error of the pipe ends the list; main.ts reports those that matter.
     return false
   } finally {
     left.abort()

@@ -1,4 +1,4 @@
-// Tells the audit who runs a command: the account of the operating system, because a command asks for no other name.
+// Who runs a command, for the audit: the account of the operating system, because commands ask for no other name.
 import { hostname, userInfo } from 'node:os'
 import type { Origin } from '../../access/actor.js'
 

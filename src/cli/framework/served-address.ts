@@ -1,5 +1,5 @@
-// Where the server of this home answers. A flag of `up` may have set another address than the configuration, and commands do
-// not know that flag.
+// Where the server of this home answers. A flag of `up` may override the configured address, and other commands do not know
+// that flag.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { config, takeAddress } from '../../config.js'
@@ -9,13 +9,13 @@ interface Address {
   readonly port: number
 }
 
-/** Where the home's server answers now; null while it does not. */
+/** Returns where the home's server answers now; null while it does not. */
 export async function servedAddress(): Promise<Address | null> {
   const noted = notedServer()
   return noted !== null && (await answers(noted)) ? { host: noted.host, port: noted.port } : null
 }
 
-/** Lets this process write the URLs that the home's server writes. It asks nothing when those of the configuration are the same. */
+/** Makes this process write the same URLs as the home's server. It sends no request when the configuration has the same address. */
 export async function useServedAddress(): Promise<void> {
   const { url, host, port } = config()
   const noted = notedServer()
@@ -25,7 +25,7 @@ export async function useServedAddress(): Promise<void> {
 
 export const urlOf = ({ host, port }: Address): string => `http://${host.includes(':') ? `[${host}]` : host}:${port}`
 
-/** What the last server of this home has noted. */
+/** Returns the address that the last server of this home wrote down. */
 function notedServer(): (Address & { readonly instance: string }) | null {
   try {
     const noted = JSON.parse(readFileSync(join(config().home, 'run/server.json'), 'utf8')) as Address & {
@@ -42,7 +42,7 @@ function notedServer(): (Address & { readonly instance: string }) | null {
  * the port and hangs up without an answer, fetch never settles.
  */
 async function answers(noted: Address & { readonly instance: string }): Promise<boolean> {
-  // Loaded when it is needed: commands start faster.
+  // Loaded only when it is needed, so that commands start faster.
   const { get } = await import('node:http')
   return new Promise(resolve => {
     const request = get(`${urlOf(noted)}/-/health`, response => {

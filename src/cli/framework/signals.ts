@@ -1,16 +1,16 @@
-// Ends long work cleanly when a signal comes. A second signal ends the process at once, for a person who does not wait.
+// Ends long work cleanly after a signal. A second signal ends the process at once, for a person who does not want to wait.
 import { Failure } from '../../errors.js'
 
-/** SIGHUP comes when a connection to the machine is lost. */
+/** A process gets SIGHUP when the connection to the machine is lost. */
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
 /**
- * Runs `work` with a signal that aborts when the process is told to end; its reason is a Failure, which says `left` of what
- * was begun.
+ * Runs `work` with an abort signal that fires when the process gets a signal. Its reason is a Failure, whose message ends
+ * with `left`: what is left of the work.
  */
 export async function endedBySignals<T>(
   work: (signal: AbortSignal) => Promise<T>,
-  left = 'nothing is left of it'
+  left = 'nothing was kept'
 ): Promise<T> {
   const stop = new AbortController()
   const end = (signal: NodeJS.Signals) => stop.abort(new Failure(`ended by ${signal}: ${left}`))

@@ -1,4 +1,4 @@
-// Commands work whether the appliance runs or not. While it is down, a command starts the database for its own run.
+// Commands work whether or not the appliance runs. While it is down, a command starts the database itself and stops it again.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { config } from '../../config.js'
 import { closeDatabase } from '../../db/connect/connection.js'
@@ -11,21 +11,21 @@ import { closeWake } from '../../queue/wake.js'
 import { useServedAddress } from './served-address.js'
 
 export interface DatabaseUse {
-  /** The command makes an appliance when there is none, and says so. Other commands make nothing. */
+  /** The command creates an appliance when there is none, and reports it. Other commands never create one. */
   readonly makes?: boolean
   /** Accept every schema. */
   readonly anySchema?: boolean
 }
 
 /**
- * Runs `work` with a database that answers. When the embedded database is down, this starts it, and stops it
- * afterwards. When another command runs the embedded database, this waits until that command stops it. It never changes
- * an existing schema. Throws NoHome when there is no appliance, Unavailable when the database does not answer,
+ * Runs `work` with a database that answers. When the embedded database is down, this function starts it, and stops it
+ * afterwards. When another command runs the embedded database, it waits until that command stops it. It never changes an
+ * existing schema. Throws NoHome when there is no appliance, Unavailable when the database does not answer, and
  * Misconfigured when the schema is old.
  */
 export async function withDatabase<T>(work: () => Promise<T>, use: DatabaseUse = {}): Promise<T> {
   compose()
-  // The data in an outside database do not need a home to be read.
+  // Data in an external database can be read without a home.
   if (use.makes || config().database.url !== null) refuseOthers()
   else requireHome()
   await useServedAddress()
@@ -46,7 +46,7 @@ export async function withDatabase<T>(work: () => Promise<T>, use: DatabaseUse =
 
 async function makeSchema(): Promise<void> {
   await migrateUp()
-  process.stderr.write(`gitstead: made a new appliance in ${config().home}\n`)
+  process.stderr.write(`gitstead: created a new appliance in ${config().home}\n`)
 }
 
 async function startIfDown(): Promise<EmbeddedDatabase | undefined> {

@@ -1,16 +1,16 @@
-// Reads the CSV file of an import as a stream, so that its size does not matter.
+// Reads the CSV file of an import as a stream, so its size does not matter.
 import { once } from 'node:events'
 import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import type { Readable } from 'node:stream'
 import { type CsvError, parse } from 'csv-parse'
+import type { ImportLine } from '../../areas/people/users/user-import.js'
 import { BadParameters } from '../../errors.js'
-import type { ImportLine } from '../../lib/import-line.js'
 
-/** Bytes of a line. Without this limit, a quote that is never closed would collect the whole file in memory. */
+/** Maximum bytes of a line. Without this limit, an unclosed quote would read the whole file into memory. */
 const LONGEST_LINE = 65_536
 
-/** The names that the header may have, and those that it must have. */
+/** The columns that the header may have, and those that it must have. */
 export interface CsvColumns {
   readonly known: readonly string[]
   readonly required: readonly string[]
@@ -18,7 +18,7 @@ export interface CsvColumns {
 
 export interface CsvFile {
   readonly lines: AsyncIterable<ImportLine>
-  /** How many bytes were read so far, and how many the file has; null when the size is unknown. */
+  /** Returns the bytes read so far and the size of the file, which is null when unknown. */
   readonly progress: () => { readonly read: number; readonly size: number | null }
 }
 
@@ -67,7 +67,7 @@ async function openStream(file: string): Promise<{ stream: Readable; size: numbe
   }
 }
 
-/** Yields every record before a fault and then throws Broken. The parser's own iterator would drop these records. */
+/** Yields every record before a syntax error and then throws Broken. The parser's own iterator would drop these records. */
 async function* readRecords(stream: Readable): AsyncGenerator<CsvRecord> {
   const queue: CsvRecord[] = []
   let end = 0
@@ -78,7 +78,7 @@ async function* readRecords(stream: Readable): AsyncGenerator<CsvRecord> {
     skip_empty_lines: true,
     max_record_size: LONGEST_LINE,
     on_record: (values: string[], { lines }) => {
-      // The parser gives the last line of a record, but people look for its first line.
+      // The parser reports the last line of a record, but people look for its first line.
       queue.push({ values, line: lines - values.reduce((sum, value) => sum + value.split('\n').length - 1, 0) })
       end = lines
       return null

@@ -2,8 +2,8 @@ import { BadParameters } from '../../errors.js'
 import { parseDuration } from '../../lib/duration.js'
 
 /**
- * Reads a duration from a flag such as `--ends-in 2h`; gives seconds. Throws BadParameters when the text is not a
- * duration. A number without a unit is refused too: whoever writes `--expires-in 90` means days, not seconds.
+ * Reads a duration from a flag such as `--ends-in 2h`. Returns seconds. Throws BadParameters when the text is not a
+ * duration, or is a number without a unit: a user who types `--expires-in 90` means days, not seconds.
  */
 export function readDuration(flag: string, text: string): number {
   const seconds = /^\s*\d+\s*$/.test(text) ? undefined : parseDuration(text)

@@ -1,7 +1,7 @@
 import { BadParameters } from '../../errors.js'
 import { numbersIn } from './record-number.js'
 
-/** The jobs that a command changes: their numbers, or all dead jobs. Throws BadParameters for both, or for neither. */
+/** Returns the jobs that a command changes: their numbers, or 'dead'. Throws BadParameters when both or neither are given. */
 export function jobSelection(words: readonly string[], dead = false): number[] | 'dead' {
   const ids = numbersIn(words)
   if (ids === undefined || dead === ids.length > 0) {

@@ -1,8 +1,8 @@
 import { NoSuch, NotFound } from '../../errors.js'
 
 /**
- * Looks up what an argument names. Throws NoSuch, which repeats the argument, where the rule throws NotFound: the rule
- * knows ids, and a person with ten arguments wants to know which of them was wrong.
+ * Looks up the record that an argument names. Turns NotFound of a rule into NoSuch, whose message repeats the argument: a
+ * person who gave ten arguments wants to know which one was wrong.
  */
 export async function orNotFound<T>(kind: string, name: string | number, find: () => Promise<T> | T): Promise<T> {
   try {

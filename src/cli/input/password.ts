@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { BadParameters } from '../../errors.js'
 
-/** Reading stops after this many characters: a secret is shorter. */
+/** Reading stops after this many characters: secrets are shorter. */
 const LIMIT = 4096
 
 export interface SecretSource {
@@ -10,8 +10,8 @@ export interface SecretSource {
 }
 
 /**
- * Reads a password from the first line of standard input or of a file. Throws BadParameters when the line is empty, the
- * file cannot be read, or the flags name not exactly one of the two.
+ * Reads a password from the first line of standard input or of a file. Throws BadParameters when the line is empty, when
+ * the file cannot be read, or when the flags do not name exactly one source.
  */
 export const readPassword = (source: SecretSource) => readSecret('password', source)
 
@@ -26,7 +26,7 @@ export async function readSecret(kind: string, { stdin = false, file }: SecretSo
   return secret
 }
 
-/** The first line of `file`, or of standard input when `file` is undefined; empty when the source is empty. */
+/** Returns the first line of `file`, or of standard input when `file` is undefined; '' when the source is empty. */
 export async function readFirstLine(kind: string, file: string | undefined): Promise<string> {
   const text = file === undefined ? await readStdin() : await readSecretFile(kind, file)
   return text.split(/\r?\n/, 1)[0] ?? ''

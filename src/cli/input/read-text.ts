@@ -2,12 +2,12 @@
 import { createReadStream } from 'node:fs'
 import { BadParameters } from '../../errors.js'
 
-/** Characters. Every text that a command reads this way is shorter. */
+/** Maximum characters. Every text that a command reads this way is shorter. */
 const LIMIT = 65_536
 
 /**
- * The whole text of `file`, or of standard input when `file` is undefined. Throws BadParameters when the text is empty
- * or too long, when the file cannot be read, or when standard input is a terminal.
+ * Returns the whole text of `file`, or of standard input when `file` is undefined. Throws BadParameters when the text is
+ * empty or too long, when the file cannot be read, or when standard input is a terminal.
  */
 export async function readText(what: string, file: string | undefined): Promise<string> {
   if (file === undefined && process.stdin.isTTY) {

@@ -1,12 +1,12 @@
-// The files of a checkout, for a CI file that includes others.
+// Reads the files of a checkout, for a CI file that includes other files.
 import { lstat, readdir, readFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { ciTemplate } from '../../areas/ci/templates/files.js'
 
-/** More files than these are not looked through. */
+/** At most this many files are listed. */
 const MOST_FILES = 200_000
 
-/** The files around a file: those of the checkout that it is in, or of its folder. */
+/** Returns access to the files around `file`: those of its checkout, or of its folder when it is not in a checkout. */
 export async function filesAround(file: string, limit: number) {
   const root = await rootOf(dirname(resolve(file)))
   return {
@@ -20,7 +20,7 @@ export async function filesAround(file: string, limit: number) {
   }
 }
 
-/** The nearest folder with a `.git`, or the folder itself. */
+/** Returns the nearest folder with a `.git`, or the folder itself. */
 async function rootOf(folder: string): Promise<string> {
   for (let at = folder; ; at = dirname(at)) {
     if (await lstat(join(at, '.git')).catch(() => null)) return at

@@ -2,8 +2,8 @@ import { readFile, stat } from 'node:fs/promises'
 import { BadParameters } from '../../errors.js'
 
 /**
- * The text of a file, or of standard input for `-`; at most `limit` bytes. Throws BadParameters when it cannot be read
- * or is larger.
+ * Returns the text of a file, or of standard input for `-`. Throws BadParameters when it cannot be read or is larger than
+ * `limit` bytes.
  */
 export async function readTextFile(flag: string, file: string, limit: number): Promise<string> {
   const text = file === '-' ? await readStdin(limit) : await readNamed(flag, file, limit)
@@ -13,7 +13,7 @@ export async function readTextFile(flag: string, file: string, limit: number): P
 
 async function readNamed(flag: string, file: string, limit: number): Promise<string> {
   try {
-    // We check the size first, so that we never read a large file.
+    // The size is checked first, so that a large file is never read.
     if ((await stat(file)).size > limit) throw refusal(`${flag} ${file} is larger than ${limit} bytes`)
     return await readFile(file, 'utf8')
   } catch (error) {

@@ -4,7 +4,7 @@ import { fields } from './table.js'
 const LISTED = 50
 
 const NAMES: { readonly [name: string]: string } = {
-  projects: 'projects elsewhere',
+  projects: 'projects in other namespaces',
   audit_events: 'audit events (with the name)'
 }
 
@@ -15,7 +15,7 @@ const counts = (record: UserDeletion['goes'] | UserDeletion['stays']) =>
 const spokenCounts = (record: UserDeletion['goes'] | UserDeletion['stays']) =>
   Object.fromEntries(counts(record).map(([name, count]) => [spoken(name), count]))
 
-/** For people: which records of a user would be deleted, which would stay, and why the deletion would be refused. */
+/** For people: which records of a user would be deleted, which would be kept, and why the deletion would be refused. */
 export function summaryOf(username: string, deletion: UserDeletion): string {
   const { only_owner_of: groups, last_admin: lastAdmin, goes, stays } = deletion
   const { projects } = goes
@@ -27,7 +27,7 @@ export function summaryOf(username: string, deletion: UserDeletion): string {
     ...more,
     fields(spokenCounts(goes)),
     '',
-    'would stay, without the name of the user:',
+    'would be kept, without the name of the user:',
     fields(spokenCounts(stays))
   ]
   return [...lines, ...refusalsOf(username, groups, lastAdmin)].join('\n')

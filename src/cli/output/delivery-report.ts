@@ -1,10 +1,10 @@
-// A delivery of a hook with its tries, as text for people.
+// Shows a delivery of a hook with its attempts, as text for people.
 import type { DeliveryDetails } from '../../areas/ground/hooks/deliveries.view.js'
 import { type Cell, fields } from './table.js'
 
 const LONGEST_BODY = 2000
 
-/** The lines that show a whole delivery. Long bodies of answers are cut. */
+/** Returns the lines that show a whole delivery. Long response bodies are cut. */
 export function deliveryReport({ tries, payload, last_attempt: _last, ...rest }: DeliveryDetails): string {
   const parts = [fields(rest as { [name: string]: Cell }), `payload: ${JSON.stringify(payload)}`]
   for (const attempt of tries) {

@@ -4,7 +4,7 @@ import { fields } from './table.js'
 
 const LISTED = 50
 
-/** For people: what goes with a group. */
+/** For people: what is deleted together with a group. */
 export function groupSummary(path: string, { projects, storage_size: bytes, ...counts }: GroupDeletion): string {
   const { unshared_projects: unshared, ...going } = counts
   const more = projects.length > LISTED ? [`  and ${projects.length - LISTED} more`] : []
@@ -21,6 +21,6 @@ export function groupSummary(path: string, { projects, storage_size: bytes, ...c
       stored: bytesText(bytes)
     }),
     '',
-    `would stay, without the members of the group: ${unshared} shared projects of others`
+    `would be kept, without the members of the group: ${unshared} projects that were shared with it`
   ].join('\n')
 }

@@ -14,7 +14,7 @@ export const JOB_COLUMNS: readonly Column<JobRow>[] = [
   ['PAYLOAD', job => cut(job.payload)]
 ]
 
-/** A table of jobs for people. */
+/** Returns a table of jobs for people. */
 export const jobTable = (jobs: readonly JobRow[]): string => table(jobs, JOB_COLUMNS)
 
 const cut = (text: string) => (text.length > LONGEST_PAYLOAD ? `${text.slice(0, LONGEST_PAYLOAD - 3)}...` : text)

@@ -4,7 +4,7 @@ import { fields } from './table.js'
 
 const size = (bytes: number | null) => (bytes === null ? 'not counted yet' : bytesText(bytes))
 
-/** For people: what would go with a project, and what would stay. */
+/** For people: what would be deleted together with a project, and what would be kept. */
 export function projectLoss(path: string, deletion: ProjectDeletion): string {
   const { commit_count: commits, repository_size, build_artifacts_size, goes, forks } = deletion
   const counts = Object.fromEntries(Object.entries(goes).map(([name, count]) => [name.replaceAll('_', ' '), count]))
@@ -16,6 +16,6 @@ export function projectLoss(path: string, deletion: ProjectDeletion): string {
       artifacts: size(build_artifacts_size),
       ...counts
     }),
-    ...(forks > 0 ? [`its forks stay: ${forks}`] : [])
+    ...(forks > 0 ? [`would keep its forks: ${forks}`] : [])
   ].join('\n')
 }

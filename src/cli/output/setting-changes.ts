@@ -1,9 +1,9 @@
 // Describes changes of settings, for people and for --json.
 
-/** Changes in the form of the audit. */
+/** Changes as the audit has them. */
 type Changes = { readonly [name: string]: { readonly before?: unknown; readonly after?: unknown } }
 
-/** Bytes of the largest file of settings that a command reads. */
+/** Maximum bytes of a settings file. */
 export const SETTINGS_FILE_LIMIT = 262_144
 
 export interface SettingChange {
@@ -15,7 +15,7 @@ export interface SettingChange {
 export const changeList = (changes: Changes): SettingChange[] =>
   Object.entries(changes).map(([name, { before, after }]) => ({ name, from: before, to: after }))
 
-/** A value in one line, without characters that move the cursor of a terminal. */
+/** Returns a value as one line, without characters that move the cursor of a terminal. */
 export const valueText = (value: unknown): string => JSON.stringify(value).replace(/[\p{Cf}\u2028\u2029]/gu, '?')
 
 export const changeLine = ({ name, from, to }: SettingChange): string =>

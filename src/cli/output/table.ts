@@ -3,12 +3,12 @@
 export type Cell = string | number | boolean | Date | null
 export type Column<Row> = readonly [heading: string, cell: (row: Row) => Cell]
 
-/** The lines of a table with its headings; the word `none` when there are no rows. */
+/** Returns the lines of a table with its headings; `none` when there are no rows. */
 export function table<Row>(rows: readonly Row[], columns: readonly Column<Row>[]): string {
   return rows.length === 0 ? 'none' : new TableLines(columns).of(rows)
 }
 
-/** The lines of a table that comes in parts, the headings first. Columns grow where a later part needs it. */
+/** The lines of a table that is printed in parts, headings first. Columns become wider when a later part needs it. */
 export class TableLines<Row> {
   private widths: number[] = []
 
@@ -38,10 +38,10 @@ function textOf(value: Cell): string {
   return printable(String(value))
 }
 
-/** Replaces control characters: a text of a user must not move the cursor of a sysadmin's terminal. */
+/** Replaces control characters: text from a user must not move the cursor of a sysadmin's terminal. */
 export const printable = (text: string): string => text.replace(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, '?')
 
-/** A record as `name: value` lines. */
+/** Returns a record as `name: value` lines. */
 export function fields(record: { readonly [name: string]: Cell }): string {
   return Object.entries(record)
     .map(([name, value]) => `${name}: ${textOf(value)}`)

@@ -1,16 +1,16 @@
-// Makes what a build has printed safe for the terminal of a sysadmin: colors stay, all other control signs go. They could
-// move the cursor, change the title, or have the terminal answer as if somebody had typed.
+// Makes the output of a build safe for the terminal of a sysadmin: it keeps colors and removes all other control characters.
+// They could move the cursor, change the title, or make the terminal send input as if somebody had typed it.
 import { StringDecoder } from 'node:string_decoder'
 
 const ESCAPE = '\u001b'
-/** A sequence of an escape sign, a bracket, parameters and a letter; the letter m sets colors. Or any control sign. */
+/** An escape character, a bracket, parameters and a letter (the letter m sets colors), or any control character. */
 const SIGNS = /\u001b\[[0-9;:?]*[ -/]*[@-~]|[\p{Cc}\p{Cf}\u2028\u2029]/gu
 const KEPT = /^(?:\u001b\[[0-9;:]*m|[\n\r\t])$/
 const WHOLE = /^\u001b(?:[^[]|\[[0-9;:?]*[ -/]*[@-~])/
-/** Characters. An escape sign that no sequence follows within this many is none. */
+/** Characters. An escape character that starts no complete sequence within this length is a single control character. */
 const LONGEST_SEQUENCE = 64
 
-/** Takes a text in pieces, which may end in the middle of a character or of a sequence. */
+/** Filters text that arrives in pieces. A piece may end in the middle of a character or of a sequence. */
 export class TerminalText {
   private readonly decoder = new StringDecoder('utf8')
   private rest = ''

@@ -1,8 +1,8 @@
-// Writes the completion script for bash. It contains every command, so that a key press starts a process for names alone.
+// Writes the completion script for bash. It contains every command, so a key press starts a process only to look up names.
 import type { CommandReference } from './commands.js'
 import { allBranches, type Branch } from './tree.js'
 
-/** The script for the program `bin`; its shell functions have that name as a prefix. */
+/** Returns the script for the program `bin`; its shell functions have that name as a prefix. */
 export function bashCompletion(bin: string, tree: Branch): string {
   const branches = allBranches(tree)
   const commands = branches.flatMap(({ command }) => command ?? [])
@@ -17,7 +17,7 @@ export function bashCompletion(bin: string, tree: Branch): string {
 
 const pathOf = ({ words }: CommandReference) => words.join(' ')
 
-/** The words that may follow. The first word may also be `help`, followed by the words of a command. */
+/** Returns the words that may follow. The first word may also be `help`, followed by the words of a command. */
 function namesOf({ words, branches }: Branch): string {
   const names = branches.map(({ word }) => word)
   return [...names, ...(words.length === 0 ? ['help'] : [])].join(' ')
@@ -47,11 +47,11 @@ function argumentsOf(command: CommandReference): [string, string][] {
   )
 }
 
-/** The values, or `@KIND` where the script asks for names. */
+/** Returns the values, or `@KIND` where the script looks up names. */
 const proposed = ({ options, names }: { options: readonly string[]; names?: string }): string =>
   names === undefined ? options.join(' ') : `@${names}`
 
-/** The lines of a `case`. A `*` at the end of a pattern stays unquoted, so that it matches anything. */
+/** Returns the lines of a `case`. A `*` at the end of a pattern stays unquoted, so that it matches anything. */
 function cases(entries: readonly (readonly [pattern: string, words: string])[]): string {
   return entries
     .filter(([, words]) => words !== '')
@@ -104,7 +104,7 @@ _@BIN@_arguments() {
   esac
 }
 
-# The names of a kind of records that begin with a text. It takes _@BIN@_seconds (1) at the most, and prints nothing on errors.
+# The names of records of one kind that begin with a text. It takes at most _@BIN@_seconds (1), and prints nothing on errors.
 _@BIN@_names() {
   local seconds=\${_@BIN@_seconds:-1}
   REPLY=$(timeout "$seconds" @BIN@ __names "$1" "$2" --seconds "$seconds" --home "$home" --to "$folder" 2>/dev/null | cut -f 1)
@@ -142,7 +142,7 @@ _@BIN@() {
   fi
   if [[ $REPLY == @* ]]; then asked=yes; _@BIN@_names "\${REPLY#@}" "$current"; fi
   COMPREPLY=($(compgen -W "$REPLY" -- "$current"))
-  # When any value is possible, complete the names of files.
+  # When any value is possible, complete file names.
   [[ -n $REPLY || -n $asked ]] || compopt -o default
 }
 

@@ -1,5 +1,5 @@
-// Describes every command as static data for the completions and the man page. The data comes from the manifest, so
-// that no command has to be loaded.
+// Describes every command as static data for the completions and the man page. The data comes from the manifest, so no
+// command has to be loaded.
 import type { Config } from '@oclif/core'
 import type { LiveNames } from './live-names.js'
 
@@ -9,7 +9,7 @@ export interface FlagReference {
   readonly description: string
   readonly takesValue: boolean
   readonly options: readonly string[]
-  /** Names that the shell asks the appliance for. */
+  /** The kind of names that the shell gets from the appliance. */
   readonly names?: LiveNames
   readonly required: boolean
   readonly default?: string
@@ -18,7 +18,7 @@ export interface FlagReference {
   readonly global: boolean
 }
 
-export interface ArgumentReference {
+interface ArgumentReference {
   readonly name: string
   readonly description: string
   readonly options: readonly string[]
@@ -57,12 +57,12 @@ const HELP: FlagReference = {
 const inOrder = <T extends { words: readonly string[] }>(entries: T[]) =>
   entries.sort((a, b) => (a.words.join(' ') < b.words.join(' ') ? -1 : 1))
 
-/** All commands except hidden ones, in the order of their words. */
+/** Returns all commands except hidden ones, in the order of their words. */
 export function commandReferences({ commands, bin }: Config): CommandReference[] {
   return inOrder(commands.filter(({ hidden }) => !hidden).map(command => describe(command, bin)))
 }
 
-/** The topics (first words that several commands share), in the order of their words. */
+/** Returns the topics (first words that several commands share), in the order of their words. */
 export function topicReferences({ topics, commandIDs }: Config): TopicReference[] {
   // oclif also lists commands as topics.
   const leads = (name: string) => commandIDs.some(id => id.startsWith(`${name}:`))
@@ -89,7 +89,7 @@ function describe(command: Loadable, bin: string): CommandReference {
   }
 }
 
-/** A flag, and its opposite `--no-...` if it has one. */
+/** Returns a flag, and its opposite `--no-...` if it has one. */
 function flagsOf(name: string, flag: Flag, fill: (text: string) => string): FlagReference[] {
   if (flag.hidden) return []
   const takesValue = flag.type === 'option'

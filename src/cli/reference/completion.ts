@@ -12,7 +12,7 @@ const WRITERS: { readonly [shell: string]: typeof bashCompletion } = {
   fish: fishCompletion
 }
 
-/** The completion script for a shell, with all commands and names of this version. */
+/** Returns the completion script for a shell, with all commands and fixed names of this version. */
 export async function completionScript(shell: string, config: Config): Promise<string> {
   const write = WRITERS[shell] ?? bashCompletion
   const commands = withNames(commandReferences(config), await fixedWords())

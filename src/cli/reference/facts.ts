@@ -1,13 +1,13 @@
-// The facts that hold for all commands, for the man page.
+// Facts that apply to all commands, for the man page.
 import { ExitCode } from '../framework/failures.js'
 
 const MEANINGS: { readonly [Name in keyof typeof ExitCode]: string } = {
   failed: 'The command failed, or it found a fault.',
   usage: 'The command line is wrong, or a value is not allowed.',
   notFound: 'The record does not exist.',
-  conflict: 'The record exists already, or its state does not allow the change.',
+  conflict: 'The record already exists, or its state does not allow the change.',
   unavailable: 'The database or the appliance does not answer: try again later.',
-  running: 'Another process is doing the same work right now, so this command did not start it again.'
+  running: 'Another process is already doing the same work.'
 }
 
 export const EXIT_CODES: readonly (readonly [code: number, meaning: string])[] = [
@@ -16,21 +16,21 @@ export const EXIT_CODES: readonly (readonly [code: number, meaning: string])[] =
 ]
 
 export const FILES: readonly (readonly [path: string, meaning: string])[] = [
-  ['/var/lib/gitstead', 'The home when root runs the appliance. Below, HOME stands for the home.'],
-  ['~/.local/share/gitstead', 'The home when any other user runs it.'],
-  ['HOME/config.yaml', 'The configuration. It wins over the defaults in `config/default.yaml` beside the program.'],
+  ['/var/lib/gitstead', 'The home if root runs the appliance. Below, HOME stands for the home.'],
+  ['~/.local/share/gitstead', 'The home if another user runs the appliance.'],
+  ['HOME/config.yaml', 'The configuration. It overrides the defaults in `config/default.yaml` of the program.'],
   ['HOME/secrets.json', 'The keys of all encrypted data. Without them a backup cannot be restored completely.'],
   ['HOME/mysql', 'The private database, unless another database is configured.'],
   ['HOME/repositories, HOME/artifacts, HOME/traces', 'Repositories, and the archives and logs of builds.'],
-  ['HOME/run, HOME/tmp', 'Sockets and locks, and unfinished files.']
+  ['HOME/run, HOME/tmp', 'Sockets and locks, and temporary files.']
 ]
 
 export const ENVIRONMENT: readonly (readonly [name: string, meaning: string])[] = [
   ['GITSTEAD_HOME', 'The home.'],
   [
     'GITSTEAD_SECTION_KEY',
-    'Any key of the configuration: `database.url` is GITSTEAD_DATABASE_URL, `port` is GITSTEAD_PORT. Write a list with ' +
-      'commas. The environment wins over the file, and a flag wins over the environment.'
+    'Any key of the configuration: `database.url` is GITSTEAD_DATABASE_URL, `port` is GITSTEAD_PORT. Separate the items of ' +
+      'a list with commas. The environment overrides the file, and a flag overrides the environment.'
   ],
-  ['NO_COLOR', 'If it is set, commands print no colours.']
+  ['NO_COLOR', 'If set, commands print no colors.']
 ]

@@ -1,4 +1,4 @@
-// Writes the completion script for fish: one line for each word, flag and argument, chosen by the words before it.
+// Writes the completion script for fish: one line for each word, flag and argument, with a condition on the words before it.
 import type { CommandReference } from './commands.js'
 import { allBranches, type Branch } from './tree.js'
 
@@ -31,7 +31,7 @@ function commandLines(bin: string, command: CommandReference): string[] {
   return [...flags, ...values]
 }
 
-/** The values to choose from, or the function that asks for names. Without both, fish proposes files. */
+/** Returns the values to choose from, or the function that looks up names. Without both, fish proposes files. */
 function proposal(bin: string, { options, names }: { options: readonly string[]; names?: string }): string[] {
   if (names !== undefined) return [`-f -a '(__${bin}_names ${names})'`]
   return options.length > 0 ? [`-f -a ${quote(options.join(' '))}`] : []
@@ -53,7 +53,7 @@ function __@BIN@_words
     echo "$words"
 end
 
-# The value of a flag before the cursor; an empty line without it.
+# The value of a flag before the cursor; an empty line without the flag.
 function __@BIN@_value
     set -l given (commandline -opc)
     if set -l at (contains -i -- $argv[1] $given)
@@ -63,7 +63,7 @@ function __@BIN@_value
     end
 end
 
-# The names of a kind of records. It takes _@BIN@_seconds (1) at the most, and prints nothing on errors.
+# The names of records of one kind. It takes at most _@BIN@_seconds (1), and prints nothing on errors.
 function __@BIN@_names
     set -l seconds 1
     set -q _@BIN@_seconds; and set seconds $_@BIN@_seconds

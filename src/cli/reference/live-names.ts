@@ -1,4 +1,4 @@
-/** What `gitstead __names KIND` can list: the names that differ from appliance to appliance. */
+/** The kinds that `gitstead __names KIND` can list: names that differ between appliances. */
 export const LIVE_NAMES = [
   'users',
   'groups',

@@ -1,10 +1,10 @@
-// Writes the man page from the help of all commands and from the facts that hold for all of them.
+// Writes the man page from the help of all commands and from the facts that apply to all of them.
 import type { Config } from '@oclif/core'
 import { type CommandReference, commandReferences, type FlagReference, topicReferences } from './commands.js'
 import { ENVIRONMENT, EXIT_CODES, FILES } from './facts.js'
 import { block, bold, entry, italic, literal, paragraph, prose, section, subsection } from './roff.js'
 
-/** The page `BIN(1)` in the format of man(7). */
+/** Returns the page `BIN(1)` in the format of man(7). */
 export function manPage(config: Config): string {
   const commands = commandReferences(config)
   const pages = [
@@ -45,13 +45,13 @@ function opening(config: Config): string[] {
 }
 
 const DESCRIPTION =
-  'Runs the appliance and administers it. Commands work on the home and its database whether the appliance runs or ' +
-  'not. While it is down, a command starts the private database for its own run.'
+  'Runs the appliance and administers it. Commands work on the home and its database, whether or not the appliance ' +
+  'runs. While it is down, a command starts the private database itself and stops it again.'
 
 const SCRIPTS =
-  'Scripts can use every command: `--json` prints one record of a fixed shape, the exit status says how the command ' +
-  'ended, no command asks a question, and passwords and tokens come from standard input or a file. Every command that ' +
-  'destroys something has `--dry-run`. The commands have these groups:'
+  'Every command can be used in scripts: `--json` prints one document of a fixed shape, the exit status reports success ' +
+  'or the kind of failure, no command asks questions without a terminal, and passwords and tokens are read from standard ' +
+  'input or a file. Every command that destroys something has `--dry-run`. The commands have these groups:'
 
 const firstSmall = (text: string) => text.charAt(0).toLowerCase() + text.slice(1)
 

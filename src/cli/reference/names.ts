@@ -1,5 +1,5 @@
-// Which arguments and flags are names of records. The completion script holds the names that only a new version changes; for
-// the others it asks the appliance.
+// Which arguments and flags are names of records. The completion script contains the names that change only with a new
+// version; it gets all others from the appliance.
 
 import { SETTING_NAMES } from '../../areas/ground/settings/settings.table.js'
 import { tasks } from '../../areas/upkeep/maintenance/maintenance-tasks.js'
@@ -7,7 +7,7 @@ import { jobs, QUEUES } from '../../queue/jobs.js'
 import type { CommandReference } from './commands.js'
 import { LIVE_NAMES, type LiveNames } from './live-names.js'
 
-/** The kind by the command and the argument, then by the argument of any command. A flag begins with `--`. */
+/** Kinds of names. The key is a command with its argument or flag, or an argument or flag of any command. */
 const KINDS: { readonly [place: string]: LiveNames | FixedNames } = {
   user: 'users',
   '--user': 'users',
@@ -77,7 +77,7 @@ export interface FixedWords {
 }
 type FixedNames = keyof FixedWords
 
-/** Loads the lists, which nothing but a completion script needs together. */
+/** Returns the lists of names. Only a completion script needs all of them. */
 export async function fixedWords(): Promise<FixedWords> {
   return {
     queues: QUEUES,
@@ -87,7 +87,7 @@ export async function fixedWords(): Promise<FixedWords> {
   }
 }
 
-/** The commands with the names in place: as values to choose from, or as what to ask for. */
+/** Returns the commands with their names: as values to choose from, or as a kind to look up. */
 export function withNames(commands: readonly CommandReference[], fixed: FixedWords): CommandReference[] {
   return commands.map(command => {
     const named = <T extends Nameable>(entry: T, place: string): T => {

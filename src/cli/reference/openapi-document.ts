@@ -1,12 +1,12 @@
-// The OpenAPI document. The build writes it once, as it is the same everywhere but for the URL: to make it from the routes
-// takes two seconds.
+// The OpenAPI document. Making it from the routes takes two seconds, so the build writes it once. Only the URL differs between
+// appliances.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { publicUrl, root } from '../../config.js'
 
 const built = () => join(root, 'dist/src/openapi.json')
 
-/** The document of this version, with the URL of this appliance. */
+/** Returns the document of this version, with the URL of this appliance. */
 export async function openApiDocument(): Promise<object> {
   return { ...(readBuilt() ?? (await makeOpenApiDocument())), servers: [{ url: publicUrl() }] }
 }
@@ -20,13 +20,13 @@ function readBuilt(): object | undefined {
   try {
     return JSON.parse(readFileSync(built(), 'utf8')) as object
   } catch {
-    // A build for one test leaves it out.
+    // A build for a single test omits it.
     return undefined
   }
 }
 
 /** Makes the document from the routes. */
-export async function makeOpenApiDocument(): Promise<object> {
+async function makeOpenApiDocument(): Promise<object> {
   const { buildApp } = await import('../../server/app.js')
   const app = await buildApp()
   await app.ready()

@@ -1,18 +1,18 @@
 // Writes the few requests of man(7) that the man page uses.
 
-/** Running text, escaped for roff. Text between backticks becomes bold. */
+/** Escapes a paragraph for roff. Text between backticks becomes bold. */
 export function prose(text: string): string {
   return lines(text.replace(/\s+/g, ' ').trim()).replace(/`([^`]+)`/g, '\\fB$1\\fR')
 }
 
-/** Text that keeps its spaces and backticks, escaped for roff. */
+/** Escapes text for roff, and keeps its spaces and backticks. */
 export const literal = (text: string) => lines(text)
 
 export const bold = (text: string) => `\\fB${literal(text)}\\fR`
 export const italic = (text: string) => `\\fI${literal(text)}\\fR`
 
 /**
- * Escapes text for roff: a hyphen stays a hyphen that readers can copy, a backslash is printed, no line begins like a
+ * Escapes text for roff: a hyphen stays a hyphen that readers can copy, a backslash is printed, no line starts like a
  * request, and the result is ASCII.
  */
 function lines(text: string): string {
@@ -27,8 +27,8 @@ export const section = (title: string) => `.SH ${title.toUpperCase()}`
 export const subsection = (title: string) => `.SS ${literal(title)}`
 export const paragraph = (text: string) => `.PP\n${text}`
 
-/** A paragraph with a tag: a word, and its meaning. */
+/** Returns a tagged paragraph: a term and its meaning. */
 export const entry = (head: string, text: string) => `.TP\n${head}\n${text || '\\&'}`
 
-/** Lines that are printed as they are, indented. */
+/** Returns lines that are printed unchanged, indented. */
 export const block = (text: readonly string[]) => ['.PP', '.RS 4', '.nf', ...text.map(literal), '.fi', '.RE'].join('\n')

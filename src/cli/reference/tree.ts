@@ -1,7 +1,7 @@
-// Arranges the commands as a tree of their words, which the completions walk through.
+// Arranges the commands as a tree of their words, for the completions.
 import type { CommandReference, TopicReference } from './commands.js'
 
-/** Grows word by word, and gets its command and summary when they are read. */
+/** A word of one or more commands. */
 export interface Branch {
   readonly word: string
   /** All words from the root to this branch. */
@@ -11,7 +11,7 @@ export interface Branch {
   readonly branches: Branch[]
 }
 
-/** The root of the tree; its branches are the first words of all commands. */
+/** Returns the root of the tree; its branches are the first words of all commands. */
 export function commandTree(commands: readonly CommandReference[], topics: readonly TopicReference[]): Branch {
   const root: Branch = { word: '', words: [], summary: '', branches: [] }
   for (const command of commands) {
@@ -39,7 +39,7 @@ function grow(root: Branch, words: readonly string[]): Branch {
   return at
 }
 
-/** A branch and all branches below it. */
+/** Returns a branch and all branches below it. */
 export function allBranches(branch: Branch): Branch[] {
   return [branch, ...branch.branches.flatMap(allBranches)]
 }

@@ -1,11 +1,11 @@
-// Writes the completion script for zsh: one function for each branch of the tree, which calls _arguments of zsh.
+// Writes the completion script for zsh: one function for each branch of the tree, which calls zsh's _arguments.
 import type { CommandReference, FlagReference } from './commands.js'
 import { allBranches, type Branch } from './tree.js'
 
 export function zshCompletion(bin: string, tree: Branch): string {
   const functions = allBranches(tree).map(branch => (branch.command ? leaf(bin, branch.command) : inner(bin, branch)))
   const load = `# zsh completion for ${bin}: ${bin} completion zsh > a folder of $fpath/_${bin}`
-  // In $fpath the file is the body of a function; otherwise it is sourced as a script. Both must work.
+  // A file in $fpath is the body of a function; otherwise the file is sourced as a script. Both must work.
   const end = `if [[ $funcstack[1] == _${bin} ]]; then _${bin} "$@"; else compdef _${bin} ${bin}; fi`
   return [`#compdef ${bin}`, load, NAMES.replaceAll('@BIN@', bin), ...functions, end].join('\n\n').concat('\n')
 }
@@ -54,13 +54,13 @@ function flagLines(bin: string, { name, char, description, takesValue, ...value 
   return [quote(`--${name}${takesValue ? '=' : ''}${text}`), ...(char ? [quote(`-${char}${text}`)] : [])]
 }
 
-/** A space before the name of a function has zsh call it with these words alone. */
+/** A space before the name of a function makes zsh call it with only these words. */
 function completer(bin: string, { options, names }: { options: readonly string[]; names?: string }): string {
   if (names !== undefined) return ` _${bin}_names ${names}`
   return options.length > 0 ? `(${options.join(' ')})` : '_files'
 }
 
-const NAMES = `# The names of a kind of records. It takes _@BIN@_seconds (1) at the most, and prints nothing on errors.
+const NAMES = `# The names of records of one kind. It takes at most _@BIN@_seconds (1), and prints nothing on errors.
 _@BIN@_names() {
   local -a found
   local seconds=\${_@BIN@_seconds:-1}
@@ -70,7 +70,7 @@ _@BIN@_names() {
   _describe -t $1 $1 found
 }`
 
-/** Text escaped for _arguments. */
+/** Escapes text for _arguments. */
 const plain = (text: string) => text.replace(/[\\:[\]]/g, sign => `\\${sign}`)
 
 const quote = (text: string) => `'${text.replaceAll("'", "'\\''")}'`

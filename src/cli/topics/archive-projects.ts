@@ -1,4 +1,4 @@
-// Archives projects, or takes them out of the archive, for the two commands.
+// Archives or unarchives projects, for the two commands.
 
 import { archiveProject } from '../../areas/projects/projects/project-update.js'
 import { projectLine } from '../../areas/projects/projects/projects.line.js'
@@ -10,7 +10,7 @@ import { withDatabase } from '../framework/with-database.js'
 export interface Archiving {
   readonly archived: boolean
   readonly json: boolean
-  /** Says what became of the project; `changed` is false when it was so before. */
+  /** Reports the result; `changed` is false when the project already had this state. */
   readonly report: (path: string, changed: boolean) => void
 }
 

@@ -1,4 +1,4 @@
-// The flags that describe a broadcast message, and the attributes that they stand for.
+// The flags that describe a broadcast message, and the attributes that they set.
 
 import { BadParameters } from '../../errors.js'
 import { parseMoment } from '../../lib/moment.js'
@@ -6,14 +6,14 @@ import { readDuration } from '../input/duration.js'
 import { Flags } from '../oclif.js'
 
 export const broadcastFlags = {
-  'starts-at': Flags.string({ description: 'start: a date, or a date and time (in UTC unless it has a zone)' }),
+  'starts-at': Flags.string({ description: 'start: a date, or a date and time (in UTC unless it has a time zone)' }),
   'ends-at': Flags.string({
-    description: 'end: a date, or a date and time (in UTC unless it has a zone)',
+    description: 'end: a date, or a date and time (in UTC unless it has a time zone)',
     exclusive: ['ends-in']
   }),
-  'ends-in': Flags.string({ description: 'end: a duration after --starts-at, or after now, such as 30m, 2h or 3d' }),
-  color: Flags.string({ description: 'colour of the background, as #RGB or #RRGGBB' }),
-  font: Flags.string({ description: 'colour of the text, as #RGB or #RRGGBB' })
+  'ends-in': Flags.string({ description: 'end: a duration such as 30m, 2h or 3d after --starts-at, or after now' }),
+  color: Flags.string({ description: 'background color, as #RGB or #RRGGBB' }),
+  font: Flags.string({ description: 'text color, as #RGB or #RRGGBB' })
 }
 
 interface Given {
@@ -25,8 +25,8 @@ interface Given {
 }
 
 /**
- * The attributes of a new message. It starts now and ends an hour later unless the flags say otherwise. Throws
- * BadParameters when a flag cannot be read.
+ * Returns the attributes of a new message. By default it starts now and ends an hour later. Throws BadParameters when the
+ * value of a flag is not valid.
  */
 export function newBroadcastOf(flags: Given) {
   const starts = flags['starts-at'] ?? new Date().toISOString()
@@ -34,7 +34,7 @@ export function newBroadcastOf(flags: Given) {
   return broadcastOf({ ...flags, 'starts-at': starts, ...(endless ? { 'ends-in': '1h' } : {}) })
 }
 
-/** The attributes that the given flags set. Throws BadParameters when a flag cannot be read. */
+/** Returns the attributes that the given flags set. Throws BadParameters when the value of a flag is not valid. */
 export function broadcastOf(flags: Given) {
   const starts = timeOf('--starts-at', flags['starts-at'])
   const ends = timeOf('--ends-at', flags['ends-at']) ?? endAfter(flags['ends-in'], starts)

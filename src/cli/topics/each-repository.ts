@@ -1,4 +1,4 @@
-// Work on the repositories that a command names, or on all of them. A failure of one stops no other.
+// Runs work on the named repositories, or on all. A failure of one does not stop the others.
 
 import type { RepositoryRow } from '../../areas/code/repository/repositories.queries.js'
 import {
@@ -18,30 +18,33 @@ import { Args, Flags } from '../oclif.js'
 export const repositoryArgs = {
   project: Args.string({ description: 'the project: NAMESPACE/PROJECT or number; you can give several' })
 }
-export const everyFlag = { all: Flags.boolean({ description: 'every project of the appliance' }) }
+export const everyFlag = { all: Flags.boolean({ description: 'all projects of the appliance' }) }
 
 interface Work<T> {
-  /** The words of the command line. None means all. */
+  /** The arguments of the command. An empty list means all repositories. */
   readonly names: readonly string[]
   readonly json: boolean
   readonly label: string
-  /** The maintenance task that must not run meanwhile. */
+  /** The maintenance task that must not run at the same time. */
   readonly lock?: string
   readonly work: (repository: RepositoryRow, signal: AbortSignal) => Promise<T>
-  /** Prints what became of one. */
+  /** Prints the result of one repository. */
   readonly say: (text: string) => void
   readonly lineOf: (result: T) => string
-  /** Of all repositories, the answer keeps only those that are worth a word. */
+  /** Returns whether to print and return a result when the command runs on all repositories. */
   readonly matters: (result: T) => boolean
 }
 
-export interface Every<T> {
+interface Every<T> {
   readonly done: number
   readonly found: readonly T[]
   readonly failed: readonly { readonly project: string; readonly error: string }[]
 }
 
-/** Does the work. Gives the record of one, the outcomes of several, or a summary of all. A signal ends it between two. */
+/**
+ * Does the work. Returns the result for one repository, the outcomes for several, or a summary for all. A signal ends it
+ * between two repositories.
+ */
 export const eachRepository = <T>(asked: Work<T>) =>
   endedBySignals(
     signal =>
@@ -49,7 +52,7 @@ export const eachRepository = <T>(asked: Work<T>) =>
         if (asked.lock === undefined) return some(asked, signal)
         return underLock(asked.lock, signal, both => some(asked, both))
       }),
-    'what was done stays done'
+    'finished work is kept'
   )
 
 async function some<T>(asked: Work<T>, signal: AbortSignal) {
@@ -80,7 +83,7 @@ async function every<T>({ label, work, say, lineOf, matters }: Work<T>, signal: 
           found.push(result)
         }
       } catch (error) {
-        // Without the database or on a full disk, the others fail as well. A damaged repository may fail in any way.
+        // Without the database or on a full disk, the others would fail too. A damaged repository may fail in any way.
         if (signal.aborted || error instanceof Unavailable || error instanceof DiskFull) throw error
         const text = plainMessage(error instanceof Error ? error : new Error(String(error)))
         line.end()

@@ -3,13 +3,13 @@ import { type VisibilityName, visibilityOf } from '../../lib/levels.js'
 import { Flags } from '../oclif.js'
 
 export const groupFlags = {
-  description: Flags.string({ description: 'what the group is about' }),
+  description: Flags.string({ description: 'description of the group' }),
   visibility: Flags.option({
     options: ['private', 'internal', 'public'] as const,
-    description: 'who sees the group; its projects are at most as visible'
+    description: 'who can see the group; its projects cannot be more visible'
   })(),
-  'request-access': Flags.boolean({ allowNo: true, description: 'users may ask to become members' }),
-  'share-lock': Flags.boolean({ allowNo: true, description: 'its projects cannot be shared with other groups' })
+  'request-access': Flags.boolean({ allowNo: true, description: 'allow users to request access' }),
+  'share-lock': Flags.boolean({ allowNo: true, description: 'prevent sharing its projects with other groups' })
 }
 
 interface Values {
@@ -21,7 +21,7 @@ interface Values {
   readonly 'share-lock'?: boolean
 }
 
-/** The given flags as attributes of the API. Flags not given are left out. */
+/** Returns the given flags as attributes of the API. */
 export const groupAttributes = ({ visibility, 'request-access': requests, 'share-lock': lock, ...flags }: Values) => ({
   ...(flags.name !== undefined && { name: flags.name }),
   ...(flags.path !== undefined && { path: flags.path }),

@@ -1,4 +1,4 @@
-// What `issues close` and `issues reopen` have in common.
+// The shared code of `issues close` and `issues reopen`.
 
 import { changeIssueState } from '../../areas/planning/issues/administer.js'
 import { sortOut } from '../framework/each.js'
@@ -7,7 +7,7 @@ import { withDatabase } from '../framework/with-database.js'
 import { requireNamedProject } from '../input/named-project.js'
 import { requireNumbers } from '../input/record-number.js'
 
-/** Closes or reopens the issues of a project. The words are the project and the numbers. */
+/** Closes or reopens issues of a project. The words are the project and the numbers of the issues. */
 export async function changeStates(words: readonly string[], event: 'close' | 'reopen', json: boolean) {
   const [of = '', ...numbers] = words
   const wanted = requireNumbers(numbers)

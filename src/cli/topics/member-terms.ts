@@ -1,19 +1,19 @@
-// The flags and words that the commands about members share.
+// The flags and texts that the commands for members share.
 import { BadParameters, Failure, Forbidden } from '../../errors.js'
 import { levelName } from '../../lib/levels.js'
 import { Flags } from '../oclif.js'
 
 export const levelFlag = Flags.option({
   options: ['guest', 'reporter', 'developer', 'master', 'owner'] as const,
-  description: 'what the member may do; only groups have owners'
+  description: 'access level of the member; only groups can have owners'
 })
 export const expiresFlag = Flags.string({
-  description: 'the day (UTC) at whose beginning the membership ends, such as 2027-01-31, or `never`'
+  description: 'end the membership when this day begins (UTC), such as 2027-01-31, or `never`'
 })
 
 export const SOURCE = 'the project NAMESPACE/PROJECT, or the group: path or number'
 
-/** The end for the rule: undefined when it is not given, empty for none. Throws BadParameters when it is not a day. */
+/** Returns the end for the rule: undefined when it is not given, '' for `never`. Throws BadParameters when it is not a day. */
 export function endOf(text: string | undefined): string | undefined {
   if (text === undefined || text === 'never') return text && ''
   if (/^\d{4}-\d\d-\d\d$/.test(text)) return text
@@ -38,7 +38,7 @@ export const termsOf = ({
   expires_at: string | null
 }) => `${levelName(level)}${end === null ? '' : `, until ${end}`}`
 
-/** Says why a membership cannot change, where the rule only forbids it. */
+/** Explains why a membership cannot change: the rule only throws Forbidden. */
 export async function orWhy<T>(source: Of, username: string, change: () => Promise<T>): Promise<T> {
   try {
     return await change()

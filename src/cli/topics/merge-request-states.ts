@@ -1,4 +1,4 @@
-// What `merge-requests close` and `merge-requests reopen` have in common.
+// The shared code of `merge-requests close` and `merge-requests reopen`.
 
 import { changeMergeRequestState } from '../../areas/planning/merge-requests/administer.js'
 import { sortOut } from '../framework/each.js'
@@ -8,7 +8,7 @@ import { requireNamedProject } from '../input/named-project.js'
 import { orNotFound } from '../input/or-not-found.js'
 import { requireNumbers } from '../input/record-number.js'
 
-/** Closes or reopens the merge requests of a project. The words are the project and the numbers. */
+/** Closes or reopens merge requests of a project. The words are the project and the numbers of the merge requests. */
 export async function changeMergeRequestStates(words: readonly string[], event: 'close' | 'reopen', json: boolean) {
   const [of = '', ...numbers] = words
   const wanted = requireNumbers(numbers)

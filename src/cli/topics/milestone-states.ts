@@ -1,4 +1,4 @@
-// What the commands for milestones have in common.
+// The shared code of the commands for milestones.
 import type { NamedPlace } from '../../areas/planning/milestones/administer.js'
 import { changeMilestoneState } from '../../areas/planning/milestones/administer.js'
 import { sortOut } from '../framework/each.js'
@@ -6,13 +6,13 @@ import { commandOrigin } from '../framework/origin.js'
 import { withDatabase } from '../framework/with-database.js'
 import { requireNamedProject } from '../input/named-project.js'
 
-/** The project that a person names, with its path. Throws NoSuch. */
+/** Returns the project that an argument names, with its path. Throws NoSuch. */
 export async function requireNamedPlace(name: string): Promise<NamedPlace> {
   const { id, namespace_path, path } = await requireNamedProject(name)
   return { id, path: `${namespace_path}/${path}` }
 }
 
-/** Closes or activates milestones of a project. The words are the project and the titles. */
+/** Closes or activates milestones of a project. The words are the project and the titles of the milestones. */
 export async function changeStates(words: readonly string[], event: 'close' | 'activate', json: boolean) {
   const [of = '', ...titles] = words
   const { done, failed } = await withDatabase(async () => {

@@ -6,25 +6,25 @@ import { type BuildStatus, isComplete } from '../../ci/status.js'
 import { writeOut } from '../framework/list-all.js'
 import { TerminalText } from '../output/terminal-text.js'
 
-/** How often a trace is looked at for more. */
+/** How often to look for more of the trace. */
 const POLL_MS = 200
 
 /**
- * Writes the trace of a build to standard output. With `follow` it returns when the build has ended, or when the reader has
- * gone; otherwise at the end of what is there. Returns the status of the build. Throws NotFound when the build is removed
- * meanwhile.
+ * Writes the trace of a build to standard output. With `follow`, it continues until the build ends or the reader closes the
+ * pipe; otherwise until the end of the current trace. Returns the status of the build. Throws NotFound when the build is
+ * removed in the meantime.
  */
 export async function printTrace(first: TraceState, follow: boolean): Promise<string> {
   const shown = process.stdout.isTTY ? new TerminalText() : undefined
   let build = first
   let at = 0
   for (;;) {
-    // A worker that was stopped begins the same attempt again, with an empty trace.
+    // After a worker was stopped, the same attempt starts again with an empty trace.
     if ((await sizeOfTrace(build)) < at) at = restart('the build starts again')
     const end = await print(build, at, shown)
     if (end === undefined) return build.status
     at = end
-    // Not specified: a build that waits to be started by hand may never start, so nobody waits for it.
+    // Not specified: a build that waits to be started by hand may never start, so we do not wait for it.
     if (!follow || isComplete(build.status as BuildStatus)) return build.status
     await sleep(POLL_MS)
     const now = await traceStateOf(build.id)
@@ -38,7 +38,7 @@ function restart(why: string): number {
   return 0
 }
 
-/** Writes what the trace has after `start`. Returns its end; undefined when the reader has gone. */
+/** Writes the trace from `start` on. Returns its end; undefined when the reader has closed the pipe. */
 async function print(build: TraceState, start: number, shown: TerminalText | undefined): Promise<number | undefined> {
   for (let at = start; ; ) {
     const piece = await readTracePiece(build, at)

@@ -14,15 +14,15 @@ interface Options {
 }
 
 /**
- * Runs the named tasks and gives their records, with the names of the tasks that another process runs already. Throws
- * NotFound before the first run when no task has one of the names.
+ * Runs the named tasks. Returns the records of their runs, and the names of the tasks that another process is already
+ * running. When a name is unknown, it throws NotFound before the first run.
  */
 export async function runTasks(names: readonly string[] | 'all', { onRun, onRunning, ...options }: Options) {
   const wanted = names === 'all' ? tasks.map(({ name }) => name) : names.map(name => taskNamed(name).name)
   const stop = new AbortController()
   const signals = ['SIGINT', 'SIGTERM'] as const
   const end = (signal: NodeJS.Signals) => stop.abort(new Failure(`ended by ${signal}`))
-  // We listen once: a second signal ends the process at once, for a person who does not want to wait.
+  // `once`, so that a second signal ends the process immediately, for a person who does not want to wait.
   for (const signal of signals) process.once(signal, end)
   const runs: MaintenanceRun[] = []
   const running: string[] = []
@@ -44,7 +44,7 @@ export async function runTasks(names: readonly string[] | 'all', { onRun, onRunn
   } finally {
     for (const signal of signals) process.off(signal, end)
   }
-  // A signal between two runs is in no record, so we report it here.
+  // No record has a signal that came between two runs, so it is reported here.
   if (stop.signal.aborted && runs.every(({ state }) => state !== 'failed')) throw stop.signal.reason
   return { runs, running_already: running }
 }

@@ -1,6 +1,7 @@
-// Work that costs the database less when it is done for several callers at once: one statement with many rows, and one commit
-// that waits for the disk, instead of one for each. Nobody waits for company: a caller that comes alone is served at once, and
-// those that come while others are served are next, together. 50 writers of one project so need a few transactions, not 50.
+// Work that costs the database less when it is done for several callers at once: one statement with many rows, and one
+// commit that waits for the disk, instead of one for each caller. Nobody waits for company: a caller that arrives first
+// is served at once, and callers that arrive in the meantime are served next, together. Thus 50 writers of one project
+// need a few transactions, not 50.
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Unavailable } from '../../errors.js'
@@ -8,12 +9,13 @@ import { translate } from './failure.js'
 import { currentTransaction } from './scope.js'
 
 /**
- * Callers that are served at once, at most. Their numbers are powers of two, because the database prepares a statement for each
- * number of rows. Locks of one are held until all are written: 32 rows take some 5 ms.
+ * The maximum number of callers that are served at once. Groups have a power of two callers, because the database
+ * prepares a statement for each number of rows. The locks of the first row are held until all rows are written: 32 rows
+ * take about 5 ms.
  */
 export const MOST_TOGETHER = 32
 
-/** Does the work for some callers, and returns what each of them gets, in their order. */
+/** Does the work for some callers, and returns the result of each caller, in order. */
 type Work<Key, Item, Made> = (items: readonly Item[], key: Key) => Promise<readonly Made[]>
 
 interface Waiting<Item, Made> {
@@ -22,27 +24,28 @@ interface Waiting<Item, Made> {
   readonly fail: (error: unknown) => void
 }
 
-/** What serves many does not run for the request of one of them. */
+/** Work for many callers must not run in the request of one of them. */
 const outside = AsyncLocalStorage.snapshot()
 
 /**
- * Returns a function that does some work for its callers, together for those with the same key. When it fails for several, it is
- * done again for each alone, so that nobody fails because of another; so it must leave nothing behind when it fails. Its callers
- * are in no transaction, whose end the others would not wait for.
+ * Returns a function that does some work for its callers, together for callers with the same key. When it fails for
+ * several callers, it runs again for each one separately, so that no caller fails because of another; therefore the
+ * work must leave nothing behind when it fails. Callers must not be in a transaction, because the others would not wait
+ * for its end.
  */
 export function together<Key, Item, Made>(work: Work<Key, Item, Made>): (key: Key, item: Item) => Promise<Made> {
-  /** By their keys, which are there while somebody is served. */
+  /** The waiting callers by key. A key exists while its callers are being served. */
   const queues = new Map<Key, Waiting<Item, Made>[]>()
   const serveAll = async (key: Key, queue: Waiting<Item, Made>[]) => {
     while (queue.length > 0) {
-      // Whoever comes in this turn of the loop comes along.
+      // Callers that arrive in this turn of the event loop are included.
       await nextTurn()
       await serve(work, key, queue.splice(0, Math.min(2 ** Math.floor(Math.log2(queue.length)), MOST_TOGETHER)))
     }
     queues.delete(key)
   }
   return (key, item) => {
-    if (currentTransaction()) throw new Error('what is done together has a transaction of its own')
+    if (currentTransaction()) throw new Error('work for several callers must not run inside a transaction')
     return new Promise((use, fail) => {
       const queue = queues.get(key)
       if (queue) {
@@ -56,7 +59,7 @@ export function together<Key, Item, Made>(work: Work<Key, Item, Made>): (key: Ke
   }
 }
 
-/** Never rejects: each caller gets its own answer. */
+/** Never rejects: each caller gets its own result. */
 async function serve<Key, Item, Made>(
   work: Work<Key, Item, Made>,
   key: Key,
@@ -71,15 +74,15 @@ async function serve<Key, Item, Made>(
       use(made[at] as Made)
     })
   } catch (error) {
-    // A database that is away or busy would be so for each again.
+    // If the database is away or busy, each separate try would fail as well.
     if (served.length === 1 || translate(error) instanceof Unavailable) for (const { fail } of served) fail(error)
     else await Promise.all(served.map(one => serve(work, key, [one])))
   }
 }
 
 /**
- * Returns a function that reads one thing for all who ask for it at the same time, with an answer younger than each question. Questions
- * with the same key have the same answer.
+ * Returns a function that reads something once for all concurrent callers. Its answer is never older than the call.
+ * Questions with the same key have the same answer.
  */
 export function askTogether<Question, Answer>(
   ask: (question: Question) => Promise<Answer>,
@@ -92,7 +95,7 @@ export function askTogether<Question, Answer>(
   return question => asked(keyOf(question), question)
 }
 
-/** Returns a function that finds a row by its id, for all who look for some at the same time with one statement. */
+/** Returns a function that finds a row by its id, with one statement for all concurrent callers. */
 export function findTogether<Row extends { readonly id: number }>(
   find: (ids: readonly number[]) => Promise<readonly Row[]>
 ): (id: number) => Promise<Row | undefined> {

@@ -1,4 +1,4 @@
-// The connection pool of this process for prepared statements, by mysql2. Models have a pool of their own: sequelize.ts.
+// The connection pool of this process for prepared statements, by mysql2. Models have a separate pool: sequelize.ts.
 import mysql, { type Connection, type ConnectionOptions, type Pool, type PoolOptions } from 'mysql2'
 import { config } from '../../config.js'
 import { secrets } from '../../secrets.js'
@@ -9,12 +9,12 @@ import { sessionLimits } from './statement-limit.js'
 
 // By default a server keeps 16,382 prepared statements in total, and lists of values (`in (?, ?)`) create many of them.
 export const STATEMENTS = 100
-// Less than the limit of a statement, because a request may have to connect first.
+// Less than the time limit of a statement, because a request may have to connect first.
 export const CONNECT_MS = 3000
 
 let current: Pool | undefined
 
-// Every session gets the same SQL dialect: an outside database gets the settings that the embedded one starts with.
+// Every session gets the same SQL dialect: an external database gets the settings that the embedded one starts with.
 // MySQL cuts the result of group_concat at 1,024 bytes, MariaDB at 1 MiB. JSON that group_concat builds must not be
 // cut.
 const SESSION = [
@@ -23,7 +23,7 @@ const SESSION = [
   "set session time_zone = '+00:00', group_concat_max_len = 1048576, sql_mode = 'STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION,ONLY_FULL_GROUP_BY'"
 ]
 
-/** Returns `database.url` in the form of the driver. `?socket=PATH` reaches a server by its unix socket. */
+/** Returns `database.url` in the form of the driver. `?socket=PATH` connects to the unix socket of a server. */
 export function address(): PoolOptions {
   const { url } = config().database
   if (url === null) {
@@ -52,22 +52,22 @@ export function pool(): Pool {
   return current
 }
 
-/** What opens and closes with the pool. */
+/** Something that opens and closes with the pool. */
 interface Companion {
   open(): void
   close(): Promise<void>
 }
 const companions: Companion[] = []
 
-/** Opens something whenever the pool opens, at once if it is open, and closes it with the pool. */
+/** Opens something whenever the pool opens, immediately if it is already open, and closes it with the pool. */
 export function withPool(companion: Companion): void {
   companions.push(companion)
   if (current) companion.open()
 }
 
 /**
- * Calls `forget` when the pool closes. For what this process remembers of rows: the next pool may lead to another database, whose
- * ids belong to other rows.
+ * Calls `forget` when the pool closes. Use it for everything that this process remembers about rows: the next pool may
+ * connect to another database, whose ids belong to other rows.
  */
 export const forgetWithPool = (forget: () => void): void =>
   withPool({ open: () => undefined, close: async () => forget() })
@@ -76,8 +76,8 @@ function open(): Pool {
   const made = mysql.createPool({
     ...address(),
     connectionLimit: config().database.pool,
-    // All may be idle for so long. Beyond its option maxIdle the pool would close connections every second, and under load open
-    // them again, each with statements to prepare.
+    // All connections may be idle for this long. Above its option maxIdle, the pool would close connections every
+    // second, and open them again under load, each with statements to prepare.
     idleTimeout: 60_000,
     connectTimeout: CONNECT_MS,
     timezone: 'Z',
@@ -85,31 +85,31 @@ function open(): Pool {
     enableKeepAlive: true,
     maxPreparedStatements: STATEMENTS
   })
-  // The pool sends these before it gives a new connection to anybody, and a connection answers in order.
+  // The pool sends these before it hands out a new connection, and a connection answers in order.
   made.on('connection', connection => {
     for (const statement of [...SESSION, ...sessionLimits()]) connection.query(statement, () => undefined)
   })
   return made
 }
 
-/** Gives a connection outside of the pool the settings of a session. */
+/** Applies the session settings to a connection outside of the pool. */
 export async function prepareSession(connection: Connection): Promise<void> {
   for (const statement of SESSION) await connection.promise().query(statement)
 }
 
 /**
- * Opens a connection outside of the pools, for code that holds one for a long time, or whose statements take as long as
- * the tables are large. The caller must destroy it.
+ * Opens a connection outside of the pools, for code that holds one for a long time, or whose statements take longer the
+ * larger the tables are. The caller must destroy it.
  */
 export async function openConnection(options: ConnectionOptions = {}): Promise<Connection> {
   const connection = mysql.createConnection({ ...address(), connectTimeout: 5000, timezone: 'Z', ...options })
-  // An error of the connection shows up in the answer to its next statement.
+  // An error of the connection appears as the result of its next statement.
   connection.on('error', () => undefined)
   await prepareSession(connection)
   return connection
 }
 
-/** Closes the pool and what opened with it, after the running statements have finished. */
+/** Closes the pool and everything that opened with it, after the running statements have finished. */
 export async function closeDatabase(): Promise<void> {
   const open = current
   current = undefined

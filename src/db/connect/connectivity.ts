@@ -3,13 +3,16 @@ import { log } from '../../log.js'
 
 let state: 'unknown' | 'there' | 'lost' = 'unknown'
 let since = 0
-/** The moment of the last answer to a statement, of `performance.now()`. */
+/** The time of the last answer to a statement, in terms of `performance.now()`. */
 let answered = Number.NEGATIVE_INFINITY
 
-/** Whether the database has answered any statement of this process after a moment of `performance.now()`. */
+/** Returns whether the database has answered any statement of this process after a time of `performance.now()`. */
 export const answeredSince = (moment: number): boolean => answered > moment
 
-/** Call it when a statement has failed because the database is away. Before the first answer it is not lost. */
+/**
+ * Call this when a statement has failed because the database is away. Before the first answer, the database does not
+ * count as lost.
+ */
 export function noteLost(reason: string): void {
   if (state !== 'there') return
   state = 'lost'
@@ -17,7 +20,7 @@ export function noteLost(reason: string): void {
   log().error({ reason }, 'the database is lost')
 }
 
-/** Call it when the database has answered a statement. */
+/** Call this when the database has answered a statement. */
 export function noteAnswer(): void {
   answered = performance.now()
   if (state === 'there') return

@@ -1,7 +1,8 @@
-// The numbers (iid) of issues, milestones and merge requests count in their project. A number is taken outside of the
-// transaction that uses it: the row of the counter is then locked for one statement, not until a commit, and requests of
-// this process that come together share one statement. 50 writers of one project do not wait for each other. A number whose
-// transaction fails is never used; nor is that of a deleted record, so that links to it lead nowhere else.
+// The numbers (iid) of issues, milestones and merge requests are counted in each project. A number is taken outside of
+// the transaction that uses it: the row of the counter is then locked for one statement, not until a commit, and
+// concurrent requests of this process share one statement. Thus 50 writers of one project do not wait for each other.
+// The number of a failed transaction is never used, and the number of a deleted record is not used again, so that links
+// to it never lead to another record.
 
 import { together } from './batching.js'
 import { currentTransaction } from './scope.js'
@@ -20,14 +21,16 @@ const take = together<string, Asked, number>(async asked => {
   return first ? nextNumbers(first.projectId, first.kind, asked.length) : []
 })
 
-/** Where the numbers of a project are. */
+/** The table and column that contain the numbers of a project. */
 const NUMBERED: { readonly [Kind in Counted]: string } = {
   issue: 'issues where project_id',
   milestone: 'milestones where project_id',
   merge_request: 'merge_requests where target_project_id'
 }
 
-/** Sets the last number of a project, but at least to the highest one in use. For projects that nobody sees yet. */
+/**
+ * Sets the last number of a project, but at least to the highest number in use. For projects that nobody can see yet.
+ */
 export async function setLastNumber(projectId: number, kind: Counted, last: number): Promise<void> {
   await execute(
     `insert into counters (project_id, kind, last)
@@ -36,14 +39,14 @@ export async function setLastNumber(projectId: number, kind: Counted, last: numb
   )
 }
 
-/** Takes the next number of a project. Call it before `transact`, when all that can be checked is checked. */
+/** Takes the next number of a project. Call it before `transact`, after all checks that are possible before it. */
 export const nextNumber = (projectId: number, kind: Counted): Promise<number> =>
   take(`${projectId} ${kind}`, { projectId, kind })
 
-/** Takes the next numbers of a project, in their order. Call it before `transact`, too. */
+/** Takes the next numbers of a project, in order. Call it before `transact`, too. */
 export async function nextNumbers(projectId: number, kind: Counted, count: number): Promise<number[]> {
-  if (currentTransaction()) throw new Error('a number is taken before the transaction that uses it')
-  // A transaction of its own is tried again: two that insert the first row at once may deadlock.
+  if (currentTransaction()) throw new Error('take a number before the transaction that uses it')
+  // A separate transaction is retried: two transactions that insert the first row at once may deadlock.
   const { insertId: last } = await transact(() =>
     execute(
       `insert into counters (project_id, kind, last) values (?, ?, last_insert_id(?))

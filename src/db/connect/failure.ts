@@ -18,7 +18,7 @@ const AWAY = new Set([
   'ER_CONNECTION_KILLED',
   'ER_QUERY_INTERRUPTED',
   'STATEMENT_TIMEOUT',
-  // A backlog of connections that nobody accepts, and networks that come and go.
+  // A full backlog of the server's socket, and networks that come and go.
   'EAGAIN',
   'EAI_AGAIN',
   'ECONNABORTED',
@@ -33,12 +33,12 @@ const AWAY = new Set([
   'ENOBUFS'
 ])
 /**
- * A time limit of MariaDB and of MySQL, limits of connections, and a server that only reads now, as the old main server
- * of a cluster does.
+ * Time limits of MariaDB and MySQL, limits on connections, and a read-only server, such as the former primary server of
+ * a cluster.
  */
 const AWAY_NUMBERS = new Set([1969, 3024, 1040, 1041, 1135, 1203, 1226, 1290, 1836, 1927])
 
-/** A database that has answered others in this time is not away. */
+/** Milliseconds. A database that has answered another statement within this time is not away. */
 const LATELY_MS = 500
 
 interface DriverError {
@@ -74,19 +74,19 @@ export function isRetriable(error: unknown): boolean {
   return errno === 1213 || errno === 1205 || errno === 1047 || errno === 1180
 }
 
-/** Whether a statement took more than its time. The database may answer others. */
+/** Returns whether a statement exceeded its time limit. The database may still answer others. */
 function isSlow(error: unknown): boolean {
   const { code, errno } = driverError(error)
   return code === 'STATEMENT_TIMEOUT' || errno === 1969 || errno === 3024
 }
 
-/** Whether a column or key that `alter table` adds exists already, or one that it drops does not exist. */
+/** Returns whether a column or key that `alter table` adds already exists, or one that it drops does not exist. */
 export function isAlreadyMade(error: unknown): boolean {
   const { errno } = driverError(error)
   return errno === 1060 || errno === 1061 || errno === 1091
 }
 
-/** Whether a row cannot be stored as it is: a value does not fit its column, or comes twice. */
+/** Returns whether a row cannot be stored: a value does not fit its column, or violates a unique key. */
 export function isWrongValue(error: unknown): boolean {
   const { errno } = driverError(error)
   return errno === 1062 || errno === 1264 || errno === 1292 || errno === 1366 || errno === 1406
@@ -100,8 +100,9 @@ export function duplicateKey(error: unknown): string | undefined {
 }
 
 /**
- * Returns the error to throw instead: Unavailable when the database cannot be reached, is too slow or others hold its locks,
- * Misconfigured when it refuses the account or the name, DiskFull when it has no room, otherwise the same error.
+ * Returns the error to throw instead: Unavailable when the database cannot be reached, is too slow, or other
+ * transactions hold its locks; Misconfigured when it refuses the account or the database name; DiskFull when its disk
+ * is full; otherwise the same error.
  */
 export function translate(error: unknown): unknown {
   if (driverError(error).errno === 1045) {
@@ -114,7 +115,7 @@ export function translate(error: unknown): unknown {
   if (isRetriable(error)) return new Unavailable('the database is busy')
   if (!isDatabaseAway(error)) return error
   if (isSlow(error) && answeredSince(performance.now() - LATELY_MS)) {
-    return new Unavailable('the database took too long for this')
+    return new Unavailable('the database took too long for this request')
   }
   noteLost(driverError(error).code ?? driverError(error).message ?? 'unknown')
   return new Unavailable('the database is not available')

@@ -1,5 +1,5 @@
-// No client may take all connections of a pool, or others would wait until its statements end. A hundred searches of one address
-// kept the statements of all others out for four seconds, which is more than their limit.
+// No client may take all connections of a pool, because others would have to wait until its statements end. A hundred
+// searches from one address blocked the statements of all others for four seconds, which is more than their limit.
 import { config } from '../../config.js'
 import { TooManyRequests } from '../../errors.js'
 import { Limiter, type Release } from '../../lib/limiter.js'
@@ -8,12 +8,13 @@ import { answeredSince } from './connectivity.js'
 import { StatementTimeout, statementPatience } from './statement-limit.js'
 
 /**
- * A client that is alone leaves this part of the connections to whoever comes: with less for it, its lists were up to a tenth
- * slower. While others ask it has half, as its statements share the processors with theirs.
+ * While no other client is active, a client must leave a fifth of the connections free for others; when it had to leave
+ * more, its lists were up to a tenth slower. While others are active, it must leave half of them, because its statements
+ * share the processors with theirs.
  */
 const LEFT = 5
 const SHARED = 2
-/** Milliseconds for which a client that has asked counts. */
+/** Milliseconds for which a client counts as active after a statement. */
 const RECENT_MS = 1000
 const RETRY_S = 2
 
@@ -23,26 +24,28 @@ export class FairPool {
     perClient: () => this.#mostOfOne(),
     patience: { milliseconds: statementPatience, over: turnDidNotCome }
   })
-  /** The client that asked last. */
+  /** The last client that requested a connection. */
   #last = ''
-  /** Until then, by `performance.now()`, more than one client counts. */
+  /** Until this time, by `performance.now()`, more than one client is active. */
   #sharedUntil = 0
 
-  /** Returns the function that ends the use of one more connection; undefined when the client of the request must wait for it. */
+  /**
+   * Returns a function that ends the use of one more connection, or undefined when the client of the request must wait.
+   */
   tryAcquire(): Release | undefined {
     const client = currentClient()
     this.#note(client)
     return this.#limiter.tryAcquire({ client })
   }
 
-  /** Waits for it. Throws an error after the time that a statement may take. */
+  /** Waits for a connection. Throws an error after the time that a statement may take. */
   acquire(): Promise<Release> {
     const client = currentClient()
     this.#note(client)
     return this.#limiter.acquire({ client })
   }
 
-  /** Notes who asks. */
+  /** Records the client that requests a connection. */
   #note(client: string): void {
     if (client === this.#last || client === '') return
     if (this.#last !== '') this.#sharedUntil = performance.now() + RECENT_MS
@@ -56,8 +59,11 @@ export class FairPool {
   }
 }
 
-/** Returns the error for work that has waited since a moment of `performance.now()`: a database that answers nobody is away. */
+/**
+ * Returns the error for work that has waited since a time of `performance.now()`: a database that answers nobody is
+ * away.
+ */
 export function turnDidNotCome(since: number): Error {
   if (!answeredSince(since)) return new StatementTimeout()
-  return new TooManyRequests(RETRY_S, 'the database still works for other requests of this address')
+  return new TooManyRequests(RETRY_S, 'the database is still busy with other requests from this address')
 }

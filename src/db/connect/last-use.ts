@@ -1,8 +1,8 @@
-// Notes when tokens and keys were last used.
+// Records when tokens and keys were last used.
 import { log } from '../../log.js'
 import { execute } from './sql.js'
 
-/** Milliseconds. The last use is stored again only after this time, because otherwise every use would cause a write. */
+/** Milliseconds after which the last use is stored again. Otherwise every use would cause a write. */
 const AGE = 600_000
 
 export interface Used {
@@ -10,7 +10,7 @@ export interface Used {
   readonly lastUsedAt: Date | null
 }
 
-/** Notes that a token or key was used. Returns immediately, and does not throw. */
+/** Records that a token or key was used. Returns immediately, and does not throw. */
 export function noteLastUse(
   table: 'access_tokens' | 'oauth_tokens' | 'ssh_keys' | 'deploy_keys',
   { id, lastUsedAt }: Used

@@ -1,4 +1,4 @@
-// Holds the transaction of the running code. It is apart from transact.ts, because the connection needs it as well.
+// Holds the transaction of the running code. It is separate from transact.ts, because the connection needs it as well.
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Transaction } from 'sequelize'
 
@@ -11,7 +11,7 @@ export interface Scope {
 /** The scope of the running code; every transaction has one. */
 export const scopes = new AsyncLocalStorage<Scope>()
 
-/** Sequelize asks this object for the current transaction. It has the interface of a continuation-local namespace. */
+/** Sequelize gets the current transaction from this object. It has the interface of a continuation-local namespace. */
 export const transactionNamespace = {
   get: (key: string) => (key === 'transaction' ? scopes.getStore()?.transaction : undefined),
   set: () => undefined,
@@ -22,5 +22,5 @@ export const transactionNamespace = {
 /** Returns the transaction of the caller, or undefined. */
 export const currentTransaction = () => scopes.getStore()?.transaction
 
-/** How often this process has written. A count that runs since the last time has seen all of it. */
+/** The number of writes of this process. A running count that began at the same number includes all of them. */
 export const written = { times: 0 }

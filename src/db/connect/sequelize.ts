@@ -1,5 +1,5 @@
-// The pool of connections for models and transactions. It is apart from the pool for prepared statements because Sequelize
-// takes 200 ms to load: a command that only reads does without it.
+// The pool of connections for models and transactions. It is separate from the pool for prepared statements because
+// Sequelize takes 200 ms to load: a command that only reads does not need it.
 import type { Connection } from 'mysql2'
 import { Sequelize } from 'sequelize'
 import { config } from '../../config.js'
@@ -10,7 +10,10 @@ import { limitConnection, sessionLimits, statementLimit } from './statement-limi
 let current: Sequelize | undefined
 let define: ((pool: Sequelize) => void) | undefined
 
-/** Binds the models, which stand above this file, to the pool: the open one now, each later one when it opens. */
+/**
+ * Binds the models, which are above this file in the order of imports, to the pool: to the open one immediately, and to
+ * each later one when it opens.
+ */
 export function bindModels(defineModels: (pool: Sequelize) => void): void {
   define = defineModels
   if (current) define(current)
@@ -22,7 +25,7 @@ export function sequelize(): Sequelize {
   return current
 }
 
-// Models are bound before the first statement of the process, whoever sends it.
+// Models are bound before the first statement of the process, no matter which code sends it.
 withPool({
   open: () => void sequelize(),
   close: async () => {

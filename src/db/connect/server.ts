@@ -1,4 +1,4 @@
-// Asks the database server about itself.
+// Queries facts about the database server.
 import { row } from './sql.js'
 
 /** Returns the version and name of the server, such as `10.11.6-MariaDB`. */

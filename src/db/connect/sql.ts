@@ -44,8 +44,8 @@ export async function execute(sql: string, values: readonly Value[] = []): Promi
 }
 
 /**
- * Returns the ids of the rows of one INSERT, whose first one is in its answer. They follow each other, but by steps on the
- * servers of a cluster. Call it in the transaction of the insert.
+ * Returns the ids of the rows of one INSERT, whose result contains the first id. The ids are consecutive, but increase
+ * in steps on the servers of a cluster. Call it in the transaction of the insert.
  */
 export async function insertedIds(first: number, count: number): Promise<number[]> {
   const found = count > 1 ? await row<{ step: number }>('select @@auto_increment_increment as step') : undefined
@@ -53,12 +53,12 @@ export async function insertedIds(first: number, count: number): Promise<number[
 }
 
 const BATCH = 1000
-/** A connection that the server has closed shows it at once. */
+/** Milliseconds. On a connection that the server has closed, a statement fails within this time. */
 const SOON_MS = 500
 
 /**
  * Deletes the rows of `sql` (`delete from ... where ...`) in batches, so that no statement holds many locks for long.
- * Returns how many. `onBatch` gets the number of each batch, and may throw to stop the work.
+ * Returns the number of deleted rows. `onBatch` gets the number of each batch, and may throw to stop the work.
  */
 export async function deleteInBatches(
   sql: string,
@@ -103,8 +103,8 @@ async function send<T extends RowDataPacket[] | ResultSetHeader>(sql: string, va
   try {
     return await onPool<T>(sql, values)
   } catch (error) {
-    // The server may have closed an idle connection of the pool. A read is safe to repeat, but a server that has let it
-    // wait would do so again.
+    // The server may have closed an idle connection of the pool. A read is safe to repeat, but a server that has made
+    // it wait would do so again.
     const waited = performance.now() - started > SOON_MS
     if (waited || !isDatabaseAway(error) || !/^\s*select/i.test(sql)) throw translate(error)
   }
@@ -121,14 +121,16 @@ async function send<T extends RowDataPacket[] | ResultSetHeader>(sql: string, va
  */
 function connectionOf({ connection, finished }: Held): Executor {
   if (finished)
-    throw new Error('a statement came after the end of its transaction: await everything that starts inside transact')
+    throw new Error(
+      'a statement was sent after the end of its transaction: await everything that starts inside transact'
+    )
   return connection
 }
 
-/** A date that the database cannot hold would become 0000-00-00, which no row could be read with again. */
+/** A date that the database cannot store would become 0000-00-00, and its row could not be read again. */
 function requireStorable(values: readonly Value[]): void {
   for (const value of values) {
-    if (value instanceof Date && !isShowable(value)) throw new RangeError('a date lies outside of the years 1 to 9999')
+    if (value instanceof Date && !isShowable(value)) throw new RangeError('a date is outside of the years 1 to 9999')
   }
 }
 
@@ -146,18 +148,18 @@ function on<T extends RowDataPacket[] | ResultSetHeader>(
 
 const fairPool = new FairPool()
 
-/** Runs a statement on a connection of the pool. The limit of its time includes the wait for the connection. */
+/** Runs a statement on a connection of the pool. Its time limit includes the wait for the connection. */
 function onPool<T extends RowDataPacket[] | ResultSetHeader>(sql: string, values: readonly Value[]): Promise<T> {
   return new Promise((resolve, reject) => {
     let late = false
     let connection: PoolConnection | undefined
     let release = fairPool.tryAcquire()
-    // What had to wait for others of its client is late because of them, even when its turn has come.
+    // A statement that had to wait for others of its client is late because of them, even after its turn has come.
     const waits = release === undefined
     const began = performance.now()
     const clock = statementClock(() => {
       late = true
-      // The answer may still come, and must not be taken for that of another statement.
+      // The answer may still arrive, and must not be taken for the answer to another statement.
       connection?.destroy()
       release?.()
       reject(waits ? turnDidNotCome(began) : new StatementTimeout())

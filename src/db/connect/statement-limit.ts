@@ -1,8 +1,8 @@
-// A limit for the time of every statement: a database that hangs keeps its connections open and says nothing.
+// Limits the time of every statement: a database that hangs keeps its connections open and sends nothing.
 import type { Connection } from 'mysql2'
 import { config } from '../../config.js'
 
-/** A statement that got no answer in time. Whether a write was made is not known. */
+/** A statement that got no answer in time. It is unknown whether a write took place. */
 export class StatementTimeout extends Error {
   readonly code = 'STATEMENT_TIMEOUT'
 
@@ -16,12 +16,14 @@ const GRACE_MS = 300
 
 let shortened: number | undefined
 
-/** Sets the limit of this process, in seconds: requests get `database.timeout`, all else `database.long_timeout`. */
+/**
+ * Sets the limit of this process, in seconds: requests get `database.timeout`, everything else `database.long_timeout`.
+ */
 export function limitStatements(seconds: number): void {
   shortened = seconds
 }
 
-/** Returns the seconds that a statement of this process may take. */
+/** Returns the time limit for a statement of this process, in seconds. */
 export const statementLimit = (): number => shortened ?? config().database.long_timeout
 
 /** Returns the milliseconds after which we no longer wait for a statement. */
@@ -59,13 +61,13 @@ function limited(connection: Connection, callback: Callback): Callback {
   }
 }
 
-/** Returns the settings of a session, so that a server which does not hang ends the statement and its locks by itself. */
+/** Returns the settings of a session, so that a server that does not hang ends the statement and its locks itself. */
 export function sessionLimits(): readonly string[] {
   const seconds = statementLimit()
   const lockWait = Math.max(1, Math.min(10, Math.floor(seconds) - 1))
   return [
     `set session innodb_lock_wait_timeout = ${lockWait}`,
-    // MariaDB has the first, MySQL the second: the other one fails.
+    // MariaDB has the first setting, MySQL the second: the other one fails.
     `set session max_statement_time = ${seconds}`,
     `set session max_execution_time = ${Math.trunc(seconds * 1000)}`
   ]

@@ -21,8 +21,9 @@ export async function transact<T>(fn: () => Promise<T>): Promise<T> {
 }
 
 /**
- * Runs one statement, which is a transaction of its own, and runs it again after a deadlock or a lock timeout. Not for use inside of
- * `transact`, whose whole transaction is over then. Throws Unavailable when the database cannot be reached.
+ * Runs one statement, which is a separate transaction, and runs it again after a deadlock or a lock timeout. Do not use
+ * it inside `transact`, where such an error ends the whole transaction. Throws Unavailable when the database cannot be
+ * reached.
  */
 export async function retried<T>(statement: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
@@ -35,7 +36,7 @@ export async function retried<T>(statement: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Calls `fn` after the current transaction has committed, or at once when there is no transaction. */
+/** Calls `fn` after the current transaction has committed, or immediately when there is no transaction. */
 export function afterCommit(fn: () => void): void {
   const scope = scopes.getStore()
   if (scope?.transaction) scope.afterCommit.push(fn)
@@ -52,7 +53,7 @@ async function onShare<T>(fn: () => Promise<T>): Promise<T> {
 }
 
 async function once<T>(fn: () => Promise<T>): Promise<T> {
-  // Loaded by the first transaction: commands that only read do without it.
+  // The first transaction loads it: commands that only read do not need it.
   sequelize ??= (await import('./sequelize.js')).sequelize
   const transaction = await sequelize().transaction()
   const scope: Scope = { transaction, afterCommit: [] }

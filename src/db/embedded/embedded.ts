@@ -1,5 +1,5 @@
-// A private MariaDB in HOME/mysql, on a unix socket without network. The database process itself holds a kernel lock
-// (flock), so the lock exists exactly as long as the process that uses the data.
+// A private MariaDB in HOME/mysql, on a unix socket, without a network port. The database process itself holds a kernel
+// lock (flock), so the lock exists exactly as long as the process that uses the data.
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { closeSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { createConnection } from 'node:net'
@@ -26,9 +26,9 @@ export const databaseSocket = () => socketPath('mysql.sock')
 const noteFile = () => join(config().home, 'run/database.json')
 
 /**
- * Starts the home's database, and makes it first when there is none. Resolves when the database accepts connections.
- * Waits up to 20 s for a database that another process is about to stop. `transient` marks a database that lives for
- * one command. `fullBelow` are the free bytes below which the disk counts as full.
+ * Starts the database of the home, and creates it first when it does not exist. Resolves when the database accepts
+ * connections. Waits up to 20 s for a database that another process is about to stop. `transient` marks a database that
+ * lives for one command. `fullBelow` is the number of free bytes below which the disk counts as full.
  */
 export async function startEmbedded(
   options: { transient?: boolean; fullBelow?: number } = {}
@@ -84,11 +84,11 @@ function launch(tables: string): Launched {
 }
 
 /**
- * Tells whether the home's database accepts connections now, which process started it, and whether it lives for one
- * command only.
+ * Returns whether the database of the home accepts connections now, which process started it, and whether it lives for
+ * one command only.
  */
 export async function embeddedState(): Promise<{ up: boolean; transient: boolean; owner: number | null }> {
-  // Without data there is no socket, and asking for its path may make a folder.
+  // Without data there is no socket, and `databaseSocket` may create a folder.
   const up = existsSync(dataFolder()) && (await greeting()) === 'greets'
   try {
     const note = JSON.parse(readFileSync(noteFile(), 'utf8')) as { owner: number; transient: boolean }
@@ -161,33 +161,33 @@ function requireServer(): void {
   try {
     execFileSync('mariadbd', ['--no-defaults', '--version'], { stdio: 'ignore' })
   } catch {
-    throw new Misconfigured(`mariadbd does not run: ${REMEDY}`)
+    throw new Misconfigured(`mariadbd cannot be started: ${REMEDY}`)
   }
 }
 
 const MIB = 2 ** 20
 const LEAST_CACHE = 64 * MIB
 const MOST_CACHE = 512 * MIB
-/** The part of the machine's memory. */
+/** The share of the machine's memory. */
 const CACHE_PART = 1 / 32
 
 /**
- * Returns the memory for tables, in bytes. The database takes it as it reads tables, so a small appliance stays small. With a
- * million builds and 64 MiB, most lists waited for the disk.
+ * Returns the memory for caching tables, in bytes. The database takes it as it reads tables, so a small appliance stays
+ * small. With a million builds and 64 MiB, most lists waited for the disk.
  */
 export function cacheSize(memory = memoryOfMachine()): number {
   const wanted = Math.min(Math.max(memory * CACHE_PART, LEAST_CACHE), MOST_CACHE)
   return config().database.cache ?? Math.floor(wanted / MIB) * MIB
 }
 
-/** Returns the memory of this machine, or of the container that this process runs in. */
+/** Returns the memory of this machine, or of the container in which this process runs. */
 function memoryOfMachine(): number {
   // Without a container this is 0, or more than any machine has.
   const limit = process.constrainedMemory()
   return limit > 0 ? Math.min(limit, totalmem()) : totalmem()
 }
 
-/** Returns the command line of the server. It has the size for an appliance: 57 MB resident when idle. */
+/** Returns the command line of the server. It is sized for an appliance: 57 MB resident when idle. */
 const server = (tables: string) => [
   'mariadbd',
   ...commonOptions(dataFolder(), tables),
@@ -212,8 +212,9 @@ const server = (tables: string) => [
   '--query-cache-size=0',
   '--query-cache-type=0',
   '--max-connections=120',
-  // A few threads serve all connections: one that ends a statement takes the next one of another connection, where each connection
-  // had a thread of its own to wake. Lists take it 3 to 17 % less processor. A statement that takes long gets a thread more after 20 ms.
+  // A few threads serve all connections: a thread that ends a statement takes the next one of another connection.
+  // Otherwise each connection has a separate thread that must be woken. Lists take 3 to 17 % less processor time. A
+  // slow statement gets an additional thread after 20 ms.
   '--thread-handling=pool-of-threads',
   '--thread-pool-stall-limit=20',
   '--max-allowed-packet=64M',

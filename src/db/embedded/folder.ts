@@ -1,5 +1,5 @@
-// The data folder of the private MariaDB. MariaDB's own bootstrap makes it, because the package mariadb-server-core has
-// no other way.
+// The data folder of the private MariaDB. MariaDB's own bootstrap creates it, because the package mariadb-server-core
+// has no other way.
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { closeSync, existsSync, mkdirSync, openSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
@@ -28,9 +28,9 @@ export const dataFolder = () => join(config().home, 'mysql')
 export const openLog = () => openSync(join(config().home, 'run/mysql.log'), 'a', 0o600)
 
 /**
- * Makes the data folder. It builds the folder beside its place and renames it, so that nobody takes a half-made folder
- * for a database. When two processes do this at the same time, the second one finds the folder of the first and uses
- * it.
+ * Creates the data folder. It builds the folder at a temporary path and renames it, so that nobody uses a half-finished
+ * folder as a database. When two processes do this at the same time, the second one finds the folder of the first and
+ * uses it.
  */
 export function makeDataFolder(): void {
   removeDrafts()
@@ -70,7 +70,7 @@ function fillDataFolder(folder: string, tmp: string): void {
   try {
     execFileSync('mariadbd', [...commonOptions(folder, tmp), '--bootstrap'], { input, stdio: ['pipe', 'ignore', log] })
   } catch {
-    throw new Misconfigured(`the database could not be made: see ${config().home}/run/mysql.log`)
+    throw new Misconfigured(`the database could not be created: see ${config().home}/run/mysql.log`)
   } finally {
     closeSync(log)
   }
@@ -91,11 +91,11 @@ function ownAccount(): string {
   ].join('\n')
 }
 
-/** Returns the options of every start, also of the bootstrap. */
+/** Returns the options of every start, including the bootstrap. */
 export const commonOptions = (folder: string, tmp: string) => [
   '--no-defaults',
   `--datadir=${folder}`,
-  // Each server has its own folder: a server that starts deletes all temporary tables in it, also those of another
+  // Each server has its own folder: a server that starts deletes all temporary tables in it, including those of another
   // server.
   `--tmpdir=${tmp}`,
   '--skip-networking',

@@ -1,6 +1,7 @@
-// Where the private database makes its temporary tables. Lists of projects and users need such tables, though small ones, and
-// none can be made on a full disk: then nobody could read what is there. So the server gets a link, which it follows anew for
-// each table. It leads to HOME/tmp, and into memory while the disk of the home is full.
+// Decides where the private database creates its temporary tables. Lists of projects and users need such tables, though
+// small ones, and a full disk has no room for them: then nobody could read existing data. Therefore the server gets a
+// symbolic link, which it resolves again for each table. The link points to HOME/tmp, and to memory while the disk of
+// the home is full.
 import { readlinkSync, renameSync, rmSync, statfsSync, symlinkSync } from 'node:fs'
 import { statfs } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -12,18 +13,21 @@ const TMPFS = 0x01021994
 const ON_DISK = '../tmp'
 const LOOK_MS = 1000
 const MIB = 2 ** 20
-/** Less room than this is a full disk, and `ENOUGH` is room again: what the server writes within a second fits between. */
+/**
+ * The disk counts as full below LOW free bytes, and as free again from ENOUGH. The difference is more than the server
+ * writes within a second.
+ */
 const LOW = 64 * MIB
 const ENOUGH = 128 * MIB
 
 export interface TemporaryTables {
   /** The folder for the server. */
   readonly folder: string
-  /** Call it when the server has ended. */
+  /** Call this when the server has ended. */
   end(): void
 }
 
-/** Keeps the link right until `end` is called. Below `low` bytes of room the disk counts as full. */
+/** Keeps the link up to date until `end` is called. Below `low` free bytes, the disk counts as full. */
 export async function keepTemporaryTables(low = LOW): Promise<TemporaryTables> {
   const disk = join(config().home, 'tmp')
   const link = join(config().home, 'run/tables')
@@ -32,14 +36,14 @@ export async function keepTemporaryTables(low = LOW): Promise<TemporaryTables> {
   const look = async () => {
     const { bavail, bsize } = await statfs(disk)
     full = memory !== undefined && bavail * bsize < (full ? Math.max(low, ENOUGH) : low)
-    // It may be gone: another process that waited for this database has removed it.
+    // The folder may be gone: another process that waited for this database may have removed it.
     if (full && memory) makePrivate(memory)
     lead(link, full && memory ? memory : ON_DISK)
   }
   try {
     await look()
   } catch {
-    // Not even a link can be made.
+    // Not even a link can be created.
     return { folder: disk, end: () => undefined }
   }
   const timer = setInterval(() => void look().catch(() => undefined), LOOK_MS).unref()
@@ -52,7 +56,7 @@ export async function keepTemporaryTables(low = LOW): Promise<TemporaryTables> {
   }
 }
 
-/** The home's folder in memory; undefined on a machine whose shared memory is no file system in memory. */
+/** Returns the home's folder in memory, or undefined on a machine whose shared memory is not in memory. */
 function inMemory(): string | undefined {
   try {
     return statfsSync(MEMORY).type === TMPFS ? outsideFolder(MEMORY) : undefined
@@ -63,7 +67,7 @@ function inMemory(): string | undefined {
 
 function lead(link: string, to: string): void {
   if (leadsTo(link) === to) return
-  // A full disk has room for a link, as its path lies in its inode.
+  // A full disk has room for a link, because its path is stored in the inode.
   const draft = `${link}.${process.pid}`
   rmSync(draft, { force: true })
   symlinkSync(to, draft)

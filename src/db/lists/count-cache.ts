@@ -1,6 +1,7 @@
-// The totals of long lists. A count of 50k rows takes 6 ms, a page of 20 takes 0.1 ms. So totals from 1,000 on are kept, as
-// long as nothing has changed that the audit knows: memberships, visibility, projects, groups, users and settings. What it
-// does not know, such as a new build, a kept total shows after at most 5 seconds. Small totals are counted at every call.
+// Caches the totals of long lists. A count of 50k rows takes 6 ms, a page of 20 takes 0.1 ms. Therefore totals from
+// 1,000 on are cached until something changes that the audit records: memberships, visibility, projects, groups, users
+// and settings. Other changes, such as a new build, appear in a cached total after at most 5 seconds. Small totals are
+// counted at every call.
 import { LRUCache } from 'lru-cache'
 import { forgetWithPool } from '../connect/connection.js'
 import { written } from '../connect/scope.js'
@@ -8,12 +9,12 @@ import { row, type Value } from '../connect/sql.js'
 import { afterCommit } from '../connect/transact.js'
 
 const LARGE = 1000
-/** For so long, this process does not ask again whether another one has changed something. */
+/** Milliseconds for which this process does not check again whether another process has changed something. */
 const FRESH_MS = 50
 
 interface Total {
   readonly total: number
-  /** The last change that was there before the count; undefined when nobody had looked. */
+  /** The last change before the count; undefined when nobody has read it. */
   readonly change?: string
 }
 
@@ -26,10 +27,10 @@ interface Count {
   readonly written: number
 }
 
-/** The keys of totals that were large, and the counts that run. */
+/** The keys of totals that were large, and the running counts. */
 const large = new LRUCache<string, true>({ max: 500 })
 const counting = new Map<string, Count>()
-/** A count that runs for so long counts many rows, also when nobody has counted them before. */
+/** Milliseconds after which a running count is known to count many rows, even when nobody has counted them before. */
 const LONG_MS = 200
 let looked: { readonly at: number; readonly change: Promise<string> } | undefined
 
@@ -39,14 +40,14 @@ forgetWithPool(() => {
 })
 
 /**
- * Returns the number of rows that `sql` (`select count(*) as total ...`) counts. A total from 1,000 on may be 50 ms behind a
- * change that another process makes. Requests that want the same large total at once share one count: sixteen counts of a
+ * Returns the number of rows that `sql` (`select count(*) as total ...`) counts. A total from 1,000 on may be 50 ms
+ * behind a change by another process. Concurrent requests for the same large total share one count: sixteen counts of a
  * million rows each took longer than a statement may.
  */
 export async function countTotal(sql: string, values: readonly Value[]): Promise<number> {
   const key = `${sql}\n${JSON.stringify(values)}`
   const known = kept.get(key)
-  // Before the count, so that a change between the two only costs another count.
+  // Read before the count, so that a change between the two only causes another count.
   const change = known || large.has(key) ? await lastChange() : undefined
   if (known && known.change === change) return known.total
   const running = counting.get(key)
@@ -74,7 +75,7 @@ async function count(sql: string, values: readonly Value[]): Promise<number> {
   return Number(found?.total ?? 0)
 }
 
-/** Lets the totals of this process be counted again, when the current transaction has committed. */
+/** Drops the totals of this process after the current transaction has committed, so that they are counted again. */
 export const recountTotals = (): void => afterCommit(forgetTotals)
 
 function forgetTotals(): void {
@@ -83,7 +84,7 @@ function forgetTotals(): void {
   counting.clear()
 }
 
-/** The last change that the audit knows. It may be 50 ms old for the changes of other processes. */
+/** Returns the last change that the audit recorded. Changes of other processes may be up to 50 ms newer. */
 export function lastChange(): Promise<string> {
   const now = performance.now()
   if (looked && now - looked.at < FRESH_MS) return looked.change
@@ -96,8 +97,8 @@ export function lastChange(): Promise<string> {
 }
 
 /**
- * A row of the audit gets its id before it is committed, so a later id can be seen first: the number of the last 100 ids tells
- * when the earlier one comes.
+ * A row of the audit gets its id before it is committed, so a later id may become visible first. The number of rows
+ * among the last 100 ids shows when the earlier row becomes visible.
  */
 async function readChange(): Promise<string> {
   const found = await row<{ last: number | null; seen: number }>(

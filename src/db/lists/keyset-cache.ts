@@ -1,6 +1,7 @@
-// Places in long lists: which row has how many rows before it. The database can only count up to a page that lies far from
-// both ends of its list: 90 ms for the middle of a million. Whoever has read such a page knows the places of its rows, and a
-// page near a known place begins there. Places live in the memory of this process, and only as long as they are right.
+// Caches places in long lists: the number of rows before a certain row. To reach a page that is far from both ends of
+// its list, the database can only count: 90 ms for the middle of a million. After such a page has been read, the places
+// of its rows are known, and a page near a known place begins there. Places are kept in the memory of this process, and
+// only while they are correct.
 import { LRUCache } from 'lru-cache'
 import { Limiter } from '../../lib/limiter.js'
 import { forgetWithPool } from '../connect/connection.js'
@@ -8,14 +9,14 @@ import type { Value } from '../connect/sql.js'
 import { afterCommit } from '../connect/transact.js'
 import { lastChange } from './count-cache.js'
 
-/** A row of a list that is in the order of a time and the id. */
+/** A row of a list that is sorted by a time and the id. */
 export interface Placed {
   readonly at: Date
   readonly id: number
 }
 
 export interface Place extends Placed {
-  /** How many rows stand before it. */
+  /** The number of rows before it. */
   readonly rank: number
 }
 
@@ -26,22 +27,34 @@ interface Keeping {
   readonly steady: boolean
 }
 
-/** Between two known places. An index passes so many entries in less than 0.1 ms. */
+/** The minimum number of rows between two known places. An index passes this many entries in less than 0.1 ms. */
 const SPACING = 200
-/** Of one list; when there are more, every second one goes. With the number of lists it bounds the memory to some 10 MB. */
+/**
+ * The maximum number of places of one list; beyond it, every second place is dropped. Together with the number of
+ * lists, this limits the memory to about 10 MB.
+ */
 const MOST = 2000
 const LISTS = 50
-/** The version of a steady list follows every change; the limit bounds what a row from outside, such as a restored one, does. */
+/**
+ * Milliseconds. The version of a steady list follows every change. This limits the effect of rows that were changed in
+ * another way, such as by a restore.
+ */
 const STEADY_MS = 60_000
-/** The version of others does not follow the changes of other processes. As totals, they may be this old. */
+/**
+ * Milliseconds. The version of other lists does not follow the changes of other processes. Like totals, they may be
+ * this old.
+ */
 const OTHER_MS = 5000
-/** Younger rows of a steady list may still get rows before them: of a slow transaction, or of a server whose clock is behind. */
+/**
+ * Milliseconds. Rows may still be inserted before younger rows of a steady list: by a slow transaction, or by a server
+ * whose clock is behind.
+ */
 const SETTLED_MS = 300_000
 
 const lists = new LRUCache<string, Places>({ max: LISTS })
 forgetWithPool(() => lists.clear())
 
-/** The known places of a list, in the order of their ranks. */
+/** The known places of a list, ordered by rank. */
 export class Places {
   #places: Place[] = []
   #spacing = SPACING
@@ -59,7 +72,7 @@ export class Places {
     return Date.now() > this.#until
   }
 
-  /** The nearest places up to the first rank of a page, and from its last rank on. */
+  /** Returns the nearest places at or before the first rank of a page, and at or after its last rank. */
   around(first: number, last: number): { readonly before: Place | undefined; readonly after: Place | undefined } {
     return { before: this.#places[this.#firstFrom(first + 1) - 1], after: this.#places[this.#firstFrom(last)] }
   }
@@ -74,7 +87,7 @@ export class Places {
     this.#spacing *= 2
   }
 
-  /** Runs what takes long after all others that do. */
+  /** Runs slow work after all other slow work of this list. */
   inTurn<T>(work: () => Promise<T>): Promise<T> {
     return this.#turns.run({}, work)
   }
@@ -90,7 +103,7 @@ export class Places {
   }
 }
 
-/** Returns the places of a list. What was known of an earlier version is forgotten. */
+/** Returns the places of a list. Places of an earlier version are dropped. */
 export function placesOf({ key, version, steady }: Keeping): Places {
   const known = lists.get(key)
   if (known && known.version === version && !known.isOver) return known
@@ -99,21 +112,21 @@ export function placesOf({ key, version, steady }: Keeping): Places {
   return places
 }
 
-/** What the lists are of whose rows no kept number follows. */
+/** The kinds of records whose lists have no stored version number. */
 export type Moving = 'Issue' | 'MergeRequest' | 'Todo'
 
 const moves = new Map<Moving, number>()
 
-/** Tells that a row of a list came, went, or has changed. Call it in the transaction of the change. */
+/** Declares that a row of a list was added, removed or changed. Call it in the transaction of the change. */
 export const moved = (kind: Moving): void => afterCommit(() => void moves.set(kind, (moves.get(kind) ?? 0) + 1))
 
 /**
- * The version of lists that no kept number follows: it changes with each change of a row by this process, and with those
- * that the audit knows, which say who may see what.
+ * Returns the version of lists without a stored version number. It changes with each change of a row by this process,
+ * and with each change that the audit records, because those decide who may see what.
  */
 export const versionOf = async (kind: Moving): Promise<string> => `${moves.get(kind) ?? 0} ${await lastChange()}`
 
-/** The condition that a row stands at a place or beyond it, in a direction. */
+/** Returns the condition that a row is at a place or after it, in a direction. */
 export function fromPlace(column: string, id: string, direction: 'asc' | 'desc', place: Placed) {
   const sign = direction === 'asc' ? '>' : '<'
   const values: Value[] = [place.at, place.at, place.id]

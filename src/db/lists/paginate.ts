@@ -23,7 +23,7 @@ export interface Page<T> {
   readonly perPage: number
 }
 
-/** Rows that a list of everything reads at once. */
+/** The number of rows that a list of everything reads at once. */
 export const PART = 500
 
 const DEFAULT = 20
@@ -32,7 +32,7 @@ const MAXIMUM = 100
 const DEEPEST = 10_000_000
 
 /**
- * Returns the part of a list that a request asks for. A page below 1 means page 1, and per_page 0 means the default.
+ * Returns the part of a list that a request selects. A page below 1 means page 1, and per_page 0 means the default.
  * Throws BadParameters when per_page is negative.
  */
 export function window({ page = 1, per_page: perPage = DEFAULT }: PageRequest): Window {
@@ -43,22 +43,22 @@ export function window({ page = 1, per_page: perPage = DEFAULT }: PageRequest): 
   return { page: at, perPage: size, sql: `limit ${size} offset ${offset}` }
 }
 
-/** From this offset on, a page may be read from elsewhere than the beginning. An index passes 1,000 entries in 0.3 ms. */
+/** From this offset on, a page may be read from another row than the first. An index passes 1,000 entries in 0.3 ms. */
 const FAR = 1000
-/** The same for a list whose places are kept: those cost nothing. */
+/** The same for a list whose places are cached: those cost nothing. */
 const FAR_FROM_PLACES = 200
 
 export type Direction = 'asc' | 'desc'
 
-/** How to read a page: the order of its statement, and its `limit N offset M`. */
+/** How to read a page: the direction of its statement, and its `limit N offset M`. */
 export interface Reading {
   readonly direction: Direction
   readonly sql: string
 }
 
-/** How to read a page of a list whose places are kept. */
+/** How to read a page of a list whose places are cached. */
 export interface PlacedReading extends Reading {
-  /** The rows that are read or passed: a list that is put together takes so many of each part. */
+  /** The number of rows that are read or passed: a list that is combined from parts takes this many of each part. */
   readonly until: number
   /** The place at which the statement begins. */
   readonly from?: Place
@@ -67,10 +67,10 @@ export interface PlacedReading extends Reading {
 const opposite = (direction: Direction): Direction => (direction === 'asc' ? 'desc' : 'asc')
 
 /**
- * Returns how to read a page. One in the second half is read from the end, against the order of the list, so that the last page
- * of 100,000 rows costs what the first one costs; only far pages wait for the total, which is kept in most cases. The total must
- * follow every change of the list, as one of countTotal does for what the audit knows: otherwise rows would be missing between
- * a page of the first half and one of the second.
+ * Returns how to read a page. A page in the second half is read from the end, against the order of the list, so that
+ * the last page of 100,000 rows costs as much as the first one. Only far pages wait for the total, which is usually
+ * cached. The total must follow every change of the list, as one of countTotal does for changes that the audit records:
+ * otherwise rows would be missing between a page of the first half and one of the second.
  */
 export async function readingOf(
   { page, perPage, sql }: Window,
@@ -99,14 +99,14 @@ export async function pageOf<T>(
   return { items: reading.direction === direction ? items : items.reverse(), total, page, perPage }
 }
 
-/** What is kept of a list: one statement gives both. */
+/** The stored numbers of a list: one statement returns both. */
 interface Counts {
   readonly total: number
   readonly version: string
 }
 
 interface PlacedList<T, Found> {
-  /** Names the list: its statement with the values, and its order. */
+  /** Identifies the list: its statement with the values, and its order. */
   readonly key: string
   readonly direction: Direction
   readonly read: (reading: PlacedReading) => Promise<Found>
@@ -114,31 +114,32 @@ interface PlacedList<T, Found> {
 }
 
 /**
- * A list whose exact total and version are kept. A change of its rows or of their order changes the version, but a new row
- * does not when it is the youngest: ranks are counted from the oldest row, so that no other has another rank then.
+ * A list whose exact total and version are stored. A change of its rows or of their order changes the version. A new
+ * row does not change it when it is the youngest: ranks are counted from the oldest row, so the ranks of all other rows
+ * stay the same.
  */
 export interface SteadyList<T> extends PlacedList<T, SteadyItems<T>> {
   readonly counts: Counts
 }
 
-/** The rows of a page, and what the same statement has read of the kept numbers; undefined without any row. */
+/** The rows of a page, and the stored numbers as the same statement has read them; undefined without any row. */
 interface SteadyItems<T> {
   readonly items: readonly T[]
   readonly counts: Counts | undefined
 }
 
-/** Any other list. Its version may not know of the changes of other processes: see versionOf. */
+/** Any other list. Its version may not follow the changes of other processes: see versionOf. */
 export interface MovingList<T> extends PlacedList<T, T[]> {
   readonly count: Promise<number>
   readonly version: () => Promise<string>
 }
 
-/** Tells whether a page is so far that known places help; the beginning is near enough for others. */
+/** Returns whether a page is so far from the beginning that known places help. */
 export const isFar = (part: Window): boolean => offsetOf(part) >= FAR_FROM_PLACES
 
 /**
- * Reads a page and the total of a list. A far page is read from the nearest row whose rank is known, so that whoever reads all
- * pages of a list passes each row once. Without one it is read from the nearer end.
+ * Reads a page and the total of a list. A far page is read from the nearest row whose rank is known, so that a client
+ * that reads all pages of a list passes each row once. Without such a row, the page is read from the nearer end.
  */
 export async function pageOfSteady<T>(part: Window, list: SteadyList<T>): Promise<Page<T>> {
   const { page, perPage } = part
@@ -152,7 +153,7 @@ export async function pageOfSteady<T>(part: Window, list: SteadyList<T>): Promis
   const ascending = await byTheNearest(places, 'asc', { first, size, total }, async way => {
     const { items, counts } = await read(way)
     const found = way.direction === 'asc' ? items : items.toReversed()
-    // Rows that have come since the total was read moved the ranks that are counted from the young end.
+    // Rows that were added since the total was read have shifted the ranks that are counted from the young end.
     const moved = way.from || way.direction === 'asc' ? 0 : (counts?.total ?? 0) - total
     if (counts?.version === version) keep(places, found.map(placed), { first: first + moved, size })
     return found
@@ -160,7 +161,7 @@ export async function pageOfSteady<T>(part: Window, list: SteadyList<T>): Promis
   return { items: direction === 'asc' ? ascending : ascending.toReversed(), total, page, perPage }
 }
 
-/** The same for a list whose total is not exact at each moment: its ranks are counted from its beginning. */
+/** Does the same for a list whose total is not always exact: its ranks are counted from its beginning. */
 export async function pageOfMoving<T>(part: Window, list: MovingList<T>): Promise<Page<T>> {
   const { page, perPage } = part
   const [items, total] = await Promise.all([itemsOfMoving(part, list), list.count])
@@ -185,7 +186,10 @@ interface Part {
   readonly size: number
 }
 
-/** Who passes more rows does it alone: those who wait then find places, where sixteen at once took longer than a statement may. */
+/**
+ * Reads that pass more rows run one at a time: the next ones then find places. Sixteen of them at once took longer than
+ * a statement may.
+ */
 const PASSED_AT_ONCE = 10_000
 
 function byTheNearest<T>(
@@ -198,7 +202,7 @@ function byTheNearest<T>(
   return way.until - part.size <= PASSED_AT_ONCE ? read(way) : places.inTurn(() => read(nearest(places, forward, part)))
 }
 
-/** The way to a part of a list that passes the fewest rows. */
+/** Returns the way to read a part of a list that passes the fewest rows. */
 function nearest(
   places: Places,
   forward: Direction,
@@ -215,7 +219,7 @@ function nearest(
   return { ...way, sql: `limit ${size} offset ${passes}`, until: passes + size }
 }
 
-/** Keeps the places of both ends of a page. When a row is missing, the others may have other ranks. */
+/** Keeps the places of both ends of a page. When a row is missing, the other rows may have other ranks. */
 function keep(places: Places, rows: readonly Placed[], { first, size }: Part): void {
   if (rows.length !== size) return
   for (const index of [0, size - 1]) {

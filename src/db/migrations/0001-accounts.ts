@@ -40,7 +40,7 @@ export const accounts: Migration = {
       unique key identities_provider (provider, extern_uid),
       key identities_user (user_id)
     )`,
-    // One table for all that authenticates a call, so that one lookup by hash finds it, whatever its kind.
+    // One table for all credentials of a call, so that one lookup by hash finds a token of any kind.
     `create table if not exists access_tokens (
       id int unsigned not null auto_increment primary key,
       token_hash binary(32) not null,

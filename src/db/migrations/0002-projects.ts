@@ -77,7 +77,7 @@ export const projects: Migration = {
       unique key members_source (source_type, source_id, user_id),
       key members_user (user_id, source_type, access_level, source_id)
     )`,
-    // The one road of ref changes: a row is written before git is asked, and settled with the effects afterwards.
+    // Every change of a ref: the row is written before git is called, and settled together with the effects afterwards.
     `create table if not exists ref_changes (
       id bigint unsigned not null auto_increment primary key,
       project_id int unsigned not null,

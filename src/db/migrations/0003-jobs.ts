@@ -3,7 +3,8 @@ import type { Migration } from './migration.js'
 export const jobs: Migration = {
   name: '0003-jobs',
   up: [
-    // The index is the claim's ORDER BY: with (queue, state, run_at) the sort locks every row, 134 jobs/s against 10k/s.
+    // The index has the order of the claim's ORDER BY: with (queue, state, run_at) the sort locks every row, 134 jobs/s
+    // instead of 10k/s.
     `create table if not exists jobs (
       id bigint unsigned not null auto_increment primary key,
       queue varchar(32) character set ascii not null,
@@ -38,7 +39,7 @@ export const jobs: Migration = {
       lease_until datetime(3) not null,
       key job_processes_lease (lease_until)
     )`,
-    // What processes that are gone have done.
+    // The totals of processes that have ended.
     `create table if not exists job_totals (
       name varchar(16) character set ascii not null primary key,
       value bigint unsigned not null

@@ -19,7 +19,7 @@ export const hooks: Migration = {
       created_at datetime(3) not null,
       updated_at datetime(3) not null
     )`,
-    // The log of deliveries. The pair of hook and event is unique: an event that is told twice is delivered once.
+    // The log of deliveries. The pair of hook and event is unique: an event that is published twice is delivered once.
     `create table if not exists hook_deliveries (
       id bigint unsigned not null auto_increment primary key,
       hook_id int unsigned not null,

@@ -14,7 +14,7 @@ export const administration: Migration = {
       unique key ssh_keys_fingerprint (fingerprint),
       key ssh_keys_user (user_id, id)
     )`,
-    // Addresses beside a user's primary one, which stays in the row of the user.
+    // The other addresses of a user. The primary address stays in the row of the user.
     `create table if not exists emails (
       id int unsigned not null auto_increment primary key,
       user_id int unsigned not null,
@@ -23,14 +23,14 @@ export const administration: Migration = {
       unique key emails_email (email),
       key emails_user (user_id, id)
     )`,
-    // One row. What nobody has changed is not in its JSON: defaults belong to the program and may move with it.
+    // One row. Its JSON contains only changed settings: defaults belong to the program and may change with it.
     `create table if not exists application_settings (
       id int unsigned not null primary key,
       changed mediumtext not null,
       created_at datetime(3) not null,
       updated_at datetime(3) not null
     )`,
-    // There from the start: a change locks it, so that two at once lose nothing of each other.
+    // The row exists from the start: a change locks it, so that two concurrent changes do not overwrite each other.
     `insert ignore into application_settings (id, changed, created_at, updated_at)
       values (1, '{}', utc_timestamp(3), utc_timestamp(3))`,
     `create table if not exists broadcast_messages (
@@ -44,7 +44,7 @@ export const administration: Migration = {
       updated_at datetime(3) not null,
       key broadcast_messages_ends (ends_at)
     )`,
-    // Names beside the ids: the record of a change outlives who made it and what it was made to.
+    // Names as well as ids: the record of a change outlives its author and its target.
     `create table if not exists audit_events (
       id bigint unsigned not null auto_increment primary key,
       created_at datetime(3) not null,
@@ -79,28 +79,28 @@ export const administration: Migration = {
       key maintenance_runs_task (task, id),
       key maintenance_runs_started (started_at)
     )`,
-    // Who runs a task. A lease, as its holder may be killed: it is renewed while the task runs.
+    // The process that runs a task. It holds a lease, because it may be killed, and renews it while the task runs.
     `create table if not exists maintenance_locks (
       task varchar(64) character set ascii not null primary key,
       holder varchar(64) character set ascii not null,
       lease_until datetime(3) not null
     )`,
-    // When a repository was last looked at and repacked: those that have waited longest come first.
+    // When a repository was last checked and repacked: the ones that have waited longest come first.
     `create table if not exists repository_upkeeps (
       project_id int unsigned not null primary key,
       looked_at datetime(3) not null,
       repacked_at datetime(3) null,
       key repository_upkeeps_looked (looked_at)
     )`,
-    // Projects whose rows are gone, until their builds and files are gone too.
+    // Projects whose rows are deleted, until their builds and files are deleted as well.
     `create table if not exists project_removals (
       project_id int unsigned not null primary key,
       storage varchar(64) character set ascii not null,
       path_with_namespace varchar(512) not null,
       created_at datetime(3) not null
     )`,
-    // What every queue did in each minute: rates and sparklines. A process writes its own row again with its heartbeats,
-    // in whole, so that a write whose answer was lost can be repeated.
+    // The counts of every queue for each minute, for rates and sparklines. With its heartbeats, a process writes its
+    // own whole row again, so that a write whose answer was lost can be repeated.
     `create table if not exists queue_minutes (
       minute datetime not null,
       queue varchar(32) character set ascii not null,
@@ -109,7 +109,8 @@ export const administration: Migration = {
       failed bigint unsigned not null default 0,
       primary key (minute, queue, process_id)
     )`,
-    // When a job that is still there failed last. Beside the job, whose indexes every claim has to maintain.
+    // When an existing job last failed. In a separate table, because every claim has to maintain the indexes of the
+    // jobs.
     `create table if not exists job_failures (
       job_id bigint unsigned not null primary key,
       failed_at datetime(3) not null,

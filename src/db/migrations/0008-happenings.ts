@@ -43,7 +43,7 @@ const COLUMNS = `id, url, token_encrypted, push_events, tag_push_events, note_ev
 
 /**
  * Deliveries contain the ids of removed hooks, and the ids of a new table start after its highest id. Inserting and
- * deleting a row with the highest used id prevents a new hook from getting such an id, and with it those deliveries.
+ * deleting a row with the highest used id prevents a new hook from getting such an id together with those deliveries.
  */
 const skipUsedNumbers = (table: string) => [
   `insert ignore into ${table} (id, url, created_at, updated_at)
@@ -60,7 +60,7 @@ export const happenings: Migration = {
     `insert ignore into hooks (${COLUMNS}) select ${COLUMNS} from system_hooks`,
     ...skipUsedNumbers('hooks'),
     'drop table if exists system_hooks',
-    // What users did to projects. A row is a snapshot: it stays the same when its target changes.
+    // Actions of users in projects. A row is a snapshot: it stays the same when its target changes.
     `create table if not exists activity_events (
       id bigint unsigned not null auto_increment primary key,
       happening_id varchar(64) character set ascii not null,

@@ -6,15 +6,21 @@ const TABLES = `users identities access_tokens sessions namespaces projects memb
   project_removals queue_minutes job_failures project_group_links hooks activity_events runners runner_projects
   pipeline_stages`.split(/\s+/)
 
-// MariaDB runs what stands in the first comment, MySQL what stands in the second.
+// MariaDB runs the text of the first comment, MySQL the text of the second.
 const EXACT = 'character set utf8mb4 collate /*M! utf8mb4_nopad_bin */ /*!80017 utf8mb4_0900_bin */'
 const OLD = 'character set utf8mb4 collate utf8mb4_unicode_ci'
 const PROSE = 'varchar(255) character set utf8mb4 collate utf8mb4_unicode_520_ci not null'
 
-/** The text in which a name without case is compared. The database writes it, so no statement can forget it. */
+/**
+ * The text that is compared when the case of a name does not matter. The database writes it, so no statement can forget
+ * it.
+ */
 const key = (column: string) => `add column ${column}_key varchar(255) ${EXACT} as (lower(${column})) stored`
 
-/** What the older schema takes for the same, and this one does not. The insert fails then, and nothing has changed yet. */
+/**
+ * Values that are equal in the older schema but different in this one. If there are any, the insert fails before
+ * anything has changed.
+ */
 const REFUSE_COLLISIONS = [
   'drop table if exists rollback_check',
   `create table rollback_check (
@@ -32,10 +38,10 @@ const REFUSE_COLLISIONS = [
 export const identifiers: Migration = {
   name: '0010-identifiers',
   up: [
-    // Tables and columns of later migrations are exact unless they say otherwise.
+    // Tables and columns of later migrations are exact unless they specify otherwise.
     `alter database ${EXACT}`,
     ...TABLES.map(table => `alter table ${table} convert to ${EXACT}`),
-    // What people write and read, and sort by.
+    // Texts that people write, read and sort by.
     `alter table users modify name ${PROSE}`,
     `alter table namespaces modify name ${PROSE}`,
     `alter table projects modify name ${PROSE}`,
@@ -49,8 +55,7 @@ export const identifiers: Migration = {
       drop key projects_name, add unique key projects_name (namespace_id, name_key),
       drop key projects_by_path, add key projects_by_path (archived, path_key, id)`
   ],
-  // The older version finds names without their case only in its own collation. It works with all other columns as they
-  // are.
+  // The older version ignores the case of names only in its own collation. It works with all other columns unchanged.
   down: [
     ...REFUSE_COLLISIONS,
     `alter table users drop key users_username, drop column username_key, add unique key users_username (username),

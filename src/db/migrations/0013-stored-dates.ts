@@ -1,7 +1,7 @@
 import type { Migration } from './migration.js'
 
-// A commit of the year 10000 was stored as the date 0000-00-00, which no client can read: each list that showed its pipeline
-// failed. Dates of messages could be written beyond the year 9999 by their time zone.
+// A commit of the year 10000 was stored as the date 0000-00-00, which no client can read: every list that showed its
+// pipeline failed. The time zone could move the dates of messages beyond the year 9999.
 const LAST = "'9999-12-31 23:59:59'"
 
 export const storedDates: Migration = {

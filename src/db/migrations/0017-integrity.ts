@@ -3,7 +3,8 @@ import type { Migration } from './migration.js'
 export const integrity: Migration = {
   name: '0017-integrity',
   up: [
-    // What doctor found in a repository, and the state of its files then: it looks again when they have changed.
+    // The findings of doctor in a repository, and the state of its files at that time: doctor checks it again when they
+    // have changed.
     `create table if not exists repository_checks (
       project_id int unsigned not null primary key,
       looked_at datetime(3) not null,
@@ -11,7 +12,7 @@ export const integrity: Migration = {
       problem text null,
       key repository_checks_looked (looked_at)
     )`,
-    // How far doctor has looked through the files of builds.
+    // The position of doctor in the files of builds.
     `create table if not exists doctor_marks (
       name varchar(32) not null primary key,
       value bigint unsigned not null

@@ -3,8 +3,8 @@ import type { Migration } from './migration.js'
 export const trust: Migration = {
   name: '0022-trust',
   up: [
-    // Wrong passwords within a window, for all processes of the appliance together, and addresses where one was right.
-    // The keys are hashes: what somebody typed as a login may be a password.
+    // Wrong passwords within a time window, for all processes of the appliance together, and addresses from which a
+    // right one was sent. The keys are hashes: somebody may have typed a password as the login.
     `create table if not exists password_attempts (
       key_hash binary(32) not null primary key,
       wrong int unsigned not null,

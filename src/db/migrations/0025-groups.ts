@@ -5,7 +5,7 @@ export const groups: Migration = {
   up: [
     `alter table namespaces add column lfs_enabled boolean not null default true,
        add key namespaces_by_name (kind, name, id), add key namespaces_by_path (kind, path_key, id)`,
-    // Users who ask to become members. They have no level yet, so they are not among the members.
+    // Users who request membership. They have no level yet, so they are not among the members.
     `create table if not exists access_requests (
       id int unsigned not null auto_increment primary key,
       source_type varchar(16) not null,

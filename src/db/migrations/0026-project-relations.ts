@@ -3,7 +3,8 @@ import type { Migration } from './migration.js'
 export const projectRelations: Migration = {
   name: '0026-project-relations',
   up: [
-    // Old paths. A project's is kept with the id of its namespace, so it stays right when the namespace is renamed.
+    // Old paths. The path of a project is kept with the id of its namespace, so it stays correct when the namespace is
+    // renamed.
     `create table if not exists namespace_redirects (
       id int unsigned not null auto_increment primary key,
       namespace_id int unsigned not null,
@@ -48,7 +49,8 @@ export const projectRelations: Migration = {
       unique key forked_project_links_to (forked_to_project_id),
       key forked_project_links_from (forked_from_project_id)
     )`,
-    // What a job fills the repository of a new project with: another project, or a URL. The row goes when that is done.
+    // The source from which a job fills the repository of a new project: another project, or a URL. The row is deleted
+    // afterwards.
     `create table if not exists project_imports (
       id int unsigned not null auto_increment primary key,
       project_id int unsigned not null,
@@ -57,7 +59,8 @@ export const projectRelations: Migration = {
       created_at datetime(3) not null,
       unique key project_imports_project (project_id)
     )`,
-    // Lists look for shares and sources only where these say so; both may say so too long, and never too short.
+    // Lists look up shares and sources only where these columns are true. They may stay true too long, but are never false
+    // too early.
     `alter table projects
       add column has_shares boolean not null default false,
       add column is_fork boolean not null default false,

@@ -18,8 +18,9 @@ export const oauth: Migration = {
       unique key oauth_applications_uid (uid),
       key oauth_applications_user (user_id, id)
     )`,
-    // One consent of a user: its authorization code, and the family of tokens that came from it. Revoking the row ends all
-    // of them at once. A password sent by no application has none, and an application that asks for itself has no user.
+    // One consent of a user: its authorization code, and the family of tokens that came from it. Revoking the row ends
+    // all of them at once. A grant for a password without an application has no application, and an application that
+    // acts for itself has no user.
     `create table if not exists oauth_grants (
       id bigint unsigned not null auto_increment primary key,
       application_id int unsigned null,
@@ -40,8 +41,8 @@ export const oauth: Migration = {
       key oauth_grants_code_expiry (code_expires_at),
       key oauth_grants_revoked (revoked_at)
     )`,
-    // An access token and the refresh token that came with it. The row of a refresh token that was used stays for a while:
-    // who shows it again has stolen it, or somebody else has stolen its successor.
+    // An access token and the refresh token that came with it. The row of a used refresh token stays for a while: if it
+    // is used again, either its sender has stolen it, or somebody else has stolen its successor.
     `create table if not exists oauth_tokens (
       id bigint unsigned not null auto_increment primary key,
       grant_id bigint unsigned not null,

@@ -3,12 +3,12 @@ import type { Migration } from './migration.js'
 export const userUses: Migration = {
   name: '0028-user-uses',
   up: [
-    // Apart from users: rules lock those rows for the length of a transaction, and a note of a use must wait for nobody.
+    // Separate from users: rules lock those rows for a whole transaction, and recording a use must not wait.
     `create table if not exists user_uses (
       user_id int unsigned not null primary key,
       last_used_at datetime(3) not null
     )`,
-    // What is known of the time before.
+    // The uses that are known from before.
     `insert into user_uses (user_id, last_used_at)
      select found.user_id, max(found.at) from (
        select id as user_id, current_sign_in_at as at from users

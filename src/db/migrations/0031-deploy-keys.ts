@@ -3,7 +3,7 @@ import type { Migration } from './migration.js'
 export const deployKeys: Migration = {
   name: '0031-deploy-keys',
   up: [
-    // Two people who know nothing of each other may give the same key to their projects, so a fingerprint may come twice.
+    // Two people may add the same key to their projects independently, so a fingerprint may occur twice.
     `create table if not exists deploy_keys (
       id int unsigned not null auto_increment primary key,
       user_id int unsigned null,

@@ -14,7 +14,8 @@ export const triggers: Migration = {
       unique key triggers_token (token_hash),
       key triggers_project (project_id, id)
     )`,
-    // What the caller of a trigger gave to the builds of its pipeline. It stays when the trigger goes.
+    // The variables that the caller of a trigger passed to the builds of its pipeline. The row stays when the trigger
+    // is deleted.
     `create table if not exists trigger_requests (
       id int unsigned not null auto_increment primary key,
       trigger_id int unsigned not null,

@@ -31,7 +31,7 @@ export const environments: Migration = {
       key deployments_project (project_id, id),
       key deployments_environment (environment_id, id)
     )`,
-    // A build learns its environment when it starts: the name may contain variables of the build.
+    // A build gets its environment when it starts: the name may contain variables of the build.
     'alter table builds add column environment_id int unsigned null, add column environment_url varchar(255) null'
   ],
   down: [

@@ -5,9 +5,9 @@ export const outsideRunners: Migration = {
   up: [
     // Seconds that a build may take on this runner; null when the runner sets no limit.
     'alter table runners add column maximum_timeout int unsigned null',
-    // The token of a build that has ended. It opens nothing: by it a runner learns why its build ended.
+    // The token of a build that has ended. It gives no access: it only lets a runner find out why its build ended.
     'alter table builds add column spent_token_hash binary(32) null',
-    // The token that registers shared runners. It is made when somebody first asks for it.
+    // The token that registers shared runners. It is created when it is first requested.
     `alter table application_settings
       add column runners_token_hash binary(32) null,
       add column runners_token_encrypted varbinary(255) null`

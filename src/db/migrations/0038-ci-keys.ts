@@ -10,7 +10,8 @@ export const ciKeys: Migration = {
       add column ready_at datetime(3) null,
       add column timeout int unsigned null,
       add column interruptible boolean not null default false`,
-    // Whether the builds of a pipeline do not all go by their stages. Null in `on_new_commit`: nothing supersedes it.
+    // `each_build`: the builds of a pipeline do not all follow the order of stages. `on_new_commit` is null when no new
+    // commit supersedes the pipeline.
     `alter table pipelines
       add column each_build boolean not null default false,
       add column on_new_commit varchar(16) null,

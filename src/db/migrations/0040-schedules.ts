@@ -22,8 +22,8 @@ export const schedules: Migration = {
       key pipeline_schedules_project (project_id, id),
       key pipeline_schedules_user (user_id)
     )`,
-    // What a schedule or a command gave to the builds of a pipeline. The unique key makes one pipeline of each time of a
-    // schedule, however often its job runs. The row stays when the schedule goes.
+    // The variables that a schedule or a command passed to the builds of a pipeline. The unique key ensures one
+    // pipeline for each time of a schedule, however often its job runs. The row stays when the schedule is deleted.
     `create table if not exists pipeline_requests (
       id int unsigned not null auto_increment primary key,
       pipeline_id int unsigned not null,

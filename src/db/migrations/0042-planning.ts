@@ -3,7 +3,7 @@ import type { Migration } from './migration.js'
 export const planning: Migration = {
   name: '0042-planning',
   up: [
-    // The last number that was given to an issue, a milestone or a merge request of a project (counters.ts).
+    // The last number that an issue, a milestone or a merge request of a project has received (counters.ts).
     `create table if not exists counters (
       project_id int unsigned not null,
       kind varchar(16) not null,
@@ -82,8 +82,8 @@ export const planning: Migration = {
       key issues_assignee (assignee_id, confidential),
       key issues_milestone (milestone_id, created_at, id)
     )`,
-    // How many issues a project has, in several rows whose sum counts: writers at the same time mostly change different
-    // rows, and nobody waits for the row of the project.
+    // The number of issues of a project, as the sum of several rows: concurrent writers usually change different rows,
+    // and nobody waits for the row of the project.
     `create table if not exists issue_counts (
       project_id int unsigned not null,
       slot tinyint unsigned not null,

@@ -3,8 +3,8 @@ import type { Migration } from './migration.js'
 export const mergeRequests: Migration = {
   name: '0045-merge-requests',
   up: [
-    // `phase` is what lists ask for: `opened` includes reopened ones, and `deleted` ones are in no list. `is_open` is null for
-    // all others, so that two branches have at most one open merge request.
+    // Lists filter by `phase`: `opened` includes reopened ones, and `deleted` ones are in no list. `is_open` is 1 or
+    // null, so that two branches have at most one open merge request.
     `create table if not exists merge_requests (
       id int unsigned not null auto_increment primary key,
       iid int unsigned not null,
@@ -49,7 +49,7 @@ export const mergeRequests: Migration = {
       key merge_requests_assignee (assignee_id),
       key merge_requests_milestone (milestone_id)
     )`,
-    // One row for each push to the source branch, while the merge request was open.
+    // One row for each push to the source branch while the merge request was open.
     `create table if not exists merge_request_versions (
       id int unsigned not null auto_increment primary key,
       merge_request_id int unsigned not null,
@@ -61,7 +61,8 @@ export const mergeRequests: Migration = {
       created_at datetime(3) not null,
       key merge_request_versions_of (merge_request_id, id)
     )`,
-    // What a merge is about to do. The row is written before the branch moves: whoever sees that it has moved does the rest.
+    // The plan of a merge. The row is written before the branch moves: any process that sees that the branch has moved
+    // does the rest.
     `create table if not exists merge_intents (
       merge_request_id int unsigned not null,
       commit_sha char(40) not null,

@@ -42,15 +42,16 @@ const NOTES = `create table if not exists notes (
 export const notes: Migration = {
   name: '0049-notes',
   up: [
-    // Empty when the migration runs a second time.
+    // Creates an empty table when the migration runs a second time.
     COMMENTS,
-    // What people write about issues, merge requests, snippets and commits, and what the appliance says about their changes.
+    // Texts that people write about issues, merge requests, snippets and commits, and the notes of the appliance about
+    // their changes.
     NOTES,
-    // The ids stay, because the feed names them.
+    // The ids stay, because the activity feed refers to them.
     `insert ignore into notes (id, project_id, noteable_type, commit_id, author_id, note, path, line, line_type, created_at, updated_at)
       select id, project_id, 'Commit', sha, author_id, note, path, line, line_type, created_at, created_at from commit_comments`,
     'drop table if exists commit_comments',
-    // Who takes part in an issue or merge request by a note or because a text mentions them.
+    // Users who take part in an issue or merge request with a note, or because a text mentions them.
     `create table if not exists participants (
       target_type varchar(16) not null,
       target_id int unsigned not null,

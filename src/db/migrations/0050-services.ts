@@ -3,7 +3,7 @@ import type { Migration } from './migration.js'
 export const services: Migration = {
   name: '0050-services',
   up: [
-    // The properties are null when nothing is set.
+    // The properties are null when none are set.
     `create table if not exists services (
       id int unsigned not null auto_increment primary key,
       project_id int unsigned not null,

@@ -3,8 +3,9 @@ import type { Migration } from './migration.js'
 export const todos: Migration = {
   name: '0051-todos',
   up: [
-    // `is_pending` is null when it is done, so that a user has at most one pending to-do for each target. A target is an issue
-    // or merge request, by `target_id`, or a commit of the project. `cause` is the happening, which makes one to-do for a user.
+    // `is_pending` is null for a finished to-do, so that a user has at most one pending to-do for each target. A target
+    // is an issue or merge request, by `target_id`, or a commit of the project. `cause` is the event, which causes at
+    // most one to-do for each user.
     `create table if not exists todos (
       id int unsigned not null auto_increment primary key,
       user_id int unsigned not null,

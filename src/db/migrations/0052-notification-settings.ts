@@ -3,7 +3,8 @@ import type { Migration } from './migration.js'
 export const notificationSettings: Migration = {
   name: '0052-notification-settings',
   up: [
-    // What users want mail for. The setting of everything has the type Global and the number 0, because a key takes no null.
+    // The events for which users receive mail. The global setting has the type Global and the number 0, because a key
+    // cannot contain null.
     `create table if not exists notification_settings (
       user_id int unsigned not null,
       source_type varchar(16) not null,
@@ -18,7 +19,7 @@ export const notificationSettings: Migration = {
       primary key (user_id, source_type, source_id),
       key notification_settings_source (source_type, source_id, level, user_id)
     )`,
-    // Nothing has ever written it: whoever is no member has settings, too.
+    // Nothing has ever written this column, and users who are not members have settings, too.
     'alter table members drop column notification_level'
   ],
   down: [

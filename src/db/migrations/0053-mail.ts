@@ -3,7 +3,7 @@ import type { Migration } from './migration.js'
 export const mail: Migration = {
   name: '0053-mail',
   up: [
-    // What a mail shows, once for all who get it.
+    // The content of a mail, once for all recipients.
     `create table if not exists mails (
       id int unsigned not null auto_increment primary key,
       once varchar(150) not null,

@@ -3,9 +3,9 @@ import type { Migration } from './migration.js'
 export const confirmations: Migration = {
   name: '0054-confirmations',
   up: [
-    // `confirmed_at` lets a user sign in. This column says whether the primary address of today is theirs.
+    // `confirmed_at` lets a user sign in. This column is set when the user has confirmed the current primary address.
     'alter table users add column email_confirmed_at datetime(3) null',
-    // Nobody was asked before: an administrator has made all these users.
+    // There was no confirmation before: an administrator has created all these users.
     'update users set confirmed_at = created_at where confirmed_at is null',
     'update users set email_confirmed_at = confirmed_at',
     'alter table emails add column confirmed_at datetime(3) null',
@@ -29,7 +29,8 @@ export const confirmations: Migration = {
       primary key (user_id, network),
       key sign_in_addresses_seen (seen_at)
     )`,
-    // IPv6 is noted by its first 64 bits, which SQL cannot write as the appliance does: its users get one mail more.
+    // Of IPv6 addresses, the first 64 bits are recorded, which SQL cannot format as the appliance does: their users
+    // receive one additional mail.
     `insert ignore into sign_in_addresses (user_id, network, seen_at)
      select user_id, address, max(created_at) from sessions where address like '%.%' and address not like '%:%'
      group by user_id, address`

@@ -15,7 +15,7 @@ export const ciFile: Migration = {
       unique key reported_variables_build (build_id),
       key reported_variables_pipeline (pipeline_id)
     )`,
-    // The pipelines that builds have started: in another project, or in their own.
+    // The pipelines that builds have started: in another project or in the same one.
     `create table if not exists downstream_pipelines (
       id int unsigned not null auto_increment primary key,
       build_id int unsigned not null,
@@ -35,8 +35,8 @@ export const ciFile: Migration = {
       add column auto_stop_at datetime(3) null,
       add column tier varchar(16) null,
       add key environments_auto_stop (auto_stop_at)`,
-    // Null in `name`: the file gives none. `stops_on_failure`: the first failure cancels the rest. `is_child`: a build of
-    // another pipeline of the project made it, so that it is never the newest one of its branch.
+    // `name` is null when the file has none. `stops_on_failure`: the first failure cancels the rest. `is_child`: a
+    // build of another pipeline of the project created it, so it is never the newest pipeline of its branch.
     `alter table pipelines
       add column name varchar(255) null,
       add column stops_on_failure boolean not null default false,

@@ -7,7 +7,8 @@ const COPIES = (table: string, type: string, project: string) =>
 export const placesOfLabels: Migration = {
   name: '0058-places-of-labels',
   up: [
-    // Copies of values of the target that never change: what has a label is then found in the order of the lists.
+    // Copies of values of the target that never change, so that the targets of a label are found in the order of the
+    // lists.
     `alter table label_links add column of_project int unsigned not null default 0, add column of_author int unsigned not null default 0,
        add column of_created_at datetime(3) not null default '1970-01-01'`,
     COPIES('issues', 'Issue', 'project_id'),
@@ -15,7 +16,7 @@ export const placesOfLabels: Migration = {
     `alter table label_links drop key label_links_label,
        add key label_links_place (label_id, target_type, of_project, of_created_at, target_id),
        add key label_links_author (of_author, target_type, label_id, of_created_at, target_id)`,
-    // How often ranks have changed: issue-counts.ts.
+    // The number of changes of ranks: issue-counts.ts.
     'alter table issue_counts add column moves int unsigned not null default 0, add column turns int unsigned not null default 0'
   ],
   down: [

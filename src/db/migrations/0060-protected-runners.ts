@@ -3,7 +3,7 @@ import type { Migration } from './migration.js'
 export const protectedRunners: Migration = {
   name: '0060-protected-runners',
   up: [
-    // Runners for builds of protected branches alone. Builds that wait during the upgrade count as unprotected.
+    // Runners only for builds of protected branches. Builds that wait during the upgrade count as unprotected.
     'alter table runners add column ref_protected boolean not null default false',
     'alter table builds add column ref_protected boolean not null default false'
   ],

@@ -3,7 +3,7 @@ import type { Migration } from './migration.js'
 export const followedPipelines: Migration = {
   name: '0062-followed-pipelines',
   up: [
-    // The pipelines whose ends builds of `pipeline_id` wait for, to take over their statuses.
+    // The pipelines that builds of `pipeline_id` wait for, to adopt their statuses.
     `create table if not exists followed_pipelines (
       id int unsigned not null auto_increment primary key,
       build_id int unsigned not null,

@@ -1,4 +1,4 @@
-// What ties the models together. `sequelize.ts` alone calls it.
+// Defines all models and their associations. Only `sequelize.ts` calls this.
 import type { Sequelize } from 'sequelize'
 import { defineBroadcastMessage } from './broadcast-message.js'
 import { defineHook } from './hook.js'

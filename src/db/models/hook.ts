@@ -9,7 +9,7 @@ import {
 
 export class Hook extends Model<InferAttributes<Hook>, InferCreationAttributes<Hook>> {
   declare id: CreationOptional<number>
-  /** Null for a system hook, which hears of the whole instance. */
+  /** Null for a system hook, which receives the events of the whole instance. */
   declare projectId: CreationOptional<number | null>
   declare url: string
   declare tokenEncrypted: CreationOptional<Buffer | null>

@@ -7,7 +7,7 @@ import {
   type Sequelize
 } from 'sequelize'
 
-/** The place where projects live: the namespace of a user, or a group. */
+/** The container of projects: the namespace of a user, or a group. */
 export class Namespace extends Model<InferAttributes<Namespace>, InferCreationAttributes<Namespace>> {
   declare id: CreationOptional<number>
   declare kind: 'user' | 'group'

@@ -1,5 +1,5 @@
-// Removes rows with their owners, as ownership.ts says. Statements list at most a thousand ids, because MariaDB before
-// 11.1 reads the whole table for a DELETE whose condition contains a SELECT.
+// Removes rows with their owners, as ownership.ts specifies. Statements list at most a thousand ids, because MariaDB
+// before 11.1 reads the whole table for a DELETE whose condition contains a SELECT.
 import { batches } from '../../lib/batches.js'
 import { deleteInBatches, execute, marks, row, rows, type Value } from '../connect/sql.js'
 import { transact } from '../connect/transact.js'
@@ -50,7 +50,7 @@ export interface EraseOptions {
 /**
  * Removes what is left of a removed owner: deletes rows in batches, and sets the `forgotten` columns to null. It also
  * handles the `deleted` and `nulled` rows, which may have been added at the moment of the removal. When it is killed,
- * the next call continues. Throws the reason of the signal when that aborts.
+ * the next call continues. Throws the reason of the signal when the signal aborts.
  */
 export async function eraseOwned(owner: 'projects' | 'users', id: number, options: EraseOptions): Promise<void> {
   for (const { table, link } of linksTo(owner)) {

@@ -1,7 +1,8 @@
-// What the table of ownership means for whoever removes, restores or backs up: which tables go with an owner, in which order.
+// Interprets the table of ownership for removal, restore and backup: which tables belong to an owner, and in which
+// order.
 import { type Link, OWNERSHIP, type Owner, type Restoring, TABLES, type TableName } from './ownership.js'
 
-/** Returns how the restore of one project inserts the rows of a table; null when it does not. */
+/** Returns how the restore of one project inserts the rows of a table, or null when it does not restore them. */
 export function restoringOf(table: TableName): Restoring | null {
   const { restore = {} } = OWNERSHIP[table]
   return restore === false ? null : restore
@@ -13,7 +14,7 @@ export interface OwnedTable {
   readonly link: Link
 }
 
-/** Tells whether the removal of the owner also removes the rows. */
+/** Returns whether the removal of the owner also removes the rows. */
 export const goesWith = ({ fate }: Link): boolean => fate === 'deleted' || fate === 'erased'
 
 export const ownersOf = (table: TableName): readonly Link[] => OWNERSHIP[table].owners ?? []

@@ -1,7 +1,8 @@
-// Says which folder writes each table and which rows belong to which owners, with one line for each table. Removal, deletion
-// of users, backup and restore read it instead of lists of their own. test/db/ownership/ownership.test.ts compares it with the
-// schema, and fails for a table or an id column that is missing here; writers.test.ts compares it with the statements in the
-// sources. A new table needs a line here and, if it belongs to a project or names a user, a row in test/helpers/owned-rows.ts.
+// Declares which folder writes each table and which rows belong to which owners, with one line for each table. Removal,
+// deletion of users, backup and restore read it instead of separate lists. test/db/ownership/ownership.test.ts compares
+// it with the schema, and fails for a table or an id column that is missing here; writers.test.ts compares it with the
+// statements in the sources. A new table needs a line here and, if it belongs to a project or refers to a user, a row
+// in test/helpers/owned-rows.ts.
 
 import {
   deletedWith,
@@ -28,7 +29,7 @@ const LINES = {
   password_attempts: { writer: 'people/credentials', backup: false },
   sign_ups: { writer: 'reach/accounts' },
   sign_in_addresses: { writer: 'people/credentials', owners: [deletedWith('users')] },
-  // An application that a user has registered goes with the user; what it may do for others goes with it.
+  // An application is deleted with the user who registered it, together with its grants and tokens.
   oauth_applications: { writer: 'people/credentials', owners: [deletedWith('users')] },
   oauth_grants: {
     writer: 'people/credentials',
@@ -54,13 +55,13 @@ const LINES = {
     ]
   },
 
-  // A project that is shared with a group.
+  // Projects that are shared with groups.
   project_group_links: {
     writer: 'projects/project-groups',
     owners: [deletedWith('projects'), deletedWith('namespaces', 'group_id')]
   },
 
-  // Old paths. Those of a removed project may have other uses when it comes back.
+  // Old paths. The paths of a removed project may be in use when it is restored.
   namespace_redirects: { writer: 'ground/paths', owners: [deletedWith('namespaces')] },
   project_redirects: {
     writer: 'ground/paths',
@@ -73,11 +74,11 @@ const LINES = {
     writer: 'projects',
     owners: [removedBefore('namespaces'), nulledWith('users', 'creator_id')],
     encrypted: ['runners_token_encrypted'],
-    // Nothing fills the repository of a restored project.
+    // A restored project starts without maintenance and import state: nothing fills its repository.
     restore: { empty: ['optimise_at', 'import_state', 'import_error'] }
   },
-  // A key stays for its other projects when the user goes who added it. The key of a restored project may have gone or
-  // have got other rights since.
+  // A key stays for its other projects when the user who added it is deleted. The key of a restored project may have
+  // been deleted, or may have other rights by then.
   deploy_keys: { writer: 'projects/ssh', owners: [nulledWith('users')] },
   deploy_key_projects: {
     writer: 'projects/ssh',
@@ -85,9 +86,9 @@ const LINES = {
     restore: false
   },
   project_stars: { writer: 'projects/projects', owners: [deletedWith('users'), erasedAfter('projects')] },
-  // The next look at the repository counts again.
+  // The next measurement of the repository counts again.
   project_statistics: { writer: 'projects', owners: [deletedWith('projects')], restore: false },
-  // Not specified: a restored project is no fork any more, because its source may have another one by now.
+  // Not specified: a restored project is no longer a fork, because its source may have another fork by now.
   forked_project_links: {
     writer: 'projects/projects',
     owners: [deletedWith('projects', 'forked_to_project_id'), deletedWith('projects', 'forked_from_project_id')],
@@ -104,11 +105,11 @@ const LINES = {
   project_removals: { writer: 'upkeep', owners: [keptAfter('projects')] },
   repository_upkeeps: { writer: 'code/repository', owners: [deletedWith('projects')], restore: false },
 
-  // What belongs to branches, tags and commits.
+  // Records of branches, tags and commits.
   protected_branches: { writer: 'projects/projects', owners: [deletedWith('projects')] },
   releases: { writer: 'code/refs', owners: [deletedWith('projects')] },
 
-  // A merge request is part of the project that it wants to change. It stays when the fork goes from which it comes.
+  // A merge request belongs to its target project. It stays when the fork that it comes from is removed.
   merge_requests: {
     writer: 'planning',
     owners: [
@@ -122,16 +123,16 @@ const LINES = {
     ]
   },
   merge_request_versions: { writer: 'planning/merge-requests', owners: [erasedAfter('merge_requests')] },
-  // The branch of a restored project does not move any more.
+  // The branch of a restored project is not merged any more.
   merge_intents: {
     writer: 'planning/merge-requests',
     owners: [deletedWith('merge_requests'), deletedWith('projects', 'target_project_id'), nulledWith('users')],
     restore: false
   },
-  // A snippet without a project is the user's own.
+  // A snippet without a project belongs to its author.
   snippets: { writer: 'projects/snippets', owners: [erasedAfter('projects'), erasedAfter('users', 'author_id')] },
 
-  // Discussion. Readers look for the author, so that the notes and awards of a deleted user are gone at once.
+  // Discussion. Readers join the author, so that the notes and awards of a deleted user disappear immediately.
   notes: {
     writer: 'planning/discussion',
     owners: [
@@ -150,7 +151,7 @@ const LINES = {
     writer: 'planning/discussion',
     owners: [erasedAfter('users'), ...deletedWithAny('target', ['issues', 'merge_requests'])]
   },
-  // Lists look for the author, so that what a deleted user asked for is gone at once.
+  // Lists join the author, so that the to-dos that a deleted user caused disappear immediately.
   todos: {
     writer: 'reach/todos',
     owners: [
@@ -163,7 +164,7 @@ const LINES = {
     others: ['commit_id']
   },
 
-  // What doctor found. A restored copy is looked at anew.
+  // The findings of doctor. A restored copy is checked again.
   repository_checks: { writer: 'code/repository', owners: [deletedWith('projects')], backup: false, restore: false },
   doctor_marks: { writer: 'ci/builds', backup: false },
 
@@ -179,32 +180,32 @@ const LINES = {
       erasedAfter('projects'),
       erasedAfter('pipelines'),
       forgottenAfter('users'),
-      // A build whose runner is gone shows none.
+      // A build whose runner is deleted shows no runner.
       keptAfter('runners')
     ],
     others: ['process_id', 'environment_id'],
     restore: { empty: ['token_hash', 'spent_token_hash', 'process_id', 'lease_until'] }
   },
-  // What a build has reported for later ones. It goes with its pipeline.
+  // Variables that a build has reported for later builds. They are deleted with its pipeline.
   reported_variables: {
     writer: 'ci/builds',
     owners: [erasedAfter('pipelines'), keptAfter('builds')],
     encrypted: ['variables_encrypted']
   },
-  // The pipelines may be of two projects, of which one may be gone.
+  // The pipelines may belong to two projects, one of which may be removed.
   downstream_pipelines: {
     writer: 'ci/runners',
     owners: [erasedAfter('pipelines', 'upstream_pipeline_id'), keptAfter('pipelines'), keptAfter('builds')],
     others: ['root_pipeline_id'],
     restore: false
   },
-  // The followed pipeline may be of another project, and may be gone.
+  // The followed pipeline may belong to another project, and may be removed.
   followed_pipelines: {
     writer: 'ci/runners',
     owners: [erasedAfter('pipelines'), keptAfter('pipelines', 'followed_pipeline_id'), keptAfter('builds')],
     restore: false
   },
-  // A restored pipeline is counted again when it changes: its unfinished builds are canceled by then.
+  // A restored pipeline is counted again when it changes: by then its unfinished builds are canceled.
   pipeline_stages: { writer: 'ci/pipelines', owners: [erasedAfter('pipelines')], restore: false },
   commit_statuses: {
     writer: 'ci/pipelines',
@@ -216,7 +217,7 @@ const LINES = {
     owners: [
       deletedWith('projects'),
       forgottenAfter('users'),
-      // The builds of a removed project go later than its deployments.
+      // The builds of a removed project are deleted later than its deployments.
       keptAfter('builds')
     ],
     others: ['environment_id']
@@ -226,22 +227,22 @@ const LINES = {
   trigger_requests: {
     writer: 'ci/pipelines',
     owners: [erasedAfter('pipelines')],
-    // It may name a trigger that is gone.
+    // It may name a trigger that is deleted.
     others: ['trigger_id'],
     encrypted: ['variables_encrypted']
   },
-  // A schedule makes pipelines in the name of its owner.
+  // A schedule creates pipelines in the name of its owner.
   pipeline_schedules: {
     writer: 'ci/pipelines',
     owners: [deletedWith('projects'), deletedWith('users')],
-    // It may name a pipeline that is gone.
+    // It may name a pipeline that is deleted.
     others: ['last_pipeline_id'],
     encrypted: ['variables_encrypted']
   },
   pipeline_requests: {
     writer: 'ci/pipelines',
     owners: [erasedAfter('pipelines')],
-    // It may name a schedule that is gone.
+    // It may name a schedule that is deleted.
     others: ['schedule_id'],
     encrypted: ['variables_encrypted']
   },
@@ -252,11 +253,12 @@ const LINES = {
     writer: 'code/refs',
     owners: [erasedAfter('projects'), forgottenAfter('users')],
     others: ['old_id', 'new_id'],
-    // No process would settle an open one.
+    // No process would settle a change that is still open.
     restore: { only: ['state', 'done'] }
   },
 
-  // Planning. Issues go with their author, as the requirement says. Their assignee is joined, and nobody is shown who is gone.
+  // Planning. Issues are deleted with their author, as the requirement specifies. Their assignee is joined, and a
+  // deleted user is not shown.
   counters: { writer: 'db/connect', owners: [erasedAfter('projects')] },
   labels: { writer: 'planning/labels', owners: [erasedAfter('projects'), deletedWith('namespaces', 'group_id')] },
   label_priorities: { writer: 'planning/labels', owners: [erasedAfter('projects'), deletedWith('labels')] },
@@ -285,7 +287,7 @@ const LINES = {
       ...deletedWithAny('target', ['issues', 'merge_requests', 'labels'])
     ]
   },
-  // Whoever is no member keeps theirs: a public project is watched by many.
+  // The settings of users who are not members stay: many users watch a public project.
   notification_settings: {
     writer: 'reach/notifications',
     owners: [
@@ -314,7 +316,8 @@ const LINES = {
   hook_deliveries: { writer: 'ground/hooks', owners: [keptAfter('hooks')] },
   hook_attempts: { writer: 'ground/hooks', owners: [deletedWith('hook_deliveries', 'delivery_id')] },
 
-  // Mail. What waits for a deleted user is not sent: the worker looks for the user first. A restored project sends none again.
+  // Mail. Pending mail to a deleted user is not sent: the worker looks up the user first. A restored project does not
+  // send mail again.
   mails: { writer: 'reach/mail', owners: [erasedAfter('projects')], others: ['target_id'], restore: false },
   mail_deliveries: { writer: 'reach/mail', owners: [erasedAfter('users'), deletedWith('mails')], restore: false },
   mail_bounces: { writer: 'reach/mail' },
@@ -322,12 +325,12 @@ const LINES = {
   // The appliance.
   application_settings: { writer: 'ground/settings', encrypted: ['runners_token_encrypted', 'id_token_key_encrypted'] },
   broadcast_messages: { writer: 'reach/broadcasts' },
-  // The rows contain names next to the ids, because they stay when the author or the target of the change is removed.
+  // The rows contain names as well as ids, because they stay when the author or the target of the change is removed.
   audit_events: { writer: 'ground/audit', owners: [keptAfter('users', 'actor_id')], others: ['target_id'] },
   maintenance_runs: { writer: 'upkeep/maintenance' },
   maintenance_locks: { writer: 'upkeep/maintenance', backup: false },
 
-  // The queue. Backups contain the jobs, so no accepted work is lost. The jobs of processes that are gone run again.
+  // The queue. Backups contain the jobs, so no accepted work is lost. The jobs of processes that have ended run again.
   jobs: { writer: 'queue', others: ['process_id'] },
   job_failures: { writer: 'queue', owners: [deletedWith('jobs')] },
   job_processes: { writer: 'queue', backup: false },

@@ -1,4 +1,4 @@
-// The words of which ownership.ts is made.
+// The vocabulary of ownership.ts.
 
 /** Tables whose rows own rows of other tables. */
 export type Owner =
@@ -27,7 +27,7 @@ export type Owner =
 /**
  * What happens to a row when its owner is removed:
  * - deleted: the same transaction deletes the row
- * - removed: a rule of its own has removed the row before, because its removal is an event
+ * - removed: a separate rule has removed the row before, because its removal is an event
  * - erased: a job deletes the row afterwards, in batches; for tables with many rows or with files
  * - nulled: the row stays, and the same transaction sets the column to null
  * - forgotten: the row stays, and a job sets the column to null afterwards, by ranges, because the column has no index
@@ -50,14 +50,14 @@ export interface Link {
 export interface Restoring {
   /** It inserts only rows with this value. */
   readonly only?: Condition
-  /** It sets these columns to null: they name what works on the row now, and nothing works on a restored row. */
+  /** It sets these columns to null: they refer to current work on the row, and nothing works on a restored row. */
   readonly empty?: readonly string[]
 }
 
 export interface Line {
   /**
-   * The folder whose code writes the rows: an area, or a wing if several of its areas write them, or a folder beside `areas`.
-   * All other code calls functions of that folder.
+   * The folder whose code writes the rows: an area, or a wing if several of its areas write them, or a folder next to
+   * `areas`. All other code calls functions of that folder.
    */
   readonly writer: string
   readonly owners?: readonly Link[]
@@ -65,13 +65,13 @@ export interface Line {
   readonly others?: readonly string[]
   /** Columns that are encrypted with the key in secrets.json. */
   readonly encrypted?: readonly string[]
-  /** False: backups leave the rows out. They describe current work, which does not continue in a restored copy. */
+  /** False: backups omit the rows. They describe current work, which does not continue in a restored copy. */
   readonly backup?: false
   /** False: the restore of their project does not insert the rows. */
   readonly restore?: Restoring | false
 }
 
-/** Without a column, that is the name of the owner with `_id`: `project_id` for `projects`. */
+/** Without a column, the column is the name of the owner with `_id`: `project_id` for `projects`. */
 const link =
   (fate: Fate) =>
   (to: Owner, column = to.replace(/s$/, '_id'), when?: Condition): Link => ({ to, column, fate, ...(when && { when }) })
@@ -83,7 +83,7 @@ export const nulledWith = link('nulled')
 export const forgottenAfter = link('forgotten')
 export const keptAfter = link('kept')
 
-/** How the type columns of polymorphic pairs name the tables. */
+/** The names of the tables in the type columns of polymorphic pairs. */
 const TYPES = {
   issues: 'Issue',
   merge_requests: 'MergeRequest',
@@ -92,6 +92,6 @@ const TYPES = {
   labels: 'Label'
 } as const
 
-/** Links `PAIR_id` to each of these tables. `PAIR_type` says which one owns the row. */
+/** Links `PAIR_id` to each of these tables. `PAIR_type` names the table that owns the row. */
 export const deletedWithAny = (pair: 'target' | 'noteable' | 'awardable', tables: readonly (keyof typeof TYPES)[]) =>
   tables.map(table => deletedWith(table, `${pair}_id`, [`${pair}_type`, TYPES[table]]))

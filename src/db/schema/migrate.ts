@@ -10,23 +10,23 @@ import { migrationNames } from '../migrations/names.js'
 
 export interface MigrationState {
   readonly name: string
-  /** Null also for one that a killed rollback has half undone: it is made again, or undone to its end. */
+  /** Also null for a migration that a killed rollback has half undone: it is applied again, or undone completely. */
   readonly applied_at: Date | null
   readonly half_undone: boolean
 }
 
-/** A restore makes this table first and drops it last. */
+/** A restore creates this table first and drops it last. */
 export const UNFINISHED_RESTORE = 'unfinished_restore'
 
-/** Stands behind the name of a migration while it is undone: MySQL commits each change of a table by itself. */
+/** Follows the name of a migration while it is being undone: MySQL commits each change of a table separately. */
 const UNDOING = ' undoing'
 
-/** Seconds. After this time a process that died while it migrated no longer blocks others. */
+/** Seconds. After this time, a process that died during a migration no longer blocks others. */
 const LEASE = 15
 
 /**
  * Migrates the schema to this version, or up to the migration `last`. Returns the names of the applied migrations.
- * Waits while another process migrates. Throws Misconfigured when a newer version made the schema.
+ * Waits while another process migrates. Throws Misconfigured when a newer version created the schema.
  */
 export async function migrateUp(last?: string): Promise<string[]> {
   await prepare()
@@ -38,7 +38,7 @@ export async function migrateUp(last?: string): Promise<string[]> {
 }
 
 /**
- * Rolls back the newest `steps` migrations. Returns their names. Throws Misconfigured when a newer version made the
+ * Rolls back the newest `steps` migrations. Returns their names. Throws Misconfigured when a newer version created the
  * schema.
  */
 export async function migrateDown(steps = 1): Promise<string[]> {
@@ -52,7 +52,7 @@ export async function migrateDown(steps = 1): Promise<string[]> {
 
 /**
  * Returns every migration with the time when it was applied. It only reads: it creates no tables in a database without
- * a schema. Throws Misconfigured when a newer version made the schema.
+ * a schema. Throws Misconfigured when a newer version created the schema.
  */
 export async function migrationStates(): Promise<MigrationState[]> {
   const applied = new Map((await knownRows()).map(row => [row.name, row]))
@@ -77,12 +77,12 @@ export async function requireSchema(): Promise<void> {
   const half = missing.find(state => state.half_undone)
   if (half)
     throw new Misconfigured(
-      `a rollback of ${half.name} has not ended: run gitstead db rollback again, or gitstead db migrate to keep it`
+      `a rollback of ${half.name} is unfinished: run gitstead db rollback again, or gitstead db migrate to keep it`
     )
   if (missing.length > 0)
     throw new Misconfigured('the database schema is older than the program: run gitstead db migrate')
   if (await exists(UNFINISHED_RESTORE))
-    throw new Misconfigured('the database holds a restore that has not ended: run gitstead restore again')
+    throw new Misconfigured('the database contains an unfinished restore: run gitstead restore again')
 }
 
 /** Throws Unavailable when the database does not answer. */
@@ -90,7 +90,10 @@ export async function requireDatabase(): Promise<void> {
   await row('select 1 from schema_migrations limit 1')
 }
 
-/** Imports umzug and the migrations only when there is something to do: they take 100 ms, and most starts do not need them. */
+/**
+ * Imports umzug and the migrations only when there is something to do: they take 100 ms, and are not needed at most
+ * starts.
+ */
 async function umzug(direction: 'up' | 'down') {
   const [{ Umzug }, { migrations }] = await Promise.all([import('umzug'), import('../migrations/list.js')])
   return new Umzug({
@@ -110,7 +113,7 @@ async function umzug(direction: 'up' | 'down') {
       unlogMigration: async ({ name }) => {
         await execute('delete from schema_migrations where name = ?', [name + UNDOING])
       },
-      // One that is half undone is still to be undone, and to be made again.
+      // A migration that is half undone can still be undone, and can be applied again.
       executed: async () =>
         (await appliedRows()).filter(({ undoing }) => direction === 'down' || !undoing).map(({ name }) => name)
     },
@@ -119,9 +122,9 @@ async function umzug(direction: 'up' | 'down') {
 }
 
 /**
- * Runs the statements of a migration on a connection of its own. Its time has no limit: a large table takes as long as it
- * takes. And a connection keeps the default collation that the database had when it was opened, so on a fresh one new
- * tables get the collation that an earlier migration gave the database.
+ * Runs the statements of a migration on a separate connection. Its time has no limit: a large table takes as long as it
+ * takes. A connection keeps the default collation that the database had when it was opened, so only on a new connection
+ * do new tables get the collation that an earlier migration gave the database.
  */
 async function onFreshConnection(statements: readonly string[]): Promise<void> {
   const connection = await openConnection()
@@ -132,7 +135,7 @@ async function onFreshConnection(statements: readonly string[]): Promise<void> {
   }
 }
 
-/** A change of a table that an earlier run made before it died is taken as made: MySQL has no `add column if not exists`. */
+/** Ignores a change of a table that an earlier run made before it died: MySQL has no `add column if not exists`. */
 async function inOrder(statements: readonly string[], send: (sql: string) => Promise<unknown>): Promise<void> {
   for (const statement of statements) {
     try {
@@ -165,7 +168,7 @@ async function knownRows() {
   const foreign = applied.find(({ name }) => !migrationNames.includes(name))
   if (foreign) {
     throw new Misconfigured(
-      `the database was made by a newer version of Gitstead (it has ${foreign.name}): install that version or a newer one`
+      `the database was created by a newer version of Gitstead (it has ${foreign.name}): install that version or a newer one`
     )
   }
   return applied
@@ -182,7 +185,7 @@ async function appliedRows() {
   return found.flatMap(({ name, applied_at }) => {
     const undoing = name.endsWith(UNDOING)
     const plain = undoing ? name.slice(0, -UNDOING.length) : name
-    // One that was made again may be there twice for a moment.
+    // For a moment, a migration that was applied again may have two rows.
     return undoing && whole.has(plain) ? [] : { name: plain, applied_at, undoing }
   })
 }

@@ -1,17 +1,17 @@
-// What a rollback destroys, read from the `down` statements of its migrations before any of them runs, and who else
-// uses the database.
+// Determines what a rollback destroys, from the `down` statements of its migrations before any of them runs, and who
+// else uses the database.
 
 import { row, rows } from '../connect/sql.js'
 import { migrations } from '../migrations/list.js'
 import type { Migration } from '../migrations/migration.js'
 import { migrationStates } from './migrate.js'
 
-/** A table that goes with its rows, or a column with the values of so many rows. */
-export interface Loss {
+/** A table that is dropped with its rows, a column that is dropped with its values, or rows that are deleted. */
+interface Loss {
   readonly table: string
-  /** Null when the whole table goes. */
+  /** Null when whole rows are lost, because their table is dropped or they are deleted. */
   readonly column: string | null
-  /** Rows that go, or rows whose column has another value than its default. */
+  /** The number of lost rows, or of rows in which the column does not have its default value. */
   readonly rows: number
 }
 
@@ -20,7 +20,7 @@ export interface RollbackStep {
   readonly losses: readonly Loss[]
 }
 
-/** Gives the newest `steps` migrations that are applied, newest first, with what each of them destroys. */
+/** Returns the newest `steps` applied migrations, newest first, with the losses of each. */
 export async function planRollback(steps: number): Promise<RollbackStep[]> {
   const applied = new Set(
     (await migrationStates()).filter(state => state.applied_at || state.half_undone).map(({ name }) => name)
@@ -35,7 +35,7 @@ export async function planRollback(steps: number): Promise<RollbackStep[]> {
     const losses: Loss[] = []
     for (const loss of await lossesOf(migration)) {
       const key = `${loss.table}.${loss.column}`
-      // An earlier step removes it already.
+      // An earlier step already removes it.
       if (told.has(key) || told.has(`${loss.table}.null`)) continue
       told.add(key)
       losses.push(loss)
@@ -98,7 +98,10 @@ const columnOf = (table: string, column: string): Promise<Column | undefined> =>
     [table, column]
   )
 
-/** MariaDB gives NULL as a text for the default of a column that may be null. */
+/**
+ * Counts the rows in which a column does not have its default value. MariaDB reports the text NULL as the default of a
+ * column that may be null.
+ */
 function countValues({ table, column, nullable, preset }: Column): Promise<number> {
   const hasDefault = preset !== null && preset !== 'NULL'
   if (hasDefault) return count(table, `\`${column}\` is not null and \`${column}\` <> default(\`${column}\`)`)
@@ -106,8 +109,8 @@ function countValues({ table, column, nullable, preset }: Column): Promise<numbe
 }
 
 /**
- * Says who else works with the database: workers that show life, and connections of other processes. Call it before any
- * other statement, because the pools of this process may open several connections.
+ * Returns who else works with the database: live workers, and connections of other processes. Call it before any other
+ * statement, because the pools of this process may open several connections.
  */
 export async function othersAtWork(): Promise<string[]> {
   const connections = await rows<{ id: number }>(

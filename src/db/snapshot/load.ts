@@ -33,7 +33,7 @@ export async function withLoader<T>(work: (loader: Loader) => Promise<T>): Promi
 async function load(connection: Connection, table: LoadedTable, rows: AsyncIterable<TableRow>): Promise<number> {
   const { name, columns, next } = table
   const send = (sql: string, values: unknown[] = []) => connection.promise().query(sql, values)
-  // Some migrations insert rows of their own.
+  // Some migrations insert rows themselves.
   await send(`delete from \`${name}\``)
   const insert = `insert into \`${name}\` (${columns.map(column => `\`${column.name}\``).join(', ')}) values ?`
   const isBinary = columns.map(column => column.binary)

@@ -1,5 +1,5 @@
-// Reads all rows as they were at one moment, while others write: one transaction sees the state of its start. Values
-// stay in the text that the server writes, so that a row that is loaded again is the same to the last digit.
+// Reads all rows as they were at one moment, while others write: one transaction sees the state at its start. Values
+// stay in the text format of the server, so that a row that is loaded again is identical to the last digit.
 import { once } from 'node:events'
 import type { Readable } from 'node:stream'
 import type { Connection, QueryOptions, RowDataPacket, TypeCastField } from 'mysql2'
@@ -7,7 +7,7 @@ import { openConnection } from '../connect/connection.js'
 import { translate } from '../connect/failure.js'
 import { TABLES } from '../ownership/ownership.js'
 
-export interface ColumnShape {
+interface ColumnShape {
   readonly name: string
   /** True when the values are bytes; a row then contains base64. */
   readonly binary: boolean
@@ -25,7 +25,7 @@ export interface TableShape {
   readonly next: number | null
 }
 
-/** The values in the order of the columns, in the server's own text or in base64. */
+/** The values in the order of the columns, as text of the server or in base64. */
 export type TableRow = readonly (string | null)[]
 
 export interface Snapshot {
@@ -39,7 +39,7 @@ export interface Snapshot {
 
 const BYTES = /^(binary|varbinary|tinyblob|blob|mediumblob|longblob|bit)$/
 
-/** Gives `work` the database as it is at this moment. Throws Unavailable when the database cannot be reached. */
+/** Passes the database as it is at this moment to `work`. Throws Unavailable when the database cannot be reached. */
 export async function withSnapshot<T>(work: (snapshot: Snapshot) => Promise<T>): Promise<T> {
   let connection: Connection | undefined
   try {
@@ -113,7 +113,8 @@ async function* streamTable(connection: Connection, { name, columns, key }: Tabl
   try {
     yield* stream as AsyncIterable<TableRow>
   } finally {
-    // When the reader stops early, the connection must go: the rest of this answer would come before the next answer.
+    // When the reader stops early, the connection must be destroyed: the rest of this result would arrive before the
+    // next one.
     if (!stream.readableEnded) connection.destroy()
     else if (!stream.closed) await once(stream, 'close')
   }

@@ -1,5 +1,6 @@
-// Reads the commit-graph files of a repository. They give the parents and trees of commits without reading the commits,
-// and for each commit a Bloom filter of the paths that it changed. A layer never changes, but the list of layers does.
+// Reads the commit-graph files of a repository. They contain the parents and trees of commits, so that the commits need
+// not be read, and for each commit a Bloom filter of the paths that it changed. A layer never changes, but the list of
+// layers does.
 import { open, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { LRUCache } from 'lru-cache'
@@ -17,12 +18,12 @@ export interface CommitGraph {
   idOf(at: Position): string
   treeOf(at: Position): string
   parentsOf(at: Position): Position[]
-  /** Returns when a commit was made, in seconds since 1970. */
+  /** Returns the date of a commit, in seconds since 1970. */
   dateOf(at: Position): number
   /**
-   * Follows first parents, at most `most` of them, past commits that certainly changed none of `keys` compared with their
-   * first parent. Returns the first commit that perhaps did or has no parent, or the one after `most`; and how many it
-   * passed.
+   * Follows first parents, at most `most` of them, past commits that certainly changed none of `keys` compared with
+   * their first parent. Returns the first commit that may have changed one of them or that has no parent, or the commit
+   * after `most` steps, and the number of commits that it passed.
    */
   passUnchanged(
     at: Position,
@@ -64,8 +65,8 @@ const COMMIT_BYTES = 36
 const FILTER_HEADER = 12
 
 /**
- * The list of layers is read again after this many milliseconds. An older list is also correct, it only lacks the
- * newest layers.
+ * The list of layers is read again after this many milliseconds. An older list is also correct, but lacks the newest
+ * layers.
  */
 const FRESHNESS = 2000
 const lists = new LRUCache<string, Promise<CommitGraph | null>>({ max: 200, ttl: FRESHNESS })
@@ -79,7 +80,7 @@ export function commitGraphOf(repository: string): Promise<CommitGraph | null> {
   return loading
 }
 
-/** Drops the list of layers of a repository, so that the next question reads it again. */
+/** Drops the list of layers of a repository, so that the next call reads it again. */
 export const forgetGraph = (repository: string): boolean => lists.delete(repository)
 
 async function load(repository: string): Promise<CommitGraph | null> {
@@ -103,7 +104,7 @@ function layerOf(repository: string, path: string, name: string, base: number): 
     const file = await open(path)
     try {
       const { size } = await file.stat()
-      // The cache would not keep such a large file, so every question would read it again.
+      // The cache would not keep such a large file, so every call would read it again.
       if (size > config().git.object_cache / 8 - 4096) return null
       const value = parseLayer(await file.readFile(), base)
       return { value, size: size + value.parents.byteLength + (value.filters?.ends.byteLength ?? 0) }
@@ -114,7 +115,7 @@ function layerOf(repository: string, path: string, name: string, base: number): 
 }
 
 /** Parses one layer. Throws when the file is not a commit-graph of the format that git 2.38 and later write. */
-export function parseLayer(file: Buffer, base: number): Layer {
+function parseLayer(file: Buffer, base: number): Layer {
   if (file.toString('latin1', 0, 4) !== 'CGPH' || file[4] !== 1 || file[5] !== 1) throw new Error('not a commit-graph')
   const chunks = new Map<string, Buffer>()
   for (let at = 8, left = file[6] ?? 0; left > 0; at += 12, left--) {
@@ -124,7 +125,7 @@ export function parseLayer(file: Buffer, base: number): Layer {
   const chunk = (name: string) => chunks.get(name) ?? Buffer.alloc(0)
   const fanout = Uint32Array.from({ length: 256 }, (_, byte) => chunk('OIDF').readUInt32BE(byte * 4))
   const [ends, bits] = [chunk('BIDX'), chunk('BDAT')]
-  // Versions 1 and 2 hash bytes above 127 differently. `pathKeys` gives no keys for paths with such bytes.
+  // Versions 1 and 2 hash bytes above 127 differently. `pathKeys` returns no keys for paths with such bytes.
   const filtered = bits.length >= FILTER_HEADER && [1, 2].includes(bits.readUInt32BE(0))
   const count = fanout[255] ?? 0
   const commits = chunk('CDAT')
@@ -171,7 +172,7 @@ function graphOf(layers: readonly Layer[]): CommitGraph {
       let passed = 0
       while (passed < most) {
         const { base, count, parents, filters } = layerAt(at)
-        // Without filters every commit may be one. A damaged graph points beyond its own end.
+        // Without filters every commit may have changed the path. A damaged graph points beyond its own end.
         if (!filters || at - base >= count) break
         for (; passed < most && at >= base && at - base < count; passed++) {
           const parent = parents[at - base] as number
@@ -209,7 +210,7 @@ function parentsIn({ base, commits, edges }: Layer, at: Position): Position[] {
   if (first === NO_PARENT) return []
   if (second === NO_PARENT) return [first]
   if (second < MORE_PARENTS) return [first, second]
-  // A merge of more than two parents: the other parents stand in a list, and a bit marks the last one.
+  // A merge of more than two parents: the other parents are in a list, and a bit marks the last one.
   const parents = [first]
   for (let edge = (second - MORE_PARENTS) * 4; ; edge += 4) {
     const next = edges.readUInt32BE(edge)
@@ -218,7 +219,10 @@ function parentsIn({ base, commits, edges }: Layer, at: Position): Position[] {
   }
 }
 
-/** The two lowest bits of one number, which also says how far the commit is from the beginning, and another number. */
+/**
+ * The date has 34 bits: the two lowest bits of one number, whose other bits are the generation of the commit, and
+ * another number.
+ */
 function dateIn({ base, commits }: Layer, at: Position): number {
   const from = (at - base) * COMMIT_BYTES + ID_BYTES + 8
   return (commits.readUInt32BE(from) & 3) * 2 ** 32 + commits.readUInt32BE(from + 4)
@@ -231,7 +235,7 @@ function filterHolds({ ends, bits, hashes }: Filters, place: number, keys: reado
   if (length <= 0) return true
   for (const { first, second } of keys) {
     for (let hash = first, left = hashes; left > 0; hash = (hash + second) >>> 0, left--) {
-      // Both are kept unsigned integers, so that the engine need not divide in floating point.
+      // Both stay unsigned integers, so that the engine does not have to divide in floating point.
       const bit = (hash >>> 0) % (length >>> 0)
       if (((bits[from + (bit >>> 3)] ?? 0) & (1 << (bit & 7))) === 0) return false
     }

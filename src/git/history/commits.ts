@@ -1,4 +1,4 @@
-// Questions about commits: what a commit changed, in which order commits come, and which one changed a path last.
+// Reads facts about commits: what a commit changed, the order of commits, and which commit changed a path last.
 import { createHash } from 'node:crypto'
 import { remember } from '../objects/cache.js'
 import { readCommit } from '../objects/objects.js'
@@ -45,8 +45,8 @@ export function commitStats(repository: string, id: string): Promise<CommitStats
 }
 
 /**
- * Returns the files that a commit changed compared with its first parent, or null when no commit has this id. Returns undefined
- * when git must be asked.
+ * Returns the files that a commit changed compared with its first parent, or null when no commit has this id. Returns
+ * undefined when the caller must ask git.
  */
 async function changesOf(repository: string, id: string): Promise<FileChange[] | null | undefined> {
   const commit = await readCommit(repository, id)
@@ -106,8 +106,8 @@ async function askRevList(repository: string, commitId: string, path: string): P
 
 /**
  * Returns the commits that `after` has and `before` does not have: the ids of the newest `limit` commits, and their
- * total number (counted up to 100,000). When `before` is ZERO, all ancestors of `after` count. The answer never
- * changes, so it is kept.
+ * total number (counted up to 100,000). When `before` is ZERO, all ancestors of `after` count. The result never
+ * changes, so the cache keeps it.
  */
 export async function commitsBetween(
   repository: string,
@@ -126,8 +126,8 @@ export async function commitsBetween(
 }
 
 /**
- * The same without a process, for most pushes: a few commits in a line, whose parents are read one after another. Undefined
- * when there are more than `limit` or one of them is a merge.
+ * Does the same without a process for most pushes: a few commits in a line, whose parents are read one after another.
+ * Returns undefined when there are more than `limit` commits or one of them is a merge.
  */
 async function walkLine(repository: string, before: string, after: string, limit: number) {
   const ids: string[] = []
@@ -137,7 +137,7 @@ async function walkLine(repository: string, before: string, after: string, limit
     if (!commit || commit.parentIds.length > 1) return undefined
     ids.push(id)
     const [parent] = commit.parentIds
-    // The beginning of the history: where another one was to be met, git has to look for it.
+    // The beginning of the history. If `before` was not met on the way, git has to look for it.
     if (parent === undefined) return before === ZERO ? ids : undefined
     id = parent
   }
@@ -153,7 +153,7 @@ async function askRange(repository: string, before: string, after: string, limit
   return { ids, total: Number((await askGit(repository, count)).toString()) }
 }
 
-/** The same for the tips of branches, whose answer is kept. */
+/** The same as `isAncestor` for the tips of branches. The cache keeps the result. */
 export async function isMerged(repository: string, tip: string, into: string): Promise<boolean> {
   if (tip === into) return true
   const found = await remember(repository, `merged ${tip} ${into}`, async () => ({
@@ -164,8 +164,8 @@ export async function isMerged(repository: string, tip: string, into: string): P
 }
 
 /**
- * Returns those tips of branches that the commit `into` contains. It takes one process after a change of any branch, and none
- * otherwise.
+ * Returns the tips of branches that the commit `into` contains. It takes one process after a change of any branch, and
+ * otherwise no process.
  */
 export async function tipsMergedInto(
   repository: string,
@@ -179,7 +179,7 @@ export async function tipsMergedInto(
   const found = await remember(repository, `merged tips ${key} ${into}`, async () => {
     const args = ['for-each-ref', `--merged=${into}`, '--format=%(objectname)', 'refs/heads/']
     const listed = new Set((await askGit(repository, args)).toString().split('\n'))
-    // A branch may have moved since: only what was asked about counts.
+    // A branch may have moved since: only the given tips count.
     const value = new Set(ids.filter(id => listed.has(id)))
     return { value, size: value.size * 100 }
   })

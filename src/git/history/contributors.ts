@@ -1,5 +1,5 @@
-// Who wrote the commits of a history, with the lines that they changed. Git compares the files of each commit, which takes a
-// second for some thousands of them: so a count goes on from an earlier one.
+// Lists who wrote the commits of a history, with the number of lines that they changed. Git compares the files of each
+// commit, which takes a second for some thousands of commits. Therefore a count continues from an earlier one.
 import type { Readable } from 'node:stream'
 import { PERSON_LIMIT } from '../objects/parse.js'
 import { isObjectId } from '../objects/reader.js'
@@ -14,21 +14,21 @@ export interface Contributor {
   readonly deletions: number
 }
 
-/** The people whom an answer may show, and those who are counted to find them. */
+/** The maximum number of people in a response, and of people who are counted to find them. */
 export const MOST_CONTRIBUTORS = 10_000
 const MOST_COUNTED = 100_000
-/** Marks the line of a commit: no other line of the output begins so. */
+/** Marks the line of a commit: no other line of the output begins with it. */
 const MARK = '\x01'
 
-/** What was counted up to a commit. */
+/** The result of counting all commits up to `tip`. */
 export interface Count {
   readonly tip: string
   readonly people: readonly Contributor[]
 }
 
 /**
- * Counts the commits up to `tip` without merges, by the address of the author, in any order. `earlier` must be a count of an
- * ancestor. Throws GitLimit when it takes too long.
+ * Counts the commits up to `tip`, except merges, by the email address of the author. The order of the people is not
+ * defined. `earlier` must be the count of an ancestor. Throws GitLimit when counting takes too long.
  */
 export async function countContributors(
   repository: string,
@@ -65,7 +65,7 @@ export async function countContributors(
   return { tip, people: [...people.values()] }
 }
 
-/** Only a line end ends a line: names may contain what other readers take for one. */
+/** Splits only at line feeds: names may contain other characters that some readers take for a line end. */
 async function* linesOf(stdout: Readable): AsyncGenerator<string> {
   let rest: Buffer = Buffer.alloc(0)
   for await (const chunk of stdout as AsyncIterable<Buffer>) {
@@ -98,7 +98,7 @@ function countLines(person: Mutable, line: string): void {
   person.deletions += figure(/(\d+) deletion/)
 }
 
-/** The newer commits came first, so their names stay. */
+/** The newer commits were counted first, so their names stay. */
 function addEarlier(people: Map<string, Mutable>, earlier: Contributor): void {
   const known = people.get(earlier.email)
   if (known) {
@@ -108,5 +108,5 @@ function addEarlier(people: Map<string, Mutable>, earlier: Contributor): void {
   } else if (people.size < MOST_COUNTED) people.set(earlier.email, { ...earlier })
 }
 
-/** Half of a character would not survive the cut. */
+/** The cut must not leave half of a surrogate pair. */
 const short = (text: string) => text.slice(0, PERSON_LIMIT).replace(/[\ud800-\udbff]$/, '')

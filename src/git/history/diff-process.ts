@@ -8,10 +8,10 @@ import { failure, GitFailure, GitLimit, spawnGit } from '../process/run.js'
 
 export type DiffKind = 'stats' | 'paths' | 'patches'
 
-/** `lost` means that the process ended before it came to this question. */
-export type DiffOutcome = { readonly answer: Buffer } | { readonly failed: GitFailure } | { readonly lost: true }
+/** `lost` means that the process ended before it reached this question. */
+type DiffOutcome = { readonly answer: Buffer } | { readonly failed: GitFailure } | { readonly lost: true }
 
-/** An answer is larger than a process that others wait for may give. */
+/** The answer is larger than a shared process may return, because other callers wait for it. */
 export class LargeAnswer extends GitFailure {
   override name = 'LargeAnswer'
 }
@@ -24,28 +24,30 @@ export interface DiffProcess extends Pooled {
 export const FORMATS: Record<DiffKind, string[]> = {
   stats: ['--shortstat'],
   paths: ['--name-status', '--no-renames', '-z'],
-  // The list of what changed comes before the texts, with the names as they are.
+  // The list of changed files comes before the texts, with unquoted names.
   patches: ['--find-renames', '--raw', '--patch', '-z']
 }
-/** To compare paths, git reads no file. */
+/** Git reads no files to compare paths. */
 const LIMITS: Record<DiffKind, GitKind> = { stats: 'work', paths: 'helper', patches: 'work' }
-/** Maximum bytes of one answer. Texts of more come from a process of their own, so that nobody waits behind them. */
+/** Maximum bytes of one answer. Larger texts come from a separate process, so that nobody waits behind them. */
 const MAX_ANSWER: Record<DiffKind, number> = { stats: 16_777_216, paths: 16_777_216, patches: 1_048_576 }
 /** The process is killed when one answer takes longer than this many milliseconds. */
 const PATIENCE = 60_000
 /**
- * The process is killed when one answer takes more processor time than this many seconds, looked at in each turn of the
- * clock: a thousand large files are compared in it, and the questions behind wait no longer.
+ * The process is killed when one answer takes more processor time than this many seconds. This is enough to compare a
+ * thousand large files, and limits how long the following questions wait. It is checked every TURN milliseconds.
  */
 const PROCESSOR_LIMIT = 3
-/** Milliseconds between two turns of the clock. */
+/** Milliseconds between two checks of the process. */
 const TURN = 500
 /** The process ends when it has been idle for this many milliseconds. */
 const IDLE_TIME = 10_000
-/** Git keeps in memory what it has parsed, so after this many answers a new process takes over. */
+/** Git keeps parsed objects in memory, so after this many answers a new process takes over. */
 const LIFETIME = 10_000
 
-/** The arguments for a process that reads commits from its input. Names of files are written as UTF-8, as clients expect. */
+/**
+ * The arguments for a process that reads commits from its input. File names are written as UTF-8, as clients expect.
+ */
 export const diffArgs = (format: readonly string[]): string[] => [
   ...['-c', 'core.quotePath=false', 'diff-tree', '--stdin', '--root', '-r', '--no-ext-diff', '--no-textconv'],
   ...format
@@ -74,14 +76,14 @@ export async function openDiffProcess(repository: string, kind: DiffKind, gone: 
       fail(new GitLimit(`git needs more than ${PROCESSOR_LIMIT} s of processor time to count what changed`))
     } else if (idle > PATIENCE) fail(new GitFailure('git diff-tree: no answer'))
   }, TURN).unref()
-  /** When the question that the process works on became the first in line; or when the process became idle. */
+  /** When the process began to work on the first question in line, or when it became idle. */
   let since = performance.now()
-  /** The question at the last turn of the clock, and the processor time up to its first one. */
+  /** The first question in line at the last check, and the processor time that the process had used before it. */
   let seen = { since: 0, used: 0 }
 
   /**
    * Reports the failure to the first question in line. The other questions get `lost` when the process ends and may be
-   * asked again.
+   * repeated.
    */
   function fail(error: GitFailure): void {
     open = false
@@ -146,8 +148,8 @@ export async function openDiffProcess(repository: string, kind: DiffKind, gone: 
     child.once('close', (code: number | null, signal: NodeJS.Signals | null) => {
       open = false
       clearInterval(clock)
-      // With an exit code, git refused the first question in line; at a limit, that question is the cause as well.
-      // After any other signal no question is.
+      // With an exit code, git refused the first question in line. At a limit, that question is also the cause. After
+      // any other signal, no question is the cause.
       const error = failure(args, { code, signal }, complaint, { kind: LIMITS[kind] })
       if (code || error instanceof GitLimit) waiting.shift()?.({ failed: error })
       for (const settle of waiting.splice(0)) settle({ lost: true })

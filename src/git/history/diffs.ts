@@ -1,4 +1,4 @@
-// Answers questions about the changes of single commits, by long-lived processes.
+// Returns the changes of single commits, read by long-lived processes.
 
 import { lruOf } from '../../lib/lru.js'
 import { atEnd } from '../../lib/shutdown.js'
@@ -20,28 +20,29 @@ const pools: Record<DiffKind, ProcessPool<DiffProcess>> = {
 }
 
 /**
- * Commits that reached a limit, for ten minutes: each question about one ends a process, and with it the questions behind
- * it.
+ * Commits that reached a limit, kept for ten minutes: each question about such a commit ends a process, and the
+ * questions behind it are lost.
  */
 const tooLarge = lruOf<string, GitLimit | LargeAnswer>(1000, { ttl: 600_000 })
 
 /**
- * Returns what diff-tree prints for a commit compared with its first parent, split at line ends (stats) or NULs
- * (paths). Returns null when no commit has this id. Throws GitFailure when the answer is larger than 16 MiB, and GitLimit
- * when git needs too much memory or time for it.
+ * Returns the output of diff-tree for a commit compared with its first parent, split at line ends (stats) or NULs
+ * (paths). Returns null when no commit has this id. Throws GitFailure when the answer is larger than 16 MiB, and
+ * GitLimit when git needs too much memory or time for it.
  */
 export async function askDiffs(repository: string, kind: 'stats' | 'paths', id: string): Promise<string[] | null> {
   const commit = await readCommit(repository, id)
   if (!commit) return null
   const answer = await askProcess(repository, kind, [id, ...commit.parentIds.slice(0, 1)])
-  // The first token is the commit's own id. A commit without changes gives no tokens at all.
+  // The first token is the commit's own id. For a commit without changes there are no tokens at all.
   const tokens = answer.toString().split(kind === 'paths' ? '\0' : '\n')
   return tokens.filter(token => token !== '').slice(1)
 }
 
 /**
- * Returns the changes of a commit compared with another one, or of all its files, as `patchesIn` reads them. Both must exist.
- * Throws LargeAnswer when they take more than 1 MiB, and GitLimit when git needs too much memory or time for it.
+ * Returns the changes of a commit compared with another commit, or all its files, in the format that `PatchReader`
+ * reads. Both commits must exist. Throws LargeAnswer when the changes take more than 1 MiB, and GitLimit when git needs
+ * too much memory or time for them.
  */
 export const askPatches = (repository: string, commits: readonly string[]): Promise<Buffer> =>
   askProcess(repository, 'patches', commits)
@@ -55,7 +56,7 @@ export async function changedPaths(repository: string, from: string, to: string)
   const changes = before && after && (await diffTrees(repository, before.treeId, after.treeId))
   if (changes) return changes.map(({ path }) => path)
   const answer = await askProcess(repository, 'paths', [to, from])
-  // The first token is the commit's own id. Then come the letter of a change and its path, in turn.
+  // The first token is the commit's own id. After it, the letter of a change and its path alternate.
   const tokens = answer.toString().split('\0')
   return tokens.slice(1).filter((token, at) => at % 2 === 1 && token !== '')
 }
@@ -80,7 +81,7 @@ async function askProcess(repository: string, kind: DiffKind, commits: readonly 
   throw new GitFailure(`git diff-tree ended each time at commit ${commits[0]}`)
 }
 
-/** Ends the processes of one repository, or of all repositories, after they have answered what they were asked. */
+/** Ends the processes of one repository, or of all repositories, after they have answered all pending questions. */
 export async function closeDiffs(repository?: string): Promise<void> {
   await Promise.all(Object.values(pools).map(pool => pool.close(repository)))
 }

@@ -1,19 +1,19 @@
-// Finds the commit that changed a path last, in this process, with the filters of the commit-graph.
+// Finds the last commit that changed a path, in this process, with the filters of the commit-graph.
 
 import { mustReadTree, readCommit } from '../objects/objects.js'
 import { idInTree } from '../objects/reader.js'
 import { nextPiece } from '../objects/time-slices.js'
 import { type CommitGraph, commitGraphOf, type PathKey, type Position, pathKeys } from './commit-graph.js'
 
-/** This many commits that are newer than the graph are read one by one. */
+/** At most this many commits that are newer than the graph are read one by one. */
 const NEWEST = 200
 /** After this many commits (less than a millisecond of work) the walk lets other work run. */
 const STRETCH = 8192
 
 /**
  * Returns the newest commit at or before `commitId` that changed the path. It simplifies history as `git rev-list -1`
- * does: a merge that has the path from a parent leads to that parent alone. Returns null when no commit ever changed
- * the path. Returns undefined when the caller must ask git: there is no graph, or `commitId` is too far ahead of it.
+ * does: a merge that has the path from a parent leads only to that parent. Returns null when no commit ever changed the
+ * path. Returns undefined when the caller must ask git: there is no graph, or `commitId` is too far ahead of it.
  */
 export async function walkToLastChange(
   repository: string,
@@ -27,11 +27,12 @@ export async function walkToLastChange(
   if (!tip) return undefined
   const names = path.split('/')
   const entry = (treeId: string) => entryOf(repository, treeId, names)
-  // The walk only goes to a parent that has the same entry at the path, so all visited commits have the entry of the
+  // The walk only moves to a parent that has the same entry at the path, so all visited commits have the entry of the
   // tip.
   const own = await entry(tip.treeId)
   const hasOwn = async (treeId: string) => {
-    // Mostly the file is another one there, which one question shows. The answer has no mode, so the same id shows nothing.
+    // In most cases the file has another id there, and one lookup shows that. The result has no mode, so an equal id
+    // proves nothing.
     const id = own && (await idInTree(repository, treeId, path))
     return id && !own.endsWith(id) ? false : (await entry(treeId)) === own
   }
@@ -60,7 +61,7 @@ interface Search {
   readonly keys: readonly PathKey[]
 }
 
-/** Returns undefined for a RangeError, so that git is asked: a damaged graph points beyond its own end. */
+/** Returns undefined for a RangeError, so that the caller asks git: a damaged graph points beyond its own end. */
 function leaveToGit(error: unknown): undefined {
   if (!(error instanceof RangeError)) throw error
 }
@@ -88,8 +89,8 @@ async function walkInGraph(graph: CommitGraph, start: Position, search: Search):
 
 /**
  * Returns the index of the first parent that has the same entry at the path as the tip; a path that is missing in both
- * also counts as the same. Without such a parent the result is `changed`. A root commit gives `changed` when it has the
- * path, otherwise `absent`.
+ * also counts as the same. Without such a parent the result is `changed`. The result for a root commit is `changed`
+ * when it has the path, otherwise `absent`.
  */
 async function sameParent(
   { own, hasOwn }: Search,

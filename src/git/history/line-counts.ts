@@ -1,5 +1,5 @@
-// Counts the lines that a commit added and removed, in this process where git certainly finds the shortest way from one text to
-// the other. Where it may settle for less, it is asked.
+// Counts the lines that a commit added and removed. This process counts where git certainly finds the shortest edit
+// script. Where git may settle for a longer one, git must count.
 import { readSmall } from '../objects/reader.js'
 import type { FileChange, FileState } from './tree-diff.js'
 
@@ -8,21 +8,26 @@ export interface CommitStats {
   readonly deletions: number
 }
 
-/** Files that are compared for one commit, and bytes of their contents together. */
+/**
+ * The maximum number of files that are compared for one commit, and the maximum total size of their contents in bytes.
+ */
 const MOST_FILES = 100
 const MOST_BYTES = 1024 * 1024
-/** Git takes a file for binary when its beginning has a NUL. */
+/** Git treats a file as binary when its first 8000 bytes contain a NUL. */
 const LOOKED_AT = 8000
 const SUBMODULE = '160000'
 const NOTHING: CommitStats = { additions: 0, deletions: 0 }
 
-/** Returns how many lines changes add and remove, as `git diff --shortstat` counts. Returns undefined when git must be asked. */
+/**
+ * Returns how many lines changes add and remove, as `git diff --shortstat` counts. Returns undefined when the caller
+ * must ask git.
+ */
 export async function countLines(repository: string, changes: readonly FileChange[]): Promise<CommitStats | undefined> {
   if (changes.length > MOST_FILES) return undefined
   let [additions, deletions, bytes] = [0, 0, 0]
   for (const { before, after } of changes) {
     if (before?.id === after?.id) continue
-    // A file in the place of a link or a submodule is two changes.
+    // When a file replaces a link or a submodule, git counts two changes.
     if (before && after && before.mode.slice(0, 3) !== after.mode.slice(0, 3)) return undefined
     const [old, young] = [await contentOf(repository, before), await contentOf(repository, after)]
     bytes += (old?.length ?? 0) + (young?.length ?? 0)
@@ -44,14 +49,17 @@ async function contentOf(repository: string, file: FileState | null): Promise<Bu
 
 const isBinary = (content: Buffer) => content.subarray(0, LOOKED_AT).includes(0)
 
-/** Lines of a text that are compared here. */
+/** The maximum number of lines of a text that is compared here. */
 const MOST_LINES = 10_000
-/** Lines that come and go. From 256 on, git looks for a good answer instead of the shortest one. */
+/**
+ * The maximum number of added and removed lines. From 256 on, git looks for a good result instead of the shortest one.
+ */
 const MOST_EDITS = 200
 
 /**
- * Counts as git does: it leaves out what both texts begin and end with, passes over lines that certainly come or go, and finds
- * the shortest way for the others. Returns undefined where it may settle for less.
+ * Counts as git does: it skips the lines that both texts begin and end with, discards lines that were certainly added
+ * or removed, and finds the shortest edit script for the rest. Returns undefined where git may settle for a longer
+ * script.
  */
 function countBetween(before: Buffer, after: Buffer): CommitStats | undefined {
   const [old, young] = [linesOf(before), linesOf(after)]
@@ -72,7 +80,7 @@ function countBetween(before: Buffer, after: Buffer): CommitStats | undefined {
 
 type Lines = readonly string[]
 
-/** Lines with their ends: the last one may have none. Latin1 keeps every byte. */
+/** Splits a text into lines with their line ends; the last line may have none. Latin1 keeps every byte. */
 const linesOf = (text: Buffer): Lines => (text.length === 0 ? [] : text.toString('latin1').split(/(?<=\n)/))
 
 const UNIQUE = 0
@@ -80,8 +88,8 @@ const MATCHED = 1
 const FREQUENT = 2
 
 /**
- * Returns the lines of a range that git tries to find in the other text. It passes over those that are not there, and over
- * frequent ones among many such lines.
+ * Returns the lines of a range that git tries to find in the other text. It discards lines that are not in the other
+ * text, and frequent lines that are surrounded by such lines.
  */
 function matchable(lines: Lines, other: Lines, { from, to }: { readonly from: number; readonly to: number }): Lines {
   const range = lines.slice(from, to)
@@ -98,17 +106,20 @@ function matchable(lines: Lines, other: Lines, { from, to }: { readonly from: nu
   return range.filter((_, at) => kinds[at] === MATCHED || (kinds[at] === FREQUENT && !isLost(kinds, at)))
 }
 
-/** A power of two near the square root. */
+/** Returns a power of two near the square root. */
 function roughRoot(value: number): number {
   let root = 1
   for (let rest = value; rest > 0; rest >>= 2) root <<= 1
   return root
 }
 
-/** Lines on each side of a frequent one that git looks at. */
+/** The number of lines on each side of a frequent line that git looks at. */
 const WINDOW = 100
 
-/** Tells whether a frequent line has lines on both sides that are not in the other text, three times as many as frequent ones. */
+/**
+ * Returns whether a frequent line has, on both sides, lines that are not in the other text, and more than three times
+ * as many of them as frequent lines.
+ */
 function isLost(kinds: readonly number[], at: number): boolean {
   let [unique, frequent] = [0, 0]
   for (const step of [-1, 1]) {
@@ -125,10 +136,13 @@ function isLost(kinds: readonly number[], at: number): boolean {
   return frequent * 4 < frequent + unique
 }
 
-/** The least number of lines to remove and to add (Myers, "An O(ND) Difference Algorithm"); undefined beyond the limit. */
+/**
+ * Returns the smallest number of lines to remove and to add (Myers, "An O(ND) Difference Algorithm"), or undefined
+ * beyond the limit.
+ */
 function editsBetween(old: Lines, young: Lines): number | undefined {
   const most = Math.min(old.length + young.length, MOST_EDITS)
-  /** How far into `old` the paths lead that end on each diagonal. */
+  /** How far into `old` the paths reach that end on each diagonal. */
   const reached = new Int32Array(2 * most + 3)
   for (let edits = 0; edits <= most; edits++) {
     for (let diagonal = -edits; diagonal <= edits; diagonal += 2) {

@@ -1,4 +1,4 @@
-// Lists the commits of a history, newest first, in the order of `git log`. Most questions are answered in this process, from the
+// Lists the commits of a history, newest first, in the order of `git log`. For most questions this process reads the
 // commit-graph: 20 commits of 80,000 take some microseconds, and a git process takes milliseconds.
 import { LRUCache } from 'lru-cache'
 import { remember } from '../objects/cache.js'
@@ -13,20 +13,20 @@ export interface LogQuestion {
   readonly tip: string
   readonly skip: number
   readonly count: number
-  /** Seconds since 1970: only commits of this moment or later, or earlier. */
+  /** Seconds since 1970: only commits at this time or later. */
   readonly since?: number
   readonly until?: number
   /** Only commits that changed this file or folder. */
   readonly path?: string
 }
 
-/** Beyond so many commits nobody looks. */
-export const MOST_SKIPPED = 10_000_000
-/** Bytes of walks that are kept, so that the next page goes on where the last one ended. */
+/** The maximum number of commits to skip. */
+const MOST_SKIPPED = 10_000_000
+/** The bytes of walks that are kept, so that the next page continues where the last one ended. */
 const WALKS = 16 * 1024 * 1024
 const walks = new LRUCache<string, HistoryWalk>({ maxSize: WALKS, sizeCalculation: walk => walk.bytes, max: 500 })
 
-/** Returns the ids of commits. `tip` must exist. */
+/** Returns the ids of commits. The commit `tip` must exist. */
 export async function listCommits(repository: string, question: LogQuestion): Promise<readonly string[]> {
   const { tip, skip, count, since = '', until = '', path = '' } = question
   if (!isObjectId(tip)) throw new TypeError('not a commit')
@@ -52,7 +52,10 @@ async function find(repository: string, question: LogQuestion): Promise<readonly
   return await listByGit(repository, question)
 }
 
-/** Returns undefined when git must be asked: without a commit-graph for what lies far back, or with a damaged one. */
+/**
+ * Returns undefined when the caller must ask git: for distant commits when there is no commit-graph, or when the graph
+ * is damaged.
+ */
 async function walk(repository: string, { tip, skip, count, until }: LogQuestion) {
   const graph = await commitGraphOf(repository)
   if (graph === null && skip + count > MOST_READ) return undefined
@@ -71,7 +74,7 @@ const walkKey = (repository: string, tip: string) => `${repository}\0${tip}`
 function walkOf(repository: string, graph: CommitGraph | null, tip: string): HistoryWalk {
   const key = walkKey(repository, tip)
   const known = walks.get(key)
-  // A walk without a graph may come to its limit, and a graph may have been written since.
+  // A walk without a graph may reach its limit, and a graph may have been written since.
   if (known && (known.graph !== null || graph === null)) return known
   const started = new HistoryWalk(repository, graph, tip)
   walks.set(key, started)

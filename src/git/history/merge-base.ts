@@ -1,10 +1,10 @@
-// Where two histories have parted.
+// Finds where two histories diverged.
 import { remember } from '../objects/cache.js'
 import { isObjectId } from '../objects/reader.js'
 import { askGit } from '../process/questions.js'
 import { GitFailure } from '../process/run.js'
 
-/** Returns the best common ancestor of two commits that exist, or null when they have none. */
+/** Returns the best common ancestor of two commits that exist, or null when they have no common ancestor. */
 export async function mergeBase(repository: string, one: string, other: string): Promise<string | null> {
   if (!isObjectId(one) || !isObjectId(other)) throw new TypeError('not commits')
   const found = await remember(repository, `base ${one} ${other}`, async () => {
@@ -16,7 +16,7 @@ export async function mergeBase(repository: string, one: string, other: string):
 
 async function search(repository: string, one: string, other: string): Promise<string> {
   try {
-    // Git gives the best one first, if there are several.
+    // Git prints the best one first, if there are several.
     const bases = (await askGit(repository, ['merge-base', one, other])).toString()
     return bases.split('\n', 1)[0] ?? ''
   } catch (error) {

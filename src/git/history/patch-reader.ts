@@ -1,24 +1,24 @@
-// Takes apart what `git diff-tree --raw --patch -z` prints, as it arrives: the list of changed files, then their texts. What is
-// beyond the limits is read and dropped.
+// Parses the output of `git diff-tree --raw --patch -z` as it arrives: the list of changed files, then their texts.
+// Text beyond the limits is read and dropped.
 
 /** How one file changed. */
 export interface Patch {
   readonly oldPath: string
   readonly newPath: string
-  /** Octal, as git has them; `0` where there is no file. */
+  /** Octal, as in git; `0` where there is no file. */
   readonly oldMode: string
   readonly newMode: string
-  /** The letter of git: A, C, D, M, R or T. */
+  /** The status letter of git: A, C, D, M, R or T. */
   readonly status: string
   /** The hunks, after the lines with the two names. Empty for a file that changed only its name or its mode. */
   readonly text: string
-  /** True when the text is left out, because it is larger than the limits. */
+  /** True when the text is omitted because it exceeds the limits. */
   readonly isTooLarge: boolean
 }
 
 export interface PatchSet {
   readonly patches: readonly Patch[]
-  /** True when there are more files than these. */
+  /** True when there are more files than `patches` holds. */
   readonly isCut: boolean
 }
 
@@ -38,7 +38,7 @@ interface Entry {
   readonly status: string
 }
 
-/** Stands at the beginning of a line before each text, and no line of a text begins with it. */
+/** Begins a line before each text. No line within a text begins with it. */
 const BORDER = Buffer.from('\ndiff --git ')
 const END_OF_LIST = Buffer.from('\0\0')
 
@@ -48,7 +48,7 @@ export class PatchReader {
   #rest: Buffer = Buffer.alloc(0)
   #inList = true
   #isCut = false
-  /** How many texts are to come. */
+  /** The number of texts that follow the list. */
   #wanted = 0
   #section: Buffer[] = []
   #size = 0
@@ -56,7 +56,7 @@ export class PatchReader {
 
   constructor(private readonly limits: PatchLimits) {}
 
-  /** Takes the next part. Returns false when it needs no more. */
+  /** Takes the next part. Returns false when the reader needs no more parts. */
   take(chunk: Buffer): boolean {
     this.#rest = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk])
     if (this.#inList) this.#takeList()
@@ -64,7 +64,7 @@ export class PatchReader {
     return this.#inList || this.#texts.length < this.#wanted
   }
 
-  /** `isWhole`: git came to its end. Otherwise the last text may be a part only, and is left out. */
+  /** `isWhole` means that git finished. Otherwise the last text may be incomplete, and is omitted. */
   end(isWhole: boolean): PatchSet {
     if (isWhole && !this.#inList && this.#rest.length > 0) {
       this.#add(this.#rest)
@@ -79,13 +79,15 @@ export class PatchReader {
     return { patches, isCut: this.#isCut }
   }
 
-  /** The list: `:100644 100644 ID ID M`, a path, and for a rename a second one, each with a NUL at its end; then another NUL. */
+  /**
+   * The list: `:100644 100644 ID ID M`, a path, and for a rename a second path, each ended by a NUL; then another NUL.
+   */
   #takeList(): void {
     for (;;) {
       const end = this.#rest.indexOf(0)
       if (end === 0) this.#endList(1)
       if (end < 1) return
-      // The id of the commit stands before the first entry.
+      // The id of the commit comes before the first entry.
       if (this.#rest[0] !== 0x3a) {
         this.#rest = this.#rest.subarray(end + 1)
         continue
@@ -165,7 +167,10 @@ export class PatchReader {
     this.#size = 0
   }
 
-  /** A file that became a symlink, or the other way round, has two texts: of one that went and one that came. */
+  /**
+   * A file that became a symlink, or a symlink that became a file, has two texts: one of the removed file and one of
+   * the added file.
+   */
   #perEntry(): (string | null)[] {
     let at = 0
     return this.#entries.map(({ status }) => {
@@ -179,7 +184,7 @@ export class PatchReader {
 
 const modeOf = (mode: string) => (mode === '000000' ? '0' : mode)
 
-/** Leaves out the lines before the two names, which the entry tells. */
+/** Omits the lines before the two names, because the entry contains their facts. */
 function textIn(section: Buffer): string {
   const text = section.toString()
   const start = /^(?:--- |Binary files )/m.exec(text)

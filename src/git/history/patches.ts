@@ -1,4 +1,4 @@
-// What a commit changed, or how two commits differ: the files with their texts, within limits.
+// Reads what a commit changed, or how two commits differ: the files with their texts, within limits.
 import { remember } from '../objects/cache.js'
 import { readCommit } from '../objects/objects.js'
 import { isObjectId } from '../objects/reader.js'
@@ -10,18 +10,18 @@ import { PatchReader, type PatchSet } from './patch-reader.js'
 
 export type { Patch, PatchSet } from './patch-reader.js'
 
-/** The most of one answer: files, bytes of the text of one file, bytes of all texts. */
+/** The limits of one response: files, bytes of the text of one file, and bytes of all texts. */
 export const PATCH_LIMITS = { files: 1000, text: 524_288, texts: 4 * 1024 * 1024 }
 
-/** Seconds for a comparison that has a process of its own. */
+/** The limits in seconds for a comparison in a separate process: elapsed time and processor time. */
 const TIME = 30
 const PROCESSOR = 10
-/** Strings take about so much beside their text. */
+/** Approximate bytes that the strings of a patch take in addition to their text. */
 const PER_PATCH = 400
 
 /**
- * Returns how a commit differs from its first parent; for a first commit all its files. Null when no commit has this id.
- * Renames are found as git finds them.
+ * Returns how a commit differs from its first parent; for a root commit, all its files. Returns null when no commit has
+ * this id. Renames are found as git finds them.
  */
 export async function patchesOf(repository: string, id: string): Promise<PatchSet | null> {
   const commit = await readCommit(repository, id)
@@ -58,12 +58,12 @@ async function readPatches(repository: string, commits: readonly string[]): Prom
     return await readAlone(repository, commits, diffArgs(FORMATS.patches))
   } catch (error) {
     if (!(error instanceof GitLimit)) throw error
-    // To look for renames and to compare texts takes too long. The list of the files only compares folders.
+    // Finding renames and comparing texts takes too long. The list of the files only compares folders.
     return await readAlone(repository, commits, diffArgs(['--no-renames', '--raw', '-z']))
   }
 }
 
-/** Reads the same by a process of its own, up to the limits. Throws GitLimit. */
+/** Reads the same in a separate process, up to the limits. Throws GitLimit. */
 const readAlone = (repository: string, commits: readonly string[], args: string[]): Promise<PatchSet> =>
   oneAtATime(repository, [repository, ...commits, ...args].join('\0'), () => readByItself(repository, commits, args))
 

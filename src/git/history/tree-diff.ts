@@ -1,5 +1,5 @@
-// Compares trees in this process. Most commits change a few files; a git process for each repository that somebody looks at
-// costs more than reading the trees on the way. What is large or odd is left to git.
+// Compares trees in this process. Most commits change few files, and a git process for each repository that somebody
+// views costs more than reading the trees. Git compares large or unusual trees.
 import { mustReadTree } from '../objects/objects.js'
 import { LeaveToGit } from '../objects/odb/leave-to-git.js'
 import { isForGit } from '../objects/odb/stored.js'
@@ -10,27 +10,28 @@ export interface FileState {
   readonly id: string
 }
 
-/** A file that one tree has and the other has not, or has otherwise. A renamed file is two of them. */
+/** A file that only one tree has, or that differs between the trees. A renamed file counts as two changes. */
 export interface FileChange {
   readonly path: string
   readonly before: FileState | null
   readonly after: FileState | null
 }
 
-/** Trees that are read for one comparison, and files that may differ. */
+/** The maximum number of trees that are read for one comparison, and of files that may differ. */
 const MOST_TREES = 300
 const MOST_CHANGES = 2000
 
 /**
- * Returns the files that differ between two trees, in git's order; null stands for an empty tree. Returns undefined when git must
- * be asked: for large repositories and folders, many changes, names that are not UTF-8, and folders that are out of order.
+ * Returns the files that differ between two trees, in git's order; null stands for an empty tree. Returns undefined
+ * when the caller must ask git: for large repositories and folders, many changes, names that are not UTF-8, and folders
+ * that are out of order.
  */
 export async function diffTrees(
   repository: string,
   before: string | null,
   after: string | null
 ): Promise<FileChange[] | undefined> {
-  // One question to a process that everybody asks costs less there than reading trees.
+  // For such a repository, a question to a shared process costs less than reading trees here.
   if (isForGit(repository)) return undefined
   const changes: FileChange[] = []
   let trees = 0
@@ -73,7 +74,7 @@ export async function diffTrees(
 }
 
 interface Listed extends FileState {
-  /** The name, for a folder with a slash: git sorts by it. */
+  /** The name; for a folder, with a slash at the end, because git sorts by it. */
   readonly key: string
 }
 
@@ -88,7 +89,7 @@ function listed(entries: readonly TreeEntry[]): Listed[] {
   })
 }
 
-/** Of the mode of a file, git looks only at whether its owner may execute it. */
+/** For a regular file, git only checks whether its owner may execute it. */
 function plainMode(mode: string, type: TreeEntry['type']): string {
   if (type !== 'blob' || !mode.startsWith('100')) return mode
   return Number.parseInt(mode, 8) & 0o100 ? '100755' : '100644'

@@ -1,11 +1,14 @@
-// Walks through a history in the order of `git log`: of the commits that are known and not yet taken the newest, and among equal
-// ones the one that was known first. Commits come from the commit-graph; those that are newer than it are read one by one.
+// Walks through a history in the order of `git log`: of the commits that are known and not yet taken, it takes the
+// newest, and of equally new commits the one that became known first. Commits come from the commit-graph. Commits that
+// are newer than the graph are read one by one.
 
 import { DamagedRepository, readCommit } from '../objects/objects.js'
 import { nextPiece } from '../objects/time-slices.js'
 import type { CommitGraph, Position } from './commit-graph.js'
 
-/** A commit in the graph is its position there. One that was read is `-1 - INDEX`, with its place in `#read`. */
+/**
+ * For a commit in the graph, its position there. For a commit that was read, `-1 - INDEX`, with its index in `#read`.
+ */
 type Place = Position
 
 interface Read {
@@ -14,17 +17,17 @@ interface Read {
   readonly parentIds: readonly string[]
 }
 
-/** So many commits that no graph holds are read; for more git is asked. */
+/** At most this many commits outside of the graph are read. Beyond that, the caller must ask git. */
 export const MOST_READ = 1000
-/** After so many commits (some milliseconds of work) the walk lets other work run. */
+/** After this many commits (some milliseconds of work) the walk lets other work run. */
 const STRETCH = 8192
-/** Bytes for each commit of the graph: an order of numbers, a mark, and its share of the heap. */
+/** Bytes for each commit of the graph: its place in the order, a mark, and its share of the heap. */
 const PER_COMMIT = 16
 const PER_READ = 300
 
-/** The walk goes as far as somebody has asked, and goes on from there. */
+/** The walk stops as soon as it has enough commits for the caller, and later continues from there. */
 export class HistoryWalk {
-  /** The commits that were taken, in their order. */
+  /** The commits that were taken, in order. */
   readonly #order: Place[] = []
   readonly #read: Read[] = []
   readonly #placeOfRead = new Map<string, Place>()
@@ -44,14 +47,14 @@ export class HistoryWalk {
     this.#working.catch(() => {})
   }
 
-  /** The most bytes that this walk may come to take. */
+  /** The maximum number of bytes that this walk may take. */
   get bytes(): number {
     return (this.graph?.size ?? 0) * PER_COMMIT + MOST_READ * PER_READ
   }
 
   /**
-   * Returns the ids of `count` commits after the first `skip`, of those that are not newer than `until` (seconds since 1970).
-   * Throws RangeError when git must be asked.
+   * Returns the ids of `count` commits after the first `skip`; with `until` (seconds since 1970), only commits that are
+   * not newer. Throws RangeError when the caller must ask git.
    */
   async list(skip: number, count: number, until?: number): Promise<string[]> {
     if (until !== undefined) return await this.#listUntil(skip, count, until)
@@ -71,7 +74,7 @@ export class HistoryWalk {
     return ids
   }
 
-  /** Takes commits until there are so many. Returns false when the history has no more than before. */
+  /** Takes commits until `length` commits are taken. Returns false when the history has no further commits. */
   async #reach(length: number): Promise<boolean> {
     const before = this.#order.length
     // Two callers must not walk at the same time.

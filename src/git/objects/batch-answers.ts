@@ -1,11 +1,11 @@
 // Parses the answers of `git cat-file --batch-command` as they arrive. An answer is one line, followed by the content
-// of the object when the question asked for it.
+// of the object when the question requested it.
 
 export interface Answer {
   readonly id: string
   readonly type: string
   readonly size: number
-  /** Null when the question did not ask for it, and when it is too large. */
+  /** Null when the question did not request it, and when the content is too large. */
   readonly content: Buffer | null
 }
 
@@ -17,15 +17,16 @@ export interface AnswerLimits {
 }
 
 export interface AnswerReader {
-  /** Takes the next bytes. `isContent` says whether the answer that begins now has content after its line. */
+  /** Takes the next bytes. */
   readonly take: (chunk: Buffer) => void
 }
 
 const LINE_LIMIT = 4096
 
 /**
- * Cuts the stream into answers and passes each one to `give`; null means that no such object exists. Throws when the
- * stream is not a valid sequence of answers.
+ * Cuts the stream into answers and passes each one to `give`; null means that no such object exists. `isContent`
+ * returns whether content follows the line of the current answer. Throws when the stream is not a valid sequence of
+ * answers.
  */
 export function readAnswers(
   isContent: () => boolean,
@@ -34,7 +35,7 @@ export function readAnswers(
 ): AnswerReader {
   let line: Buffer = Buffer.alloc(0)
   let body: { answer: Answer; bytes: Buffer; filled: number } | undefined
-  /** Bytes of a content that are dropped. */
+  /** The number of content bytes that are still to be dropped. */
   let dropped = 0
 
   function drop(chunk: Buffer, from: number): number {

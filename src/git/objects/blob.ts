@@ -7,7 +7,7 @@ import { keep, ownMemory, remember } from './cache.js'
 import { LARGE_OBJECT, readObject, readSmall } from './reader.js'
 
 const CACHED_SIZE = 256 * 1024
-/** Milliseconds after which a reader that takes nothing of a large blob is given up: it holds a git process. */
+/** Milliseconds after which a large blob is closed when its reader takes nothing: it occupies a git process. */
 const PATIENCE = 60_000
 
 /**
@@ -27,8 +27,8 @@ export async function readBlob(repository: string, id: string, maxSize: number):
 }
 
 /**
- * Returns the size of a blob in bytes, or null when no blob has this id. The content of a small one comes with it and is kept,
- * because most callers ask for it next.
+ * Returns the size of a blob in bytes, or null when no blob has this id. The content of a small blob is read and cached
+ * too, because most callers read it next.
  */
 export function blobSize(repository: string, id: string): Promise<number | null> {
   return remember(repository, `size ${id}`, async () => {
@@ -42,7 +42,7 @@ export function blobSize(repository: string, id: string): Promise<number | null>
 
 /**
  * Returns a blob of any size as a stream, or null when no blob has this id. A large blob comes from its own process,
- * which ends when the stream is destroyed, and when its reader stalls. The caller must always read the stream to its end or
+ * which ends when the stream is destroyed or its reader stalls. The caller must always read the stream to its end or
  * destroy it.
  */
 export async function openBlob(repository: string, id: string): Promise<{ size: number; stream: Readable } | null> {

@@ -12,14 +12,15 @@ let kept: LRUCache<string, Entry> | undefined
 const underway = new Map<string, Promise<unknown>>()
 
 function store(): LRUCache<string, Entry> {
-  // An entry may take all of it: a folder of a million files (60 MB) is then read once, at the cost of all others.
+  // One entry may take the whole cache: a folder of a million files (60 MB) is then read once, at the cost of all other
+  // entries.
   const maxSize = config().git.object_cache
   kept ??= new LRUCache({ maxSize, sizeCalculation: entry => entry.size })
   return kept
 }
 
 /**
- * Returns the fact `key` of a repository. It is loaded once, even when many callers ask at the same time. `load`
+ * Returns the fact `key` of a repository. It is loaded once, even when many callers need it at the same time. `load`
  * returns the value and the bytes that it takes. It returns null for something that may exist later; the cache does not
  * keep that.
  */
@@ -43,13 +44,13 @@ export async function remember<T>(
   return await promise
 }
 
-/** Tells whether `remember` would give the fact at once. */
+/** Returns whether `remember` would return the fact at once. */
 export const isKept = (repository: string, key: string): boolean => store().has(`${repository}\0${key}`)
 
-/** Keeps a fact that a caller has learnt by another way than `remember`. `size` is the bytes that it takes. */
+/** Keeps a fact that a caller knows without `remember`. `size` is the bytes that it takes. */
 export function keep(repository: string, key: string, { value, size }: { value: unknown; size: number }): void {
   const full = `${repository}\0${key}`
-  // Each entry also costs its key and about 200 bytes of administration.
+  // Each entry also takes its key and about 200 bytes of overhead.
   store().set(full, { value, size: size + full.length + 200 })
 }
 

@@ -1,6 +1,7 @@
-// Writes loose objects without git, which saves a process for each commit (8 ms by fast-import, 2 ms this way). The content of
-// every object is on the disk before its name appears, and before the caller gets its id. Folders are not synced, as git does not
-// sync them: file systems with a journal keep the order of names, so that no ref is there without its objects.
+// Writes loose objects without git, which saves a process for each commit (8 ms with fast-import, 2 ms without). The
+// content of every object is on the disk before its name appears, and before the caller gets its id. Folders are not
+// synced, because git does not sync them: file systems with a journal keep the order of names, so no ref appears before
+// its objects.
 import { createHash, randomBytes } from 'node:crypto'
 import { fsync } from 'node:fs'
 import { mkdir, open as openHandle, unlink } from 'node:fs/promises'
@@ -19,11 +20,14 @@ export interface LooseObject {
   readonly raw: Buffer
 }
 
-/** It always waits for the disk. */
+/** Always waits for the disk. */
 const sync = promisify(fsync)
 const compressLarge = promisify(deflate)
 const AT_ONCE = 8
-/** Bytes that are compressed at once; larger contents go to another thread, so that they do not hold up other requests. */
+/**
+ * Contents of up to this many bytes are compressed in this thread. Larger ones go to another thread, so that they do
+ * not hold up other requests.
+ */
 const SMALL = 16_384
 
 /** Makes an object in memory and computes its id. */
@@ -42,12 +46,12 @@ export async function writeObjects(repository: string, objects: readonly LooseOb
   for (const some of batches(unique, AT_ONCE)) await writeSome(folder, some)
 }
 
-/** First all contents, then all waits for the disk: a file that is made while another one waits would wait as well. */
+/** Writes all contents first, then waits for the disk: a file that is created during such a wait would wait as well. */
 async function writeSome(folder: string, objects: readonly LooseObject[]): Promise<void> {
   const made: Made[] = []
   try {
     for (const object of objects) await make(folder, object, made)
-    // All of them end before a file is closed.
+    // All syncs must finish before a file is closed.
     for (const outcome of await Promise.allSettled(made.map(({ file }) => sync(file)))) {
       if (outcome.status === 'rejected') throw outcome.reason
     }
@@ -60,7 +64,7 @@ async function writeSome(folder: string, objects: readonly LooseObject[]): Promi
   }
 }
 
-/** A file with the content of an object, which is not durable yet. */
+/** A file with the content of an object that is not durable yet. */
 interface Made {
   readonly file: number
   readonly temporary: string
@@ -71,13 +75,14 @@ async function make(folder: string, { id, raw }: LooseObject, made: Made[]): Pro
   const content = raw.length <= SMALL ? deflateSync(raw, { level: 1 }) : await compressLarge(raw, { level: 1 })
   const temporary = join(folder, `tmp_obj_${randomBytes(8).toString('hex')}`) // git prune removes these files
   const file = await files().open(temporary, 'wx', 0o444)
-  // An object that already exists is replaced by itself. It has a new date then, as git gives it one, so that pruning does not
-  // delete it before something refers to it. To look whether it exists would cost each new object a turn.
+  // An object that already exists is replaced by itself. It then has a new date, as with git, so that pruning does not
+  // delete it before something refers to it. Checking whether it exists would cost one more disk operation for each new
+  // object.
   made.push({ file, temporary, path: join(folder, id.slice(0, 2), id.slice(2)) })
   for (let at = 0; at < content.length; ) at += await files(content.length).write(file, content, at)
 }
 
-/** Moves a file to its place, and makes the folder when it is missing. */
+/** Moves a file to its place, and creates the folder when it is missing. */
 async function moveInto(temporary: string, path: string): Promise<void> {
   try {
     return await files().rename(temporary, path)

@@ -1,4 +1,4 @@
-// Reads commits, trees and tags. The cache keeps what was parsed.
+// Reads commits, trees and tags. The cache keeps the parsed objects.
 
 import { GitFailure } from '../process/run.js'
 import { isKept, keep, ownMemory, remember } from './cache.js'
@@ -7,10 +7,10 @@ import { type Commit, parseCommit, parseTag, type Tag } from './parse.js'
 import { type ObjectType, readObject, readObjectStart } from './reader.js'
 import { openTree, type Tree } from './tree-object.js'
 
-export { type Commit, parseCommit, parseTag, type Tag } from './parse.js'
+export type { Commit, Tag } from './parse.js'
 export type { Tree, TreeEntry } from './tree-object.js'
 
-/** An object is missing that another one, or a ref, refers to: the repository has lost something. */
+/** An object is missing that another object or a ref refers to: the repository has lost data. */
 export class DamagedRepository extends GitFailure {
   override name = 'DamagedRepository'
 
@@ -20,8 +20,8 @@ export class DamagedRepository extends GitFailure {
 }
 
 /**
- * Reads and parses an object through the cache, of a large one only the beginning. Returns null when no object has this id
- * and type.
+ * Reads and parses an object through the cache; of a large object, only the beginning. Returns null when no object has
+ * this id and type.
  */
 function readParsed<T>(repository: string, id: string, type: ObjectType, parse: (start: Buffer, size: number) => T) {
   return remember(repository, `${type} ${id}`, async () => {
@@ -31,7 +31,7 @@ function readParsed<T>(repository: string, id: string, type: ObjectType, parse: 
   })
 }
 
-/** Strings and objects take about so many times the raw bytes. */
+/** Strings and objects take about this many times the raw bytes. */
 const PARSED = 4
 
 /** Returns the commit with a full id, or null. */
@@ -39,7 +39,7 @@ export function readCommit(repository: string, id: string): Promise<Commit | nul
   return readParsed(repository, id, 'commit', (start, size) => parseCommit(id, start, size))
 }
 
-/** Tells whether the cache has the commit with a full id. */
+/** Returns whether the cache has the commit with a full id. */
 export const isCommitKnown = (repository: string, id: string): boolean => isKept(repository, `commit ${id}`)
 
 /** Returns the annotated tag with a full id, or null. */
@@ -47,7 +47,7 @@ export function readTag(repository: string, id: string): Promise<Tag | null> {
   return readParsed(repository, id, 'tag', (start, size) => parseTag(id, start, size))
 }
 
-/** Returns the tree with a full id, or null. Throws TooLarge for one that is larger than `git.max_file_size`. */
+/** Returns the tree with a full id, or null. Throws TooLarge for a tree larger than `git.max_file_size`. */
 export function readTree(repository: string, id: string): Promise<Tree | null> {
   return remember(repository, `tree ${id}`, async () => {
     const object = await readObject(repository, id)
@@ -57,7 +57,7 @@ export function readTree(repository: string, id: string): Promise<Tree | null> {
   })
 }
 
-/** Keeps the commits and trees that were just written: the next commit is on top of them. */
+/** Keeps the commits and trees that were just written: the next commit builds on them. */
 export async function keepWritten(repository: string, objects: readonly LooseObject[]): Promise<void> {
   for (const { id, type, content } of objects) {
     const size = content.length * PARSED

@@ -1,5 +1,5 @@
-// Parses commits and tags as git stores them. What anybody may push has a limit here, so that lists of commits, builds and
-// pipelines, payloads and the environment of builds stay small whatever a repository contains.
+// Parses commits and tags as git stores them. Texts that anybody may push have a limit here, so that lists of commits,
+// builds and pipelines, payloads, and the environment of builds stay small whatever a repository contains.
 import { momentOfSeconds } from '../../lib/moment.js'
 import type { ObjectType } from './reader.js'
 
@@ -13,9 +13,12 @@ export interface Commit {
   readonly committerName: string
   readonly committerEmail: string
   readonly committedDate: Date
-  /** The stored text, with its final newline if it has one; of a long one the beginning, and how long it is. */
+  /**
+   * The stored text, with its final newline if it has one. For a long message, its beginning and a note with its full
+   * length.
+   */
   readonly message: string
-  /** True when `message` is only the beginning of the one that was written. */
+  /** True when `message` is only the beginning of the stored message. */
   readonly messageIsCut: boolean
 }
 
@@ -31,9 +34,9 @@ export interface Tag {
   readonly messageIsCut: boolean
 }
 
-/** The bytes of a message that are kept. The longest message in the history of Linux has 30 KB. */
+/** The maximum number of bytes of a message that are kept. The longest message in the history of Linux has 30 KB. */
 export const MESSAGE_LIMIT = 32_768
-/** Characters of a name or an address that are kept. */
+/** The maximum number of characters of a name or an address that are kept. */
 export const PERSON_LIMIT = 255
 
 interface Fields {
@@ -43,7 +46,10 @@ interface Fields {
   readonly messageIsCut: boolean
 }
 
-/** `size` is the size of the whole object, of which `content` may be the beginning. */
+/**
+ * Parses the header fields and the message. `size` is the size of the whole object; `content` may be only its
+ * beginning.
+ */
 function parseFields(content: Buffer, size: number): Fields {
   const end = content.indexOf('\n\n')
   const head = content.subarray(0, end === -1 ? content.length : end)
@@ -62,7 +68,7 @@ function parseFields(content: Buffer, size: number): Fields {
 
 function messageOf(bytes: Buffer, length: number, encoding: string | undefined): string {
   if (length <= MESSAGE_LIMIT) return decode(bytes, encoding)
-  // A cut character would become U+FFFD.
+  // A character that is cut in half would become U+FFFD.
   let end = MESSAGE_LIMIT
   if (encoding === undefined) while (end > MESSAGE_LIMIT - 4 && ((bytes[end] ?? 0) & 0xc0) === 0x80) end--
   return `${decode(bytes.subarray(0, end), encoding)}\n\n[shortened: the whole message has ${length} bytes]\n`
@@ -77,7 +83,10 @@ function decode(bytes: Buffer, encoding: string | undefined): string {
   }
 }
 
-/** Takes a line apart without a regular expression, because a line of a megabyte would keep one busy for minutes. */
+/**
+ * Parses a line without a regular expression, because a line of a megabyte would keep a regular expression busy for
+ * minutes.
+ */
 function parsePerson(line: string): { name: string; email: string; date: Date } {
   const open = line.indexOf('<')
   const close = line.indexOf('>', open)
@@ -90,11 +99,11 @@ function parsePerson(line: string): { name: string; email: string; date: Date } 
   }
 }
 
-/** The beginning of a text, without half of a character at its end. */
+/** Returns the beginning of a text, without half a surrogate pair at its end. */
 const short = (text: string) =>
   text.length > PERSON_LIMIT ? text.slice(0, PERSON_LIMIT).replace(/[\ud800-\udbff]$/, '') : text
 
-/** Parses a raw commit. `size` is the size of the whole commit, of which `content` may be the beginning. */
+/** Parses a raw commit. `size` is the size of the whole commit, and `content` may be only its beginning. */
 export function parseCommit(id: string, content: Buffer, size = content.length): Commit {
   const { all, first, message, messageIsCut } = parseFields(content, size)
   const author = parsePerson(first('author'))
@@ -114,7 +123,9 @@ export function parseCommit(id: string, content: Buffer, size = content.length):
   }
 }
 
-/** Parses a raw annotated tag. Some old tags have no tagger: their tagger fields are empty and their date is 1970. */
+/**
+ * Parses a raw annotated tag. Some old tags have no tagger: their tagger fields are empty and their date is in 1970.
+ */
 export function parseTag(id: string, content: Buffer, size = content.length): Tag {
   const { first, message, messageIsCut } = parseFields(content, size)
   const tagger = parsePerson(first('tagger'))

@@ -1,4 +1,4 @@
-// Checks paths within a repository that a user gives.
+// Checks paths within a repository that users send.
 import { BadRequest } from '../../errors.js'
 
 /** A path that no file in a repository can have. */
@@ -11,9 +11,9 @@ export class InvalidPath extends BadRequest {
   }
 }
 
-// HFS+ ignores these characters in a name, so that `.g<U+200C>it` means .git there.
+// HFS+ ignores these characters in a name, so that `.g<U+200C>it` means `.git` there.
 const IGNORED = /[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]/g
-// NTFS takes these names for .git: its short name, trailing dots and spaces, and streams.
+// NTFS treats these names as .git: its short name, trailing dots and spaces, and streams.
 const DOT_GIT = /^(?:\.git|git~1)[ .]*(?:$|:)/i
 
 const isDotGit = (name: string) =>
@@ -24,7 +24,7 @@ const isDotGit = (name: string) =>
 
 /**
  * Returns the components of a path. Throws InvalidPath when the path is absolute, is longer than 4096 bytes, or
- * contains an empty component, `.`, `..`, a NUL, half a surrogate pair, or a name that some file system takes for
+ * contains an empty component, `.`, `..`, a NUL, half a surrogate pair, or a name that some file system treats as
  * `.git`.
  */
 export function checkPath(path: string): string[] {
@@ -35,13 +35,13 @@ export function checkPath(path: string): string[] {
   return components
 }
 
-/** The longest name of a file or folder that file systems take, in bytes. */
+/** The longest name of a file or folder that file systems accept, in bytes. */
 const NAME_LIMIT = 255
 
 /**
- * Checks the path of a file that is to be created, beyond what `checkPath` checks: people could not check out the file, or
- * would take its name for another one. Files that were pushed with such names are still read, changed and deleted. Throws
- * InvalidPath with the reason.
+ * Checks the path of a new file beyond `checkPath`: it rejects names that people could not check out, or that look like
+ * another name. Files that were pushed with such names can still be read, changed and deleted. Throws InvalidPath with
+ * the reason.
  */
 export function checkNewPath(path: string): void {
   for (const name of path.split('/')) {

@@ -12,10 +12,10 @@ export interface Asked {
 }
 
 /**
- * `lost`: the process died; `first` was the question that it worked on, `later` was a question behind it. `failed`: git
- * cannot answer this question at all.
+ * `lost`: the process died; `first` was the question that it was working on, `later` was a question behind it.
+ * `failed`: git cannot answer this question at all.
  */
-export type Outcome =
+type Outcome =
   | { readonly answer: Answer | null }
   | { readonly lost: 'first' | 'later' }
   | { readonly failed: GitFailure }
@@ -25,16 +25,16 @@ export interface Reader {
   readonly isOpen: () => boolean
   readonly pending: () => number
   readonly ask: (command: Asked['command'], name: string) => Promise<Outcome>
-  /** Ends the process after it has answered what it was asked. Settles when the process is gone. */
+  /** Ends the process after it has answered all pending questions. Settles when the process is gone. */
   readonly close: () => Promise<void>
 }
 
-/** Larger objects get their own process, because they would block the questions behind them. Bytes. */
+/** Larger objects, in bytes, get their own process, because they would block the questions behind them. */
 export const LARGE_OBJECT = 1024 * 1024
 
 /**
- * The content of a large object that somebody asked for is dropped up to this size. Beyond it the process is given up. Not
- * measured: where a new process becomes cheaper.
+ * The content of a large object is read and dropped up to this size. For a larger object, the process is ended. Not
+ * measured: the size at which a new process is cheaper.
  */
 const MOST_DROPPED = 16 * 1024 * 1024
 
@@ -60,7 +60,7 @@ export async function openReader(repository: string, events: ReaderEvents): Prom
 
   const timer = setTimeout(() => {
     if (line.length === 0) return void close()
-    // The question is not asked again, because some damaged objects keep git busy for ever.
+    // The question is not repeated, because some damaged objects keep git busy forever.
     line.shift()?.settle({ failed: new GitFailure('git cat-file: no answer') })
     child.kill('SIGKILL')
   }, PATIENCE).unref()
@@ -70,8 +70,8 @@ export async function openReader(repository: string, events: ReaderEvents): Prom
   })
 
   /**
-   * Sends all questions of one turn of the event loop in one write, and git answers them in one: twice the rate of a
-   * flush for each question.
+   * Sends all questions of one turn of the event loop in one write, and git answers them together: twice the rate of
+   * one flush for each question.
    */
   function send(): void {
     if (unsent.length === 0) return

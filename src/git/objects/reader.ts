@@ -1,6 +1,6 @@
-// Reads objects. Most come from the files of the repository (`stored/`). For the others there is a pool of long-lived `git
-// cat-file --batch-command` processes: at most two for a busy repository, and a limit in total. The reader that was unused
-// for the longest time makes room.
+// Reads objects. Most come from the files of the repository (`odb/`). For the others there is a pool of long-lived `git
+// cat-file --batch-command` processes: at most two for a busy repository, and a limit in total. When there is no room
+// for another reader, the reader that has been idle longest ends.
 
 import { config } from '../../config.js'
 import { TooLarge, Unavailable } from '../../errors.js'
@@ -27,7 +27,7 @@ const PENDING_LIMIT = 20_000
 
 const readers = new Set<Reader>()
 const opening = new Map<string, Promise<Reader>>()
-/** A place for each reader. When a request has to wait for one, the reader that was unused for the longest time ends. */
+/** A slot for each reader. When a request has to wait for one, the reader that has been idle longest ends. */
 const places = new Limiter({
   capacity: mostReaders,
   queue: {
@@ -60,9 +60,9 @@ export async function objectInfo(repository: string, name: string): Promise<Obje
 const IN_TREE = /^[0-9a-f]{40}:[\x20-\x7e]{1,1000}$/
 
 /**
- * Returns the id of the object at a path below a tree of a large repository, with one question for all folders of the path. Null
- * means that there is none, or that each folder must be read: in a small repository, for a submodule, a path that is long or
- * not ASCII, a tree that is missing.
+ * Returns the id of the object at a path below a tree of a large repository, with one question for all folders of the
+ * path. Returns null when the object does not exist, and also when the caller must read each folder: in a small
+ * repository, for a submodule, for a path that is long or not ASCII, and for a missing tree.
  */
 export async function idInTree(repository: string, treeId: string, path: string): Promise<string | null> {
   const name = `${treeId}:${path}`
@@ -71,8 +71,8 @@ export async function idInTree(repository: string, treeId: string, path: string)
 }
 
 /**
- * Returns an object with its content, or null. The content of a large one (LARGE_OBJECT) is null. One question tells both,
- * where asking for the size first would take two.
+ * Returns an object with its content, or null. The content of a large object (LARGE_OBJECT) is null. This takes one
+ * question; asking for the size first would take two.
  */
 export async function readSmall(
   repository: string,
@@ -108,8 +108,8 @@ export async function readObject(
 }
 
 /**
- * Returns an object with the first megabyte (LARGE_OBJECT) of its content, or null. `size` is the size of the whole object:
- * a commit or a tag may have any.
+ * Returns an object with the first megabyte (LARGE_OBJECT) of its content, or null. `size` is the size of the whole
+ * object: commits and tags have no maximum size.
  */
 export async function readObjectStart(
   repository: string,
@@ -119,7 +119,7 @@ export async function readObjectStart(
   return found && { ...found, content: found.content ?? (await readLarge(repository, found, LARGE_OBJECT)) }
 }
 
-/** Reads the first `length` bytes of an object by its own process. */
+/** Reads the first `length` bytes of an object in a separate process. */
 async function readLarge(repository: string, { id, type, size }: ObjectInfo, length: number): Promise<Buffer> {
   const release = await holdBytes(length)
   try {
@@ -142,7 +142,7 @@ async function readLarge(repository: string, { id, type, size }: ObjectInfo, len
 }
 
 async function ask(repository: string, command: Asked['command'], name: string): Promise<Answer | null> {
-  // Git would take the text after a newline for another command.
+  // Git would treat the text after a newline as another command.
   if (!ASKABLE.test(name)) throw new TypeError(`not a name to look up: ${JSON.stringify(name)}`)
   return askChecked(repository, command, name)
 }
@@ -153,17 +153,13 @@ async function askChecked(repository: string, command: Asked['command'], name: s
     const outcome = await reader.ask(command, name)
     if ('answer' in outcome) return outcome.answer
     if ('failed' in outcome) throw outcome.failed
-    // The process died. The question that it worked on may be the cause, so that question counts its losses; the
-    // questions behind it are innocent. Two losses are allowed, since something outside may kill both readers of a
-    // repository at the same time.
+    // The process died. The question that it was working on may be the cause, so only that question counts its losses.
+    // Two losses are allowed, since something outside may kill both readers of a repository at the same time.
     if (outcome.lost === 'first' && ++losses > 2) throw new GitFailure(`${command} ${name}: the reader died each time`)
   }
 }
 
-/**
- * Returns an idle reader if there is one. Otherwise it starts a second reader, and returns the one with the shorter
- * line.
- */
+/** Returns the reader with the fewest pending questions. When all readers are busy, it also starts a second one. */
 async function readerOf(repository: string): Promise<Reader> {
   const own = [...readers].filter(reader => reader.repository === repository && reader.isOpen())
   const least = own.sort((a, b) => a.pending() - b.pending())[0]
@@ -212,8 +208,8 @@ async function open(repository: string): Promise<Reader> {
   }
 }
 
-// Readers that were opened a moment ago for a caller that has not asked yet. If such a reader closed now, the caller
-// would open it again.
+// Readers that were just opened for a caller that has not sent its question yet. If such a reader closed now, the
+// caller would open it again.
 const fresh = new Set<Reader>()
 
 function makeRoom(reader: Reader): void {
@@ -221,7 +217,7 @@ function makeRoom(reader: Reader): void {
 }
 
 /**
- * Ends the readers of one repository, or of all repositories, after they have answered what they were asked. Waits
+ * Ends the readers of one repository, or of all repositories, after they have answered all pending questions. Waits
  * until they are gone.
  */
 export async function closeReaders(repository?: string): Promise<void> {

@@ -1,8 +1,8 @@
-// The entries of a tree as git stores them, by latin1 names. They are found in the bytes by halving, and a changed tree is
-// spliced from the bytes of the old one.
+// The entries of a tree as git stores them, by latin1 names. A binary search in the bytes finds them, and a changed
+// tree is spliced from the bytes of the old one.
 import { entryAt, ID_BYTES, nameAt, nameEnd } from './tree-object.js'
 
-export interface StoredEntry {
+interface StoredEntry {
   readonly mode: string
   readonly id: string
 }
@@ -10,19 +10,19 @@ export interface StoredEntry {
 export interface StoredEntries {
   readonly count: number
   find(name: string): StoredEntry | null
-  /** Returns the bytes with these entries in place of those of the same names; null takes one away. */
+  /** Returns the bytes with these entries in place of the entries with the same names; null removes an entry. */
   with(entries: readonly { readonly name: string; readonly slot: StoredEntry | null }[]): Buffer
 }
 
 const FOLDER = '040000'
 
-/** Finds the entries of a raw tree. One that is out of git's order is put in order. Throws when the tree is incomplete. */
+/** Reads the entries of a raw tree. Sorts a tree that is not in git's order. Throws when the tree is incomplete. */
 export function storedEntries(raw: Buffer): StoredEntries {
   const { places, sorted } = placesOf(raw)
   if (!sorted) return storedEntries(inOrder(raw, places))
   const count = places.length - 1
   const keyAt = (index: number) => keyOf(raw, places[index] ?? 0)
-  /** The first entry whose key is not before this one. */
+  /** Returns the index of the first entry whose key is not before `key`. */
   const placeOf = (key: string) => {
     let [low, high] = [0, count]
     while (low < high) {
@@ -32,7 +32,7 @@ export function storedEntries(raw: Buffer): StoredEntries {
     }
     return low
   }
-  /** A folder stands elsewhere in the order than a file of its name. */
+  /** A folder has a different place in the order than a file with its name. */
   const indexOf = (name: string) => {
     for (const key of [name, `${name}/`]) {
       const index = placeOf(key)
@@ -56,7 +56,7 @@ export function storedEntries(raw: Buffer): StoredEntries {
         const key = slot.mode === FOLDER ? `${name}/` : name
         return [{ at: placeOf(key), key, bytes: bytesOf(name, slot) }]
       })
-      // At the same place, what is new stands before what is left out.
+      // At the same place, new entries come before removed ones.
       const steps = [...added, ...gone].sort(
         (a, b) => a.at - b.at || Number(a.bytes === null) - Number(b.bytes === null) || (a.key < b.key ? -1 : 1)
       )
@@ -72,7 +72,7 @@ export function storedEntries(raw: Buffer): StoredEntries {
   }
 }
 
-/** Where each entry begins, and the end; and whether each stands behind the one before. */
+/** Returns where each entry begins, and the end, and whether the entries are sorted. */
 function placesOf(raw: Buffer): { readonly places: readonly number[]; readonly sorted: boolean } {
   const places: number[] = []
   let sorted = true
@@ -89,7 +89,7 @@ function placesOf(raw: Buffer): { readonly places: readonly number[]; readonly s
   return { places, sorted }
 }
 
-/** Of a name that a damaged tree has twice, the last entry stays. */
+/** When a damaged tree contains a name twice, its last entry stays. */
 function inOrder(raw: Buffer, places: readonly number[]): Buffer {
   const byName = new Map(places.slice(0, -1).map(at => [keyOf(raw, at).replace(/\/$/, ''), at]))
   const kept = [...byName.values()].map(at => ({ at, key: keyOf(raw, at) })).sort((a, b) => (a.key < b.key ? -1 : 1))
@@ -98,7 +98,7 @@ function inOrder(raw: Buffer, places: readonly number[]): Buffer {
 
 const endOf = (raw: Buffer, at: number) => nameEnd(raw, nameAt(raw, at)) + 1 + ID_BYTES
 
-/** The name in git's order: a folder stands as if it ended with a slash. */
+/** Returns the name in git's order: a folder sorts as if its name ended with a slash. */
 function keyOf(raw: Buffer, at: number): string {
   const from = nameAt(raw, at)
   const name = raw.toString('latin1', from, nameEnd(raw, from))

@@ -1,10 +1,11 @@
-// Short calls to the file system for loose objects. Node.js hands each to another thread, and wakes this one when it is done: 50 to
-// 250 us of processor for what takes 5 to 30 when it is done at once, because what was written lately lies in the memory of the
-// system. So they are done at once, but not where that holds up others. (Pieces of packs are read by other threads: there nothing
-// was gained.)
+// Short calls to the file system for loose objects. Node.js passes each asynchronous call to another thread, which
+// wakes this one at the end: 50 to 250 us of processor time for a call that takes 5 to 30 us synchronously, because
+// recently written data is in the page cache. Therefore calls are synchronous, except where that holds up others.
+// (Pieces of packs are read by other threads: synchronous calls gained nothing there.)
 //
-// 1. A call that took long, because it waited for the disk, sends all calls to other threads for a second.
-// 2. Calls that took long together, in one turn of the event loop, send the rest of the turn there.
+// 1. After one slow call, which waited for the disk, all calls go to other threads for a second.
+// 2. When the calls of one turn of the event loop took long together, the remaining calls of that turn go to other
+//    threads.
 import {
   close,
   closeSync,
@@ -21,13 +22,13 @@ import {
 } from 'node:fs'
 import { promisify } from 'node:util'
 
-/** Milliseconds. A disk without moving parts answers in 0.1. */
+/** Milliseconds. A solid-state disk answers in 0.1 ms. */
 const LONG = 1
-/** Milliseconds for which calls go to other threads after a long one. */
+/** Milliseconds for which calls go to other threads after a slow call. */
 const CAREFUL_FOR = 1000
-/** Bytes. More take as long as another thread costs. */
+/** Bytes. Reading or writing more takes as long as a switch to another thread. */
 const LARGE = 131_072
-/** Milliseconds that calls of one turn may take together. */
+/** Milliseconds that the calls of one turn may take together. */
 const MOST_OF_TURN = 2
 
 let carefulUntil = 0
@@ -53,9 +54,9 @@ function endTurn(): void {
 
 interface Calls {
   open(path: string, flags: string, mode?: number): number | Promise<number>
-  /** Returns how many bytes it read. */
+  /** Returns the number of bytes read. */
   read(file: number, bytes: Buffer, length: number, position: number): number | Promise<number>
-  /** Returns how many bytes it wrote. */
+  /** Returns the number of bytes written. */
   write(file: number, bytes: Buffer, from: number): number | Promise<number>
   size(file: number): number | Promise<number>
   rename(from: string, to: string): void | Promise<void>
@@ -90,14 +91,14 @@ const elsewhere: Calls = {
 }
 
 /**
- * Returns how the next call is made: at once, or by another thread. Await its result, and ask again for each call, with the bytes
- * that it reads or writes. The calls throw, or reject, as those of node:fs.
+ * Returns the functions for the next call: synchronous, or in another thread. Await the result, and call `files` again
+ * for each call, with the number of bytes to read or write. The functions throw or reject as node:fs does.
  */
 export function files(bytes = 0): Calls {
   return bytes > LARGE || spent > MOST_OF_TURN || performance.now() < carefulUntil ? elsewhere : atOnce
 }
 
-/** Sends all calls to other threads for a second: for tests. */
+/** Sends all calls to other threads for a second. For tests. */
 export function beCareful(): void {
   carefulUntil = performance.now() + CAREFUL_FOR
 }

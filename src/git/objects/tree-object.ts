@@ -1,11 +1,11 @@
-// A tree as git stores it. Its entries are found in the stored bytes, so that a folder of a million files costs its bytes
-// and no objects.
+// A tree as git stores it. Its entries are found in the stored bytes, so that a folder of a million files takes only
+// its bytes and no objects.
 import { nextPiece } from './time-slices.js'
 
 export interface TreeEntry {
   /** Six digits, such as 100644, 100755, 120000 (symlink), 160000 (submodule), 040000 (tree). */
   readonly mode: string
-  /** U+FFFD stands for bytes that are not UTF-8. */
+  /** U+FFFD replaces bytes that are not UTF-8. */
   readonly name: string
   readonly type: 'tree' | 'blob' | 'commit'
   readonly id: string
@@ -18,15 +18,19 @@ export interface Tree {
   readonly raw: Buffer
   /** Returns the entry with this name, or null. */
   find(name: string): TreeEntry | null
-  /** Returns entries in git's order, from the place of a byte; `next` is the place of those that follow, null at the end. */
+  /**
+   * Returns entries in git's order from an offset; `next` is the offset of the entries that follow, or null at the end.
+   */
   read(from: number): { readonly entries: readonly TreeEntry[]; readonly next: number | null }
 }
 
-/** A tree of at most so many bytes (1,500 entries) is taken apart once, when it is listed. Larger ones are read in parts. */
+/**
+ * A tree of up to this many bytes (1,500 entries) is parsed once, when it is listed. A larger tree is read in parts.
+ */
 const SMALL = 65_536
-/** How many entries of a large tree are read at a time: about a millisecond of work. */
+/** The number of entries of a large tree that are read at a time: about a millisecond of work. */
 const PART = 2000
-/** A mark for the place of each 256th entry makes finding a name among a million a matter of microseconds. */
+/** The offset of each 256th entry is kept, so that finding a name among a million takes microseconds. */
 const MARKED = 256
 export const ID_BYTES = 20
 const SPACE = 32
@@ -34,8 +38,8 @@ const SLASH = 47
 const REPLACEMENT = '\ufffd'
 
 /**
- * Makes a tree of its stored bytes. It looks at a large one in parts, and lets other work run between them. Throws when the
- * tree is incomplete.
+ * Creates a tree from its stored bytes. It scans a large tree in parts, and lets other work run between them. Throws
+ * when the tree is incomplete.
  */
 export async function openTree(raw: Buffer): Promise<Tree> {
   if (raw.length <= SMALL) return smallTree(raw)
@@ -47,7 +51,7 @@ function smallTree(raw: Buffer): Tree {
   endOf(raw, 0, Number.POSITIVE_INFINITY)
   let entries: readonly TreeEntry[] | undefined
   return {
-    // Strings and objects take about four times the bytes.
+    // Strings and objects take about four times the raw bytes.
     bytes: raw.length * 5,
     raw,
     find: name => scan(raw, 0, raw.length, name),
@@ -76,9 +80,9 @@ function largeTree(raw: Buffer, marks: Marks): Tree {
 }
 
 interface Marks {
-  /** The place of each 256th entry. */
+  /** The offset of each 256th entry. */
   readonly places: Uint32Array
-  /** Whether all entries are in git's order. Tools of others wrote trees that are not. */
+  /** Whether all entries are in git's order. Some tools wrote trees that are not. */
   readonly sorted: boolean
 }
 
@@ -92,7 +96,7 @@ async function markEntries(raw: Buffer): Promise<Marks> {
     if (entries % (16 * PART) === 0 && entries > 0) await nextPiece()
     const name = nameAt(raw, at)
     const end = nameEnd(raw, name)
-    const folder = raw[at] === 0x34 // of the modes only 40000 begins with a 4
+    const folder = raw[at] === 0x34 // only the mode 40000 begins with a 4
     if (entries > 0 && order(raw, [before, beforeEnd, beforeFolder], [name, end, folder]) >= 0) sorted = false
     ;[before, beforeEnd, beforeFolder] = [name, end, folder]
     at = end + 1 + ID_BYTES
@@ -102,7 +106,7 @@ async function markEntries(raw: Buffer): Promise<Marks> {
 
 type Name = readonly [from: number, end: number, folder: boolean]
 
-/** Compares two names byte by byte; a folder's ends in a slash. */
+/** Compares two names byte by byte; the name of a folder ends in a slash. */
 function order(raw: Buffer, [a, aEnd, aFolder]: Name, [b, bEnd, bFolder]: Name): number {
   for (let at = 0; ; at++) {
     const one = a + at < aEnd ? (raw[a + at] as number) : a + at === aEnd && aFolder ? SLASH : 0
@@ -111,7 +115,10 @@ function order(raw: Buffer, [a, aEnd, aFolder]: Name, [b, bEnd, bFolder]: Name):
   }
 }
 
-/** Finds a name in a sorted tree: the part between two marks by halves, and the entry within it one by one. */
+/**
+ * Finds a name in a sorted tree: a binary search finds the part between two marks, and a scan finds the entry within
+ * it.
+ */
 function lookup(raw: Buffer, places: Uint32Array, key: Buffer, name: string): TreeEntry | null {
   let low = 0
   let high = places.length
@@ -142,13 +149,13 @@ function scan(raw: Buffer, from: number, to: number, name: string): TreeEntry | 
   return null
 }
 
-/** Returns where the name of the entry at a place begins. A mode has five or six digits. */
+/** Returns where the name of the entry at an offset begins. A mode has five or six digits. */
 export function nameAt(raw: Buffer, at: number): number {
   if (raw[at + 5] === SPACE) return at + 6
   return raw[at + 6] === SPACE ? at + 7 : raw.indexOf(SPACE, at) + 1
 }
 
-/** Returns where a name ends. Throws when the entry is not whole. */
+/** Returns where a name ends. Throws when the entry is incomplete. */
 export function nameEnd(raw: Buffer, from: number): number {
   let end = from
   while (raw[end] !== 0 && end < raw.length) end++
@@ -156,7 +163,7 @@ export function nameEnd(raw: Buffer, from: number): number {
   return end
 }
 
-/** Returns the entry at a place, whose name stands between two others. */
+/** Returns the entry at an offset, whose name is between `name` and `end`. */
 export function entryAt(raw: Buffer, at: number, name: number, end: number): TreeEntry {
   const mode = raw.toString('latin1', at, name - 1).padStart(6, '0')
   const id = raw.toString('hex', end + 1, end + 1 + ID_BYTES)
@@ -168,7 +175,7 @@ function typeOf(mode: string): TreeEntry['type'] {
   return mode === '160000' ? 'commit' : 'blob'
 }
 
-/** Returns the place behind at most `count` entries. */
+/** Returns the offset after at most `count` entries. */
 function endOf(raw: Buffer, from: number, count: number): number {
   let at = from
   for (let left = count; left > 0 && at < raw.length; left--) at = nameEnd(raw, nameAt(raw, at)) + 1 + ID_BYTES

@@ -1,4 +1,4 @@
-// Reads the tree of a commit: which files and folders it contains.
+// Reads the tree of a commit: the files and folders that it contains.
 import { DamagedRepository, mustReadTree, readCommit, readTree, type TreeEntry } from './objects.js'
 import { checkPath } from './path.js'
 import { nextPiece } from './time-slices.js'
@@ -8,9 +8,9 @@ export interface PathEntry extends TreeEntry {
 }
 
 const PREFETCHED = 32
-/** After this many entries, some 2 ms of work, a listing lets other work run. */
+/** After this many entries, about 2 ms of work, a listing lets other work run. */
 const STRETCH = 1000
-/** The content of folders whose path is longer is not listed: such a path is longer than any request can name. */
+/** The content of a folder with a longer path is not listed: such a path is too long for any request. */
 const LONGEST_PATH = 4096
 
 /**
@@ -30,9 +30,9 @@ export async function findEntry(repository: string, commitId: string, path: stri
 }
 
 /**
- * Gives the entries below a tree, in git's order, to `take`, until it returns false. With `recursive`, each folder comes
- * before its content. `folder` is the path of the tree, without a slash at its end. Throws DamagedRepository when a tree is
- * missing.
+ * Passes the entries below a tree, in git's order, to `take`, until it returns false. With `recursive`, each folder
+ * comes before its content. `folder` is the path of the tree, without a slash at its end. Throws DamagedRepository when
+ * a tree is missing.
  */
 export async function walkTree(
   repository: string,
@@ -60,7 +60,7 @@ export async function walkTree(
       if (!take({ mode, name, type, id, path: prefix + name })) return false
       if (++taken % STRETCH === 0) await nextPiece()
       if (!recursive || type !== 'tree') continue
-      // This asks for the next folders together, so that the walk finds them in the cache.
+      // Reads the next folders together, so that the walk finds them in the cache.
       if (seen % PREFETCHED === 0) {
         for (const tree of trees.slice(seen, seen + PREFETCHED)) readTree(repository, tree.id).catch(() => {})
       }
@@ -73,6 +73,6 @@ export async function walkTree(
   await walk(id, folder === '' ? '' : `${folder}/`)
 }
 
-/** The error for a file that a tree names and the repository does not have. */
+/** Returns the error for a file that a tree refers to and the repository does not contain. */
 export const missingBlob = (repository: string, { id, path }: PathEntry) =>
   new DamagedRepository(repository, `the blob ${id} of ${path} is missing`)

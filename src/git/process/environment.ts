@@ -7,8 +7,8 @@ const SETTINGS: [string, string][] = [
   ['core.fsync', 'committed,reference'],
   ['gc.auto', '0'],
   ['maintenance.auto', 'false'],
-  // Limits of memory: threads times window, plus caches. Git streams blobs above the threshold and never searches
-  // deltas for them.
+  // Memory limits: threads times window, plus caches. Git streams blobs above the threshold and never searches deltas
+  // for them.
   ['pack.threads', '2'],
   ['pack.windowMemory', '64m'],
   ['pack.deltaCacheSize', '32m'],
@@ -20,11 +20,11 @@ const SETTINGS: [string, string][] = [
   ['core.packedRefsTimeout', '5000']
 ]
 
-/** The environment variable that names the process which started a git process. */
+/** The environment variable with the id of the process that started a git process. */
 export const STARTED_BY = 'GITSTEAD_STARTED_BY'
 
 /**
- * Returns the whole environment of one git process. `repository` becomes GIT_DIR. Only code in this folder may give
+ * Returns the whole environment of one git process. `repository` becomes GIT_DIR. Only code in this folder may pass
  * `extra`.
  */
 export function gitEnvironment(repository?: string, extra: Record<string, string> = {}): Record<string, string> {
@@ -46,7 +46,10 @@ export function gitEnvironment(repository?: string, extra: Record<string, string
   }
 }
 
-/** Returns the variables for the settings of every process and `more`. Other users cannot read them, as they can arguments. */
+/**
+ * Returns the variables for the settings of every process and `more`. Other users can read arguments, but not
+ * variables.
+ */
 export const settingsWith = (more: readonly (readonly [key: string, value: string])[]): Record<string, string> => {
   const all = [...SETTINGS, ...more]
   return Object.fromEntries([

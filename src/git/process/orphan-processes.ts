@@ -1,9 +1,10 @@
-// When a process is killed, the git processes that it has started continue to their end.
+// When a process is killed, the git processes that it started keep running until they finish.
 import { readdir, readFile } from 'node:fs/promises'
 import { STARTED_BY } from './environment.js'
 
 /**
- * Returns true when git processes still run that the process `pid` started. It sees the processes of this machine only.
+ * Returns whether git processes that the process `pid` started are still running. It only sees the processes of this
+ * machine.
  */
 export async function gitOutlives(pid: number): Promise<boolean> {
   const entry = `${STARTED_BY}=${pid}`

@@ -1,5 +1,5 @@
-// Keeps long-lived git processes for each repository. One such process does much more work than a new process for each
-// question: when the program is large, the fork alone blocks its event loop for 8 to 50 ms.
+// Keeps long-lived git processes for each repository. One such process answers many more questions than a new process
+// for each question could: when the program is large, a fork blocks its event loop for 8 to 50 ms.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { config } from '../../config.js'
 import { Unavailable } from '../../errors.js'
@@ -7,9 +7,9 @@ import type { Spawned } from './run.js'
 
 export interface Pooled {
   readonly isOpen: () => boolean
-  /** How many questions wait for an answer. */
+  /** The number of questions that wait for an answer. */
   readonly pending: () => number
-  /** Ends the process after it has answered what it was asked. Settles when the process is gone. */
+  /** Ends the process after it has answered all pending questions. Settles when the process is gone. */
   readonly close: () => Promise<void>
 }
 
@@ -19,15 +19,15 @@ interface Entry<Process> {
   process: Process | undefined
 }
 
-/** Milliseconds between two looks for room while all processes are busy. */
+/** Milliseconds between two attempts to find room while all processes are busy. */
 const TURN = 10
 
 /**
- * Keeps at most `lanes` processes for one repository and `limit` in total. Above the limit it ends the process that was
- * unused for the longest time; while all are busy, other repositories wait.
+ * Keeps at most `lanes` processes for one repository and `limit` in total. Above the limit, it ends the process that
+ * has been idle longest. While all are busy, other repositories wait.
  */
 export class ProcessPool<Process extends Pooled> {
-  /** The key is the repository and the lane. The process that was unused for the longest time comes first. */
+  /** The key is the repository and the lane. The least recently used process comes first. */
   readonly #entries = new Map<string, Entry<Process>>()
   #waiting = 0
 
@@ -37,11 +37,11 @@ export class ProcessPool<Process extends Pooled> {
   ) {}
 
   /**
-   * Returns the process of the repository with the fewest waiting questions, or starts another one while all are busy.
-   * Rejects when `open` rejects, and with Unavailable when too many callers wait for room.
+   * Returns the process of the repository with the fewest waiting questions, or starts another process while all are
+   * busy. Rejects when `open` rejects, and with Unavailable when too many callers wait for room.
    */
   of(repository: string): Promise<Process> {
-    // This code awaits nothing before the choice; otherwise two callers at the same time would each start a process.
+    // Nothing is awaited before the choice; otherwise two concurrent callers would each start a process.
     let best: { key: string; entry: Entry<Process>; pending: number } | undefined
     let free: string | undefined
     for (let lane = 0; lane < this.options.lanes; lane++) {

@@ -24,11 +24,11 @@ export interface StartOptions {
   readonly environment?: Record<string, string>
   /** Chooses the limits on memory and processor time; the default is `work`. */
   readonly kind?: GitKind
-  /** Set for a process that lasts as long as its client wishes. */
+  /** Set for a process that lasts as long as its client needs. */
   readonly long?: boolean
-  /** Whom a long process works for. */
+  /** The client that a long process works for. */
   readonly client?: string
-  /** Seconds of processor time; the default, and the most, comes from the configuration. */
+  /** Seconds of processor time. The default, which is also the maximum, comes from the configuration. */
   readonly processor?: number
 }
 
@@ -54,11 +54,11 @@ export interface GitProcess {
   readonly done: Promise<Exit>
   /** Ends the process and all its children. */
   readonly kill: () => void
-  /** Gives the process and its children, which run already, so many seconds of processor time. */
+  /** Limits the processor time, in seconds, of the process and its children, which are already running. */
   readonly limitProcessor: (seconds: number) => Promise<void>
 }
 
-/** A process that may be ended at any time for others, until `keep` is called. */
+/** A process that may be ended at any time to make room for others, until `keep` is called. */
 export interface EarlyGit extends GitProcess {
   readonly keep: () => void
 }
@@ -76,21 +76,21 @@ export class GitFailure extends Error {
   }
 }
 
-/** The objects that git was asked about, or the data that a client sent, need more than a git process may use. */
+/** The objects that git reads, or the data that a client sent, need more than a git process may use. */
 export class GitLimit extends GitFailure {
   override name = 'GitLimit'
 
   constructor(
     text: string,
     stderr = '',
-    /** The limit is that of processor time. */
+    /** True for the limit of processor time. */
     readonly isOfTime = false
   ) {
     super(text, null, stderr)
   }
 }
 
-/** Git did not end in time, on a machine that may only be busy. */
+/** Git did not end in time, perhaps only because the machine is busy. */
 export class GitTimeout extends GitFailure {
   override name = 'GitTimeout'
 }
@@ -103,7 +103,7 @@ const PATIENCE = 3000
 export type { Spawned } from './starter/started.js'
 
 /**
- * Starts git without a slot. Only the long-lived processes use it, because their pools have limits of their own. Throws
+ * Starts git without a slot. Only the long-lived processes use it, because their pools have separate limits. Throws
  * GitFailure when git cannot be started.
  */
 export async function spawnGit(args: string[], options: StartOptions): Promise<Spawned> {
@@ -139,8 +139,8 @@ export async function startGit(args: string[], options: StartOptions = {}): Prom
 }
 
 /**
- * Starts git in a slot that is free now and that nobody waits for. Returns null when there is none. It calls `giveUp` as
- * soon as somebody else waits for the slot: the caller then ends the process.
+ * Starts git in a slot that is free now and that nobody waits for. Returns null when there is no such slot. It calls
+ * `giveUp` as soon as another request waits for the slot: the caller then ends the process.
  */
 export async function startEarlyGit(
   args: string[],
@@ -188,8 +188,8 @@ function supervise(child: Spawned, options: StartOptions, release: () => void): 
   return { pid, stdin, stdout, stderr: keepStart(child.stderr), done, kill, limitProcessor }
 }
 
-// The process comes first: children that it starts meanwhile have the new limit already. One shell for all of them, because
-// each start of a program blocks this one for some milliseconds.
+// The process comes first: children that it starts from then on already have the new limit. One shell handles all of
+// them, because each start of a program blocks this process for some milliseconds.
 const LIMIT_RUNNING = `prlimit --cpu="$1": --pid "$2"
 for child in $(cat "/proc/$2/task/$2/children"); do prlimit --cpu="$1": --pid "$child"; done`
 
@@ -199,7 +199,7 @@ async function limitRunning(pid: number | undefined, seconds: number): Promise<v
   const child = await startProgram('/bin/sh', args, { cwd: '/', env: gitEnvironment() })
   child.stdout.resume()
   child.stderr.resume()
-  // It fails when they have ended meanwhile.
+  // Fails when the processes have ended before.
   await once(child, 'close').catch(() => {})
 }
 
@@ -211,7 +211,9 @@ function keepStart(stream: Readable): () => string {
   return () => kept.toString()
 }
 
-/** Runs git to its end and returns its stdout. Throws GitFailure when git fails, takes too long or writes too much. */
+/**
+ * Runs git until it ends and returns its stdout. Throws GitFailure when git fails, takes too long or writes too much.
+ */
 export async function runGit(args: string[], options: RunOptions = {}): Promise<Buffer> {
   const git = await startGit(args, options)
   const fed = feed(options.input ?? '', git)
@@ -251,7 +253,7 @@ export function failure(
 
 /**
  * Writes the whole input and closes stdin. When the input is cut off, it ends the process instead (or calls `cut`), so
- * that git never takes the beginning for the whole. It never rejects. It reads the input to its end even when git stops
+ * that git never treats the beginning as the whole. It never rejects. It reads all of the input even when git stops
  * reading.
  */
 export async function feed(input: GitInput, git: GitProcess, cut: (error: unknown) => void = git.kill): Promise<void> {
@@ -283,7 +285,7 @@ function drained(stdin: Writable): Promise<void> {
 
 /**
  * Returns the stdout of a process as a separate stream. Destroying the stream ends the process. The stream fails when
- * the process was ended or exits with another code than 0.
+ * the process was killed or its exit code is not 0.
  */
 export function outputOf(args: string[], git: GitProcess): Readable {
   const { stdout } = git
@@ -300,7 +302,7 @@ export function outputOf(args: string[], git: GitProcess): Readable {
     if (!stream.push(chunk)) stdout.pause()
   })
   stdout.once('error', error => stream.destroy(error))
-  stream.on('error', () => {}) // the reader gets the error, but there may be no reader any more
+  stream.on('error', () => {}) // the reader gets the error, but there may be no reader left
   stdout.once('end', async () => {
     const exit = await git.done
     if (exit.ended || exit.code !== 0) stream.destroy(failure(args, exit, git.stderr()))
@@ -310,8 +312,8 @@ export function outputOf(args: string[], git: GitProcess): Readable {
 }
 
 /**
- * Runs `work` with simple-git in a folder, under the same environment and time limit. It is meant for rare operations
- * on a whole repository.
+ * Runs `work` with simple-git in a folder, with the same environment and time limit. Use it for rare operations on a
+ * whole repository.
  */
 export async function withSimpleGit<T>(folder: string, work: (git: SimpleGit) => Promise<T>): Promise<T> {
   const environment = gitEnvironment()

@@ -1,6 +1,6 @@
-// Limits how many git processes run at the same time: in total, by memory, for one repository and for one client. The others wait in
-// one line. The one whose client has the fewest processes starts first, then the one whose repository has the fewest, then the
-// first in line.
+// Limits how many git processes run at the same time: in total, by memory, for one repository and for one client. Other
+// requests wait in one queue. The request whose client has the fewest processes starts first, then the one whose
+// repository has the fewest, then the first in the queue.
 import { config } from '../../config.js'
 import { Unavailable } from '../../errors.js'
 import { Limiter, type LimiterRequest, type Quota, type Release } from '../../lib/limiter.js'
@@ -8,13 +8,16 @@ import { mostAtOnce } from './limits.js'
 
 export interface SlotRequest extends LimiterRequest {
   readonly repository?: string
-  /** Set for a process that lasts as long as its client wishes, such as a clone. Those of a client have a share. */
+  /**
+   * Set for a process that lasts as long as its client needs, such as a clone. Each client has a limited share of
+   * these.
+   */
   readonly long?: boolean
 }
 
-/** For a process that is only worth its slot while nobody else wants it. */
+/** For a process that is only useful while nobody else needs its slot. */
 export interface EarlySlotRequest extends SlotRequest {
-  /** Ends the process, because somebody waits for its slot. */
+  /** Ends the process, because another request waits for its slot. */
   readonly giveUp: () => void
 }
 
@@ -35,12 +38,15 @@ const slots: Limiter<SlotRequest> = new Limiter({
   onWait: makeWay
 })
 
-/** Slow clients hold their slot for minutes, so a quarter of the slots is reserved for calls that end by themselves. */
+/**
+ * Slow clients hold their slot for minutes, so a quarter of the slots is reserved for processes that do not wait for a
+ * client.
+ */
 const longLimit = (limit: number) => (limit > 1 ? limit - Math.ceil(limit / 4) : limit)
 
 /**
- * A client or a repository leaves as many slots free as it has: alone it gets half of them, and whoever comes next always
- * finds one.
+ * A client or a repository must leave as many slots free as it has: when there is only one, it gets half of them, and
+ * the next one always finds a free slot.
  */
 function longQuotas(request: SlotRequest): Quota[] {
   const { max_processes: most, max_processes_per_repository: mostOfOne } = config().git
@@ -63,21 +69,21 @@ function shortQuotas(request: SlotRequest): Quota[] {
 }
 
 /**
- * Waits for a slot and returns the function that frees it; a second call of that function does nothing. Throws
- * Unavailable when too many callers wait.
+ * Waits for a slot and returns a function that frees it; calling it a second time does nothing. Throws Unavailable when
+ * too many callers wait.
  */
 export const takeSlot = (request: SlotRequest): Promise<Release> => slots.acquire(request)
 
-/** The processes that may be ended for others; the one that came first is first. */
+/** The processes that may be ended for others, in the order of their start. */
 const early = new Set<EarlySlotRequest>()
 
 export interface EarlySlot {
   readonly release: Release
-  /** From now on nobody may end the process for others. */
+  /** After this call the process is no longer ended for others. */
   readonly keep: () => void
 }
 
-/** Takes a slot that is free now and that nobody waits for. Returns null when there is none. */
+/** Takes a slot that is free now and that nobody waits for. Returns null when there is no such slot. */
 export function takeEarlySlot(request: EarlySlotRequest): EarlySlot | null {
   const free = slots.queued === 0 && slots.tryAcquire(request)
   if (!free) return null
@@ -92,7 +98,7 @@ export function takeEarlySlot(request: EarlySlotRequest): EarlySlot | null {
   }
 }
 
-/** Ends one early process when that lets somebody start who has to wait. */
+/** Ends one early process when that allows a waiting request to start. */
 function makeWay(request: SlotRequest): void {
   for (const other of early) {
     if (!slots.wouldStart(request, other)) continue

@@ -1,5 +1,5 @@
 // Reads the refs of a repository from its files: a backup reads thousands of repositories, and a process for each would
-// be slow. Names are latin1 here, byte for byte, because git defines no encoding for them.
+// be slow. Names are latin1 here, byte for byte, because git defines no encoding for ref names.
 import { readdirSync, readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -29,8 +29,8 @@ export function readRefFiles(repository: string): RefFiles {
 }
 
 /**
- * Returns true when a file names the ref, whatever it says of it. Git passes over a ref whose file is empty or whose object is
- * missing, as if there were none.
+ * Returns whether a file names the ref, whatever its value. Git ignores a ref whose file is empty or whose object is
+ * missing, as if it did not exist.
  */
 export async function hasRefFile(repository: string, ref: string): Promise<boolean> {
   const loose = await readFile(join(repository, ref)).catch(ignoreGone)
@@ -54,7 +54,7 @@ function readLoose(repository: string, prefix: string, found: RefFiles): void {
 }
 
 /**
- * Returns the refs of a `packed-refs` file. It ignores the lines with the targets of annotated tags, which git finds by
+ * Returns the refs of a `packed-refs` file. It ignores the lines with the targets of annotated tags, which git can find
  * itself.
  */
 export function parsePackedRefs(text: string): RefFiles {
@@ -68,7 +68,7 @@ export function parsePackedRefs(text: string): RefFiles {
 
 /** Returns the text of a `packed-refs` file with these refs. */
 export function formatPackedRefs(refs: RefFiles): string {
-  // Sorted by their bytes: in latin1 a character is a byte.
+  // Sorted by their bytes: in latin1 each character is one byte.
   const lines = [...refs].sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, id]) => `${id} ${name}\n`)
   return `# pack-refs with: sorted \n${lines.join('')}`
 }

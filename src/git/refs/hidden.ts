@@ -1,4 +1,5 @@
-// The refs that git hides from clients: those of the appliance, and names that git could take for others.
+// The refs that git hides from clients: refs that belong to the appliance, and names that git could confuse with
+// others.
 import { HIDDEN_PREFIXES } from './refs.js'
 
 /** The prefixes for transfer.hideRefs. */

@@ -1,5 +1,6 @@
-// Lists the refs of a repository as git advertises them, without a process. Folders and packed-refs that have not changed
-// since the last look are not read again: git replaces files by renaming, which changes the time of their folder.
+// Lists the refs of a repository as git advertises them, without a process. Folders and packed-refs that have not
+// changed since the last call are not read again: git replaces files by renaming, which changes the time of their
+// folder.
 import { type BigIntStats, readFileSync } from 'node:fs'
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -14,20 +15,23 @@ export interface ListedRef {
   /** The full name, in latin1: byte for byte, because git defines no encoding for names. */
   readonly name: string
   readonly id: string
-  /** What an annotated tag points at in the end. */
+  /** The object that an annotated tag finally points at. */
   readonly peeled: string | null
 }
 
 export interface RefList {
-  /** Sorted by the bytes of their names, without the hidden ones. */
+  /** Sorted by the bytes of their names, without the hidden refs. */
   readonly refs: readonly ListedRef[]
-  /** The branch that HEAD names (null when it names a commit), and the ref that it gives (null for an unborn branch). */
+  /**
+   * The branch that HEAD names (null when HEAD contains a commit id), and the ref that HEAD resolves to (null for an
+   * unborn branch).
+   */
   readonly head: { readonly target: string | null; readonly ref: ListedRef | null }
 }
 
 interface Folder {
   readonly stamp: string
-  /** False when the folder changed so recently that another change might leave the same time. */
+  /** False when the folder changed so recently that a later change might have the same time. */
   readonly settled: boolean
   readonly files: ReadonlyMap<string, string>
   readonly folders: readonly string[]
@@ -36,29 +40,40 @@ interface Folder {
 interface Packed {
   readonly stamp: string
   readonly settled: boolean
-  /** Maps names to ids, and to what tags point at; undefined where the file does not tell it. */
+  /**
+   * Maps names to ids, and to the objects that tags point at; undefined where the file does not contain that object.
+   */
   readonly refs: ReadonlyMap<string, { readonly id: string; readonly peeled: string | null | undefined }>
 }
 
 interface Known {
   readonly folders: ReadonlyMap<string, Folder>
   readonly packed: Packed
-  /** What the ids of refs point at, as far as it was looked up. */
+  /** The objects that the ids of refs point at, as far as they are known. */
   readonly peeled: ReadonlyMap<string, string | null>
   readonly refs: readonly ListedRef[]
 }
 
-/** Something that git understands and this file does not, such as a symbolic ref beside HEAD. Git is asked instead. */
+/**
+ * The repository contains something that git understands and this file does not, such as a symbolic ref other than
+ * HEAD. The caller asks git instead.
+ */
 class Unusual extends Error {}
 
-/** The coarsest clock of a file system in use, in nanoseconds. */
+/** The coarsest timestamps of a file system in use, in nanoseconds. */
 const SETTLED_AFTER = 2_000_000_000n
 const AT_ONCE = 64
-/** Files that are read at once, as other requests wait: by way of another thread each takes ten times as long. */
+/**
+ * Up to this many files are read synchronously, while other requests wait: through another thread, each file takes ten
+ * times as long.
+ */
 const FEW = 100
-/** Refs of all repositories together; each takes about 300 bytes. */
+/** The maximum number of refs of all repositories together; each takes about 300 bytes. */
 const MOST_REFS = 200_000
-/** Bytes of packed-refs, about 400,000 refs: this process would be busy with more of them for too long. */
+/**
+ * The maximum size of packed-refs in bytes, about 400,000 refs: a larger file would keep this process busy for too
+ * long.
+ */
 const MOST_PACKED = 32 * 1024 * 1024
 
 const known = new LRUCache<string, Known>({ maxSize: MOST_REFS, sizeCalculation: ({ refs }) => refs.length + 10 })
@@ -70,10 +85,11 @@ const NOTHING: Known = {
   refs: []
 }
 
-/** Returns the refs of a repository; null when git must be asked, because something is unusual or damaged. */
+/** Returns the refs of a repository, or null when the caller must ask git, because something is unusual or damaged. */
 export async function listEveryRef(repository: string): Promise<RefList | null> {
   try {
-    // Loose refs before packed refs. Git writes them in the other order, so that no ref is missing in both places.
+    // Loose refs are read before packed refs. Git writes them in the other order, so that no ref is missing in both
+    // places.
     const head = readFileSync(join(repository, 'HEAD'), 'latin1').trim()
     const before = known.get(repository) ?? NOTHING
     const folders = new Map<string, Folder>()
@@ -87,7 +103,7 @@ export async function listEveryRef(repository: string): Promise<RefList | null> 
   }
 }
 
-/** Drops what is known of a repository. */
+/** Drops everything that is known about a repository. */
 export function forgetRefs(repository: string): void {
   known.delete(repository)
 }
@@ -123,7 +139,7 @@ async function readFolder(path: string, about: BigIntStats): Promise<Folder> {
     else throw new Unusual()
   }
   const take = (name: string, text: string | undefined) => {
-    if (text === undefined) return // deleted, or packed: then packed-refs has it
+    if (text === undefined) return // deleted, or packed: then packed-refs contains it
     const id = /^([0-9a-f]{40})\s*$/.exec(text)?.[1]
     if (!id) throw new Unusual()
     files.set(name, id)
@@ -203,7 +219,7 @@ async function merge(
   return refs
 }
 
-/** Throws Unusual when an object is missing: git omits such a ref, and says so in its log. */
+/** Throws Unusual when an object is missing: git omits such a ref, and reports it on stderr. */
 async function peel(
   repository: string,
   ids: readonly string[],
@@ -218,7 +234,7 @@ async function peel(
   return found
 }
 
-/** How many tags of tags are followed. Nobody nests more, but one push can bring a chain of a million. */
+/** The maximum depth of tags of tags. Nobody nests more, but one push can contain a chain of a million. */
 const MOST_NESTED = 100
 
 async function peelOne(repository: string, id: string): Promise<string | null> {

@@ -1,14 +1,18 @@
-// Looks up one ref in the files of a repository. Most reads name a branch whose commit, trees and files are in the cache; with
-// 200 busy repositories and room for a few readers, asking git for the branch alone took two fifths of the server's time.
+// Looks up one ref in the files of a repository. Most reads name a branch whose commit, trees and files are in the
+// cache. With 200 busy repositories and room for a few readers, asking git only for the branch took two fifths of the
+// server's time.
 import { join } from 'node:path'
 import { LRUCache } from 'lru-cache'
 import { aboutFile, readNow } from '../objects/stat.js'
 import { fileRefName, parsePackedRefs, type RefFiles } from './files.js'
 
 const VALUE = /^([0-9a-f]{40})\n?$/
-/** Bytes of packed-refs that are read here: git answers faster about more. */
+/** The maximum size in bytes of packed-refs that is read here: for larger files, git answers faster. */
 const MOST_PACKED = 1024 * 1024
-/** The coarsest clock of a file system in use: another change may leave the same time for so long. Nanoseconds. */
+/**
+ * The coarsest timestamps of a file system in use, in nanoseconds: a later change within this time may have the same
+ * timestamp.
+ */
 const SETTLED_AFTER = 2_000_000_000n
 
 interface Packed {
@@ -17,17 +21,18 @@ interface Packed {
   readonly size: number
 }
 
-/** The packed refs of repositories, by the bytes of their files. */
+/** The packed refs of repositories, limited by the size of their files in bytes. */
 const packed = new LRUCache<string, Packed>({ maxSize: 16 * MOST_PACKED, sizeCalculation: ({ size }) => size + 200 })
 
 /**
- * Returns the object id that a full ref name gives, and null when no file names the ref. Returns undefined when git must be
- * asked, because a file is not what it usually is.
+ * Returns the object id of a full ref name, and null when no file names the ref. Returns undefined when the caller must
+ * ask git, because a file has an unusual form.
  */
 export async function lookUpRef(repository: string, ref: string): Promise<string | null | undefined> {
   // Git writes packed-refs before it removes the file of the ref, so that the ref is always in one of the two.
   const path = join(repository, ref)
-  // To throw an error takes longer than this look. A folder stands where the branch `a` would, when there is a branch `a/b`.
+  // Throwing an error takes longer than this check. There is a folder at the path of the branch `a` when there is a
+  // branch `a/b`.
   const loose = aboutFile(path)?.isFile() ? readNow(path, 'utf8') : undefined
   if (loose !== undefined) return VALUE.exec(loose)?.[1]
   const refs = packedRefs(repository)

@@ -9,19 +9,20 @@ import { hasRefFile } from './files.js'
 import { lookUpRef } from './lookup.js'
 import { writeRefs } from './writer.js'
 
-/** Stands for "does not exist": before a creation and after a deletion. */
+/** Means "does not exist": the old value of a creation and the new value of a deletion. */
 export const ZERO = '0'.repeat(40)
 
-/** Refs that belong to the appliance. Git hides them from clients, and no name that a user gives reaches them. */
+/** Refs that belong to the appliance. Git hides them from clients, and no name that a user sends reaches them. */
 export const HIDDEN_PREFIXES = ['refs/internal/', 'refs/pipelines/']
 
-/** Returns true for refs that the appliance makes itself: users may neither push nor delete them. */
+/** Returns true for refs that the appliance creates itself: users may neither push nor delete them. */
 export const isOwn = (ref: string): boolean =>
   [...HIDDEN_PREFIXES, 'refs/merge-requests/'].some(prefix => ref.startsWith(prefix))
 
 /**
- * Returns true for refs that mislead git: a branch or tag HEAD is taken for the HEAD of the repository, one of 40 hex digits
- * for the object with that id, and refs/replace/ shows everybody who fetches it other objects than those that were committed.
+ * Returns true for refs that mislead git: it treats a branch or tag HEAD as the HEAD of the repository, and one of 40
+ * hex digits as the object with that id. Everybody who fetches refs/replace/ sees other objects than the ones that were
+ * committed.
  */
 export const isMisleading = (ref: string): boolean =>
   /^refs\/(?:heads|tags)\/(?:HEAD|[0-9a-fA-F]{40})$/.test(ref) || ref.startsWith('refs/replace/')
@@ -29,13 +30,13 @@ export const isMisleading = (ref: string): boolean =>
 /** Returns true when a user may create a ref with this full name. */
 export const isNewRefName = (ref: string): boolean => isRefName(ref) && !isMisleading(ref) && !isOwn(ref)
 
-// When refs/heads/x is missing, git also tries refs/refs/heads/x, refs/heads/refs/heads/x and so on. So such names may
-// not exist.
+// When refs/heads/x is missing, git also tries refs/refs/heads/x, refs/heads/refs/heads/x and so on. Therefore such
+// names may not exist.
 const MISLEADING = /^refs\/(?:(?:heads|tags|remotes)\/)?refs\//
 
 /**
- * Returns true when both git and this appliance allow a full ref name (`refs/heads/master`). U+FFFD stands for bytes
- * that were not UTF-8: a ref with such a name could not be found again.
+ * Returns true when both git and this appliance allow a full ref name (`refs/heads/master`). U+FFFD replaces bytes that
+ * were not UTF-8: a ref with such a name could not be found again.
  */
 export function isRefName(name: string): boolean {
   if (!name.startsWith('refs/') || Buffer.byteLength(name) > 255 || MISLEADING.test(name)) return false
@@ -46,32 +47,32 @@ export function isRefName(name: string): boolean {
 }
 
 /**
- * Returns the object that a full ref name points at, or null. Throws DamagedRepository when the ref exists and git cannot
- * read it.
+ * Returns the object that a full ref name points at, or null. Throws DamagedRepository when the ref exists but git
+ * cannot read it.
  */
 export async function refValue(repository: string, ref: string): Promise<string | null> {
   if (!isRefName(ref)) return null
   const value = await lookUpRef(repository, ref)
   if (value && (isCommitKnown(repository, value) || (await objectInfo(repository, value)))) return value
-  // Git also tells a ref that does not exist from a repository that does not.
+  // Git distinguishes a ref that does not exist from a repository that does not exist.
   return (await objectInfo(repository, ref))?.id ?? (await valueAgain(repository, ref))
 }
 
 /**
- * Asks for a ref again that git did not find. Git also passes over a ref whose file is empty, as after a loss of power, or
- * whose object is missing: the repository must not read as if nobody had ever pushed the ref.
+ * Looks up a ref again that git did not find. Git also ignores a ref whose file is empty, for example after a power
+ * cut, or whose object is missing. Such a repository must not look as if nobody had ever pushed the ref.
  */
 async function valueAgain(repository: string, ref: string): Promise<string | null> {
   if (!(await hasRefFile(repository, ref))) return null
-  // Another process may have made it meanwhile, or deleted it.
+  // Another process may have created or deleted it since.
   const found = await objectInfo(repository, ref)
   if (found || !(await hasRefFile(repository, ref))) return found?.id ?? null
   throw new DamagedRepository(repository, `${ref} cannot be read`)
 }
 
 /**
- * Finds the commit that a user's word means. It tries, in this order: full ref name, branch, tag, object id of 4 to 40
- * hex digits. Throws DamagedRepository when a ref of this name exists and git cannot read it.
+ * Finds the commit that a name from a user means. It tries, in this order: full ref name, branch, tag, object id of 4
+ * to 40 hex digits. Throws DamagedRepository when a ref with this name exists but git cannot read it.
  */
 export async function resolveCommit(
   repository: string,
@@ -96,13 +97,13 @@ export async function resolveCommit(
     for (const ref of refs) await valueAgain(repository, ref)
     return null
   }
-  // The id of a tag gives the tag's commit. Any other answer that does not begin with the asked digits came from a ref
-  // with that name.
+  // For the id of a tag, git returns the commit of the tag. Any other result that does not begin with the given digits
+  // came from a ref with that name.
   const direct = commit.id.startsWith(id) || id.length === 40
   return direct ? { id: commit.id, ref: null } : null
 }
 
-/** Does the same without git for names in full. Returns undefined when git must be asked. */
+/** Does the same without git for full names and ids. Returns undefined when the caller must ask git. */
 async function resolveKnown(repository: string, refs: readonly string[], id: string | null) {
   for (const ref of refs) {
     const value = await lookUpRef(repository, ref)
@@ -112,7 +113,7 @@ async function resolveKnown(repository: string, refs: readonly string[], id: str
   return id !== null && isObjectId(id) && (await isCommit(repository, id)) ? { id, ref: null } : undefined
 }
 
-/** The commit is kept, because most callers read it next. */
+/** Reads the whole commit into the cache, because most callers read it next. */
 const isCommit = async (repository: string, id: string) =>
   isCommitKnown(repository, id) || (await readCommit(repository, id)) !== null
 
@@ -139,7 +140,7 @@ export async function listRefs(repository: string, prefix: string): Promise<Ref[
     })
 }
 
-/** Returns the name of the first branch, in the order of names, that contains a commit; null when none does. */
+/** Returns the first branch, sorted by name, that contains a commit, or null. */
 export async function firstBranchWith(repository: string, commit: string): Promise<string | null> {
   if (!isObjectId(commit)) throw new TypeError(`not an object id: ${commit}`)
   const asked = ['for-each-ref', '--count=1', `--contains=${commit}`, '--format=%(refname)', 'refs/heads/']
@@ -162,15 +163,15 @@ export class RefMoved extends Error {
   }
 }
 
-/** A ref cannot exist beside another one, such as `a/b` beside `a`. No ref was changed. */
+/** A ref cannot exist together with another one, such as `a/b` with `a`. No ref was changed. */
 export class RefBlocked extends Error {
   override name = 'RefBlocked'
 }
 
 /**
- * Changes refs from exactly their old values to the new ones, all or none; ZERO stands for a missing ref. The new
- * objects must already be durable. Throws RefMoved when a ref has another value, RefBlocked when the name of another ref is
- * in the way, and Unavailable while another process has the lock of a ref.
+ * Changes refs from exactly their old values to the new ones, all or none; ZERO means a missing ref. The new objects
+ * must already be durable. Throws RefMoved when a ref has another value, RefBlocked when the name of another ref
+ * conflicts, and Unavailable while another process holds the lock of a ref.
  */
 export async function updateRef(repository: string, changes: RefChange[]): Promise<void> {
   for (const { ref, old, new: next } of changes) {
@@ -194,12 +195,15 @@ function instruction({ ref, old, new: next }: RefChange): string {
   return old === ZERO ? `verify ${ref}\0${ZERO}\0` : `delete ${ref}\0${old}\0`
 }
 
-/** Git has waited for the lock of another process, which may be dead: then a worker or `doctor --fix` removes the lock. */
+/**
+ * Git has waited for the lock of another process. When that process is dead, a worker or `doctor --fix` removes the
+ * lock.
+ */
 const LOCKED = /Unable to create '.*\.lock': File exists/
 
 /**
- * Looks at the refs after a failure to see what happened. Git may have been ended after its commit (`done`), or before
- * it had begun; then the caller may ask again (`again`). Otherwise it throws the error that ends the change.
+ * Reads the refs after a failure to find out what happened. Git may have been killed after its commit (`done`), or
+ * before it had begun; then the caller may try again (`again`). Otherwise it throws the error that ends the change.
  */
 async function explain(repository: string, changes: RefChange[], error: GitFailure): Promise<'done' | 'again'> {
   const values = await Promise.all(changes.map(async ({ ref }) => (await refValue(repository, ref)) ?? ZERO))
@@ -208,8 +212,8 @@ async function explain(repository: string, changes: RefChange[], error: GitFailu
   const moved = changes.find((change, index) => change.old !== values[index])
   if (moved) throw new RefMoved(moved.ref)
   if (ended) return 'again'
-  // The message names a path of the server.
-  if (LOCKED.test(error.stderr)) throw new Unavailable('Another change of this branch or tag has not ended')
+  // The message of git contains a path of the server.
+  if (LOCKED.test(error.stderr)) throw new Unavailable('Another change of this branch or tag is still running')
   if (/cannot create|cannot process .* and .* at the same time|exists/.test(error.stderr))
     throw new RefBlocked(error.stderr.trim())
   throw error

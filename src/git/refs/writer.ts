@@ -9,15 +9,15 @@ import { GitFailure, spawnGit } from '../process/run.js'
 
 interface Writer extends Pooled {
   /**
-   * Runs one transaction, after those before it. Throws GitFailure; the process has then ended. Returns false when one of those
-   * before it has ended the process: nothing was done.
+   * Runs one transaction, after those before it. Throws GitFailure; the process has then ended. Returns false when an
+   * earlier transaction has ended the process: then nothing was done.
    */
   readonly move: (transaction: string) => Promise<boolean>
 }
 
 // The process ends when it has been idle for this many milliseconds.
 const IDLE_TIME = 10_000
-// Git itself waits for a ref's lock. A process that gives no answer for this many milliseconds hangs and is killed.
+// Git itself waits for a ref's lock. A process that does not answer for this many milliseconds hangs and is killed.
 const PATIENCE = 60_000
 const DONE = 'start: ok\nprepare: ok\ncommit: ok\n'
 
@@ -28,11 +28,11 @@ const writers = new ProcessPool<Writer>({ lanes: 1, limit: () => mostAtOnce('ref
  */
 export async function writeRefs(repository: string, instructions: string): Promise<void> {
   const transaction = `start\0${instructions}prepare\0commit\0`
-  // The failure of another change says nothing about this one: it goes to the next process.
+  // The failure of another change does not affect this one: it goes to the next process.
   while (!(await (await writers.of(repository)).move(transaction)));
 }
 
-/** Ends the writer of one repository, or of all repositories, after it has done what it was asked. */
+/** Ends the writer of one repository, or of all repositories, after it has finished all pending changes. */
 export const closeRefWriters = (repository?: string): Promise<void> => writers.close(repository)
 
 atEnd(closeRefWriters)

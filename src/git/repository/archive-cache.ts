@@ -1,6 +1,7 @@
-// Keeps archives in HOME/cache/archives. While git makes one, it is written to a file as fast as the disk takes it, and all who
-// ask for it read along: twenty builds that fetch the same archive cost one process. One that is too large to be kept is made again
-// for each reader, from the place to which they have read: the same request gives the same bytes.
+// Keeps archives in HOME/cache/archives. While git creates an archive, it is written to a file as fast as the disk
+// allows, and all clients that request it read the same file: twenty builds that fetch the same archive cost one
+// process. An archive that is too large to be kept is created again for each reader, who continues from the byte that
+// it has reached: the same request produces the same bytes.
 import { createHash, randomBytes } from 'node:crypto'
 import { type FileHandle, mkdir, open, readdir, rename, rm, stat, utimes } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
@@ -12,31 +13,34 @@ import { pacedStream } from '../../lib/paced-stream.js'
 import { failure, type GitProcess } from '../process/run.js'
 import { type ArchiveRequest, startArchive, streamArchive } from './archive.js'
 
-/** Milliseconds after which a client that takes nothing is given up. */
+/** Milliseconds after which a client that reads nothing is disconnected. */
 const PATIENCE = 60_000
 const READ_SIZE = 262_144
-/** Bytes that git may be ahead of the file. */
+/** The number of bytes that git may be ahead of the file. */
 const AHEAD = 1024 * 1024
-/** Bytes that are written at once, unless as many do not come in these milliseconds. */
+/** The number of bytes of one write, unless fewer arrive within GATHER_MS milliseconds. */
 const BATCH = 131_072
 const GATHER_MS = 4
 const MOST_FILES = 2000
-/** Milliseconds after which the use of a file is noted again. */
+/** Milliseconds after which the last use of a file is recorded again. */
 const NOTED = 60_000
 
 export interface OpenArchive {
   readonly stream: Readable
-  /** Null while it is being made. */
+  /** Null while git creates the archive. */
   readonly size: number | null
 }
 
 export const archiveFolder = (): string => join(config().home, 'cache', 'archives')
-/** A quarter: some archives may be made at once, and one must not drive out all others. */
+/**
+ * Returns the maximum size of one archive, a quarter of the cache: several archives may be created at the same time,
+ * and one must not displace all others.
+ */
 const mostKept = () => Math.floor(config().git.archive_cache / 4)
 
 const folderOf = (repository: string) => join(archiveFolder(), basename(repository, '.git'))
 
-/** Names an archive by all that decides its bytes. */
+/** Names an archive by everything that determines its bytes. */
 export const archiveKey = ({ repository, commit, format, prefix }: ArchiveRequest): string =>
   createHash('sha256').update(`${repository}\0${commit}\0${format}\0${prefix}`).digest('hex')
 
@@ -60,7 +64,7 @@ export async function openArchive(request: ArchiveRequest): Promise<OpenArchive>
   return await build.join(request)
 }
 
-/** Returns the size of an archive that is kept; otherwise null. */
+/** Returns the size of an archive that is kept, otherwise null. */
 export async function keptSize(request: ArchiveRequest): Promise<number | null> {
   const found = await stat(join(folderOf(request.repository), archiveKey(request))).catch(() => null)
   return found?.size ?? null
@@ -82,21 +86,21 @@ async function openKept(path: string): Promise<OpenArchive | null> {
   }
 }
 
-/** `over`: the file has no more room, and each reader goes on with a process of its own. */
+/** `over`: the file has no more room, and each reader continues with a separate process. */
 type State = 'open' | 'whole' | 'over' | 'failed'
 
 class Build {
   #state: State = 'open'
   #size = 0
   #readers = 0
-  /** The last reader has left before the end. */
+  /** True when the last reader has left before the end. */
   #isAbandoned = false
   #isRunning = true
   #error: unknown
   #file: FileHandle | undefined
   #git: GitProcess | undefined
   #waiting: (() => void)[] = []
-  /** What git gave and no file holds yet. */
+  /** Output of git that is not yet in the file. */
   #queue: Buffer[] = []
   #queued = 0
   #writing: Promise<void> | undefined
@@ -109,7 +113,7 @@ class Build {
 
   readonly isWanted = (): boolean => !this.#isAbandoned && this.#state !== 'failed'
 
-  /** Opens the archive at its beginning. Throws what git failed with before it gave anything. */
+  /** Opens the archive at its beginning. Throws the error of git when it failed before its first output. */
   async join(request: ArchiveRequest): Promise<OpenArchive> {
     this.#readers += 1
     while (this.#size === 0 && this.#state === 'open') await this.#grown()
@@ -122,13 +126,13 @@ class Build {
     return { stream, size: null }
   }
 
-  /** Lets git make the archive. Never rejects: the readers get the error. */
+  /** Runs git to create the archive. Never rejects: the readers get the error. */
   async run(request: ArchiveRequest): Promise<void> {
     const draft = `${this.path}.${randomBytes(6).toString('hex')}.new`
     try {
       await mkdir(dirname(draft), { recursive: true, mode: 0o700 }).catch(() => {})
       this.#file = await open(draft, 'w+', 0o600).catch(() => undefined)
-      // From here to the reading of its output nothing may wait: what git has written before its end would be lost.
+      // From here until its output is read, nothing may wait: output that git writes before it ends would be lost.
       const { args, git } = await startArchive(request)
       this.#git = git
       if (this.#isAbandoned) git.kill()
@@ -154,11 +158,12 @@ class Build {
       break
     }
     await this.#writing
-    // What was written stays readable without a name. A full disk also ends here: nobody's download depends on it.
+    // The written bytes stay readable after the file loses its name. A full disk also ends here: no download depends on
+    // it.
     if (this.#isBroken || large.has(this.path)) this.#end('over')
   }
 
-  /** Git works on while its output is written. Returns false when the file takes no more. */
+  /** Git continues while its output is written. Returns false when no more can be written to the file. */
   async #queueUp(chunk: Buffer): Promise<boolean> {
     this.#queue.push(chunk)
     this.#queued += chunk.length
@@ -170,7 +175,7 @@ class Build {
   async #write(): Promise<void> {
     try {
       while (this.#queue.length > 0 && !this.#isBroken) {
-        // Git writes pieces of 10 KB, and each would cost a turn of the writer and of all readers.
+        // Git writes pieces of 10 KB, and each would cost a turn for the writer and for all readers.
         if (this.#queued < BATCH) await sleep(GATHER_MS)
         const bytes = Buffer.concat(this.#queue.splice(0))
         for (let at = 0; at < bytes.length; ) {
@@ -189,7 +194,7 @@ class Build {
 
   async #keep(draft: string): Promise<void> {
     this.#end('whole')
-    // A loss of power must not leave a name without the bytes.
+    // After a power cut, a file with this name must not lack its bytes.
     await this.#file?.sync()
     await rename(draft, this.path)
     await makeRoom()
@@ -244,7 +249,7 @@ class Build {
   }
 }
 
-/** Makes an archive again, and drops its first bytes. */
+/** Creates an archive again, and drops its first bytes. */
 async function* restOf(request: ArchiveRequest, from: number): AsyncGenerator<Buffer> {
   const stream = await streamArchive(request)
   let left = from
@@ -261,11 +266,11 @@ async function* restOf(request: ArchiveRequest, from: number): AsyncGenerator<Bu
 export interface KeptArchive {
   readonly path: string
   readonly size: number
-  /** Milliseconds: when somebody asked for it last. */
+  /** When the archive was last requested, in milliseconds. */
   readonly used: number
 }
 
-/** Returns the archives that are kept and the drafts, the one that was used last at the end. */
+/** Returns the archives that are kept and the drafts, least recently used first. */
 export async function keptArchives(): Promise<KeptArchive[]> {
   const found: KeptArchive[] = []
   for (const folder of await readdir(archiveFolder()).catch((): string[] => [])) {
@@ -278,14 +283,14 @@ export async function keptArchives(): Promise<KeptArchive[]> {
   return found.sort((a, b) => a.used - b.used)
 }
 
-/** Removes the archives that were unused for the longest time until the others fit. */
-export async function makeRoom(): Promise<void> {
+/** Removes the least recently used archives until the others fit. */
+async function makeRoom(): Promise<void> {
   const kept = await keptArchives()
   let size = kept.reduce((sum, archive) => sum + archive.size, 0)
   let files = kept.length
   for (const archive of kept) {
     if (size <= config().git.archive_cache && files <= MOST_FILES) return
-    // Drafts are in use, or the maintenance removes them.
+    // Drafts are in use, or maintenance removes them.
     if (archive.path.endsWith('.new')) continue
     await rm(archive.path, { force: true })
     size -= archive.size

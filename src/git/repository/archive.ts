@@ -7,7 +7,7 @@ import { isObjectId } from '../objects/reader.js'
 import { gitEnvironment } from '../process/environment.js'
 import { type GitProcess, outputOf, startGit } from '../process/run.js'
 
-export const ARCHIVE_FORMATS = ['tar.gz', 'tar.bz2', 'tar', 'zip'] as const
+const ARCHIVE_FORMATS = ['tar.gz', 'tar.bz2', 'tar', 'zip'] as const
 export type ArchiveFormat = (typeof ARCHIVE_FORMATS)[number]
 
 export interface ArchiveRequest {
@@ -15,13 +15,13 @@ export interface ArchiveRequest {
   /** The id of a commit that exists. */
   readonly commit: string
   readonly format: ArchiveFormat
-  /** The folder in the archive that holds all files. */
+  /** The folder in the archive that contains all files. */
   readonly prefix: string
-  /** Whom git works for, a user or an address: they share the slots. */
+  /** The client that git works for, a user or an address: the clients share the slots. */
   readonly client: string
 }
 
-/** Git packs the other formats itself. It gives this text to a shell, so nothing of a user may be part of it. */
+/** Git packs the other formats itself. It passes this text to a shell, so no user input may be part of it. */
 const BZIP2 = ['-c', 'tar.tar.bz2.command=bzip2 -c']
 
 const argsOf = ({ commit, format, prefix }: ArchiveRequest) => [
@@ -32,7 +32,7 @@ const argsOf = ({ commit, format, prefix }: ArchiveRequest) => [
   commit
 ]
 
-/** Starts git. The same request gives the same bytes each time. Throws Unavailable when too many callers wait. */
+/** Starts git. The same request produces the same bytes each time. Throws Unavailable when too many callers wait. */
 export async function startArchive(request: ArchiveRequest): Promise<{ args: string[]; git: GitProcess }> {
   const { repository, commit, client } = request
   if (!isObjectId(commit)) throw new TypeError('not a commit')
@@ -42,7 +42,7 @@ export async function startArchive(request: ArchiveRequest): Promise<{ args: str
   return { args, git }
 }
 
-/** Returns an archive as a stream, which git makes as fast as somebody reads it. */
+/** Returns an archive as a stream. Git creates it as fast as it is read. */
 export async function streamArchive(request: ArchiveRequest): Promise<Readable> {
   const { args, git } = await startArchive(request)
   return outputOf(args, git)
@@ -50,10 +50,10 @@ export async function streamArchive(request: ArchiveRequest): Promise<Readable> 
 
 let hasBzip2 = false
 
-/** Throws Unavailable when a program is missing on this machine that the format needs. */
+/** Throws Unavailable when a program that the format needs is missing on this machine. */
 export async function requireFormat(format: ArchiveFormat, path = gitEnvironment().PATH ?? ''): Promise<void> {
   if (format !== 'tar.bz2' || hasBzip2) return
   const tries = await Promise.allSettled(path.split(delimiter).map(folder => access(join(folder, 'bzip2'))))
   hasBzip2 = tries.some(({ status }) => status === 'fulfilled')
-  if (!hasBzip2) throw new Unavailable('bzip2 is not installed on the server: ask for tar.gz, tar or zip', 3600)
+  if (!hasBzip2) throw new Unavailable('bzip2 is not installed on the server: use tar.gz, tar or zip', 3600)
 }

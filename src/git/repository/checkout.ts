@@ -1,6 +1,6 @@
-// The sources of one build. Git runs twice: outside of the sandbox, where it only reads the repository and sends objects,
-// and inside, where it receives them and makes the work tree. A tree of ten small objects may describe 10^10 files, so a
-// work tree is made only where the limits of the build hold.
+// Checks out the sources of one build. Git runs twice: outside of the sandbox, where it only reads the repository and
+// sends objects, and inside, where it receives them and creates the work tree. A tree of ten small objects may describe
+// 10^10 files, so a work tree is only created where the limits of the build apply.
 import type { Duplex } from 'node:stream'
 import { finished } from 'node:stream/promises'
 import { isObjectId } from '../objects/reader.js'
@@ -9,14 +9,14 @@ import { isRefName } from '../refs/refs.js'
 
 export interface Checkout {
   readonly sha: string
-  /** The short name of the branch or tag. Git gets it as a ref beside the detached HEAD. */
+  /** The short name of the branch or tag. Git creates it as a ref, in addition to the detached HEAD. */
   readonly ref: string
   readonly tag: boolean
-  /** Number of commits of history; 0 means all. */
+  /** The number of commits of history; 0 means all. */
   readonly depth: number
 }
 
-/** Git inside: nothing of a configuration, no questions, no rest, and no waiting for the disk. */
+/** The settings of git inside the sandbox: no syncing to the disk, no maintenance, no advice, one thread. */
 const SETTINGS = [
   'core.fsync=none',
   'gc.auto=0',
@@ -27,7 +27,7 @@ const SETTINGS = [
 
 /**
  * Returns bash commands that check out one commit into the current folder, which is empty: detached HEAD, no remote, no
- * hooks, no filters, no submodules, no lfs. They talk to `sendObjects` by the descriptor `link`.
+ * hooks, no filters, no submodules, no lfs. They talk to `sendObjects` through the descriptor `link`.
  */
 export function checkoutCommands({ sha, ref, tag, depth }: Checkout, link: number): string[] {
   if (!isObjectId(sha)) throw new TypeError('not a commit id')
@@ -51,8 +51,8 @@ export function checkoutCommands({ sha, ref, tag, depth }: Checkout, link: numbe
 const quote = (word: string) => `'${word.replaceAll("'", `'\\''`)}'`
 
 /**
- * Sends objects of the repository to a git that fetches at the other end of the socket, until that ends. Any commit may
- * be asked for, since a branch may have moved on after the push. Throws GitFailure when git fails.
+ * Sends objects of the repository to a git process that fetches at the other end of the socket, until that process
+ * ends. Any commit may be requested, since a branch may have moved after the push. Throws GitFailure when git fails.
  */
 export async function sendObjects(
   repository: string,
@@ -60,7 +60,7 @@ export async function sendObjects(
   { timeout, signal }: { readonly timeout: number; readonly signal: AbortSignal }
 ): Promise<void> {
   socket.on('error', () => {}) // the other end may stop at any time
-  // A fetch closes its half when it has asked for everything, and then reads the answer.
+  // A fetch closes its half when it has sent its requests, and then reads the answer.
   socket.allowHalfOpen = true
   try {
     const git = await startGit(
@@ -75,7 +75,7 @@ export async function sendObjects(
     socket.pipe(git.stdin)
     git.stdout.pipe(socket)
     const exit = await git.done
-    // The process may end before the last of what it wrote has gone to the socket.
+    // The process may end before its last output has gone to the socket.
     await sent
     if (exit.code !== 0 && exit.ended === undefined) throw failure(['upload-pack'], exit, git.stderr())
   } finally {

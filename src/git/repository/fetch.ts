@@ -1,4 +1,5 @@
-// Fills a new, empty repository with the branches and tags of another one: of this appliance, or of a URL.
+// Fills a new, empty repository with the branches and tags of another repository: one of this appliance, or one at a
+// URL.
 import { link, mkdir, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { settingsWith } from '../process/environment.js'
@@ -16,9 +17,9 @@ const FETCH = [
 ]
 
 /**
- * Copies the branches and tags of a repository of this appliance. Files of objects never change, so they get a second name
- * where that is possible, and none of their bytes is copied. Then git fetches what was packed again meanwhile, and checks
- * that no object is missing.
+ * Copies the branches and tags of a repository of this appliance. Object files never change, so they are hard-linked
+ * where possible, and none of their bytes are copied. Then git fetches objects that were repacked in the meantime, and
+ * checks that no object is missing.
  */
 export async function copyRefs(source: string, repository: string, signal: AbortSignal): Promise<void> {
   await linkObjects(join(source, 'objects'), join(repository, 'objects'), signal)
@@ -26,9 +27,9 @@ export async function copyRefs(source: string, repository: string, signal: Abort
   await runGit(['pack-refs', '--all'], { repository, signal })
 }
 
-/** Ends silently where no second name is possible, such as on another disk. */
+/** Returns silently where hard links are not possible, such as to another disk. */
 async function linkObjects(from: string, to: string, signal: AbortSignal): Promise<void> {
-  // Loose objects before packs: git removes them only when a pack has them.
+  // Loose objects before packs: git removes them only when a pack contains them.
   for (const name of await readdir(from)) {
     if (!/^[0-9a-f]{2}$/.test(name)) continue
     signal.throwIfAborted()
@@ -36,7 +37,7 @@ async function linkObjects(from: string, to: string, signal: AbortSignal): Promi
     if (!(await linkFiles(join(from, name), join(to, name), files))) return
   }
   const packs = (await readdir(join(from, 'pack'))).filter(file => /^pack-[0-9a-f]{40}\.\w+$/.test(file))
-  // No ref reaches the objects of a pack with this file.
+  // No ref reaches the objects of a pack that has a `.mtimes` file.
   const unreached = new Set(packs.filter(file => file.endsWith('.mtimes')).map(file => file.split('.')[0]))
   const wanted = packs.filter(file => /\.(pack|rev|bitmap|idx)$/.test(file) && !unreached.has(file.split('.')[0] ?? ''))
   // Git looks for packs by their indexes, so those come last.
@@ -51,7 +52,7 @@ async function linkFiles(from: string, to: string, names: readonly string[]): Pr
       await link(join(from, name), join(to, name))
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException
-      // Packed again, or there already.
+      // The file was packed in the meantime, or is already there.
       if (code === 'ENOENT' || code === 'EEXIST') continue
       if (code === 'EXDEV' || code === 'EPERM' || code === 'EMLINK' || code === 'ENOTSUP') return false
       throw error
@@ -60,24 +61,24 @@ async function linkFiles(from: string, to: string, names: readonly string[]): Pr
   return true
 }
 
-/** Where a repository is fetched from. */
+/** The repository to fetch from. */
 export interface Remote {
-  /** Without a user and a password. */
+  /** Contains no user and no password. */
   readonly url: string
   readonly username: string
   readonly password: string
-  /** The proxy that every connection of http and https goes through. */
+  /** The proxy for all http and https connections. */
   readonly proxy: string
-  /** The host that git:// names to the server. */
+  /** The host that git:// sends to the server. */
   readonly host: string
-  /** Seconds for all of it. */
+  /** The limit for the whole fetch, in seconds. */
   readonly timeout: number
   readonly signal: AbortSignal
 }
 
 /**
- * Fetches the branches and tags of a URL. Returns the branch that its HEAD names, or else the likeliest one; null when there
- * is no branch. Throws GitFailure.
+ * Fetches the branches and tags of a URL. Returns the branch that its HEAD names, or otherwise the most likely one;
+ * null when there is no branch. Throws GitFailure.
  */
 export async function fetchRemote(remote: Remote, repository: string): Promise<string | null> {
   const { timeout, signal } = remote
@@ -90,7 +91,10 @@ export async function fetchRemote(remote: Remote, repository: string): Promise<s
 }
 
 const REMOTE = 'import'
-/** Git asks it for a password when the server does. Neither appears in arguments, which other users of the machine see. */
+/**
+ * Git calls this helper when the server asks for a password. The user and the password do not appear in arguments,
+ * which other users of the machine can see.
+ */
 const HELPER =
   '!f() { test "$1" = get && printf "username=%s\\npassword=%s\\n" "$GITSTEAD_IMPORT_USER" "$GITSTEAD_IMPORT_PASSWORD"; }; f'
 
@@ -104,14 +108,14 @@ function environmentFor({ url, username, password, proxy, host }: Remote): Recor
     ['http.proxyAuthMethod', 'basic'],
     ['http.lowSpeedLimit', '1000'],
     ['http.lowSpeedTime', '60'],
-    // What comes from strangers is checked as a push is.
+    // Data from other servers is checked like a push.
     ['fetch.fsckObjects', 'true'],
     ['fetch.fsck.badTimezone', 'ignore'],
     ['fetch.fsck.missingSpaceBeforeDate', 'ignore'],
     ['fetch.fsck.zeroPaddedFilemode', 'ignore'],
     ['fetch.unpackLimit', '1']
   ]
-  // For this origin alone: where a server sends git elsewhere, the password does not follow.
+  // Only for this origin: when a server redirects git to another one, the password is not sent there.
   if (protocol !== 'git:' && (username !== '' || password !== ''))
     settings.push([`credential.${origin}.helper`, HELPER])
   return {
@@ -123,7 +127,7 @@ function environmentFor({ url, username, password, proxy, host }: Remote): Recor
   }
 }
 
-/** Removes refs that could not be pushed here either, because git or this appliance would misunderstand them. */
+/** Removes refs that could not be pushed here either, because git or this appliance would misinterpret them. */
 async function dropUnusable(repository: string, signal: AbortSignal): Promise<void> {
   const names = (await runGit(['for-each-ref', '--format=%(refname)'], { repository, signal })).toString('latin1')
   const bad = names.split('\n').filter(name => {

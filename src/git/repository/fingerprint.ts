@@ -1,9 +1,9 @@
-// Shows whether the files of a repository have changed, without reading them.
+// Detects whether the files of a repository have changed, without reading them.
 import { createHash } from 'node:crypto'
 import { lstat, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 
-/** Files that come and go while git works. */
+/** Temporary files of git. */
 const PASSING = /^(tmp_objdir-|tmp_obj_|tmp_pack_|tmp_idx_)|\.lock$/
 
 /**

@@ -1,4 +1,4 @@
-// The work that keeps a repository fast and intact. Jobs start it; git never starts it by itself.
+// The maintenance that keeps a repository fast and intact. Jobs start it; git never starts it on its own.
 import { open, readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -6,12 +6,12 @@ import { config } from '../../config.js'
 import { failure, runGit, startGit } from '../process/run.js'
 import { refValue } from '../refs/refs.js'
 
-// Nobody can still need an object of this age that no ref reaches: every push or commit in progress is younger.
+// Nobody can still need an unreachable object of this age: every push or commit in progress is younger.
 const GRACE = '2.weeks.ago'
 
 /**
- * Writes the commit-graph, which makes history walks fast: "last commit of a path" gives 7/s without and 165/s with it
- * (82k commits).
+ * Writes the commit-graph, which makes walks through history fast. Reading the last commit of a path works at 7/s without
+ * it and at 165/s with it (82k commits).
  */
 export async function writeCommitGraph(repository: string, signal?: AbortSignal): Promise<void> {
   const args = ['commit-graph', 'write', '--reachable', '--changed-paths', '--split', '--no-progress']
@@ -36,14 +36,15 @@ export async function hasCommitGraph(repository: string): Promise<boolean> {
   return (await Promise.all(places.map(path => stat(path).catch(() => null)))).some(found => found !== null)
 }
 
-/** Below this number of objects, git finds what a clone needs as fast without a bitmap. */
+/** Below this number of objects, git finds the objects of a clone equally fast without a bitmap. */
 const BITMAP_FROM = 2000
-/** The share of objects outside the pack with the bitmap from which on everything is packed again. */
+/** The share of objects outside the pack with the bitmap from which everything is repacked. */
 const BITMAP_SHARE = 0.25
 
 /**
- * Returns true when so many objects lie in packs outside the one with a bitmap that a clone cannot be answered from it.
- * With the bitmap, git copies that pack instead of walking the history: 0.3 s of processor instead of 4 s on 80k commits.
+ * Returns true when so many objects are in packs outside the pack with a bitmap that git cannot serve a clone from it.
+ * With the bitmap, git copies that pack instead of walking the history: 0.3 s of processor time instead of 4 s on 80k
+ * commits.
  */
 export async function needsBitmap(repository: string): Promise<boolean> {
   const folder = join(repository, 'objects/pack')
@@ -51,7 +52,7 @@ export async function needsBitmap(repository: string): Promise<boolean> {
   let [covered, others] = [0, 0]
   for (const name of names.filter(entry => entry.endsWith('.idx'))) {
     const base = name.slice(0, -'.idx'.length)
-    if (names.includes(`${base}.mtimes`)) continue // objects that no ref reaches
+    if (names.includes(`${base}.mtimes`)) continue // unreachable objects
     const count = await objectsIn(join(folder, name))
     if (names.includes(`${base}.bitmap`)) covered += count
     else others += count
@@ -59,9 +60,9 @@ export async function needsBitmap(repository: string): Promise<boolean> {
   return others >= BITMAP_FROM && others >= covered * BITMAP_SHARE
 }
 
-/** The index of a pack begins with a table whose last number is the count of its objects. */
+/** Returns the number of objects in a pack. It is the last number of the table at the beginning of the index. */
 async function objectsIn(index: string): Promise<number> {
-  const file = await open(index).catch(() => null) // packed again meanwhile
+  const file = await open(index).catch(() => null) // repacked in the meantime
   if (!file) return 0
   try {
     const number = Buffer.alloc(4)
@@ -72,7 +73,7 @@ async function objectsIn(index: string): Promise<number> {
   }
 }
 
-/** Packs everything into one pack with a bitmap, and deletes objects that no ref has reached for two weeks. */
+/** Packs everything into one pack with a bitmap, and deletes objects that have been unreachable for two weeks. */
 export async function repackRepository(repository: string, signal?: AbortSignal): Promise<void> {
   const options = { repository, long: true, signal }
   await runGit(['pack-refs', '--all', '--prune'], options)
@@ -83,7 +84,7 @@ export async function repackRepository(repository: string, signal?: AbortSignal)
   await removeOldQuarantines(repository)
 }
 
-/** Removes the quarantine folders of pushes that were killed. No push lives as long as twice its time limit. */
+/** Removes the quarantine folders of pushes that were killed. No push takes longer than twice its time limit. */
 async function removeOldQuarantines(repository: string): Promise<void> {
   const objects = join(repository, 'objects')
   const oldest = Date.now() - 2 * config().git.timeout * 1000
@@ -100,8 +101,8 @@ const LONGEST_REPORT = 64 * 1024
 
 /**
  * Checks that every object exists that HEAD and the refs need. `problems` are the lines that git prints about missing
- * ones. With `contents`, git also reads each object and compares it with its id, which takes minutes where the other takes
- * seconds. Throws GitFailure when git was ended before it had looked at everything.
+ * objects. With `contents`, git also reads each object and compares it with its id, which takes minutes instead of
+ * seconds. Throws GitFailure when git was killed before it had checked everything.
  */
 export async function checkRepository(
   repository: string,
@@ -117,13 +118,13 @@ export async function checkRepository(
   const exit = await git.done
   if (exit.ended || exit.code === null) throw failure(args, exit, git.stderr())
   if (exit.code === 0) return { ok: true, problems: [] }
-  // The end of a process may be known before its last words: git always says why it fails.
+  // The end of a process may be known before its last output arrives: git always prints why it fails.
   for (let times = 0; times < 100 && `${report}${git.stderr()}` === ''; times++) await sleep(10)
   const lines = `${git.stderr()}\n${report}`.split('\n').filter(line => line !== '' && !line.startsWith('notice: '))
   return { ok: false, problems: lines.slice(0, MOST_PROBLEMS) }
 }
 
-/** Counts the commits of a branch; 0 for one that does not exist. */
+/** Counts the commits of a branch; 0 when the branch does not exist. */
 export async function countCommits(repository: string, branch: string, signal?: AbortSignal): Promise<number> {
   const id = await refValue(repository, `refs/heads/${branch}`)
   if (id === null) return 0

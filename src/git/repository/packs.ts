@@ -1,5 +1,5 @@
-// All history of a repository as one pack, for a file that leaves the appliance, and back from a file that anybody may have
-// written.
+// Writes the whole history of a repository as one pack, for a file that leaves the appliance, and reads it from a file
+// that anybody may have written.
 import type { Readable } from 'node:stream'
 import { failure, feed, outputOf, runGit, startGit } from '../process/run.js'
 import { readRefFiles, textRefName } from '../refs/files.js'
@@ -12,13 +12,13 @@ export interface PackedRef {
   readonly id: string
 }
 
-/** Returns true for the refs that go with a repository: branches, tags and the commits kept for merge requests. */
+/** Returns true for the refs that belong in an export: branches, tags and the commits kept for merge requests. */
 export const isPortable = (ref: string): boolean =>
   isRefName(ref) &&
   !isMisleading(ref) &&
   (ref.startsWith('refs/heads/') || ref.startsWith('refs/tags/') || ref === KEPT)
 
-/** The refs that go with a repository, sorted by name. */
+/** Returns the refs that belong in an export, sorted by name. */
 export function portableRefs(repository: string): readonly PackedRef[] {
   return [...readRefFiles(repository)]
     .map(([name, id]) => ({ ref: textRefName(name), id }))
@@ -27,12 +27,12 @@ export function portableRefs(repository: string): readonly PackedRef[] {
 }
 
 export interface PackLimits {
-  /** Seconds for each git process. */
+  /** The limit for each git process, in seconds. */
   readonly timeout: number
   readonly signal: AbortSignal
 }
 
-/** Returns a pack with all that the refs reach. It fails when the repository is damaged. */
+/** Returns a pack with all objects that the refs reach. Fails when the repository is damaged. */
 export async function writePack(
   repository: string,
   refs: readonly PackedRef[],
@@ -44,12 +44,12 @@ export async function writePack(
   return outputOf(args, git)
 }
 
-/** As strict as the repositories are with a push. */
+/** As strict as the configuration of the repositories is for a push. */
 const STRICT = '--strict=badTimezone=ignore,missingSpaceBeforeDate=ignore,zeroPaddedFilemode=ignore'
 
 /**
- * Fills an empty repository with a pack and its refs. Throws GitFailure for a pack that is cut, forged, larger than `maxBytes`
- * or incomplete, and for refs that do not fit it.
+ * Fills an empty repository with a pack and its refs. Throws GitFailure for a pack that is cut off, forged, larger than
+ * `maxBytes` or incomplete, and for refs that do not match it.
  */
 export async function fillFromPack(
   repository: string,

@@ -9,8 +9,8 @@ import { forgetAnswers } from '../transport/clone-answers.js'
 export { startBySmallProgram } from '../process/starter/starter.js'
 
 /**
- * Ends the processes of one repository, or of all, after they have answered what they were asked. Waits until they are
- * gone.
+ * Ends the processes of one repository, or of all repositories, after they have answered all pending questions. Waits
+ * until they are gone.
  */
 export async function closeGitProcesses(repository?: string): Promise<void> {
   if (repository === undefined) forgetAnswers()

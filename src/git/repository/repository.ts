@@ -41,24 +41,24 @@ const isThere = async (path: string) => (await stat(path).catch(() => null)) !==
 
 /**
  * Creates an empty bare repository whose HEAD is master. It builds the repository in a temporary folder and renames it,
- * so that nobody finds half of a repository. It does not change a repository that already exists.
+ * so that nobody finds a half-finished repository. It does not change a repository that already exists.
  */
 export async function createRepository(path: string): Promise<void> {
   if (await isThere(join(path, 'HEAD'))) return
   await (await prepareRepository(path)).place(path)
 }
 
-/** An empty repository that has no place yet. */
+/** An empty repository that is not at its final path yet. */
 export interface PreparedRepository {
-  /** Where it lies until then. */
+  /** The temporary path. */
   readonly path: string
-  /** Moves it to its place. It does not change a repository that is already there. */
+  /** Moves it to its final path. Does not change a repository that is already there. */
   place(path: string): Promise<void>
-  /** Removes it. */
+  /** Deletes it. */
   drop(): Promise<void>
 }
 
-/** Makes an empty repository beside `path`, with HEAD on `branch`. What needs room on the disk happens here. */
+/** Creates an empty repository next to `path`, with HEAD on `branch`. Everything that needs disk space happens here. */
 export async function prepareRepository(path: string, branch = 'master'): Promise<PreparedRepository> {
   const temporary = `${path}.new-${randomBytes(6).toString('hex')}`
   const drop = () => rm(temporary, { recursive: true, force: true })
@@ -87,9 +87,9 @@ async function place(temporary: string, path: string): Promise<void> {
 }
 
 /**
- * Removes a repository and everything that the caches keep of it. It does no harm when the repository does not exist,
- * or when a first try was killed halfway. Git processes of other programs that read the repository end by themselves
- * when they have been idle.
+ * Removes a repository and all its entries in the caches. It does no harm when the repository does not exist, or when a
+ * first try was killed halfway. Git processes of other programs that read the repository end on their own after they
+ * have been idle.
  */
 export async function removeRepository(path: string): Promise<void> {
   const doomed = `${basename(path)}.removed-`
@@ -110,8 +110,8 @@ function ignoreMissing(error: NodeJS.ErrnoException): void {
 }
 
 /**
- * Writes a HEAD that is missing or damaged, for example empty after a power cut. Git takes a folder without a proper HEAD for
- * no repository, so this is no work for git.
+ * Writes a HEAD that is missing or damaged, for example empty after a power cut. Git does not recognize a folder
+ * without a valid HEAD as a repository, so git cannot do this.
  */
 export function mendHead(path: string, branch: string): void {
   const head = join(path, 'HEAD')
@@ -120,7 +120,7 @@ export function mendHead(path: string, branch: string): void {
   renameSync(`${head}.restoring`, head)
 }
 
-/** Makes a branch (`master`) the one that a clone checks out. The branch need not exist yet. */
+/** Changes the branch that a clone checks out, such as `master`. The branch does not have to exist yet. */
 export async function setHead(path: string, branch: string): Promise<void> {
   const ref = `refs/heads/${branch}`
   if (!isRefName(ref)) throw new TypeError(`not a branch name: ${branch}`)

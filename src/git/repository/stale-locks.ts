@@ -1,13 +1,13 @@
-// Finds and removes lock files whose process is gone: after a loss of power or kill -9 git leaves them behind, and refuses
-// for ever to change the ref, or any ref, until somebody removes them.
+// Finds and removes lock files whose process is gone: after a power cut or kill -9, git leaves them behind, and then
+// permanently refuses to change the ref, or any ref, until somebody removes them.
 import { existsSync } from 'node:fs'
 import { link, readdir, readFile, readlink, rename, stat, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { processStatus, TICKS } from '../../lib/process-status.js'
 
-/** Folders of a repository that hold locks beside those of refs. */
+/** Folders of a repository that contain locks other than those of refs. */
 const FOLDERS = ['.', 'objects/info', 'objects/info/commit-graphs', 'objects/pack']
-/** `packed-refs.new` is the draft of a new packed-refs. It blocks the next one as a lock does. */
+/** `packed-refs.new` is the draft of a new packed-refs. It blocks the next draft like a lock. */
 const LOCK = /\.lock$|^packed-refs\.new$/
 /** Processes of these commands never hold a lock of a repository. */
 const READERS = new Set([
@@ -19,7 +19,7 @@ const READERS = new Set([
   'for-each-ref',
   'merge-base'
 ])
-/** Milliseconds: the start of a process is known to the second. */
+/** Milliseconds. The start time of a process is only known to the second. */
 const SLACK = 2000
 
 interface Lock {
@@ -29,8 +29,8 @@ interface Lock {
 }
 
 /**
- * Returns the locks of a repository that were made before `before` (milliseconds), and before each process of this machine
- * that may write to the repository has started. Only the processes of this machine can be seen.
+ * Returns the locks of a repository that were created before `before` (milliseconds), and before any process of this
+ * machine started that may write to the repository. It only sees the processes of this machine.
  */
 export async function staleLocks(repository: string, before = Number.POSITIVE_INFINITY): Promise<string[]> {
   return (await findStale(repository, before)).map(({ path }) => path)
@@ -46,7 +46,7 @@ export async function removeStaleLocks(repository: string, before = Number.POSIT
 async function findStale(repository: string, before: number): Promise<Lock[]> {
   const locks = (await findLocks(repository)).filter(({ madeAt }) => madeAt < before)
   if (locks.length === 0) return []
-  // The locks were found first: the owner of a lock that is held is among these processes, or has just let go of it.
+  // The locks were listed first: the owner of a lock that is held is among these processes, or has just released it.
   const eldest = Math.min(...(await writersOf(repository)))
   return locks.filter(({ madeAt }) => madeAt + SLACK < eldest)
 }
@@ -78,7 +78,7 @@ async function collect(folder: string, paths: string[]): Promise<void> {
   }
 }
 
-/** The starts, in milliseconds, of the processes of this machine that may write to a repository. */
+/** Returns the start times, in milliseconds, of the processes of this machine that may write to a repository. */
 async function writersOf(repository: string): Promise<number[]> {
   const stat = await readFile('/proc/stat', 'latin1')
   const boot = Number(/^btime (\d+)$/m.exec(stat)?.[1] ?? 0) * 1000
@@ -99,7 +99,7 @@ async function writersOf(repository: string): Promise<number[]> {
 
 const textOf = (path: string) => readFile(path, 'latin1').catch(() => '')
 
-/** Removes a lock, but never one that another process made in the meantime at the same place. */
+/** Removes a lock, but never a lock that another process created at the same path in the meantime. */
 async function remove({ path, inode }: Lock): Promise<boolean> {
   const aside = `${path}.${process.pid}.lock`
   try {

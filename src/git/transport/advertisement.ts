@@ -1,14 +1,14 @@
 // Writes the list of refs as `git upload-pack --advertise-refs`, `git receive-pack --advertise-refs` and the command
-// ls-refs of protocol version 2 do. Git itself takes 5 ms of processor for each process alone.
+// ls-refs of protocol version 2 do. A git process takes 5 ms of processor time just to start.
 
 import type { ListedRef, RefList } from '../refs/list.js'
 import { FLUSH } from './pkt-line.js'
 
 const ZERO = '0'.repeat(40)
-/** Bytes of one piece of an answer: the server does other work between two of them. */
+/** The bytes of one piece of an answer: the server does other work between two pieces. */
 const PIECE = 64 * 1024
 
-/** Joins lines to pieces of a stream. */
+/** Joins lines into pieces of a stream. */
 function* pieces(lines: Iterable<string>): Generator<Buffer> {
   let text = ''
   for (const line of lines) {
@@ -38,22 +38,25 @@ function* withPeeled(refs: Iterable<ListedRef>): Generator<readonly [string, str
   }
 }
 
-/** Returns what upload-pack advertises in version 0 or 1. `capabilities` are git's own, without the name of HEAD. */
+/**
+ * Returns the advertisement of upload-pack in version 0 or 1. `capabilities` are those of git, without the name of
+ * HEAD.
+ */
 export function fetchAdvertisement({ refs, head }: RefList, version: 0 | 1, capabilities: string): Iterable<Buffer> {
   const all = head.ref ? [head.ref, ...refs] : refs
   const symref = head.ref && head.target !== null ? ` symref=HEAD:${head.target}` : ''
-  // Git writes it at this place.
+  // Git writes the name of HEAD at this place.
   const offered = capabilities.replace(/(?= filter\b)|(?= object-format=)/, symref)
   return pieces(lines(version === 1 ? ['version 1\n'] : [], withPeeled(all), offered))
 }
 
-/** Returns what receive-pack advertises. */
+/** Returns the advertisement of receive-pack. */
 export function pushAdvertisement({ refs }: RefList, capabilities: string): Iterable<Buffer> {
   const all = refs.length === 0 ? [[ZERO, 'capabilities^{}'] as const] : refs.map(({ id, name }) => [id, name] as const)
   return pieces(lines([], all, capabilities))
 }
 
-/** Returns the capabilities in an advertisement of version 0 or 1, without the name of HEAD; null when there are none. */
+/** Returns the capabilities in an advertisement of version 0 or 1, without the name of HEAD; null when it has none. */
 export function capabilitiesIn(advertisement: Buffer): string | null {
   const found = /^[^\0]*\0([^\n]*)\n/.exec(advertisement.toString('latin1'))?.[1]
   return found?.replace(/ symref=\S+/g, '') ?? null
@@ -67,10 +70,13 @@ export interface LsRefs {
 }
 
 const DELIMITER = '0001'
-/** Every ref is compared with every prefix. A client asks for about ten; git itself answers the few that ask for more. */
+/** Every ref is compared with every prefix. A client usually sends about ten; git itself answers requests with more. */
 const MOST_PREFIXES = 64
 
-/** Reads the request for the command ls-refs. Returns null for any other request, also for one that git must judge. */
+/**
+ * Parses the request for the command ls-refs. Returns null for any other request, and for a request that git must
+ * check.
+ */
 export function parseLsRefs(body: Buffer): LsRefs | null {
   const text = body.toString('latin1')
   const lines: string[] = []

@@ -1,5 +1,5 @@
-// Clients that clone the same state of a repository with the same request share one answer, also for a while after it:
-// twenty builds that start together cost one git process.
+// Clients that clone the same state of a repository with the same request share one answer, also for some time
+// afterwards: twenty builds that start together cost one git process.
 import { createHash } from 'node:crypto'
 import type { Readable } from 'node:stream'
 import { LRUCache } from 'lru-cache'
@@ -10,14 +10,14 @@ import type { Spool } from './spool.js'
 export interface CloneRequest {
   readonly repository: string
   readonly version: string | undefined
-  /** All refs: which tags come along with the commits depends on them. */
+  /** All refs: they determine which tags are sent with the commits. */
   readonly refs: readonly ListedRef[]
   readonly request: Buffer
 }
 
 /** Small answers are kept in memory, so their number is limited as well. */
 const MOST_ANSWERS = 64
-/** An answer that nobody has asked for during this time gives its room back. */
+/** An answer that nobody requests during this time is dropped. */
 const KEPT_MS = 600_000
 
 const underway = new Map<string, Promise<Spool>>()
@@ -34,16 +34,17 @@ function answers(): LRUCache<string, Spool> {
   return kept
 }
 
-/** An answer, and a reader of it from its beginning. */
+/** An answer, and a stream that reads it from its beginning. */
 export interface Shared {
   readonly answer: Spool
   readonly stream: Readable
 }
 
-/** Returns the answer to a clone: the one that others read or have read, or a new one. */
+/** Returns the answer to a clone: one that other clients read or have read, or a new one. */
 export async function shareAnswer(request: CloneRequest, start: () => Promise<Spool>): Promise<Shared> {
   const key = keyOf(request)
-  // No pause between the look and the start: two clients that come together would both start.
+  // Nothing is awaited between the lookup and the start: otherwise two clients that arrive together would both start
+  // git.
   const starting = underway.get(key)
   const already = starting ? await starting : answers().get(key)
   if (already?.isWhole()) return { answer: already, stream: already.read() }
@@ -56,10 +57,10 @@ export async function shareAnswer(request: CloneRequest, start: () => Promise<Sp
   return { answer, stream }
 }
 
-/** The most bytes of one answer that is kept. */
+/** Returns the maximum size in bytes of one answer that is kept. */
 export const mostShared = (): number => config().git.answer_cache / 4
 
-/** Gives up the oldest answers until the others fit. */
+/** Drops the oldest answers until the others fit. */
 function makeRoom(): void {
   const all = answers()
   let size = [...all.values()].reduce((sum, answer) => sum + answer.size, 0)
@@ -89,7 +90,7 @@ function digestOf(refs: readonly ListedRef[]): Buffer {
   return digest
 }
 
-/** Gives up all answers. Those that somebody still reads go with their last reader. */
+/** Drops all answers. An answer that is still being read is deleted after its last reader. */
 export function forgetAnswers(): void {
   kept?.clear()
 }

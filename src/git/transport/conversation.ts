@@ -1,6 +1,6 @@
-// Answers a fetch over a connection that goes both ways, such as SSH. In version 2 every request says all that git must
-// know, so each is answered as over HTTP: by a process that ends with its answer, or by none. In the older versions git and
-// the client talk about each commit, so one process stays until the end of it.
+// Answers a fetch over a bidirectional connection, such as SSH. In version 2 every request contains everything that git
+// must know, so each request is answered as over HTTP: by a process that ends with its answer, or without a process. In
+// older versions git and the client negotiate each commit, so one process runs until the end.
 import type { Writable } from 'node:stream'
 import { TooLarge } from '../../errors.js'
 import { failure, GitLimit, type GitProcess, startGit } from '../process/run.js'
@@ -12,14 +12,16 @@ import { advertiseRefs, type Caller, protocolEnvironment, UPLOAD_SETTINGS, uploa
 
 export interface Conversation {
   readonly input: AsyncIterable<Buffer>
-  /** Resolves when the client may be sent more. */
+  /** Resolves when more may be sent to the client. */
   readonly write: (chunk: Buffer) => Promise<void>
-  /** The most bytes of a request, and the message when it has more. */
+  /** The maximum size of a request in bytes, and the message for a larger request. */
   readonly most: number
   readonly excess: string
 }
 
-/** Talks to a client until it has what it wants. Throws BadProtocol, TooLarge, GitFailure, Unavailable. */
+/**
+ * Talks to a client until it has everything that it requests. Throws BadProtocol, TooLarge, GitFailure, Unavailable.
+ */
 export async function converse(repository: string, talk: Conversation, caller: Caller): Promise<void> {
   for await (const chunk of await advertiseRefs(repository, 'git-upload-pack', caller)) await talk.write(chunk)
   const source = packetSource(talk.input)
@@ -31,7 +33,7 @@ async function answerRequests(repository: string, talk: Conversation, caller: Ca
   for (;;) {
     const request = await spoolRequest(upToFlush(source), talk.most, talk.excess)
     try {
-      // The end of the input, or a flush alone: the client wants nothing more.
+      // The end of the input, or only a flush: the client wants nothing more.
       if (request.size === 0 || request.small()?.toString('latin1') === '0000') return
       for await (const chunk of await uploadPack(repository, request, caller)) await talk.write(chunk)
     } finally {
@@ -40,11 +42,11 @@ async function answerRequests(repository: string, talk: Conversation, caller: Ca
   }
 }
 
-/** Bytes of an answer that stay in memory while its client is slow. */
+/** The bytes of an answer that stay in memory while its client is slow. */
 const MEMORY = 512 * 1024
 
 async function talkWithGit(repository: string, talk: Conversation, caller: Caller, source: PacketSource) {
-  // Most clients of a list of refs say no more than a flush: no process starts for them.
+  // Most clients that read a list of refs send only a flush: no process starts for them.
   const first = await source.next()
   if (first === null || first.toString('latin1') === '0000') return
   source.giveBack(first)
@@ -80,7 +82,7 @@ async function talkWithGit(repository: string, talk: Conversation, caller: Calle
   throw reason === undefined ? error : new BadProtocol(reason)
 }
 
-/** Git sends the list of refs once more, which the client has. */
+/** Forwards the output of git, except the list of refs, which git sends again although the client has it. */
 async function collect(git: GitProcess, answer: Spool): Promise<void> {
   const finder = new FlushFinder()
   let isListOver = false
@@ -91,7 +93,7 @@ async function collect(git: GitProcess, answer: Spool): Promise<void> {
       isListOver = true
       if (end < chunk.length) await answer.write(chunk.subarray(end))
     }
-    // The last reader of the answer ends git when it leaves.
+    // When the last reader of the answer leaves, git is ended.
     await git.done
     answer.end()
   } catch (error) {

@@ -1,10 +1,11 @@
-// How git refuses to rewrite some branches of a push. Only git can tell, because the new commits are its own until the refs move.
+// Makes git refuse to rewrite protected branches in a push. Only git can decide, because the new commits stay in its
+// quarantine until the refs move.
 import { join } from 'node:path'
 import { root } from '../../config.js'
 import { settingsWith } from '../process/environment.js'
 import { ZERO } from '../refs/refs.js'
 
-/** Characters of names in one variable of an environment: Linux takes 128 KiB. */
+/** The maximum number of characters of names in one environment variable: Linux accepts 128 KiB. */
 const MOST_NAMES = 65_536
 const FOR_ALL = settingsWith([['receive.denyNonFastForwards', 'true']])
 
@@ -15,8 +16,8 @@ interface Command {
 }
 
 /**
- * Returns the environment in which git refuses to move the `kept` branches to what does not contain their old values;
- * undefined when there are none.
+ * Returns the environment in which git refuses to move the `kept` branches to commits that do not contain their old
+ * values, or undefined when `kept` is empty.
  */
 export function keepingHistory(
   commands: readonly Command[],
@@ -27,8 +28,8 @@ export function keepingHistory(
   const isOther = ({ ref, old, new: next }: Command) =>
     ref.startsWith('refs/heads/') && old !== ZERO && next !== ZERO && !names.has(ref)
   const list = kept.join('\n')
-  // Git's own rule is for all branches, and costs nothing. Where others may be rewritten by the same push, a hook looks at
-  // each, with a process for a kept one. Beyond the limit the rule holds for all.
+  // Git's own rule applies to all branches, and costs nothing. When the same push may rewrite other branches, a hook
+  // checks each branch, with one process for each kept branch. Beyond the limit, the rule applies to all branches.
   if (!commands.some(isOther) || list.length > MOST_NAMES) return FOR_ALL
   return { ...settingsWith([['core.hooksPath', join(root, 'bin/hooks')]]), GITSTEAD_KEPT_REFS: list }
 }

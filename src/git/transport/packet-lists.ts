@@ -1,5 +1,5 @@
-// Finds the end of what a client of git says over a connection that stays open for more: a list of packets ends with a
-// flush, a pack with the hash of its bytes.
+// Finds the end of the message of a git client on a connection that stays open: a list of packets ends with a flush,
+// and a pack ends with the hash of its bytes.
 import { createHash } from 'node:crypto'
 import { ZERO } from '../refs/refs.js'
 import { BadProtocol, takePackets } from './pkt-line.js'
@@ -7,15 +7,15 @@ import { HEAD_LIMIT, tooManyChanges } from './receive.js'
 
 const LONGEST = 65_520
 
-/** Finds the flush that ends a list of packets, in chunks as they come. */
+/** Finds the flush that ends a list of packets, in chunks as they arrive. */
 export class FlushFinder {
-  /** Bytes of the current packet that are still to come. */
+  /** The number of bytes of the current packet that are still missing. */
   #left = 0
   #digits = ''
 
   /**
-   * Takes the next chunk. Returns how many of its bytes belong to the list, with its flush, or undefined when the list goes
-   * on. Throws BadProtocol.
+   * Takes the next chunk. Returns how many of its bytes belong to the list, including its flush, or undefined when the
+   * list continues. Throws BadProtocol.
    */
   take(chunk: Buffer): number | undefined {
     for (let at = 0; at < chunk.length; ) {
@@ -33,17 +33,17 @@ export class FlushFinder {
       this.#digits = ''
       if (length === 0) return at
       if (length < 0 || length > LONGEST || length === 3) throw new BadProtocol('not a line of the git protocol')
-      // 0001 and 0002 are marks without content.
+      // 0001 and 0002 are markers without content.
       this.#left = Math.max(length - 4, 0)
     }
     return undefined
   }
 }
 
-/** Bytes of the hash at the end of a pack. */
+/** The bytes of the hash at the end of a pack. */
 const HASH = 20
 
-/** Finds the end of a pack: its last 20 bytes are the SHA-1 of all before them. */
+/** Finds the end of a pack: its last 20 bytes are the SHA-1 of all bytes before them. */
 class PackEnd {
   readonly #hash = createHash('sha1')
   #tail: Buffer = Buffer.alloc(0)
@@ -54,17 +54,17 @@ class PackEnd {
     if (last === chunk) this.#hash.update(this.#tail)
     const from = Math.max(last.length - HASH, 0)
     this.#hash.update(last.subarray(0, from))
-    // A copy, because the chunk may be a part of a large buffer.
+    // A copy, because the chunk may be part of a large buffer.
     this.#tail = Buffer.from(last.subarray(from))
     return this.#tail.length === HASH && this.#hash.copy().digest().equals(this.#tail)
   }
 }
 
-/** Takes from a stream what belongs to one list of packets. */
+/** Reads a stream in parts, such as one list of packets. */
 export interface PacketSource {
-  /** The next bytes; null at the end. */
+  /** Returns the next bytes, or null at the end. */
   readonly next: () => Promise<Buffer | null>
-  /** Gives back bytes that belong to what follows. */
+  /** Puts back bytes that belong to the next part. */
   readonly giveBack: (rest: Buffer) => void
 }
 
@@ -86,8 +86,8 @@ export function packetSource(input: AsyncIterable<Buffer>): PacketSource {
 }
 
 /**
- * Passes on the packets up to the next flush. It passes on nothing at the end of the input. Throws BadProtocol when the input
- * ends in between.
+ * Passes on the packets up to the next flush. Yields nothing at the end of the input. Throws BadProtocol when the input
+ * ends within the list.
  */
 export async function* upToFlush(source: PacketSource): AsyncGenerator<Buffer> {
   const finder = new FlushFinder()
@@ -106,8 +106,8 @@ export async function* upToFlush(source: PacketSource): AsyncGenerator<Buffer> {
 }
 
 /**
- * Passes on the pack of a push. Many clients keep the connection open after it, so its own end counts. Throws BadProtocol when
- * the input ends before.
+ * Passes on the pack of a push. Many clients keep the connection open afterwards, so the pack itself determines the
+ * end. Throws BadProtocol when the input ends before the pack does.
  */
 async function* upToPackEnd(source: PacketSource): AsyncGenerator<Buffer> {
   const pack = new PackEnd()
@@ -119,7 +119,7 @@ async function* upToPackEnd(source: PacketSource): AsyncGenerator<Buffer> {
   }
 }
 
-/** Returns one push, or null when the client wants to change nothing. Throws BadProtocol, TooLarge. */
+/** Returns one push, or null when the client changes nothing. Throws BadProtocol, TooLarge. */
 export async function readPush(input: AsyncIterable<Buffer>): Promise<AsyncIterable<Buffer> | null> {
   const source = packetSource(input)
   const head: Buffer[] = []
@@ -135,7 +135,7 @@ export async function readPush(input: AsyncIterable<Buffer>): Promise<AsyncItera
   return packets.some(({ content }) => setsRef(content)) ? chain([text], upToPackEnd(source)) : chain([text])
 }
 
-/** Whether a command of a push gives a ref a value: then a pack follows. */
+/** Returns whether a command of a push sets a ref to a value: then a pack follows. */
 const setsRef = (command: Buffer | null) =>
   command !== null && /^[0-9a-f]{40} (?!0{40})[0-9a-f]{40} /.test(command.toString('latin1', 0, 2 * ZERO.length + 2))
 

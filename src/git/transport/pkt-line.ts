@@ -5,7 +5,7 @@ import { BadRequest } from '../../errors.js'
 export const FLUSH = Buffer.from('0000')
 const LINE_LIMIT = 65520
 
-/** The client does not speak git's protocol, or sends more than the limits allow. */
+/** The client does not speak git's protocol, or exceeds the limits. */
 export class BadProtocol extends BadRequest {}
 
 /** Returns one framed line. Throws RangeError when the content is too long. */
@@ -49,7 +49,7 @@ export function takePackets(bytes: Buffer, limit = Number.POSITIVE_INFINITY): { 
   return { packets, rest: bytes.subarray(at) }
 }
 
-/** Returns true when the bytes are complete lines; 0001 and 0002 are the other two marks of version 2. */
+/** Returns true when the bytes are complete lines; 0001 and 0002 are the other two markers of version 2. */
 export function isFramed(bytes: Buffer): boolean {
   let at = 0
   while (at < bytes.length) {

@@ -1,4 +1,4 @@
-// Checks a push as it arrives: how many bytes it has, and how many objects its pack announces.
+// Checks a push as it arrives: its number of bytes, and the number of objects that its pack declares.
 import { config } from '../../config.js'
 import { TooLarge } from '../../errors.js'
 
@@ -6,8 +6,8 @@ import { TooLarge } from '../../errors.js'
 const HEADER = 12
 
 /**
- * Passes on the whole request of a push. `packAt` is where its pack begins. Throws TooLarge, whose text is for the user, at
- * the end of a request that is too large: a client reads no answer before it has sent everything.
+ * Passes on the whole request of a push. `packAt` is the offset of its pack. Throws TooLarge, whose text is for the
+ * user, at the end of a request that is too large: a client reads no answer before it has sent everything.
  */
 export async function* guardPush(input: AsyncIterable<Buffer>, packAt: number): AsyncGenerator<Buffer> {
   const { max_push_size: mostBytes, max_push_objects: mostObjects } = config().git
@@ -24,7 +24,7 @@ export async function* guardPush(input: AsyncIterable<Buffer>, packAt: number): 
       refusal ??= `the push has ${objects} objects, more than ${mostObjects} (git.max_push_objects)`
     if (size - packAt > mostBytes) refusal ??= `the push has more than ${mostBytes} bytes (git.max_push_size)`
     if (refusal === undefined) yield chunk
-    // Nobody sends that much by mistake.
+    // Nobody sends this much by mistake.
     else if (size - packAt > 2 * mostBytes) break
   }
   if (refusal !== undefined) throw new TooLarge(refusal)

@@ -1,6 +1,6 @@
-// Starts `git receive-pack`: for a push that has come, or for one that still comes so fast that git can work meanwhile.
-// Such a head start is given up whenever anybody else wants its slot, and when the client becomes slow: then git starts
-// again when everything has come. So a client that stalls holds no slot of others.
+// Starts `git receive-pack`: for a push that has arrived completely, or for one that arrives so fast that git can
+// already work on it. Such a head start is ended when another request needs its slot, or when the client becomes slow:
+// then git starts again when the whole push has arrived. Thus a client that stalls occupies no slot.
 import type { Readable } from 'node:stream'
 import { TooLarge } from '../../errors.js'
 import { pushProcessorLimit } from '../process/limits.js'
@@ -9,20 +9,23 @@ import { refValue, ZERO } from '../refs/refs.js'
 import { keepingHistory } from './fast-forward-only.js'
 import type { Spool } from './spool.js'
 
-/** Git that works on a push. */
+/** A git process that works on a push. */
 export interface Receiver {
   readonly git: GitProcess
-  /** Ends it, because its client has gone. */
+  /** Ends git, because its client has disconnected. */
   readonly stop: () => void
-  /** Why the appliance, not git, refuses the push: then the client gets this reason instead of git's words. */
+  /**
+   * The reason when the appliance, not git, refuses the push. The client then gets this reason instead of git's
+   * message.
+   */
   readonly reason: () => string | undefined
 }
 
 export interface ReceiveOptions {
-  /** Whom git works for, a user or an address: they share the slots. */
+  /** The client that git works for, a user or an address: the clients share the slots. */
   readonly client?: string
   readonly signal?: AbortSignal
-  /** The bytes of the whole push: a small one gets less processor time. */
+  /** The size of the whole push in bytes: a small push gets less processor time. */
   readonly size?: number
   readonly commands: EarlyPush['commands']
   /** Branches that git must not rewrite. */
@@ -59,9 +62,9 @@ export async function startReceiver(
 }
 
 /**
- * Returns a function that ends a push whose client has gone. It ends the input: half a pack fails, and git then removes
- * its quarantine folder, which it would leave behind after a signal (since 2.39). It kills git only when git still runs
- * after that.
+ * Returns a function that ends a push whose client has disconnected. It ends the input: an incomplete pack fails, and
+ * git then removes its quarantine folder, which it would leave behind after a signal (since 2.39). It kills git only
+ * when git is still running after PATIENCE.
  */
 function stopper(git: GitProcess): () => void {
   let limit: NodeJS.Timeout | undefined
@@ -77,40 +80,40 @@ function stopper(git: GitProcess): () => void {
   }
 }
 
-/** Bytes after which git starts. A smaller push is there before git could have done much. */
+/** The number of bytes after which git starts. A smaller push arrives before git could have done much. */
 const EARLY_FROM = 512 * 1024
 /**
- * Bytes that a client sends in each second, or git ends. Below this pace git is so much faster than the client that it
- * gains less than a tenth by an early start.
+ * The number of bytes that a client must send per second; otherwise git is ended. At a lower pace, git is so much
+ * faster than the client that an early start gains less than a tenth.
  */
 const PACE = 4 * 1024 * 1024
-/** Milliseconds between two looks at the pace. */
+/** Milliseconds between two checks of the pace. */
 const LOOK = 1000
 
 export interface EarlyPush {
   readonly spool: Spool
   readonly commands: readonly { readonly old: string; readonly new: string; readonly ref: string }[]
-  /** Whom git works for. */
+  /** The client that git works for. */
   readonly client?: string
   /** Branches that git must not rewrite. */
   readonly kept?: readonly string[]
-  /** Called before git gets anything: a pack may end before the request does, and then git changes the refs. */
+  /** Called before git gets any input: a pack may end before the request does, and then git changes the refs. */
   readonly admit: () => Promise<unknown>
-  /** Milliseconds between two looks at the pace of the client; the default is a second. */
+  /** Milliseconds between two checks of the client's pace; the default is a second. */
   readonly look?: number
 }
 
 export interface HeadStart {
   /**
-   * Hands over git, when the whole push has come or after `drop`. Returns null when git has not begun, or has ended early
-   * and changed nothing: then the push may be given to git again.
+   * Hands over git, when the whole push has arrived or after `drop`. Returns null when git has not begun, or was ended
+   * early and changed nothing: then the push may be passed to git again.
    */
   readonly take: () => Promise<Receiver | null>
-  /** Ends git, because the push does not come to its end. */
+  /** Ends git, because the push does not finish. */
   readonly drop: () => void
 }
 
-/** Lets git begin with a push that still comes, when a slot is free. */
+/** Starts git for a push that is still arriving, when a slot is free. */
 export function giveHeadStart(repository: string, push: EarlyPush): HeadStart {
   let dropped = false
   let early: EarlyReceiver | null = null
@@ -122,7 +125,7 @@ export function giveHeadStart(repository: string, push: EarlyPush): HeadStart {
 
   async function begin(): Promise<void> {
     const { spool, commands, client, kept = [], admit, look = LOOK } = push
-    // There is a pack only when a ref gets a value.
+    // There is a pack only when a ref is set to a value.
     if (commands.every(command => command.new === ZERO)) return
     if (!(await spool.reaches(EARLY_FROM)) || spool.isComplete() || dropped) return
     const environment = keepingHistory(commands, kept)
@@ -163,7 +166,10 @@ async function hasMoved(repository: string, { commands }: EarlyPush): Promise<bo
 
 interface EarlyReceiver extends Receiver {
   readonly admitted: Promise<unknown>
-  /** Says that everything has come: from now on nobody ends git for others, and its limit follows from the size. */
+  /**
+   * Declares that everything has arrived: from now on git is not ended for others, and its limit depends on the size of
+   * the push.
+   */
   readonly finish: (seconds: number) => void
 }
 

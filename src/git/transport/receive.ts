@@ -1,5 +1,5 @@
-// Handles pushes. It first reads what the client wants to change, for the policy. It holds back git's report until the
-// effects are recorded.
+// Handles pushes. It first reads the requested changes, so that policies can be checked. It holds back git's report
+// until the effects are recorded.
 import { PassThrough, Readable } from 'node:stream'
 import { TooLarge } from '../../errors.js'
 import { limitReached, pushProcessorLimit } from '../process/limits.js'
@@ -14,7 +14,7 @@ export interface PushCommand {
   readonly old: string
   readonly new: string
   readonly ref: string
-  /** The bytes of a name that is not UTF-8. Such a change is refused, by the name that the client knows. */
+  /** The bytes of a name that is not UTF-8. Such a change is refused, with the name that the client sent. */
   readonly bytes?: Buffer
 }
 
@@ -24,7 +24,10 @@ export interface PushRequest {
   readonly capabilities: readonly string[]
   /** The commits where the history of a shallow client begins. */
   readonly shallow: readonly string[]
-  /** The whole request from its beginning, with the commands. Fails with TooLarge at the end of one that is too large. */
+  /**
+   * The whole request from its beginning, with the commands. A request that is too large fails with TooLarge at its
+   * end.
+   */
   readonly rest: Readable
 }
 
@@ -57,7 +60,7 @@ export async function readPushCommands(input: Readable): Promise<PushRequest> {
     size += value.length
     if (size > HEAD_LIMIT + value.length) throw tooManyChanges()
     left = Buffer.concat([left, value])
-    // This takes one packet at a time, because the pack begins after the flush.
+    // Takes one packet at a time, because the pack begins after the flush.
     for (let taken = takePackets(left, 1); ; taken = takePackets(left, 1)) {
       const [packet] = taken.packets
       if (!packet) break
@@ -98,7 +101,7 @@ function parseCommands(lines: Packet[]): Omit<PushRequest, 'rest'> {
   return { commands, capabilities, shallow }
 }
 
-/** The bytes of the name in the line of a change: behind two ids, and up to the capabilities. */
+/** Returns the bytes of the ref name in the line of a change: from after the two ids up to the capabilities. */
 function nameIn(line: Buffer): Buffer {
   const end = line.findIndex(byte => byte === 0 || byte === 10)
   return line.subarray(82, end === -1 ? line.length : end)
@@ -109,19 +112,19 @@ export interface Push {
   readonly capabilities: readonly string[]
   /** The `rest` of readPushCommands. */
   readonly input: () => Readable
-  /** Bytes of the input, when they are known: a small push gets less processor time. */
+  /** The size of the input in bytes, when it is known: a small push gets less processor time. */
   readonly size?: number
   /** Branches that git must not rewrite. */
   readonly kept?: readonly string[]
-  /** Git that has begun with this push already. It gets no `input`. */
+  /** A git process that has already begun with this push. It does not read `input`. */
   readonly begun?: Receiver | null
   /**
-   * Called once after git has ended, for any reason and even when the client has gone. It gets what has really happened
-   * to each ref. The client gets the report after this promise has resolved, and no report when it rejects. The lines
-   * that it returns are shown to the user.
+   * Called once after git has ended, for any reason and even when the client has disconnected. It gets the actual
+   * outcome for each ref. The client gets the report after this promise has resolved, and no report when it rejects.
+   * The returned lines are shown to the user.
    */
   readonly beforeReport: (results: PushResult[]) => Promise<readonly string[]>
-  /** Whom git works for, a user or an address: they share the slots. */
+  /** The client that git works for, a user or an address: the clients share the slots. */
   readonly client?: string
   readonly signal?: AbortSignal
 }
@@ -134,13 +137,14 @@ export interface Receiving {
 }
 
 /**
- * Passes a push to git. The client gets git's progress at once; the report waits. The slot of the process is free again
- * before `beforeReport` runs, so that `beforeReport` may use git. Throws Unavailable when too many callers wait.
+ * Passes a push to git. The client gets git's progress immediately, but the report waits. The slot of the process is
+ * free again before `beforeReport` runs, so that `beforeReport` may use git. Throws Unavailable when too many callers
+ * wait.
  */
 export async function receivePack(repository: string, push: Push): Promise<Receiving> {
   const receiver = push.begun ?? (await startReceiver(repository, push.input, push))
   const output = new PassThrough({ highWaterMark: 256 * 1024 })
-  output.once('close', receiver.stop).on('error', () => {}) // the reader gets the error, but there may be no reader any more
+  output.once('close', receiver.stop).on('error', () => {}) // the reader gets the error, but there may be no reader left
   const done = settle(repository, push, receiver, output)
   done.catch(error => output.destroy(error instanceof Error ? error : new Error(String(error))))
   return { output, done }
@@ -173,12 +177,12 @@ async function settle(
 }
 
 /**
- * Returns true when the user of a client sees messages beside the report. Clients without a terminal ask git to be quiet,
- * but they show messages, as git shows those of hooks then.
+ * Returns true when the user of a client sees messages in addition to the report. Clients without a terminal request a
+ * quiet git, but they still show messages, as git then shows those of hooks.
  */
 export const showsMessages = (capabilities: readonly string[]): boolean => capabilities.includes('side-band-64k')
 
-/** Takes the path of the repository, which is the server's affair, out of a line of git for the user. */
+/** Removes the path of the repository, which users should not see, from a line that git prints for the user. */
 function withoutPath(line: Buffer, repository: string): Buffer {
   if (!line.includes(repository)) return line
   const band = line[4] === 3 ? 3 : 2
@@ -196,8 +200,8 @@ async function drain(git: GitProcess, holder: ReportHolder): Promise<Exit> {
 }
 
 /**
- * Reads the outcome from git's report when it is complete. Otherwise it looks at the refs to see which commands git has
- * done.
+ * Reads the outcome from git's report when the report is complete. Otherwise it reads the refs to find out which
+ * commands git has executed.
  */
 async function outcome(repository: string, push: Push, exit: Exit, holder: ReportHolder): Promise<PushResult[]> {
   const report = exit.code === 0 && !exit.ended ? parseReport(holder.report()) : null
@@ -215,7 +219,7 @@ async function outcome(repository: string, push: Push, exit: Exit, holder: Repor
 export interface Refusal {
   readonly commands: readonly PushCommand[]
   readonly capabilities: readonly string[]
-  /** The reason by ref. The other refs are refused because the push is refused as a whole. */
+  /** The reason by ref. Refs without a reason are refused because the whole push is refused. */
   readonly reasons: Map<string, string>
   /**
    * The `rest` of readPushCommands. It is read to its end and dropped, because a client reads no answer before it has
@@ -224,7 +228,7 @@ export interface Refusal {
   readonly input?: Readable
 }
 
-/** Returns the answer that a stock git shows as `! [remote rejected] branch (reason)`. */
+/** Returns the answer that a standard git client shows as `! [remote rejected] branch (reason)`. */
 export async function refusePush({ input, ...refusal }: Refusal): Promise<Buffer> {
   if (input) await readAway(input)
   return reportOf(refusal)

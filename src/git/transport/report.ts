@@ -1,19 +1,19 @@
-// Splits git's answer to a push into the part that the client gets at once and the report, which is held back.
+// Splits git's answer to a push into the part that the client gets immediately and the report, which is held back.
 import { BadProtocol, FLUSH, takePackets } from './pkt-line.js'
 
 const HELD_LIMIT = 16 * 1024 * 1024
 
 export interface ReportHolder {
   readonly take: (chunk: Buffer) => void
-  /** The report in the bytes that the client gets. */
+  /** The report as the bytes for the client. */
   readonly held: () => Buffer
   /** The lines of the report, without the sideband. */
   readonly report: () => Buffer
 }
 
 /**
- * Splits the output of git. `pass` gets the parts that go out at once: progress, errors, and the empty packets that
- * keep a connection alive.
+ * Splits the output of git. `pass` gets the parts that are sent immediately: progress, errors, and the empty packets
+ * that keep a connection alive.
  */
 export function splitReport(banded: boolean, pass: (part: Buffer) => void): ReportHolder {
   const held: Buffer[] = []
@@ -45,8 +45,8 @@ export function splitReport(banded: boolean, pass: (part: Buffer) => void): Repo
 }
 
 /**
- * Maps each ref to null when git changed it, otherwise to the reason. Returns null when the report is incomplete. After
- * a failed unpack, git reports a failure for every ref.
+ * Maps each ref to null when git changed it, otherwise to the reason for the failure. Returns null when the report is
+ * incomplete. After a failed unpack, git reports a failure for every ref.
  */
 export function parseReport(report: Buffer): Map<string, string | null> | null {
   if (!report.subarray(-4).equals(FLUSH)) return null

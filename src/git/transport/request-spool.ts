@@ -1,25 +1,25 @@
-// Reads requests of clients of git, so that no git process and no slot waits for a slow client.
+// Reads requests of git clients, so that no git process and no slot waits for a slow client.
 import { Readable } from 'node:stream'
 import { TooLarge } from '../../errors.js'
 import { Spool } from './spool.js'
 
-/** Bytes of a request that stay in memory. */
+/** The bytes of a request that stay in memory. */
 const MEMORY = 64 * 1024
-/** Bytes of one that is large. */
+/** The bytes of a large request that stay in memory. */
 const LARGE_MEMORY = 512 * 1024
 
 /** A request that is being read. */
 export interface Arriving {
-  /** What has come so far. Its readers wait for the rest. The caller releases it. */
+  /** The bytes that have arrived so far. Its readers wait for the rest. The caller releases it. */
   readonly spool: Spool
   /**
-   * Settles at the end of the request. Rejects with TooLarge when it has more bytes than its limit, with Unavailable when
+   * Settles at the end of the request. Rejects with TooLarge when the request exceeds its limit, with Unavailable when
    * no room is left, and with the error of the input when it is cut off.
    */
   readonly whole: Promise<void>
 }
 
-/** Begins to read a request of at most `limit` bytes. `excess` is the message when it has more. */
+/** Begins to read a request of at most `limit` bytes. `excess` is the message for a larger request. */
 export function readArriving(input: AsyncIterable<Buffer>, limit: number, excess: string): Arriving {
   const spool = new Spool({ memory: MEMORY, largeMemory: LARGE_MEMORY, keep: true, whole: true })
   const whole = readInto(spool, input, limit, excess)

@@ -1,5 +1,6 @@
-// Keeps a stream between a writer and its readers, so that neither waits for the other: in memory up to a size, then in
-// a temporary file. Because of it a git process never waits for a slow client, and never holds a slot meanwhile.
+// Buffers a stream between a writer and its readers, so that neither waits for the other: in memory up to a size, then
+// in a temporary file. Thus a git process never waits for a slow client, and never occupies a slot while a client is
+// slow.
 import { randomBytes } from 'node:crypto'
 import { type FileHandle, mkdir, open, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -9,15 +10,18 @@ import { Unavailable } from '../../errors.js'
 import { isDiskFull } from '../../lib/disk-full.js'
 
 export interface SpoolOptions {
-  /** Bytes that stay in memory. More go to the file. */
+  /** The bytes that stay in memory. Further bytes go to the file. */
   readonly memory: number
-  /** Bytes that stay in memory once more than 1 MiB has come: a large spool is written in larger pieces. */
+  /** The bytes that stay in memory once more than 1 MiB has arrived: a large spool is written in larger pieces. */
   readonly largeMemory?: number
-  /** Keeps everything from the beginning, for readers that come later. */
+  /** Keeps everything from the beginning for later readers. */
   readonly keep: boolean
-  /** Never gives up keeping before `release`: it fails when no room is left, and stays when its last reader leaves early. */
+  /**
+   * Keeps everything until `release`: the spool fails when no room is left, and stays when its last reader leaves
+   * early.
+   */
   readonly whole?: boolean
-  /** A spool with more bytes than these keeps nothing for later readers. */
+  /** A spool with more bytes than this keeps nothing for later readers. */
   readonly mostKept?: number
 }
 
@@ -26,15 +30,15 @@ interface Reading {
 }
 
 const READ_SIZE = 256 * 1024
-/** Bytes from which on a spool is large. */
+/** The size in bytes from which a spool is large. */
 const LARGE = 1024 * 1024
 /** Shorter pieces are joined: a client that sends single bytes must not cost a buffer for each. */
 const SMALL = 4096
 
-/** Bytes in the files of all spools of this process. */
+/** The bytes in the files of all spools of this process. */
 let spooled = 0
 
-/** Returns the bytes in the temporary files of requests and answers of git, for the metrics. */
+/** Returns the bytes in the temporary files of git requests and answers, for the metrics. */
 export const spooledBytes = (): number => spooled
 
 export class Spool {
@@ -46,7 +50,7 @@ export class Spool {
   readonly #largeMemory: number
   readonly #mostKept: number
   #window: Buffer[] = []
-  /** The position of the first byte in memory; everything before it is in the file, or was read by everybody. */
+  /** The position of the first byte in memory. Everything before it is in the file, or was read by all readers. */
   #windowAt = 0
   #file: FileHandle | undefined
   /** The position of the first byte in the file. */
@@ -69,17 +73,17 @@ export class Spool {
     this.#keep = keep
   }
 
-  /** Whether a new reader would get everything from the beginning. */
+  /** Returns whether a new reader would get everything from the beginning. */
   isWhole(): boolean {
     return this.#keep && !this.#closed && this.#error === undefined
   }
 
-  /** Whether everything is written. */
+  /** Returns whether everything is written. */
   isComplete(): boolean {
     return this.#ended
   }
 
-  /** Calls `unused` when the last reader leaves a spool that keeps nothing for later ones. */
+  /** Calls `unused` when the last reader leaves a spool that keeps nothing for later readers. */
   onUnused(unused: () => void): void {
     this.#unused = unused
   }
@@ -90,8 +94,8 @@ export class Spool {
   }
 
   /**
-   * Takes the next bytes; only one call at a time. Waits for the readers only when no room is left on the disk. Throws
-   * Unavailable when there are no readers to wait for either, or when everything must be kept.
+   * Takes the next bytes; only one call at a time. Waits for the readers only when no disk space is left. Throws
+   * Unavailable when there are also no readers to wait for, or when everything must be kept.
    */
   async write(chunk: Buffer): Promise<void> {
     this.#push(chunk)
@@ -103,7 +107,7 @@ export class Spool {
       if (!this.#keep) await this.#dropRead()
       if (this.#inMemory() <= memory || (await this.#store())) return
       if (this.#whole || this.#readings.size === 0)
-        throw new Unavailable('No room is left for what clients of git send and get')
+        throw new Unavailable('No room is left for requests and answers of git clients')
       const kept = this.#keep
       this.#keep = false
       if (!kept && this.#lowest() === lowest) await this.#change()
@@ -117,7 +121,7 @@ export class Spool {
     this.#leaveIfUnused()
   }
 
-  /** All readers fail with this error, also those that come later. */
+  /** Makes all readers fail with this error, including later ones. */
   fail(error: Error): void {
     this.#error ??= error
     this.#keep = false
@@ -131,19 +135,19 @@ export class Spool {
     if (this.#error && this.size === 0) throw this.#error
   }
 
-  /** Waits until so many bytes are written. Returns false when it ends or fails with fewer. */
+  /** Waits until `size` bytes are written. Returns false when the spool ends or fails with fewer bytes. */
   async reaches(size: number): Promise<boolean> {
     while (this.size < size && !this.#ended && !this.#closed && !this.#error) await this.#change()
     return this.size >= size && !this.#error
   }
 
-  /** Keeps nothing for later readers from now on. The file goes with the last reader. */
+  /** Keeps nothing for later readers from now on. The file is deleted after the last reader. */
   release(): void {
     this.#keep = false
     this.#leaveIfUnused()
   }
 
-  /** Returns a stream of everything that is still here, from the beginning when the spool is whole. */
+  /** Returns a stream of everything that is kept, from the beginning when the spool is whole. */
   read(): Readable {
     const reading: Reading = { at: this.#fileAt }
     this.#readings.add(reading)
@@ -160,10 +164,10 @@ export class Spool {
         callback(error)
       }
     })
-    return stream.on('error', () => {}) // the reader gets the error, but there may be no reader any more
+    return stream.on('error', () => {}) // the reader gets the error, but there may be no reader left
   }
 
-  /** Everything, when it fits in memory; null when some of it is in the file. */
+  /** Returns all bytes when they are in memory, or null when some of them are in the file. */
   small(): Buffer | null {
     return this.#windowAt === 0 ? Buffer.concat(this.#window) : null
   }
@@ -183,7 +187,7 @@ export class Spool {
     return Math.min(...[...this.#readings].map(({ at }) => at))
   }
 
-  /** Forgets what every reader has read. */
+  /** Drops the bytes that every reader has read. */
   async #dropRead(): Promise<void> {
     if (this.#readings.size === 0) return
     const lowest = this.#lowest()
@@ -200,7 +204,7 @@ export class Spool {
     this.#fileAt = this.#windowAt
   }
 
-  /** Moves the memory to the file. Returns false when there is no room for it. */
+  /** Moves the bytes in memory to the file. Returns false when there is no room for them. */
   async #store(): Promise<boolean> {
     const bytes = this.#inMemory()
     if (spooled + bytes > config().git.max_spooled) return false
@@ -265,7 +269,7 @@ export class Spool {
     for (const go of woken) go()
   }
 
-  /** What nobody waits for is not finished for later readers. */
+  /** Removes a reader. Without readers, the rest is not stored for later ones. */
   #leave(reading: Reading): void {
     this.#readings.delete(reading)
     if (this.#readings.size === 0 && !this.#ended && !this.#whole) this.#keep = false
@@ -301,7 +305,7 @@ async function writeAll(file: FileHandle, parts: readonly Buffer[], position: nu
   while (at < bytes) at += (await file.write(content, at, bytes - at, position + at)).bytesWritten
 }
 
-/** A file whose name is removed at once: nothing of it stays when the process ends, however it ends. */
+/** Opens a file and removes its name immediately: nothing is left when the process ends, however it ends. */
 async function openNameless(): Promise<FileHandle> {
   const folder = join(config().home, 'tmp')
   await mkdir(folder, { recursive: true, mode: 0o700 })

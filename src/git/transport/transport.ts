@@ -21,19 +21,19 @@ import { Spool } from './spool.js'
 
 export type Service = 'git-upload-pack' | 'git-receive-pack'
 
-/** What the work for one client of git has in common. */
+/** The common options of the work for one git client. */
 export interface Caller {
   /** The Git-Protocol header. */
   readonly protocol?: string
-  /** Whom git works for, a user or an address: they share the slots. */
+  /** The client that git works for, a user or an address: the clients share the slots. */
   readonly client?: string
   readonly signal?: AbortSignal
 }
 
-/** Clients may ask for any object by its id, as version 2 lets them. Partial clones by version 0 and 1 need it. */
+/** Clients may request any object by its id, as version 2 allows. Partial clones with version 0 and 1 need this. */
 export const UPLOAD_SETTINGS = ['-c', 'uploadpack.allowAnySHA1InWant=true']
 
-/** Returns the environment for the protocol that a client asks for. It passes on nothing but the version. */
+/** Returns the environment for the protocol that a client requests. It passes on only the version. */
 export function protocolEnvironment(protocol: string | undefined): Record<string, string> {
   const version = versionIn(protocol)
   return version === undefined ? {} : { GIT_PROTOCOL: version }
@@ -46,7 +46,7 @@ const versionIn = (protocol: string | undefined) => /(?:^|:)(version=[012])(?:$|
  * wait.
  */
 export function advertise(repository: string, service: Service, caller: Caller = {}): Promise<Readable> {
-  // Version 2 has no such line. Git's own http-backend does the same.
+  // Version 2 has no such line. Git's own http-backend omits it as well.
   const isBare = service === 'git-upload-pack' && versionIn(caller.protocol) === 'version=2'
   const first = isBare ? [] : [Buffer.concat([pktLine(`# service=${service}\n`), FLUSH])]
   return advertiseRefs(repository, service, caller, first)
@@ -93,7 +93,7 @@ async function advertiseFromRefs(
   version: string | undefined
 ): Promise<Iterable<Buffer> | null> {
   if (version === 'version=2') {
-    // It names no refs, so it is the same for every repository.
+    // The advertisement contains no refs, so it is the same for every repository.
     const whole = await learn(repository, service, version, output => output)
     return whole && [whole]
   }
@@ -110,7 +110,7 @@ async function advertiseFromRefs(
 
 const learned = new Map<string, Promise<Buffer | string | null>>()
 
-/** Asks git once in the life of this process what it offers: the capabilities are those of the installed git. */
+/** Asks git for its capabilities once in the life of this process: they depend on the installed git. */
 function learn<T extends Buffer | string>(
   repository: string,
   service: Service,
@@ -128,15 +128,15 @@ function learn<T extends Buffer | string>(
   return found
 }
 
-/** Bytes of an answer that stay in memory while its client is slow. */
+/** The bytes of an answer that stay in memory while its client is slow. */
 const ANSWER_MEMORY = 256 * 1024
-/** Bytes of one that is large. */
+/** The bytes of a large answer that stay in memory. */
 const LARGE_ANSWER_MEMORY = 512 * 1024
 
 /**
  * Answers a fetch. `input` is the whole request, decompressed; the result is the body of the answer. Git works at its
- * own speed, however slowly the client reads. The process ends when nobody reads the answer. When git refuses the fetch,
- * the answer contains the reason. Throws BadProtocol when git cannot understand the request.
+ * own speed, however slowly the client reads. The process ends when nobody reads the answer. When git refuses the
+ * fetch, the answer contains the reason. Throws BadProtocol when git cannot understand the request.
  */
 export async function uploadPack(repository: string, input: Spool, caller: Caller = {}): Promise<Readable> {
   const request = input.small()
@@ -147,7 +147,7 @@ export async function uploadPack(repository: string, input: Spool, caller: Calle
   const isShared = request !== null && isFreshClone(request)
   const list = asked || isShared ? await listEveryRef(repository) : null
   if (asked && list) return Readable.from(lsRefsAnswer(list, asked), { objectMode: false })
-  // A shared answer does not end with the client that came first.
+  // A shared answer continues after the client that requested it first has left.
   const share = () => startAnswer(repository, input, { ...caller, signal: undefined }, true)
   const { answer, stream } =
     isShared && list
@@ -162,7 +162,7 @@ export async function uploadPack(repository: string, input: Spool, caller: Calle
   return stream
 }
 
-/** A client that has nothing yet gets the same answer as every other such client. */
+/** Returns whether a request is a fresh clone: clients that have no commits yet all get the same answer. */
 function isFreshClone(request: Buffer): boolean {
   const text = request.toString('latin1')
   const end = text.includes('command=fetch') ? '0009done\n0000' : '0009done\n'
@@ -198,7 +198,7 @@ async function pump(args: string[], git: GitProcess, answer: Spool): Promise<voi
     } else if (error && (exit.ended || exit.code === null)) answer.fail(error)
     else if (error && answer.size === 0) answer.fail(refusal(error))
     else answer.end()
-    // The reason for a failure may be gone for the next client.
+    // The cause of the failure may not affect the next client.
     if (error) answer.release()
   } catch (error) {
     git.kill()
@@ -206,7 +206,7 @@ async function pump(args: string[], git: GitProcess, answer: Spool): Promise<voi
   }
 }
 
-/** Tells a request that git does not understand from a repository that git cannot read. */
+/** Distinguishes a request that git does not understand from a repository that git cannot read. */
 function refusal(error: GitFailure): Error {
   const [, reason] =
     /^fatal: ((?:protocol error|git upload-pack: |unexpected|unknown|expected|invalid|the remote end).*)$/m.exec(

@@ -1,14 +1,14 @@
-// Checks files that git itself obeys. Git's own check refuses a push that contains a harmful one. A commit by API must
-// not be a way around that check, and must not create a history that nobody can push elsewhere.
+// Checks files that git itself obeys. Git's own check refuses a push that contains a harmful file. A commit through the
+// API must not bypass that check, and must not create a history that nobody can push elsewhere.
 import { BadRequest } from '../../errors.js'
 
 /** Content that git's check of pushed objects would refuse. */
-export class RefusedContent extends BadRequest {}
+class RefusedContent extends BadRequest {}
 
 const nameOf = (path: string) => path.slice(path.lastIndexOf('/') + 1).toLowerCase()
 const OBEYED = /^\.?git(?:modules|attributes|ignore|~\d|mod~\d|att~\d)|^\.mailmap/
 
-/** Tells whether git obeys a file with this name. */
+/** Returns whether git obeys a file with this name. */
 export const isObeyed = (path: string): boolean => OBEYED.test(nameOf(path))
 
 /** Throws RefusedContent when a symbolic link has the name of a file from which git reads its settings. */
@@ -44,5 +44,5 @@ function checkModules(path: string, text: string): void {
     /^\s*\[\s*submodule\s+"[^"]*\.\.[^"]*"/im.test(text) ||
     /url\s*=.*(?:\.\.\/){2,}:|%0a/i.test(text) ||
     !text.split('\n').every(line => /^\s*(?:[#;].*|\[\s*submodule\s+"[^"\n]*"\s*\]|[\w.-]+\s*(?:=.*)?)?\s*$/.test(line))
-  if (refused) throw new RefusedContent(`${path} holds settings that are not accepted`)
+  if (refused) throw new RefusedContent(`${path} contains settings that are not accepted`)
 }

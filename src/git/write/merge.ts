@@ -1,4 +1,4 @@
-// Merges two commits without a work tree, and brings commits of one repository of this appliance to another.
+// Merges two commits without a work tree, and copies commits from one repository of this appliance to another.
 import { remember } from '../objects/cache.js'
 import { DamagedRepository, readCommit } from '../objects/objects.js'
 import { isObjectId } from '../objects/reader.js'
@@ -10,9 +10,10 @@ import { prepareMerge } from './write.js'
 const ID = /^[0-9a-f]{40}/
 
 /**
- * Returns the tree of a merge of `source` into `target`, two commits that exist; null when they conflict, or have no common
- * history. The answer never changes, so it is kept: after a restart it costs one process. The objects of the tree are durable,
- * but until a commit refers to them, maintenance may prune them after some days: call `freshMergeTree` to use them.
+ * Returns the tree of a merge of `source` into `target`, two commits that exist; null when they conflict or have no
+ * common history. The result never changes, so it is cached: after a restart it takes one process. The objects of the
+ * tree are durable, but until a commit refers to them, maintenance may prune them after some days. Call
+ * `freshMergeTree` before using them.
  */
 export async function mergeTree(repository: string, target: string, source: string): Promise<string | null> {
   const found = await remember(repository, `merge ${target} ${source}`, async () => ({
@@ -22,7 +23,7 @@ export async function mergeTree(repository: string, target: string, source: stri
   return found || null
 }
 
-/** Does the same, and writes the objects of the tree anew. */
+/** Does the same, and writes the objects of the tree again. */
 export async function freshMergeTree(repository: string, target: string, source: string): Promise<string | null> {
   if (!isObjectId(target) || !isObjectId(source)) throw new TypeError('not commits')
   const args = ['merge-tree', '--write-tree', '--no-messages', target, source]
@@ -36,7 +37,7 @@ export async function freshMergeTree(repository: string, target: string, source:
   }
 }
 
-/** Returns the commits of a range that are asked for: those of `wanted` that `after` contains and `before` does not. */
+/** Returns the commits of `wanted` that `after` contains and `before` does not contain. */
 export async function containedSince(
   repository: string,
   { before, after, wanted }: { readonly before: string; readonly after: string; readonly wanted: readonly string[] }
@@ -52,15 +53,16 @@ export async function containedSince(
   return found
 }
 
-/** The most commits of a push among which merged ones are looked for. */
+/** The maximum number of commits of a push that are searched for merged commits. */
 const MOST_COMMITS = 1_000_000
 
 const TRIES = 20
 
 /**
- * Makes a commit of `source` reachable in `repository` for ever, by one ref of the appliance for all such commits. `source` may
- * be the same repository: then it costs no process of its own. A ref for each would slow down every clone after some years: so
- * this is a history of its own, in which each commit has the one before and a kept one as parents.
+ * Keeps a commit of `source` reachable in `repository` forever, through one ref of the appliance for all such commits.
+ * `source` may be the same repository: then no fetch is needed. One ref for each commit would slow down every clone
+ * after some years. Therefore this is a separate history: each of its commits has the previous one and a kept commit as
+ * parents.
  */
 export async function keepCommit(source: string, id: string, repository: string): Promise<void> {
   if (!isObjectId(id)) throw new TypeError('not a commit')
@@ -85,7 +87,10 @@ export const KEPT = 'refs/internal/kept/merge-requests'
 const NOBODY = { name: 'nobody', email: '', date: new Date(0) }
 const KEEPER = { message: 'kept for a merge request', author: NOBODY, committer: NOBODY }
 
-/** Fetches by the id: the branch may have moved on since somebody looked. Protocol 2 gives any object by its id. */
+/**
+ * Fetches by id, because the branch may have moved in the meantime. Protocol 2 allows any object to be fetched by its
+ * id.
+ */
 async function bringCommit(source: string, id: string, repository: string): Promise<void> {
   const options = ['--quiet', '--no-tags', '--no-write-fetch-head', '--no-auto-maintenance', '--no-recurse-submodules']
   await runGit(['-c', 'protocol.version=2', 'fetch', ...options, '--', source, id], { repository })

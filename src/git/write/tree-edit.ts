@@ -1,21 +1,21 @@
-// Edits a tree in memory. It reads a folder only when a change reaches into it; the other folders keep their ids. Names
-// are latin1 strings of their bytes, so that a name that is not UTF-8 survives and the order of strings is git's order. Entries
-// that nobody touches stay bytes: as objects, those of a folder of a million files took 700 MB.
+// Edits a tree in memory. It reads a folder only when a change affects it; the other folders keep their ids. Names are
+// latin1 strings of their bytes, so that a name that is not UTF-8 is preserved and the order of strings is git's order.
+// Entries that are not changed stay bytes: as objects, the entries of a folder with a million files took 700 MB.
 import { type LooseObject, makeObject } from '../objects/loose-writer.js'
 import { mustReadTree } from '../objects/objects.js'
 import { type StoredEntries, storedEntries } from '../objects/stored-entries.js'
 
 export interface Slot {
   readonly mode: string
-  /** The old id until `build` gives the folder its new one. */
+  /** The old id until `build` computes the new id of the folder. */
   id: string
-  /** Set when a change reaches into the folder. */
+  /** Set when a change affects the folder. */
   folder?: Folder
 }
 
 export interface Folder {
   readonly stored: StoredEntries
-  /** The entries that were looked for or changed, by their names; null for one that is not there. */
+  /** The entries that were looked up or changed, by name; null for an entry that does not exist. */
   readonly touched: Map<string, Slot | null>
   changed: boolean
 }
@@ -39,7 +39,7 @@ function slotOf({ stored, touched }: Folder, name: string): Slot | null {
   return found
 }
 
-/** Whether all stored entries are gone, and none was added. */
+/** Returns whether all stored entries are removed, and none was added. */
 const isEmpty = ({ stored, touched }: Folder) =>
   stored.count <= touched.size &&
   [...touched.values()].every(slot => slot === null) &&

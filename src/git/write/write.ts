@@ -1,5 +1,5 @@
-// Makes commits and tags without a work tree. This file only writes objects. To move a branch, call updateRef with the
-// parent as the old value.
+// Creates commits and tags without a work tree. This file only writes objects. To move a branch, call updateRef with
+// the parent as the old value.
 import { config } from '../../config.js'
 import { TooLarge } from '../../errors.js'
 import { type LooseObject, makeObject, writeObjects } from '../objects/loose-writer.js'
@@ -10,7 +10,7 @@ import { isRefName } from '../refs/refs.js'
 import { checkContent, checkLink, isObeyed } from './dangerous-files.js'
 import { build, type Folder, find, openFolder, place, type Slot } from './tree-edit.js'
 
-export interface Person {
+interface Person {
   readonly name: string
   readonly email: string
   readonly date: Date
@@ -19,11 +19,11 @@ export interface Person {
 export interface FileChange {
   readonly action: 'create' | 'update' | 'delete' | 'move'
   readonly path: string
-  /** Where a file that moves was before. */
+  /** The old path of a moved file. */
   readonly from?: string
-  /** A file that moves keeps what it holds by default. */
+  /** A moved file keeps its content by default. */
   readonly content?: Buffer
-  /** The default is 100644, and for an update the mode that the file has. */
+  /** The default is 100644, and for an update the current mode of the file. */
   readonly mode?: '100644' | '100755' | '120000'
 }
 
@@ -61,7 +61,7 @@ export class PathMissing extends Error {
 export class PathBlocked extends Error {
   override name = 'PathBlocked'
   constructor(readonly path: string) {
-    super(`${path} would lie below a file`)
+    super(`${path} has a parent that is a file`)
   }
 }
 
@@ -79,8 +79,8 @@ export interface PreparedCommit {
 }
 
 /**
- * Prepares a commit that applies the changes, in their order, to the tree of its parent (null: to an empty tree). Throws
- * PathExists, PathMissing, PathBlocked, NothingChanged, InvalidPath, RefusedContent, TooLarge.
+ * Prepares a commit that applies the changes, in order, to the tree of its parent, or to an empty tree when the parent
+ * is null. Throws PathExists, PathMissing, PathBlocked, NothingChanged, InvalidPath, RefusedContent, TooLarge.
  */
 export async function prepareCommit(repository: string, commit: NewCommit): Promise<PreparedCommit> {
   const parent = commit.parent === null ? null : await readCommit(repository, commit.parent)
@@ -120,8 +120,8 @@ export interface CopiedCommit {
 }
 
 /**
- * Prepares a commit with the author, the encoding and the message of another one, whose stored bytes are `source`. Its tree
- * must be there already.
+ * Prepares a commit with the author, the encoding and the message of another commit, whose stored bytes are `source`.
+ * Its tree must already exist.
  */
 export function prepareCopy(repository: string, source: Buffer, { parent, treeId, committer }: CopiedCommit) {
   const end = source.indexOf('\n\n')
@@ -154,7 +154,7 @@ async function apply(repository: string, root: Folder, change: FileChange, objec
   }
   if (!isFile(found)) throw new PathMissing(path, action)
   if (action === 'delete') return await place(repository, root, components, null)
-  // Not specified: an update without a mode keeps the file's, so a script stays executable.
+  // Not specified: an update without a mode keeps the file's mode, so a script stays executable.
   const mode = change.mode ?? (found.mode === '100755' || found.mode === '120000' ? found.mode : '100644')
   await place(repository, root, components, { id: addBlob({ ...change, mode }, objects), mode })
 }
@@ -171,7 +171,7 @@ async function move(repository: string, root: Folder, change: FileChange, object
   const { id, mode } = found
   const taken = await find(repository, root, components)
   if (taken && taken !== 'blocked') throw new PathExists(path, action)
-  // First the file goes, as it may move to where its own name becomes a folder.
+  // Removes the file first, because its own name may become a folder on the new path.
   await place(repository, root, before, null)
   if ((await find(repository, root, components)) === 'blocked') throw new PathBlocked(path)
   if (change.content !== undefined) {
@@ -205,7 +205,7 @@ function commitContent(treeId: string, { parent, author, committer, message }: N
 // Git would end the text at a NUL.
 const withoutNul = (text: string) => text.replaceAll('\0', '')
 
-/** Cleans names and addresses as git does: the result contains nothing that git could take for the next field. */
+/** Cleans names and addresses as git does: the result contains nothing that git could mistake for the next field. */
 const clean = (text: string) =>
   text.replace(/^[\x00-\x20.,:;<>"\\']+|[\x00-\x20.,:;<>"\\']+$/g, '').replace(/[\x00\n\r<>]/g, '')
 
@@ -232,7 +232,7 @@ export function prepareTag(repository: string, tag: NewTag): Pick<PreparedCommit
 }
 
 export interface MergedCommit {
-  /** The branch that gets the commit, then what is merged into it. */
+  /** The head of the target branch, then the head of the merged branch. */
   readonly parents: readonly string[]
   readonly treeId: string
   readonly message: string
@@ -240,7 +240,7 @@ export interface MergedCommit {
   readonly committer: Person
 }
 
-/** Prepares the commit of a merge. Its tree must be there already. */
+/** Prepares the commit of a merge. Its tree must already exist. */
 export function prepareMerge(repository: string, { parents, treeId, message, author, committer }: MergedCommit) {
   const lines = [`tree ${treeId}`, ...parents.map(id => `parent ${id}`)]
   lines.push(`author ${signature(author)}`, `committer ${signature(committer)}`)
@@ -248,7 +248,10 @@ export function prepareMerge(repository: string, { parents, treeId, message, aut
   return finished(repository, { treeId, objects: [], content })
 }
 
-/** Prepares a commit that only serves git as a side of a merge: the same tree and parent always give the same one. */
+/**
+ * Prepares a commit that git only needs as one side of a merge: the same tree and parent always produce the same
+ * commit.
+ */
 export function prepareBase(
   repository: string,
   { parent, treeId }: { readonly parent: string | null; readonly treeId: string }

@@ -1,13 +1,12 @@
-// The Docker executor of the built-in runner: scripts run in a container of the job's image at an engine that exists.
-// 1. The sandbox (sandbox.ts) makes the checkout and unpacks archives, as always; a tar, packed in the sandbox, takes the
-//    project into the container and back for artifacts. So nothing of this machine is mounted, users need no mapping, and
-//    the engine may be elsewhere. Packing of artifacts stays one code.
-// 2. One container for the script and after_script, with no log, no mounts and never privileges; `services` are
-//    containers beside it, on a network of this build alone, which has a way out only with `runner.network`.
-// 3. Values are the environment of the containers: no label, name or log has them. The trace reads the attached stream.
-// 4. The engine holds the limits of memory and processes; watch.ts looks at the disk and whether the engine is there.
-// 5. At the end everything with the label of the build goes; what is left then, a worker removes later (leftovers.ts).
-import { Readable } from 'node:stream'
+// The Docker executor of the built-in runner: scripts run in a container of the job's image at an existing engine.
+// 1. The sandbox (sandbox.ts) makes the checkout and unpacks archives, as always. A tar archive, packed in the sandbox, carries
+//    the project into the container, and back for artifacts. So nothing of this machine is mounted, users need no mapping, and
+//    the engine may be on another machine. The same code packs the artifacts.
+// 2. One container runs the script and after_script, with no log, no mounts and never privileges. `services` are more
+//    containers on a network of this build only, which has access to other networks only with `runner.network`.
+// 3. Values are in the environment of the containers: no label, name or log has them. The trace reads the attached stream.
+// 4. The engine enforces the limits of memory and processes; watch.ts checks the disk and whether the engine still answers.
+// 5. At the end, everything with the label of the build is removed; a worker removes leftovers later (leftovers.ts).
 import { setTimeout as delay } from 'node:timers/promises'
 import { config } from '../../config.js'
 import { StageFailure } from '../stages.js'
@@ -24,16 +23,16 @@ export const PROJECT = '/build/project'
 const STEP = '/build/step'
 const OUT_OF_MEMORY = '/build/out-of-memory'
 
-/** What Docker gives and a build has no use for: packets of any kind, device files, and the log of the kernel. */
+/** Capabilities that Docker grants and a build does not need: raw packets, device files, and writing to the audit log of the kernel. */
 const DROPPED = ['NET_RAW', 'MKNOD', 'AUDIT_WRITE']
 const BLOCK = 512
 /** Milliseconds that the rest of the output may take after the container was killed. */
 const REST_MS = 5000
 
 /**
- * Runs the script in the best shell that the image has. The limits are set here: an engine sets only limits that it has
- * itself. Both streams become one, since the engine does not keep the order of two. The first process stays, so that it
- * can tell that the kernel ended another for want of memory: not every engine tells.
+ * Runs the script in the best shell that the image has. The limits are set here, because an engine sets only limits that it
+ * has itself. Both streams become one, because the engine does not keep the order of two. The first process stays, so that it
+ * can report that the kernel ended another one for lack of memory: not every engine reports this.
  */
 const startShell = (fileLimit: number) =>
   `exec 2>&1; ulimit -c 0; ulimit -f ${Math.floor(fileLimit / BLOCK)}; shell=sh
@@ -59,7 +58,7 @@ export async function makeContainer(room: RoomKey, wanted: Wanted, hosts: readon
   const { memory_limit: memory, file_limit } = config().runner
   const shell = ['sh', '-c', startShell(file_limit)]
   const { entrypoint } = wanted
-  // An entrypoint without words means none, and then nobody passes on the command.
+  // An entrypoint of empty words means no entrypoint, and then nothing passes on the command.
   const start = entrypoint?.some(word => word !== '') === false ? { Entrypoint: shell, Cmd: [] } : { Cmd: shell }
   return createContainer(room, room.name, wanted, signal, {
     ...(entrypoint && { Entrypoint: entrypoint }),
@@ -69,7 +68,7 @@ export async function makeContainer(room: RoomKey, wanted: Wanted, hosts: readon
   })
 }
 
-/** Makes a container with what all of them have. Throws EngineAway and EngineRefused. */
+/** Makes a container with the settings that all containers share. Throws EngineAway and EngineRefused. */
 export async function createContainer(
   { labels }: RoomKey,
   name: string,
@@ -97,7 +96,7 @@ export async function createContainer(
   return Id
 }
 
-/** Nothing of a user reaches this. */
+/** The settings for the engine; nothing that a user wrote gets in here. */
 export function hostConfig(network: string | null, memory: number) {
   const { process_limit, docker } = config().runner
   return {
@@ -114,13 +113,13 @@ export function hostConfig(network: string | null, memory: number) {
   }
 }
 
-/** Writes small files and folders into a container, which need not run. */
+/** Writes small files and folders into a container, which need not be running. */
 export async function writeInto(id: string, entries: readonly Entry[], owner: Owner, signal: AbortSignal) {
   await ask({
     method: 'PUT',
     path: `/containers/${id}/archive`,
     query: { path: '/' },
-    tar: Readable.from([tarOf(entries, owner)]),
+    tar: tarOf(entries, owner),
     signal
   })
 }
@@ -133,8 +132,8 @@ export interface Step {
 }
 
 /**
- * Runs a script in the container of the build and returns its exit code; undefined when `signal` ended it. No process of
- * the container runs any more when the promise settles.
+ * Runs a script in the container of the build and returns its exit code; undefined when `signal` ended it. No process of the
+ * container is running any more when the promise settles.
  */
 export async function runStep(id: string, { script, owner, output, signal }: Step): Promise<number | undefined> {
   await writeInto(id, [{ path: STEP.slice(1), content: script }], owner, signal)
@@ -153,7 +152,7 @@ export async function runStep(id: string, { script, owner, output, signal }: Ste
     await startContainer(id, 'the container', signal)
     for await (const chunk of contentOf(stream)) await output(chunk)
     if (signal.aborted) return undefined
-    // The stream may end before the script, which has closed its output.
+    // The stream may end before the script, if the script has closed its output.
     const query = { method: 'POST', path: `/containers/${id}/wait`, patient: true, signal } as const
     return (await ask<{ StatusCode: number }>(query)).StatusCode
   } catch (error) {
@@ -172,7 +171,7 @@ export async function startContainer(id: string, what: string, signal: AbortSign
     await ask({ method: 'POST', path: `/containers/${id}/start`, signal })
   } catch (error) {
     if (!(error instanceof EngineRefused)) throw error
-    // Most often the image lacks a shell, or the entrypoint does not exist.
+    // Usually the image lacks a shell, or the entrypoint does not exist.
     throw new StageFailure('script_failure', `${what} does not start: ${error.message}`)
   }
 }

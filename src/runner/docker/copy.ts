@@ -1,5 +1,5 @@
-// Takes the project folder into a container and back. tar runs in the sandbox, as the user of builds and under the limits
-// of the build: what comes out of a container may be anything.
+// Copies the project folder into a container and back. tar runs in the sandbox, as the user of builds and under the limits of
+// the build, because a container may send anything.
 import type { Duplex } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { config } from '../../config.js'
@@ -14,7 +14,7 @@ import { firstFileOf, type Owner } from './tar.js'
 
 type Outside = Pick<Run, 'folders' | 'trace' | 'halt' | 'disk'>
 
-/** Copies the files of the project into the container. They get its user as their owner. */
+/** Copies the files of the project into the container. They belong to its user there. */
 export async function copyIn(run: Outside, id: string, { uid, gid }: Owner): Promise<void> {
   const pack = `tar --create --format=pax --numeric-owner --owner=build:${uid} --group=build:${gid} . >&${LINK}`
   const { signal } = run.halt
@@ -27,8 +27,8 @@ export async function copyIn(run: Outside, id: string, { uid, gid }: Owner): Pro
 }
 
 /**
- * Replaces the files of the project outside by those of the container. A limit may have stopped the build before, so that
- * only `signal` ends this, and a watch of its own bounds what the container sends.
+ * Replaces the project files outside with those of the container. A limit may have stopped the build before, so only `signal`
+ * ends this, and a separate watch limits how much the container sends.
  */
 export async function copyOut(run: Outside & Pick<Run, 'port'>, id: string): Promise<void> {
   const full = new AbortController()
@@ -50,7 +50,7 @@ export async function copyOut(run: Outside & Pick<Run, 'port'>, id: string): Pro
   }
 }
 
-/** Returns the user of the container. Throws StageFailure when the image does not know the user that it names. */
+/** Returns the user of the container. Throws StageFailure when the image names a user that it does not have. */
 export async function userOf(id: string, user: string, signal: AbortSignal): Promise<Owner> {
   const [name = '', group] = user.split(':')
   if (name === '') return { uid: 0, gid: 0 }
@@ -61,21 +61,15 @@ export async function userOf(id: string, user: string, signal: AbortSignal): Pro
   throw new StageFailure('script_failure', `the image has no user ${JSON.stringify(name)}`)
 }
 
-/** The first accounts of a container. The file of an image with more has not been seen. */
+/** The most bytes of the accounts file of a container. No image with more has been seen. */
 const LONGEST_ACCOUNTS = 1_048_576
 
 async function accountsOf(id: string, signal: AbortSignal): Promise<string[][]> {
   const query = { path: '/etc/passwd' }
   try {
     const answer = await send({ method: 'GET', path: `/containers/${id}/archive`, query, signal })
-    const chunks: Buffer[] = []
-    let size = 0
-    for await (const chunk of answer as AsyncIterable<Buffer>) {
-      chunks.push(chunk)
-      size += chunk.length
-      if (size > LONGEST_ACCOUNTS) break
-    }
-    return (firstFileOf(Buffer.concat(chunks)) ?? '').split('\n').map(line => line.split(':'))
+    const accounts = await firstFileOf(answer, LONGEST_ACCOUNTS)
+    return accounts.split('\n').map(line => line.split(':'))
   } catch (error) {
     if (error instanceof EngineRefused && error.status === 404) return []
     throw error
@@ -83,7 +77,7 @@ async function accountsOf(id: string, signal: AbortSignal): Promise<string[][]> 
 }
 
 interface Exchange {
-  /** Gets the other end of the commands' descriptor. Its failure says more than theirs. */
+  /** Gets the other end of the commands' descriptor. Its failure is reported first, because it says more than that of the commands. */
   readonly serve: (socket: Duplex) => Promise<void>
   readonly signal: AbortSignal
   readonly drained?: boolean

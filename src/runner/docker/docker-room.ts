@@ -1,4 +1,4 @@
-// The room of one build at a container engine; containers.ts tells how it works.
+// The room of one build at a container engine; containers.ts describes how it works.
 import { config } from '../../config.js'
 import type { Room } from '../executor.js'
 import type { ContainerWish } from '../job.js'
@@ -16,7 +16,7 @@ import { watchContainers } from './watch.js'
 
 type Base = Pick<Run, 'job' | 'port' | 'folders' | 'trace' | 'halt' | 'disk'>
 
-/** A process without an appliance, such as a test. */
+/** For a process without an appliance, such as a test. */
 const NOBODY = { instance: 'none', worker: 0 }
 
 interface Furnished {
@@ -68,13 +68,13 @@ export function dockerRoom(base: Base): Room {
     bringBack: () => named(() => copyOut(base, container().id), base.port.signal),
     close: async () => {
       await stopWatch?.().catch(() => undefined)
-      // An engine that is away keeps what it has; removeLeftovers finds it by its labels.
+      // An unavailable engine keeps its containers; removeLeftovers finds them by their labels.
       await closeRoom(room).catch(() => undefined)
     }
   }
 }
 
-/** What an engine refuses is a failure of the runner with a name, which the trace shows. */
+/** Turns a refusal of the engine into a failure of the runner with a name, which the trace shows. */
 async function named<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
   try {
     return await work()
@@ -104,7 +104,7 @@ async function imagesOf(base: Base, lookup: (name: string) => string | undefined
   return { own, services }
 }
 
-/** A build without services has a network only when builds may use one. */
+/** A build without services has a network only when builds may use the network. */
 async function startServices(base: Base, room: RoomKey, services: readonly Service[], values: Map<string, string>) {
   const { trace, halt } = base
   const started: StartedService[] = []

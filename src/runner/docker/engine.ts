@@ -1,5 +1,5 @@
-// Speaks the HTTP API of a container engine: Docker, or Podman's service of the same API. Written here, because the
-// library dockerode brings gRPC, protobuf and a tar library for a dozen calls that node:http makes as well.
+// Calls the HTTP API of a container engine: Docker, or Podman's service with the same API. Written here, because the library
+// dockerode brings gRPC, protobuf and a tar library for a dozen calls that node:http can make as well.
 import { readFileSync } from 'node:fs'
 import { type ClientRequest, type IncomingMessage, request as plainRequest } from 'node:http'
 import { type RequestOptions, request as secureRequest } from 'node:https'
@@ -9,13 +9,13 @@ import { config } from '../../config.js'
 import { Failure, Misconfigured, Unavailable } from '../../errors.js'
 
 /** The engine does not answer, or its connection broke. */
-export class EngineAway extends Unavailable {
+class EngineAway extends Unavailable {
   constructor(why: string) {
     super(`the container engine at ${config().runner.docker.socket} does not answer (${why})`)
   }
 }
 
-/** The engine answered that it does not do what was asked for. */
+/** The engine refused a request. */
 export class EngineRefused extends Failure {
   constructor(
     readonly status: number,
@@ -30,27 +30,27 @@ export interface Question {
   readonly path: string
   readonly query?: Readonly<Record<string, string>>
   readonly json?: unknown
-  /** An archive, as the body of the request. */
+  /** A tar archive, as the body of the request. */
   readonly tar?: Readable
   readonly signal?: AbortSignal | undefined
-  /** True: the engine may be silent for as long as it likes, until `signal` aborts. */
+  /** True: the engine may be silent for any time, until `signal` aborts. */
   readonly patient?: boolean
 }
 
-/** The bytes of one answer: a list of all containers of a busy engine has less. */
+/** The most bytes of one answer: a list of all containers of a busy engine has fewer. */
 const LONGEST_ANSWER = 16_777_216
 const LONGEST_ERROR = 65_536
-/** Characters of an engine's text that people see. */
+/** The most characters of an engine's text that people see. */
 const LONGEST_TEXT = 500
 
-/** Asks for a record. Throws EngineAway, EngineRefused, and the reason of `signal`. */
+/** Requests a record. Throws EngineAway, EngineRefused, and the reason of `signal`. */
 export async function ask<T>(question: Question): Promise<T> {
   const text = await textOf(question, await send(question), LONGEST_ANSWER)
   // Some answers have no body.
   return (text === '' ? undefined : JSON.parse(text)) as T
 }
 
-/** The same, where the engine may not know the record: then undefined. */
+/** The same for a record that may not exist: then it returns undefined. */
 export async function askIfThere<T>(question: Question): Promise<T | undefined> {
   try {
     return await ask<T>(question)
@@ -60,7 +60,7 @@ export async function askIfThere<T>(question: Question): Promise<T | undefined> 
   }
 }
 
-/** Asks for a stream. The caller must read it to its end, or destroy it. */
+/** Requests a stream. The caller must read it to its end, or destroy it. */
 export async function send(question: Question): Promise<IncomingMessage> {
   const answer = await answerTo<IncomingMessage>(question, (request, resolve) => request.once('response', resolve))
   if ((answer.statusCode ?? 500) < 400) return answer
@@ -68,7 +68,7 @@ export async function send(question: Question): Promise<IncomingMessage> {
   throw new EngineRefused(answer.statusCode ?? 500, messageIn(text) || `it answered ${answer.statusCode}`)
 }
 
-/** Takes over the connection: what a container writes comes out of it, in frames (frames.ts). */
+/** Takes over the connection: it carries the output of a container in frames (frames.ts). */
 export async function connect(question: Question): Promise<Socket> {
   return answerTo<Socket>({ ...question, patient: true }, (request, resolve, reject) => {
     request.once('upgrade', (_, socket: Socket, head) => {
@@ -92,7 +92,7 @@ function answerTo<T>(question: Question, settle: Settle<T>): Promise<T> {
     const request = requestOf(question)
     request.on('error', error => reject(failureOf(error, signal)))
     const limit = config().runner.docker.timeout
-    // It counts the time without a byte in either direction.
+    // This counts the time without a byte in either direction.
     if (!patient) request.setTimeout(limit * 1000, () => request.destroy(new EngineAway(`nothing for ${limit} s`)))
     settle(request, resolve, reject)
     if (tar) pipeline(tar, request, error => error && reject(failureOf(error, signal)))
@@ -107,7 +107,7 @@ function requestOf({ method, path, query, json, tar, signal }: Question): Client
     ...address(),
     method,
     path: path + search,
-    // A connection of its own: one that is handed over, or breaks, takes no other request with it.
+    // Each request has a separate connection: one that is taken over, or breaks, affects no other request.
     agent: false,
     headers: {
       ...((json !== undefined || tar) && { 'content-type': type }),
@@ -118,7 +118,7 @@ function requestOf({ method, path, query, json, tar, signal }: Question): Client
   return options.socketPath ? plainRequest(options) : secureRequest(options)
 }
 
-/** Where the engine is. Throws Misconfigured when a file of the certificates cannot be read. */
+/** The address of the engine. Throws Misconfigured when a file of the certificates cannot be read. */
 export function address(): RequestOptions {
   const { socket, tls } = config().runner.docker
   if (socket.startsWith('unix://')) return { socketPath: socket.slice('unix://'.length), host: 'engine' }
@@ -166,7 +166,7 @@ function messageIn(text: string): string {
   }
 }
 
-/** A text of the engine, for people. */
+/** Shortens a text of the engine to one line for people. */
 export const oneLine = (text: string): string =>
   text
     .replace(/[\p{Cc}\s]+/gu, ' ')

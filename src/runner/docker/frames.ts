@@ -1,5 +1,5 @@
-// What a container without a terminal writes: frames, each with eight bytes before it, of which the last four are its
-// length.
+// Reads the output of a container without a terminal: frames, each after a header of eight bytes, of which the last four are
+// its length.
 const HEAD = 8
 
 /** Yields the content of the frames. A frame may be of any length: nothing of it is kept. */

@@ -6,23 +6,23 @@ import type { Run } from '../stages.js'
 import { StageFailure } from '../stages.js'
 import { askIfThere, EngineRefused, oneLine, send } from './engine.js'
 
-/** The name of an image, with all that people leave away. */
+/** The name of an image, with all the parts that people omit. */
 export interface Reference {
   /** With the registry: `docker.io/library/ruby`. */
   readonly name: string
   /** A tag or a digest. */
   readonly version: string
-  /** All of it, such as `docker.io/library/ruby:2.1`. */
+  /** The full name, such as `docker.io/library/ruby:2.1`. */
   readonly full: string
 }
 
-/** What the runner needs to know of an image. */
+/** What the runner needs to know about an image. */
 export interface Image {
   readonly id: string
   readonly reference: Reference
   readonly environment: Readonly<Record<string, string>>
   readonly user: string
-  /** The ports that it says it listens at. */
+  /** The ports that the image declares. */
   readonly ports: readonly number[]
 }
 
@@ -34,7 +34,7 @@ const SHAPE = new RegExp(
 )
 const LONGEST_NAME = 512
 
-/** Reads the name of an image; undefined when it is not one. As with Docker, a name without a registry is Docker Hub's. */
+/** Reads the name of an image; undefined when it is not one. As in Docker, a name without a registry belongs to Docker Hub. */
 export function parseReference(text: string): Reference | undefined {
   const found = text.length > LONGEST_NAME ? null : SHAPE.exec(text)
   if (!found) return undefined
@@ -45,8 +45,8 @@ export function parseReference(text: string): Reference | undefined {
 }
 
 /**
- * Returns true when builds may use the image. A pattern stands for the whole name, or for the name as Docker writes it
- * for images of Docker Hub; one without a tag stands for all tags.
+ * Returns true when builds may use the image. A pattern matches the whole name, or for images of Docker Hub also the short
+ * name as Docker writes it; a pattern without a tag matches all tags.
  */
 export function isAllowed({ name, full }: Reference): boolean {
   const { image, allowed_images } = config().runner.docker
@@ -57,7 +57,7 @@ export function isAllowed({ name, full }: Reference): boolean {
   return texts.some(matches)
 }
 
-/** Makes sure that the engine has an image. Throws StageFailure when the name is wrong, not allowed, or not to be had. */
+/** Makes sure that the engine has an image. Throws StageFailure when the name is wrong or not allowed, or the image unavailable. */
 export async function getImage({ trace, halt }: Pick<Run, 'trace' | 'halt'>, text: string): Promise<Image> {
   const reference = parseReference(text)
   const failure = (why: string) => new StageFailure('image_pull_failure', why)
@@ -107,7 +107,7 @@ async function inspect(reference: Reference, signal: AbortSignal): Promise<Image
   }
 }
 
-/** Has the engine pull an image. The engine tells how far it is, one JSON a line, and so it tells failures. */
+/** Makes the engine pull an image. The engine reports progress and failures as JSON, one line each. */
 async function pullImage({ name, version }: Reference, signal: AbortSignal): Promise<void> {
   const limit = config().runner.docker.pull_timeout
   const clock = AbortSignal.timeout(limit * 1000)

@@ -1,9 +1,9 @@
-// What builds have at the engine, and its removal. Everything has labels that tell whose it is, so that what a killed
-// worker or an absent engine left behind is found later. No label holds anything that a user wrote.
+// The containers and networks of builds at the engine, and their removal. All of them have labels that name their owner, so
+// that what a killed worker or an unavailable engine left behind is found later. No label contains anything that a user wrote.
 import { randomBytes } from 'node:crypto'
 import { ask, askIfThere, EngineRefused, type Question } from './engine.js'
 
-/** Whose a build is. */
+/** The owner of a build. */
 export interface Owner {
   /** The appliance: several may share an engine. */
   readonly instance: string
@@ -11,7 +11,7 @@ export interface Owner {
   readonly worker: number
 }
 
-/** The key of one build's room. A build that is repeated gets another one. */
+/** The key of one build's room. A repeated build gets another key. */
 export interface RoomKey {
   readonly key: string
   readonly name: string
@@ -22,7 +22,7 @@ const INSTANCE = 'gitstead.instance'
 const WORKER = 'gitstead.worker'
 const ROOM = 'gitstead.room'
 
-/** The rooms of this process. */
+/** The open rooms of this process. */
 const open = new Set<string>()
 
 export function openRoom(build: number, { instance, worker }: Owner): RoomKey {
@@ -35,15 +35,15 @@ export function openRoom(build: number, { instance, worker }: Owner): RoomKey {
   }
 }
 
-/** Removes all that a room has at the engine. Throws when the engine does not do it; `removeLeftovers` does it later. */
+/** Removes everything that a room has at the engine. Throws when the engine fails; `removeLeftovers` then does it later. */
 export async function closeRoom({ key }: RoomKey): Promise<void> {
   open.delete(key)
   await remove(await found(ROOM, key))
 }
 
 /**
- * Removes what rooms of this appliance have left at the engine: those of workers that are gone, and those of this worker
- * that are closed. Returns how many containers and networks there were.
+ * Removes leftovers of rooms of this appliance from the engine: those of workers that are gone, and those of closed rooms of
+ * this worker. Returns the number of containers and networks.
  */
 export async function removeLeftovers(
   { instance, worker }: Owner,
@@ -79,7 +79,7 @@ async function found(label: string, value: string): Promise<Found> {
   }
 }
 
-/** Containers go first: the engine does not remove a network that somebody uses. */
+/** Containers are removed first: the engine does not remove a network in use. */
 async function remove({ containers, networks }: Found): Promise<void> {
   const outcomes = await Promise.allSettled(containers.map(({ Id }) => removeContainer(Id)))
   for (const { Id } of networks) await askOnce({ method: 'DELETE', path: `/networks/${Id}` })
@@ -87,12 +87,12 @@ async function remove({ containers, networks }: Found): Promise<void> {
 }
 
 async function removeContainer(id: string): Promise<void> {
-  // Some engines ask a container to end before they remove it, and wait. One that does not run cannot be killed.
+  // Some engines ask a container to stop before they remove it, and wait. A stopped container cannot be killed.
   await ask({ method: 'POST', path: `/containers/${id}/kill`, query: { signal: 'SIGKILL' } }).catch(() => undefined)
   await askOnce({ method: 'DELETE', path: `/containers/${id}`, query: { force: 'true', v: 'true' } })
 }
 
-/** Somebody else may remove it at the same time. */
+/** Another process may remove it at the same time. */
 async function askOnce(question: Question): Promise<void> {
   try {
     await askIfThere(question)

@@ -1,4 +1,4 @@
-// Services of a build: containers beside its own one, on a network of this build alone.
+// Services of a build: additional containers on a network of this build only.
 import { connect as connectTo } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { config } from '../../config.js'
@@ -32,13 +32,13 @@ interface Site {
   readonly signal: AbortSignal
 }
 
-/** Not every engine has names on networks, so that containers get a file with those of the services before them. */
+/** Not every engine has names on networks, so containers get a hosts file with the services that started before them. */
 export const hostsOf = (services: readonly StartedService[]) =>
   services.flatMap(({ aliases, address }) => (address === '' ? [] : aliases.map(alias => `${alias}:${address}`)))
 
 const HOST_NAME = /^[a-z0-9]([a-z0-9._-]{0,251}[a-z0-9])?$/i
 const PAUSE_MS = 250
-/** Milliseconds for one connection. Who does not answer that long is not within reach of this machine. */
+/** Milliseconds for one connection. An address that takes longer is not within reach of this machine. */
 const REACH_MS = 1000
 /** The last bytes of a service's log that the trace shows when it has ended. */
 const LOG_BYTES = 4096
@@ -52,14 +52,14 @@ export async function makeNetwork({ name, labels }: RoomKey, signal: AbortSignal
 }
 
 /** The names under which scripts reach a service: its alias, or its image's name with the slashes replaced. */
-export function aliasesOf({ image, wish }: Service): string[] {
+function aliasesOf({ image, wish }: Service): string[] {
   const own = (wish.alias ?? '').split(/[\s,]+/)
   const path = image.reference.name.replace(/^docker\.io\/(library\/)?/, '').replace(/:\d+\//, '/')
   const names = [...own, path.replaceAll('/', '__'), path.replaceAll('/', '-')]
   return [...new Set(names)].filter(name => HOST_NAME.test(name) && name !== 'localhost')
 }
 
-/** The variables of the job, and over them those of the service. */
+/** The variables of the job, overridden by those of the service. */
 function valuesOf({ variables = [] }: ContainerWish, values: Map<string, string>): Map<string, string> {
   const own = variables.map(
     ({ key, value, raw }) => [key, raw ? value : expand(value, name => values.get(name))] as const
@@ -93,8 +93,8 @@ export async function startService(
 }
 
 /**
- * Waits until a service says that it is healthy, or takes connections at its first port; a service without a health check
- * and a port needs no wait. A service that is not ready in time gets a warning, and the build goes on: it may need less.
+ * Waits until a service reports that it is healthy, or accepts connections at its first port; a service without a health check
+ * and a port needs no wait. A service that is not ready in time gets a warning, and the build continues: it may not need it yet.
  */
 export async function awaitService(service: StartedService, { trace, signal }: Site): Promise<void> {
   const limit = config().runner.docker.service_timeout
@@ -109,7 +109,7 @@ export async function awaitService(service: StartedService, { trace, signal }: S
     if (health === 'healthy') return
     if (health !== '' && health !== 'none') continue
     const port = service.ports[0]
-    // Who is at another machine's engine cannot look.
+    // At an engine on another machine, the port cannot be checked.
     if (port === undefined || !reachable || !config().runner.docker.socket.startsWith('unix:')) return
     const found = await knock(service.address, port)
     if (found === 'open') return

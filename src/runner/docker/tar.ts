@@ -1,5 +1,6 @@
-// Writes and reads the few small files that go between the runner and a container without the help of tar.
-const BLOCK = 512
+// Writes and reads the few small files that pass between the runner and a container.
+import { pipeline, Readable } from 'node:stream'
+import { extract, pack } from 'tar-stream'
 
 export interface Owner {
   readonly uid: number
@@ -13,38 +14,33 @@ export interface Entry {
 }
 
 /** Returns a tar archive of the entries, all of one owner. */
-export function tarOf(entries: readonly Entry[], owner: Owner): Buffer {
-  const blocks = entries.flatMap(({ path, content }) => {
-    const body = Buffer.from(content ?? '')
-    const padding = Buffer.alloc((BLOCK - (body.length % BLOCK)) % BLOCK)
-    return [headOf(content === null ? `${path}/` : path, content === null ? null : body.length, owner), body, padding]
-  })
-  return Buffer.concat([...blocks, Buffer.alloc(2 * BLOCK)])
+export function tarOf(entries: readonly Entry[], owner: Owner): Readable {
+  const archive = pack()
+  for (const { path, content } of entries) {
+    // The clock of the machine may differ from that of the engine: tar complains about files from the future.
+    const header = { name: path, ...owner, mtime: new Date(0) }
+    if (content === null) archive.entry({ ...header, type: 'directory', mode: 0o755 })
+    else archive.entry({ ...header, mode: 0o644 }, content)
+  }
+  archive.finalize()
+  return Readable.from(archive)
 }
 
-function headOf(path: string, size: number | null, { uid, gid }: Owner): Buffer {
-  const head = Buffer.alloc(BLOCK)
-  const octal = (value: number, at: number, length: number) =>
-    head.write(value.toString(8).padStart(length - 1, '0'), at, 'latin1')
-  head.write(path, 0, 100, 'utf8')
-  octal(size === null ? 0o755 : 0o644, 100, 8)
-  octal(uid, 108, 8)
-  octal(gid, 116, 8)
-  octal(size ?? 0, 124, 12)
-  octal(0, 136, 12)
-  head.write(`        ${size === null ? '5' : '0'}`, 148, 'latin1')
-  head.write('ustar\u000000', 257, 'latin1')
-  octal(
-    head.reduce((sum, byte) => sum + byte, 0),
-    148,
-    7
-  )
-  return head
-}
-
-/** Returns the content of the first regular file of a tar archive; undefined when the archive begins otherwise. */
-export function firstFileOf(archive: Buffer): string | undefined {
-  if (archive.length < BLOCK || !['0', '\0'].includes(archive.toString('latin1', 156, 157))) return undefined
-  const size = Number.parseInt(archive.toString('latin1', 124, 136), 8)
-  return Number.isInteger(size) ? archive.toString('utf8', BLOCK, BLOCK + size) : undefined
+/** Returns the text of the first file of a tar archive, at most about `most` bytes of it; '' if the archive begins with anything else. */
+export async function firstFileOf(archive: Readable, most: number): Promise<string> {
+  const entries = extract()
+  // A failure of the archive destroys the entries, so that the loop throws it.
+  pipeline(archive, entries, () => undefined)
+  for await (const entry of entries) {
+    if (entry.header.type !== 'file') return ''
+    const chunks: Buffer[] = []
+    let size = 0
+    for await (const chunk of entry as AsyncIterable<Buffer>) {
+      chunks.push(chunk)
+      size += chunk.length
+      if (size > most) break
+    }
+    return Buffer.concat(chunks).toString()
+  }
+  return ''
 }

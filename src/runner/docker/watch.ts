@@ -1,15 +1,15 @@
-// Watches the containers of a build: how much disk they take, and whether the engine is still there.
+// Watches the containers of a build: their disk space, and whether the engine still answers.
 import { statfs } from 'node:fs/promises'
 import { config } from '../../config.js'
 import { Unavailable } from '../../errors.js'
-import { repeat } from '../repeat.js'
+import { poll } from '../poll.js'
 import type { Run } from '../stages.js'
 import { lookAt } from './containers.js'
 import { ask, EngineRefused } from './engine.js'
 
-/** Milliseconds. The engine walks through all files of a container for each look. */
+/** Milliseconds. The engine walks through all files of a container for each check. */
 const INTERVAL = 3000
-/** The engine's disk must keep a fiftieth free, but at most this. */
+/** The engine's disk must keep a fiftieth free, but at most this many bytes. */
 const MOST_RESERVE = 536_870_912
 
 /** Starts the watch of containers. Returns the function that ends it. */
@@ -36,10 +36,10 @@ export function watchContainers({ halt, trace }: Pick<Run, 'halt' | 'trace'>, id
     }
     return INTERVAL
   }
-  return repeat(look)
+  return poll(look)
 }
 
-/** The bytes that the containers have written: into their own layers, and into volumes that their images ask for. */
+/** The bytes that the containers have written: into their own layers, and into the volumes of their images. */
 async function sizeOf(ids: readonly string[], signal: AbortSignal): Promise<number> {
   let bytes = 0
   const volumes = new Set<string>()
@@ -59,7 +59,7 @@ async function sizeOf(ids: readonly string[], signal: AbortSignal): Promise<numb
   return own.reduce((sum, { UsageData }) => sum + Math.max(0, UsageData?.Size ?? 0), bytes)
 }
 
-/** The folder of an engine on this machine. */
+/** The storage folder of an engine on this machine. */
 async function rootOfEngine(): Promise<string | undefined> {
   if (!config().runner.docker.socket.startsWith('unix:')) return undefined
   const info = await ask<{ DockerRootDir?: string }>({ method: 'GET', path: '/info' }).catch(() => undefined)
@@ -67,7 +67,7 @@ async function rootOfEngine(): Promise<string | undefined> {
 }
 
 async function isFull(folder: string | undefined): Promise<boolean> {
-  // The engine may be in another container, with other folders.
+  // The engine may run in a container itself, with other folders.
   const space = folder === undefined ? undefined : await statfs(folder).catch(() => undefined)
   return space !== undefined && space.bavail * space.bsize < Math.min(MOST_RESERVE, (space.blocks * space.bsize) / 50)
 }

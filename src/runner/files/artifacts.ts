@@ -1,5 +1,5 @@
-// Packs the artifacts of a build. It stores a link as a link when it leads to a place in the tree, and skips it
-// otherwise: it never reads anything through a link. It stores folders only together with the files in them.
+// Packs the artifacts of a build. It stores a link as a link when its target is in the tree, and skips it otherwise: it never
+// reads anything through a link. It stores folders only together with the files in them.
 import { createWriteStream } from 'node:fs'
 import { lstat, readlink, realpath } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -99,8 +99,8 @@ async function choose(packing: Packing): Promise<Chosen[]> {
 }
 
 /**
- * Returns undefined for something that an archive cannot or should not hold: devices, links out of the tree, names that
- * are not text.
+ * Returns undefined for something that an archive cannot or should not contain: devices, links out of the tree, names that are
+ * not text.
  */
 async function inspect({ tree, user }: Packing, path: string): Promise<Chosen | undefined> {
   if (/[\\\uFFFD]|^[a-zA-Z]:/.test(path)) return undefined
@@ -119,12 +119,12 @@ async function inspect({ tree, user }: Packing, path: string): Promise<Chosen | 
 }
 
 /**
- * A script may give its files any time. The writer bounds later ones itself, but throws on one before 1970, outside of every
- * promise, which would end the worker with all its builds.
+ * A script may set any time on its files. The library limits later times itself. On a time before 1970 it throws outside
+ * of every promise, which would end the worker with all its builds.
  */
 const timeInArchive = (time: Date) => (time.getTime() < 0 ? new Date(0) : time)
 
-/** Packs a file. At the signal it is closed, because the writer of the archive leaves the file that it reads open when it fails. */
+/** Packs a file. `signal` closes it, because the library leaves the file open when it fails. */
 function add(zip: ZipFile, { tree, user, signal }: Packing, { path, mode, mtime, target }: Chosen): void {
   if (target !== undefined) {
     zip.addBuffer(Buffer.from(target), path, { mode: 0o120777, mtime, compress: false })

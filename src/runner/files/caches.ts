@@ -1,5 +1,5 @@
-// Restores and keeps the caches of a build. They are best effort: no fault of a cache fails a build. They are packed and
-// unpacked as artifacts are, so that nothing is read or written through a link, or outside of the project folder.
+// Restores and stores the caches of a build. They are best effort: no fault of a cache fails a build. They are packed and
+// unpacked like artifacts, so that nothing is read or written through a link, or outside of the project folder.
 import { createWriteStream } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -14,10 +14,10 @@ import { CONTENT_RATIO, packArtifacts } from './artifacts.js'
 import { BadArchive, unzip } from './unzip.js'
 import { inProject } from './upload.js'
 
-/** The key of a cache that names none, or whose variables are all empty. */
+/** The key of a cache without a key, or whose variables are all empty. */
 const DEFAULT = 'default'
 
-/** Unpacks the first cache that is there, of the key and those that stand in for it, for each that the job names. */
+/** For each cache of the job, unpacks the first one that exists: of its key, then of its fallback keys. */
 export async function restoreCaches(run: Run): Promise<void> {
   const { job, port, folders } = run
   const store = port.cacheStore
@@ -47,7 +47,7 @@ async function restore(run: Run, store: CacheStore, wish: CacheWish): Promise<bo
     } catch (error) {
       halt.signal.throwIfAborted()
       trace.line(`WARNING: the cache ${shown(name)} is not restored whole: ${reasonOf(error)}`)
-      // Each build would meet a torn archive again.
+      // Otherwise each build would find the damaged archive again.
       if (error instanceof BadArchive) await store.remove(key).catch(() => undefined)
       return true
     } finally {
@@ -58,7 +58,7 @@ async function restore(run: Run, store: CacheStore, wish: CacheWish): Promise<bo
   return false
 }
 
-/** Keeps the caches whose `when` fits. Not specified: a build that a limit has ended keeps none. */
+/** Stores the caches whose `when` fits. Not specified: a build that a limit has ended stores none. */
 export async function keepCaches(run: Run, outcome: RunnerResult, before?: Set<string>): Promise<void> {
   const { job, port, trace, halt } = run
   const store = port.cacheStore
@@ -108,7 +108,7 @@ const hasContent = ({ paths, untracked }: CacheWish) => paths.length > 0 || untr
 
 const nameOf = (text: string, { lookup }: Pick<Run, 'lookup'>) => expand(text, lookup).trim() || DEFAULT
 
-/** A part of a long key could be a part of a secret, which the trace would not know. */
+/** Hides a long key: a part of it could be a part of a secret, which the trace would not recognize. */
 const shown = (name: string) => (name.length > 200 ? 'with a long key' : name.replace(/[\0-\x1f\x7f]/g, ' '))
 
 function reasonOf(error: unknown): string {

@@ -1,4 +1,4 @@
-// Reads the files with variables that the script of a build leaves for later builds (`reports: dotenv`).
+// Reads the files with variables that the script of a build writes for later builds (`reports: dotenv`).
 import { realpath } from 'node:fs/promises'
 import { Failure } from '../../errors.js'
 import { pathMatcher } from '../../lib/glob.js'
@@ -8,10 +8,10 @@ import { openInside, walk } from '../tree.js'
 import { inProject } from './upload.js'
 
 const MOST_FILES = 50
-/** Bytes of one file that are read: a report may have fewer (docs/reference/ci-file.md). */
+/** The most bytes of one file that are read: the limit of a report is lower (docs/reference/ci-file.md). */
 const MOST_BYTES = 65_536
 
-/** Stores what the build reports, whatever became of its script. A report that cannot be read fails the build. */
+/** Stores the reported variables, whether or not the script succeeded. A report that cannot be read fails the build. */
 export async function storeReports(run: Run, outcome: RunnerResult): Promise<void> {
   const { job, trace, port } = run
   const patterns = job.artifacts?.dotenv ?? []
@@ -34,7 +34,7 @@ export async function storeReports(run: Run, outcome: RunnerResult): Promise<voi
   }
 }
 
-/** The content of all files, one after the other; undefined without any. */
+/** Returns the content of all files, one after the other; undefined without any. */
 async function readReports({ folders, places, trace, lookup, port }: Run, patterns: readonly string[]) {
   const { project } = places
   const matches = pathMatcher(patterns.flatMap(pattern => inProject(pattern, { project, trace, lookup })))

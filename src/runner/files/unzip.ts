@@ -1,6 +1,5 @@
-// Unpacks the archive of another build into a work tree. Any user may have made its content, perhaps with a runner
-// outside of the appliance, and also the tree that it goes into. So nothing is written through a link, or outside of
-// the tree.
+// Unpacks the archive of another build into a work tree. Any user may have made its content, perhaps with a runner outside of
+// the appliance, and also the target tree. So nothing is written through a link, or outside of the tree.
 import { createWriteStream } from 'node:fs'
 import { chmod, lstat, mkdir, symlink, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -70,7 +69,7 @@ async function readEntries(zip: ZipFile, limits: UnzipLimits): Promise<Entry[]> 
     total += entry.uncompressedSize
     packed += entry.compressedSize
     if (total > limits.total) throw new BadArchive(`more than ${limits.total} bytes when unpacked`)
-    // Entries that share their bytes are the other way to get a large content from a small archive.
+    // Entries that share their bytes are the other way to get large content from a small archive.
     if (packed > zip.fileSize) throw new BadArchive('entries overlap')
     entries.push(entry)
   }

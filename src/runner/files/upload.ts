@@ -69,8 +69,8 @@ interface Place extends Pick<Run, 'trace' | 'lookup'> {
 }
 
 /**
- * Returns a pattern, with its variables replaced, as a path in the project. An absolute pattern may also lead into the project. Any other pattern
- * gives a warning and an empty list.
+ * Returns a pattern, with its variables replaced, as a path in the project. An absolute pattern may point into the project.
+ * Any other pattern gets a warning and an empty list.
  */
 export function inProject(text: string, { project, trace, lookup }: Place): string[] {
   const pattern = expand(text, lookup)

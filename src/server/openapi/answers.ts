@@ -1,5 +1,5 @@
-// What operations answer beside their results: the failures, as plugins/errors.ts writes them, and the headers of lists.
-// Operations refer to them by name.
+// The responses of operations besides their results: the failures, as plugins/errors.ts writes them, and the headers of
+// lists. Operations refer to them by name.
 
 const text = (description: string) => ({ type: 'string', description })
 
@@ -20,12 +20,12 @@ export const errorSchemas = {
     properties: {
       error: text('`invalid_token` when it expired or was revoked, `insufficient_scope` when it lacks a scope'),
       error_description: text('the reason'),
-      scope: text('the scopes of which the request needs one, separated by spaces')
+      scope: text('the scopes that allow the request, separated by spaces; one of them is enough')
     }
   },
   ParameterError: {
     type: 'object',
-    description: 'What is wrong with the parameters, or with the request as a whole.',
+    description: 'What is wrong with the parameters or the request.',
     required: ['message'],
     properties: {
       message: text('the reason, such as `400 (Bad request) "title" not given`'),
@@ -43,7 +43,7 @@ export const errorSchemas = {
   },
   ValidationError: {
     type: 'object',
-    description: 'Values that the record cannot take.',
+    description: 'Values that the record does not accept.',
     required: ['message'],
     properties: { message: { $ref: '#/components/schemas/ValidationMessages' } }
   },
@@ -64,9 +64,9 @@ const answer = (description: string, ...bodies: (keyof typeof errorSchemas)[]) =
 const retryAfter = { 'Retry-After': { description: 'seconds to wait', schema: { type: 'integer' } } }
 
 export const errorResponses = {
-  NotModified: answer('The record already is as asked, or the client has its version.'),
+  NotModified: answer('The record already has the requested state, or the client has its current version.'),
   BadRequest: answer(
-    'A parameter is missing or wrong, or the record cannot take a value.',
+    'A parameter is missing or wrong, or the record does not accept a value.',
     'ValidationError',
     'ParameterError'
   ),
@@ -74,18 +74,18 @@ export const errorResponses = {
   Forbidden: answer('The user may not do this.', 'Error', 'TokenError'),
   NotFound: answer('There is no such record, or the client may not see it.', 'Error'),
   NotAllowed: answer('The state of the record does not allow this.', 'Error'),
-  NotAcceptable: answer('The record is closed already.', 'Error'),
+  NotAcceptable: answer('The record is already closed.', 'Error'),
   Conflict: answer(
-    'Another record has this value, or the record has changed meanwhile.',
+    'Another record has this value, or the record has changed in the meantime.',
     'Error',
     'ValidationError',
     'ErrorList'
   ),
-  TooLarge: answer('The request or the file has too many bytes.', 'Error'),
-  UnreadableType: answer('The body has a type that nothing reads, or is compressed.', 'Error'),
-  RangeNotSatisfiable: answer('The file has none of the bytes that were asked for.', 'Error'),
-  Unprocessable: answer('The request is well-formed, and still not possible.', 'ParameterError', 'ErrorList'),
-  TooManyRequests: { ...answer('Too many requests: try later.', 'Error'), headers: retryAfter }
+  TooLarge: answer('The request or the file is too large.', 'Error'),
+  UnreadableType: answer('The body has an unsupported type, or is compressed.', 'Error'),
+  RangeNotSatisfiable: answer('The file has none of the requested bytes.', 'Error'),
+  Unprocessable: answer('The request is well-formed but not possible.', 'ParameterError', 'ErrorList'),
+  TooManyRequests: { ...answer('Too many requests: try again later.', 'Error'), headers: retryAfter }
 }
 
 const NAMES = {
@@ -115,12 +115,12 @@ const header = (type: string, description: string) => ({ description, schema: { 
 /** The headers of a page of a list, as plugins/paging.ts sets them. */
 export const pageHeaders = {
   Link: header('string', 'URLs of other pages: `prev`, `next`, `first` and `last`'),
-  'X-Total': header('integer', 'items of all pages'),
-  'X-Total-Pages': header('integer', 'how many pages there are'),
-  'X-Per-Page': header('integer', 'items of a page at the most'),
-  'X-Page': header('integer', 'this page, from 1'),
-  'X-Next-Page': header('string', 'the next page; empty on the last one'),
-  'X-Prev-Page': header('string', 'the page before; empty on the first one')
+  'X-Total': header('integer', 'number of items on all pages'),
+  'X-Total-Pages': header('integer', 'number of pages'),
+  'X-Per-Page': header('integer', 'maximum number of items on a page'),
+  'X-Page': header('integer', 'number of this page, from 1'),
+  'X-Next-Page': header('string', 'number of the next page; empty on the last page'),
+  'X-Prev-Page': header('string', 'number of the previous page; empty on the first page')
 }
 
 export const pageHeaderRefs = Object.fromEntries(

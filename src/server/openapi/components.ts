@@ -1,12 +1,12 @@
 // Schemas that have a title become components of the document, and operations refer to them. The server itself validates
-// and serialises by the whole schemas: nothing of this is on the way of a request.
+// and serialises with the whole schemas, so this code never runs for a request.
 import { isDeepStrictEqual } from 'node:util'
 
 export interface Schema {
   readonly title?: string
   readonly type?: string | readonly string[]
   readonly enum?: readonly unknown[]
-  /** What the schema is for in this place; the description of a component tells what it is in all places. */
+  /** What the schema means in this place; the description of a component says what it is in all places. */
   readonly 'x-meaning'?: string
   readonly [keyword: string]: unknown
 }
@@ -15,7 +15,7 @@ export type Components = Map<string, Schema>
 
 const NULL = 'null'
 
-/** The schema with a reference in place of every titled one, which go to `components`. Throws when two of a title differ. */
+/** Returns the schema with references to `components` in place of all titled schemas. Throws when two with one title differ. */
 export function referTo(components: Components, schema: Schema): Schema {
   const { title, 'x-meaning': meant, ...rest } = schema
   const whole = complete(referWithin(components, rest))
@@ -49,7 +49,7 @@ function referWithin(components: Components, schema: Schema): Schema {
   return Object.fromEntries(Object.entries(schema).map(([keyword, value]) => [keyword, within(keyword, value)]))
 }
 
-/** Values of an enum have a type, and null is one of them where it is allowed: generators rely on both. */
+/** Gives values of an enum a type, and includes null among them where it is allowed: generators rely on both. */
 function complete(schema: Schema): Schema {
   const { enum: values, type } = schema
   if (!values) return schema

@@ -1,9 +1,9 @@
-// The last step of the document: what @fastify/swagger made of the routes, with components in place of repetitions.
+// Finishes the document that @fastify/swagger made from the routes: puts components in place of repetitions.
 import { errorResponse, errorResponses, errorSchemas, pageHeaderRefs, pageHeaders } from './answers.js'
 import { type Components, referTo, type Schema } from './components.js'
 import type { Facts } from './operation.js'
 
-// The document is finished in place: its records are written to.
+// The document is changed in place, so its records are writable.
 interface Content {
   [type: string]: { schema: Schema }
 }
@@ -48,9 +48,9 @@ function finishOperation(operation: Operation, components: Components): void {
   const { parameters = [], requestBody, responses, 'x-facts': facts } = operation
   delete operation['x-facts']
   for (const parameter of parameters) {
-    // Twice: pages show that of the parameter, generators take that of the schema.
+    // Twice: pages show the description of the parameter, generators use that of the schema.
     parameter.schema = { ...referTo(components, parameter.schema), description: parameter.description }
-    // As lib/form.ts reads it: of a name that is repeated without brackets only the last value counts.
+    // As lib/form.ts reads it: when a name is repeated without brackets, only the last value counts.
     if (parameter.in === 'query' && parameter.schema.type === 'array') parameter.name += '[]'
   }
   if (requestBody) {

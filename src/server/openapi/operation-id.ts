@@ -1,7 +1,7 @@
-// The name of an operation in a generated client, by rule: a verb, then the words of the path. `GET /projects/:id/builds`
-// is `listProjectBuilds`, `POST /projects/:id/builds/:build_id/retry` is `retryProjectBuild`.
+// Derives the name of an operation in a generated client: a verb, then the words of the path. `GET /projects/:id/builds` is
+// `listProjectBuilds`, `POST /projects/:id/builds/:build_id/retry` is `retryProjectBuild`.
 
-/** Last words of a path that are the verb themselves. */
+/** Last words of a path that are the verb of the name. */
 const ACTIONS = new Set(
   `approve archive block cancel cherry_pick disable enable erase fork keep merge move pause play protect redeliver resume
   retry share star unarchive unblock unprotect`.split(/\s+/)
@@ -12,7 +12,7 @@ const UNDONE = new Set(['fork', 'share', 'star'])
 
 const VERBS: { readonly [method: string]: string } = { GET: 'get', POST: 'create', PUT: 'update', DELETE: 'delete' }
 
-/** Paths that read better as others. */
+/** Paths that are read as other paths. */
 const READINGS: readonly (readonly [written: RegExp, read: string])[] = [
   [/^\/user(?=\/|$)/, '/current_user'],
   [/^\/bgjobs(?=\/)/, '/background'],
@@ -26,9 +26,9 @@ const WHOLE = /(settings|metrics|stats|artifacts)$/
 
 export interface Path {
   readonly method: string
-  /** Below the prefix of the API, such as `/projects/:id`. */
+  /** The path below the prefix of the API, such as `/projects/:id`. */
   readonly path: string
-  /** Whether it answers an array. */
+  /** Whether it returns an array. */
   readonly list: boolean
 }
 

@@ -1,5 +1,5 @@
-// What a client reads of one route. The route gives its summary and schemas; who may call it, how it can fail and what it
-// is called in a generated client come from what the server does with it anyway.
+// Describes one route for clients. The route declares its summary and schemas. The callers that are allowed, the possible
+// failures and the name in a generated client are derived from what the server enforces.
 import type { FastifyContextConfig, FastifySchema } from 'fastify'
 import { abilities } from '../../access/abilities.js'
 import { credentialsFor, mayForbid, whoMay } from '../../access/words.js'
@@ -9,27 +9,27 @@ import { operationIdOf } from './operation-id.js'
 
 declare module 'fastify' {
   interface FastifySchema {
-    /** Failures that the other facts about the route do not give: 409 where the rule throws Conflict. */
+    /** Failures that cannot be derived from the route: for example 409 where the rule throws Conflict. */
     readonly errors?: readonly ErrorStatus[]
   }
 }
 
 interface Route {
   readonly method: string
-  /** Below the prefix of the API. */
+  /** The path below the prefix of the API. */
   readonly path: string
   readonly config: FastifyContextConfig
   readonly schema: FastifySchema
 }
 
-/** What only the server knows of an operation; document.ts takes it out again. */
+/** Facts that only the server knows about an operation; document.ts removes them again. */
 export interface Facts {
   readonly failures: readonly ErrorStatus[]
-  /** Whether it is a list in pages: one that takes their number. */
+  /** Whether it is a list in pages: one with the parameter `page`. */
   readonly paged: boolean
 }
 
-/** The schema of the route with all that the document tells of it. */
+/** Returns the schema of the route with everything that the document says about it. */
 export function describeOperation(route: Route): FastifySchema & { 'x-facts': Facts } {
   const { method, path, config, schema } = route
   const ability = config.can && abilities[config.can]

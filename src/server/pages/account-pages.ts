@@ -1,4 +1,4 @@
-// What the pages for people who cannot sign in yet have in common: sign-up, confirmation, a new password.
+// Shared by the pages for people who cannot sign in yet: sign-up, confirmation, a new password.
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { Forbidden } from '../../errors.js'
 import { Type } from '../../lib/type.js'
@@ -9,16 +9,16 @@ import { SIGN_IN, showProblem } from './visitor.js'
 /** The token of a signed link. */
 export const Token = Type.String({ minLength: 1, maxLength: 2048 })
 
-/** Options of the routes: anybody may ask, and send a small form. */
+/** Options of the routes: they are open to everybody and accept a small form. */
 export const open = { config: { public: true as const }, schema: { hide: true } }
 export const openPost = { ...open, bodyLimit: 16_384 }
 
-/** Shows failures of the routes of `app` as a page. Forms must be our own. */
+/** Shows failures of the routes of `app` as a page. Forms must come from one of our pages. */
 export function prepareAccountPages(app: FastifyInstance): void {
-  // The validation drops what a schema does not name, such as the token of a form.
+  // The validation drops fields that a schema does not name, such as the token of a form.
   app.addHook('preValidation', async request => {
     if (request.method !== 'POST' || isOwnOpenForm(request)) return
-    throw new Forbidden('Open the page again, and send its form from there')
+    throw new Forbidden('Open the page again, and send the form from there')
   })
   app.setErrorHandler((error, request, reply) => showProblem(error, request, reply, SIGN_IN))
 }
@@ -26,12 +26,12 @@ export function prepareAccountPages(app: FastifyInstance): void {
 interface Said {
   readonly title: string
   readonly says: string
-  /** A text of administrators, shown as it is. */
+  /** A text from administrators, shown unchanged. */
   readonly text?: string | null
   readonly to?: string
   readonly link?: string
 }
 
-/** Sends a page that only says something. */
+/** Sends a page that only shows a message. */
 export const sayOnPage = (reply: FastifyReply, { to = SIGN_IN, link = 'Back', ...page }: Said): Promise<FastifyReply> =>
   sendPage(reply, 'message', { small: true, to, link, ...page })

@@ -1,4 +1,4 @@
-// The pages of OAuth applications: those that a user has let in, and those that a user has registered.
+// The pages of OAuth applications: those that a user has authorized, and those that a user has registered.
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { applicationSettings } from '../../areas/ground/settings/settings.queries.js'
@@ -24,7 +24,7 @@ const NewApplication = Type.Object({
 })
 
 const PAGE = '/profile/applications'
-/** Stands for the tokens that were given for a password, to no application. */
+/** Stands for the tokens that were issued for a password, without an application. */
 const NO_APPLICATION = 0
 
 export const applicationPages: FastifyPluginAsyncTypebox = async app => {

@@ -13,7 +13,7 @@ import { sourceOf } from './page.js'
 import { page, sendOwn, WORDS } from './profile.js'
 import { isOwnForm, showProblem, signInFor, visitorOf } from './visitor.js'
 
-/** What the form sends again. */
+/** The parameters that the form sends again. */
 const FIELDS = [
   'client_id',
   'redirect_uri',
@@ -32,7 +32,7 @@ export const authorizeRoutes: FastifyPluginAsync = async app => {
     return reply.redirect(error.location)
   })
 
-  // The request is checked first: a wrong one goes back without a password for it.
+  // The request is checked first: a wrong one is refused before anybody enters a password for it.
   app.get(PATH, page, async (request, reply) => {
     const parameters = readParameters(request.query)
     const asked = await readAuthorization(parameters, request.address)
@@ -55,7 +55,7 @@ export const authorizeRoutes: FastifyPluginAsync = async app => {
     )
   })
 
-  // A form of HTML cannot send DELETE.
+  // An HTML form cannot send DELETE.
   app.post(PATH, page, async (request, reply) => answer(request, reply, isDenial(request.body)))
   app.delete(PATH, page, async (request, reply) => answer(request, reply, true))
 }
@@ -65,7 +65,7 @@ const isDenial = (body: unknown) => String((body as { _method?: unknown } | null
 async function answer(request: FastifyRequest, reply: FastifyReply, denied: boolean): Promise<FastifyReply> {
   const visitor = await visitorOf(request)
   if (!visitor) return reply.redirect(signInFor(request), 303)
-  if (!isOwnForm(request, visitor.cookie)) throw new Forbidden('Open the page again, and answer from there')
+  if (!isOwnForm(request, visitor.cookie)) throw new Forbidden('Open the page again, and answer there')
   const parameters = readParameters({ ...(request.query as object), ...(request.body as object) })
   const asked = await readAuthorization(parameters, request.address)
   return reply.redirect(denied ? deny(asked) : await approve(asked, visitor.user, visitor.origin), 303)

@@ -37,7 +37,7 @@ const readRequest = ({ query, body, headers, address }: FastifyRequest): TokenRe
   address
 })
 
-/** Writes the answer as the requirement has it. Decided: `expires_in` only on tokens that expire. */
+/** Writes the answer in the form of the requirement. Decided: `expires_in` only for tokens that expire. */
 const send = (reply: FastifyReply, { accessToken, refreshToken, scopes, createdAt, expiresAt }: Pair) =>
   reply.send({
     access_token: accessToken,

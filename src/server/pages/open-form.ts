@@ -1,4 +1,4 @@
-// Forms of pages for people who are not signed in. A cookie of its own ties each form to the browser.
+// Forms of pages for people who are not signed in. A separate cookie ties each form to the browser.
 import { randomBytes } from 'node:crypto'
 import type { CookieSerializeOptions } from '@fastify/cookie'
 import type { FastifyReply, FastifyRequest } from 'fastify'
@@ -7,7 +7,7 @@ import { formTokenOf, isOwnFormOrOrigin } from './visitor.js'
 
 const FORM_COOKIE = '_service_form'
 
-/** Ties the forms of a page to the browser. Gives the token for them. */
+/** Ties the forms of a page to the browser. Returns the token for them. */
 export function openForm(request: FastifyRequest, reply: FastifyReply): string {
   const form = request.cookies[FORM_COOKIE] ?? randomBytes(24).toString('base64url')
   reply.setCookie(FORM_COOKIE, form, cookieOptions())

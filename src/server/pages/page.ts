@@ -1,4 +1,4 @@
-// The pages of the browser, from templates/web. Eta escapes every value that a template shows. The pages have no script, and
+// The pages for browsers, from templates/web. Eta escapes every value that a template shows. The pages have no script, and
 // their policy lets none run.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -13,11 +13,11 @@ import { isHexColor } from '../../lib/color.js'
 export interface Page {
   readonly title: string
   readonly heading?: string
-  /** What went wrong, in the words of this program. */
+  /** What went wrong, in our own words. */
   readonly problem?: string
-  /** For short forms. */
+  /** Makes the page narrow, for short forms. */
   readonly small?: true
-  /** Who is signed in; without, the page has no menu. */
+  /** The user who is signed in; without one, the page has no menu. */
   readonly visitor?: ActorUser
   /** Proves that a form comes from this page. */
   readonly formToken?: string
@@ -26,12 +26,12 @@ export interface Page {
 
 const views = join(root, 'templates/web')
 const eta = new Eta({ views, cache: true })
-/** The one stylesheet. */
+/** The only stylesheet. */
 export const STYLE = readFileSync(join(views, 'gitstead.css'), 'utf8')
 
 /**
- * Browsers hold a redirect after a form against `form-action` too: `formsTo` are the other places to which the forms of a
- * page may lead. The colours of broadcast messages are the only styles in a page.
+ * Browsers also check a redirect after a form against `form-action`: `formsTo` are the other places to which the forms of
+ * a page may lead. The colours of broadcast messages are the only styles in a page.
  */
 const policy = (formsTo: readonly string[]) =>
   [
@@ -42,7 +42,7 @@ const policy = (formsTo: readonly string[]) =>
     "frame-ancestors 'none'"
   ].join('; ')
 
-/** Sends a page with the broadcast messages of now. What it shows may be secret or change at once, so nobody keeps a copy. */
+/** Sends a page with the current broadcast messages. Its content may be secret or change at once, so nobody may cache it. */
 export async function sendPage(
   reply: FastifyReply,
   name: string,
@@ -55,17 +55,17 @@ export async function sendPage(
     .headers({
       'content-security-policy': policy(formsTo),
       'cache-control': 'no-store',
-      // A form must still tell its origin here, and other sites must not see the parameters of a page.
+      // A form must still send its origin to this server, and other sites must not see the parameters of a page.
       'referrer-policy': 'same-origin'
     })
     .send(eta.render(`./${name}`, { ...page, broadcasts }))
 }
 
-/** The broadcast messages of now, for a page that is not made here. */
+/** The current broadcast messages, for a page that is not made here. */
 export const broadcastsHtml = async (): Promise<string> =>
   eta.render('./broadcasts', { broadcasts: await shownBroadcasts() })
 
-/** A page that says that the database is away can show no messages. */
+/** Returns no messages while the database is unavailable, because the page may have to report just that. */
 async function shownBroadcasts(): Promise<{ message: string; style: string }[]> {
   const active = await activeBroadcasts().catch(error => {
     if (isDatabaseAway(error)) return []
@@ -81,14 +81,14 @@ function styleOf(color: string, font: string): string {
   ].join('; ')
 }
 
-/** The source of a policy that stands for a URI: its origin, or its scheme where it has none. */
+/** The source of a policy for a URI: its origin, or its scheme when it has no origin. */
 export function sourceOf(uri: string): string[] {
   if (!URL.canParse(uri)) return []
   const { protocol, origin, host } = new URL(uri)
-  // A policy has no form for an address in brackets.
+  // A policy cannot express an address in brackets.
   return [/^https?:$/.test(protocol) && !host.includes('[') ? origin : protocol]
 }
 
-/** A moment as pages show it. */
+/** A time as pages show it. */
 export const shown = (moment: Date | null): string =>
   moment === null ? 'never' : moment.toISOString().slice(0, 16).replace('T', ' ')

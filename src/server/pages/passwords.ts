@@ -1,5 +1,5 @@
-// The pages for people who have forgotten their password, or whose address is not confirmed. What they ask for comes by mail: the
-// answer is the same for every address, and takes as long.
+// The pages for people who have forgotten their password, or whose address is not confirmed. The link comes by mail: the
+// answer is the same for every address, and takes the same time.
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { confirmAddress, confirmationOfLink } from '../../areas/reach/accounts/confirmations.js'
@@ -35,15 +35,15 @@ const ASKINGS: readonly Asking[] = [
     path: NEW_PASSWORD,
     what: 'password',
     title: 'Forgot your password?',
-    says: 'Enter the email address of your account. A mail with a link for a new password will come.',
+    says: 'Enter the email address of your account. We will send a mail with a link to set a new password.',
     answer: `If an account has this address, a mail is on its way. Its link works for ${RESET_HOURS} hours.`
   },
   {
     path: NEW_CONFIRMATION,
     what: 'confirmation',
     title: 'No mail to confirm your address?',
-    says: 'Enter the address that you want to confirm. Another mail with a link will come.',
-    answer: 'If this address waits to be confirmed, a mail is on its way.'
+    says: 'Enter the address that you want to confirm. We will send another mail with a link.',
+    answer: 'If this address is not confirmed yet, a mail is on its way.'
   }
 ]
 
@@ -76,7 +76,7 @@ export const passwordRoutes: FastifyPluginAsyncTypebox = async app => {
     })
   })
 
-  // Programs that look into mails open links: only the form confirms.
+  // Programs that scan mail open links: only the form confirms.
   app.get(CONFIRMATION, link, async (request, reply) => {
     const { token } = request.query
     const { address, username } = await confirmationOfLink(token)
@@ -114,8 +114,8 @@ function asks(app: FastifyInstance, { path, what, title, says, answer }: Asking)
     async (request, reply) => {
       const email = request.body.email.trim()
       const asked = await askForMail(what, email, request.address)
-      if (!asked) return show(reply.code(400), shownForm(request), email, 'This is no email address.')
-      return sayOnPage(reply, { title: 'Look into your mail', says: answer })
+      if (!asked) return show(reply.code(400), shownForm(request), email, 'This is not an email address.')
+      return sayOnPage(reply, { title: 'Check your mail', says: answer })
     }
   )
 }

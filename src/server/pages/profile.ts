@@ -1,4 +1,4 @@
-// The pages of one's own account: personal access tokens and sessions.
+// The account pages of a user: personal access tokens and sessions.
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { SCOPES, type Scope } from '../../access/scopes.js'
@@ -23,7 +23,7 @@ export const WORDS: { readonly [Name in Scope]: string } = {
   read_user: 'read your account and other users'
 }
 
-/** The choice of scopes in a form. A form in which nothing is chosen must not mean everything. */
+/** The choice of scopes in a form. A form in which nothing is chosen must not mean all scopes. */
 export const scopeChoice = () => SCOPES.map(name => ({ name, means: WORDS[name], checked: name === 'api' }))
 export const ChosenScopes = Type.Array(Type.Enum(SCOPES), { minItems: 1, maxItems: 10 })
 
@@ -75,7 +75,7 @@ export const profileRoutes: FastifyPluginAsyncTypebox = async app => {
   })
 }
 
-/** Sends a page of the account of who is signed in. Its menu has the form for signing out. */
+/** Sends an account page of the signed-in user. Its menu has the form for signing out. */
 export async function sendOwn(
   { visitor }: { visitor: Visitor },
   reply: FastifyReply,

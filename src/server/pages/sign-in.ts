@@ -46,7 +46,7 @@ export const signInRoutes: FastifyPluginAsyncTypebox = async app => {
       const returnTo = localPath(return_to)
       const formToken = shownForm(request)
       const refuse = (status: number, problem: string) => show(reply.code(status), { formToken, returnTo, problem })
-      if (!isOwnOpenForm(request)) return refuse(403, 'Open this page and sign in from it.')
+      if (!isOwnOpenForm(request)) return refuse(403, 'Open this page and sign in there.')
       const user = await userOfPassword(login, password, request.address).catch(asRefusal)
       if (user instanceof Forbidden) return refuse(403, `${user.reason}.`)
       if (!user) return refuse(401, 'The login or the password is wrong.')
@@ -67,7 +67,7 @@ export const signInRoutes: FastifyPluginAsyncTypebox = async app => {
 
 const browserOf = ({ address, headers }: FastifyRequest) => ({ address, userAgent: headers['user-agent'] ?? '' })
 
-/** Where to go after signing in: never another site, whoever has written the link. */
+/** The path to open after signing in: never another site, no matter who wrote the link. */
 const localPath = (text: unknown): string | undefined =>
   typeof text === 'string' && isLocalPath(text) ? text : undefined
 

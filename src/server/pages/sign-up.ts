@@ -13,7 +13,7 @@ import { SIGN_IN } from './visitor.js'
 const PATH = '/users/sign_up'
 const CONFIRM = `${PATH}/confirm`
 
-/** The rules of users say what is too long or missing, so that the form is shown again with the problem. */
+/** The rules for users check what is too long or missing, so that the form is shown again with the problem. */
 const text = (maxLength: number) => Type.String({ maxLength, default: '' })
 const SignUpBody = Type.Object({ username: text(1024), name: text(1024), email: text(1024), password: text(1024) })
 const ConfirmBody = Type.Object({ token: Token, password: text(1024) })
@@ -38,7 +38,7 @@ export const signUpRoutes: FastifyPluginAsyncTypebox = async app => {
     }
     const { after_sign_up_text: text } = await applicationSettings()
     return sayOnPage(reply, {
-      title: 'Look into your mail',
+      title: 'Check your mail',
       says: `A mail is on its way to ${email.trim()}. Open the link in it within ${SIGN_UP_HOURS} hours to get your account.`,
       text
     })

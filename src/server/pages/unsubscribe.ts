@@ -1,5 +1,5 @@
-// The page that ends mail, by a link in it. Programs of mail send the same form by themselves (RFC 8058), without a cookie:
-// the link proves that whoever has it got the mail. Looking changes nothing, because filters of mail follow all links.
+// The page that ends mail, opened by a link in a mail. Mail programs send the same form on their own (RFC 8058), without a
+// cookie: the link proves that the sender got the mail. A GET changes nothing, because mail filters follow all links.
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply } from 'fastify'
 import { type LinkValues, readLink } from '../../areas/reach/mail/links.js'
@@ -20,7 +20,7 @@ export const unsubscribeRoutes: FastifyPluginAsyncTypebox = async app => {
     const { token, found, name } = await read(request.query)
     if (!found) return refuse(reply)
     const { userId, projectId, target } = found
-    // What is gone sends no mail.
+    // A deleted record sends no mail.
     if (name !== null) await unsubscribe(target ? { userId, target: { ...target, projectId } } : { userId, projectId })
     return show(reply, { token, name, done: true })
   })
@@ -45,6 +45,6 @@ const refuse = (reply: FastifyReply) =>
   sendPage(reply.code(404), 'problem', {
     title: 'This link does not work',
     small: true,
-    problem: 'It is not whole, or not from here. Copy the whole link from the mail.',
+    problem: 'It is incomplete, or from another server. Copy the whole link from the mail.',
     back: '/'
   })

@@ -1,4 +1,4 @@
-// Who looks at a page, by the session cookie, and whether a form comes from one of our pages.
+// Finds the user who views a page, by the session cookie, and checks whether a form comes from one of our pages.
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type {} from '@fastify/cookie'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
@@ -19,7 +19,7 @@ export interface Visitor {
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Who is signed in, on pages that need somebody. */
+    /** The signed-in user, on pages that require one. */
     visitor: Visitor
   }
 }
@@ -34,7 +34,7 @@ export async function visitorOf(request: FastifyRequest): Promise<Visitor | null
   return { user: actor.user, cookie, formToken: formTokenOf(cookie), origin: originOf(actor, request.address) }
 }
 
-/** The token in the forms of a browser, from its cookie: whoever sees a form cannot find the cookie. */
+/** The token in the forms of a browser, derived from its cookie: the cookie cannot be derived from the token. */
 export const formTokenOf = (cookie: string): string => createHash('sha256').update(`form ${cookie}`).digest('base64url')
 
 /** Returns true when a form has the token of this cookie, and the browser does not say that another site sends it. */
@@ -47,13 +47,13 @@ export function isOwnForm(request: FastifyRequest, cookie: string | undefined): 
   return shown.length === wanted.length && timingSafeEqual(shown, wanted)
 }
 
-/** Signing in and out also takes the word of the browser, for clients that show no page. */
+/** Signing in and out also accepts the headers of the browser as proof, for clients that show no page. */
 export const isOwnFormOrOrigin = (request: FastifyRequest, cookie: string | undefined): boolean =>
   isOwnForm(request, cookie) || sameOrigin(request)
 
 /**
- * Makes the pages of `app` pages of a signed-in user: others are sent to sign in. Forms must be our own. Failures are
- * shown as a page.
+ * Requires a signed-in user for the pages of `app`: others are sent to the sign-in page. Forms must come from one of our
+ * pages. Failures are shown as a page.
  */
 export function requireVisitors(app: FastifyInstance): void {
   app.decorateRequest('visitor', null as never)
@@ -66,24 +66,24 @@ export function requireVisitors(app: FastifyInstance): void {
   app.addHook('preValidation', async request => {
     dropEmptyFields(request)
     if (reads(request) || isOwnForm(request, request.visitor.cookie)) return
-    throw new Forbidden('Open the page again, and send its form from there')
+    throw new Forbidden('Open the page again, and send the form from there')
   })
   app.setErrorHandler((error, request, reply) => showProblem(error, request, reply))
 }
 
-/** Where somebody who is not signed in is sent, and comes back from. */
+/** The sign-in page, with the path to return to. */
 export const signInFor = (request: FastifyRequest): string =>
   reads(request) ? `${SIGN_IN}?${new URLSearchParams({ return_to: request.url })}` : SIGN_IN
 
 const reads = ({ method }: FastifyRequest) => method === 'GET' || method === 'HEAD'
 
-/** A field of a form that is left empty is not given. */
+/** Removes fields that the user left empty, so that they count as not given. */
 function dropEmptyFields(request: FastifyRequest): void {
   if (typeof request.body !== 'object' || request.body === null) return
   request.body = Object.fromEntries(Object.entries(request.body).filter(([, value]) => value !== ''))
 }
 
-/** Shows a failure as a page, with a way back to `back`. */
+/** Shows a failure as a page, with a link back to `back`. */
 export async function showProblem(
   error: unknown,
   request: FastifyRequest,

@@ -1,7 +1,6 @@
-// Every route names its action, otherwise the server does not start. This plugin loads the project or group of the
-// route.
+// Every route names its action, otherwise the server does not start. This plugin loads the project or group of the route.
 //
-// "Error conventions" gives the order of the checks. Credentials come first, before the server reads the body; then the
+// "Error conventions" defines the order of the checks. Credentials come first, before the server reads the body; then the
 // areas whose projects are filtered as a whole; then the parameters; then the project or group. The handler checks the
 // record.
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
@@ -23,7 +22,7 @@ declare module 'fastify' {
     readonly can?: Action
     /** The route is open to everybody and ignores credentials. */
     readonly public?: true
-    /** The route answers with the record of the project. */
+    /** The route returns the record of the project. */
     readonly showsProject?: true
   }
   interface FastifyRequest {
@@ -31,7 +30,7 @@ declare module 'fastify' {
     project: ProjectRow
     /** The same project; only on routes that show its record. */
     shownProject: ShownProjectRow
-    /** The project of the path as it was read with the credentials; it counts for this actor alone. */
+    /** The project of the path as it was read with the credentials; it is valid for this actor only. */
     found: { readonly actor: Actor; readonly project: ProjectRow | undefined } | null
     /** The group that the path names; only on routes whose action is about a group. */
     group: GroupRow
@@ -45,7 +44,7 @@ export function guardRoutes(app: FastifyInstance): void {
   app.decorateRequest('group', null as never)
   const routes: RouteOptions[] = []
   app.addHook('onRoute', route => void routes.push(route))
-  // Checks when all routes are registered, because a plugin's own hooks may open its routes until then.
+  // Checks when all routes are registered, because hooks of a plugin may open its routes until then.
   app.addHook('onReady', async () => {
     for (const { method, url, config } of routes) {
       if (config?.can === undefined && config?.public === undefined) {
@@ -73,7 +72,7 @@ export function guardRoutes(app: FastifyInstance): void {
 
 const beforeOf = (ability: Ability) => (ability.on === 'project' ? ability.before : undefined)
 
-/** Checks what needs no parameters. */
+/** Runs the checks that need no parameters. */
 export async function openRoute(request: FastifyRequest): Promise<void> {
   const { can } = request.routeOptions.config
   if (can === undefined) return
@@ -100,7 +99,7 @@ async function openSubject(request: FastifyRequest, reply: FastifyReply): Promis
   return reply.send(reply.page({ items: [], total: 0, page, perPage }, item => item))
 }
 
-/** The API names a project by `:id`, and the path of a file by the path of its project. */
+/** The API identifies a project by `:id`, and the path of a file by the path of its project. */
 function idOf({ params }: FastifyRequest): string {
   const { id, namespace, project } = params as { id?: string; namespace?: string; project?: string }
   return id ?? `${namespace}/${project}`
@@ -118,8 +117,8 @@ const readProject = (request: FastifyRequest): Promise<ProjectRow | undefined> =
   (request.routeOptions.config.showsProject ? findShownProject : findProject)(idOf(request), request.actor)
 
 /**
- * The id of the project of the path, when the request may read it with its credentials: it only reads, so that nothing can happen
- * between that and the checks.
+ * The id of the project of the path, when the request may read it together with its credentials. Only a read may: nothing
+ * can happen between the two checks.
  */
 export function projectIdOf(request: FastifyRequest): number | undefined {
   const { method, routeOptions } = request

@@ -1,7 +1,7 @@
-// Finds out who asks ("Authentication"): by a private token, a personal access token, an OAuth token or a session cookie; and
-// sudo.
+// Identifies the caller ("Authentication"): by a private token, a personal access token, an OAuth token or a session cookie;
+// and handles sudo.
 //
-// Credentials in headers and in the query are checked before the server reads the body. A request without any may have
+// Credentials in headers and in the query are checked before the server reads the body. A request without them may have
 // them among the parameters of its body: it is authenticated, and its route is opened, once the body is read.
 import type {} from '@fastify/cookie'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
@@ -25,14 +25,14 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Set before the handler runs. */
     actor: Actor
-    /** Who makes a change by this request, and from where. */
+    /** Who makes a change with this request, and from where. */
     readonly origin: Origin
-    /** True until the body is read, when it is the only place where credentials can be. */
+    /** True until the body is read, when credentials can only be in the body. */
     awaitsCredentials: boolean
   }
 }
 
-/** Parameters that say who asks. In a query or body they may be anything. */
+/** Parameters that identify the caller. In a query or body they may have any type. */
 interface Named {
   readonly private_token?: unknown
   readonly access_token?: unknown
@@ -40,7 +40,7 @@ interface Named {
   readonly sudo?: unknown
 }
 
-/** A token, and how its place is read: an OAuth token is not taken where private and personal tokens belong. */
+/** A token, and how its place is read: an OAuth token is not accepted where private and personal tokens belong. */
 interface Shown {
   readonly token: string
   readonly find: (token: string) => Promise<Actor | null>
@@ -83,7 +83,7 @@ async function readBody(request: FastifyRequest, named: Named): Promise<void> {
     const shown = parameter(named)
     if (shown) request.actor = await byToken(request, shown)
   }
-  // A header or a query that names somebody comes first, and was followed already if it came with a token.
+  // A `sudo` in a header or the query comes first, and was already applied if it came with a token.
   if (request.actor.sudoer === null) request.actor = await actAs(request.actor, sudoOf(request) ?? named.sudo)
   await openRoute(request)
 }
@@ -97,19 +97,19 @@ function hasParametersInBody({ method, headers }: FastifyRequest): boolean {
 }
 
 /**
- * The actor of a request by its headers and its query; `nobody` without credentials there. Throws Unauthorized when the
- * credentials are wrong.
+ * Returns the actor of a request by its headers and its query; `nobody` without credentials there. Throws Unauthorized
+ * when the credentials are wrong.
  */
 export async function findActor(request: FastifyRequest): Promise<Actor> {
   const shown = headerOf(request) ?? parameter(request.query as Named)
   if (shown) return actAs(await byToken(request, shown), sudoOf(request))
-  // A cookie only reads: a page of another site can make a browser send it.
+  // A cookie is valid for reads only: a page of another site can make a browser send it.
   const reads = request.method === 'GET' || request.method === 'HEAD'
   const session = reads ? request.cookies[SESSION_COOKIE] : undefined
   return session ? actAs(await bySession(request, session), sudoOf(request)) : nobody
 }
 
-/** Headers come before the query. Not specified: private and personal tokens are taken where OAuth tokens belong, too. */
+/** Headers come before the query. Not specified: private and personal tokens are also accepted where OAuth tokens belong. */
 function headerOf({ headers }: FastifyRequest): Shown | undefined {
   const header = headers['private-token']
   if (typeof header === 'string') return { token: header, find: actorOfToken }
@@ -141,7 +141,7 @@ async function byToken(request: FastifyRequest, { token, find }: Shown): Promise
   return actor
 }
 
-/** Reads the project of the path with the token. Whoever acts for another reads it again. */
+/** Reads the project of the path together with the token. With sudo, the project is read again for the other user. */
 async function withProject(request: FastifyRequest, token: string, id: number): Promise<Actor | null> {
   request.found = await findAsked(token, id, { shown: request.routeOptions.config.showsProject })
   return request.found?.actor ?? null
@@ -155,7 +155,7 @@ async function actAs(actor: Actor, wanted: unknown): Promise<Actor> {
   if (wanted === undefined || wanted === null || actor.user === null) return actor
   if (!actor.user.admin) throw new Forbidden('Must be admin to use sudo')
   if (actor.by !== 'private') throw new Forbidden('Private token must be specified in order to use sudo')
-  // JSON has numbers.
+  // In JSON it may be a number.
   const name = typeof wanted === 'number' ? String(wanted) : wanted
   if (typeof name !== 'string') throw new BadParameters('sudo is invalid')
   const user = await findSudoUser(name)

@@ -1,5 +1,5 @@
-// What one client can make the server hold: open requests, and bodies that are read or worked on. A body that does not
-// arrive in time ends its connection.
+// Limits what one client can make the server hold: open requests, and bodies that are read or worked on. A body that does
+// not arrive in time ends its connection.
 import { type IncomingMessage, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
@@ -9,7 +9,7 @@ import { currentClient } from '../../lib/request-scope.js'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The handler passes the body on while it arrives, and limits its time by itself. */
+    /** The handler passes the body on while it arrives, and limits its time itself. */
     readonly streams?: true
   }
 }
@@ -22,7 +22,7 @@ export const CHECK_MS = 1000
 /** Headers are small: they take seconds even on a bad line. */
 export const HEADERS_MS = 20_000
 
-/** One address may use the memory for bodies divided by this, so that it cannot keep out all others. */
+/** One address may use the memory for bodies divided by this number, so that it cannot keep out all others. */
 const SHARE = 2
 const RETRY_S = 1
 
@@ -31,7 +31,7 @@ interface Client {
   bytes: number
 }
 
-/** Refuses requests and bodies beyond the limits. Register it before all that costs anything, but after what notes the client. */
+/** Refuses requests and bodies beyond the limits. Register it before all expensive hooks, but after those that note the client. */
 export function boundRequests(app: FastifyInstance): void {
   const { requests_per_address: most, body_memory: memory } = config().http
   const clients = new Map<string, Client>()
@@ -78,16 +78,16 @@ export function boundRequests(app: FastifyInstance): void {
 }
 
 /** The text for a body of more than `limit` bytes. */
-export const tooLarge = (limit: number) => `413 Request Entity Too Large - a body has ${limit} bytes at the most`
+export const tooLarge = (limit: number) => `413 Request Entity Too Large - a body has at most ${limit} bytes`
 
-/** Returns how many bytes the body may have. A client that does not say may send as many as the route takes. */
+/** Returns how many bytes the body may have. Without a declared length, this is the limit of the route. */
 function bodySize({ headers, routeOptions }: FastifyRequest): number {
   const length = headers['content-length']
   if (length !== undefined) return Number(length)
   return headers['transfer-encoding'] === undefined ? 0 : Math.min(routeOptions.bodyLimit, mostOfBody())
 }
 
-/** Returns the size of the largest body that the server reads, whatever a route says. */
+/** Returns the size of the largest body that the server reads, whatever limit a route has. */
 const mostOfBody = () => Math.floor(config().http.body_memory / SHARE)
 
 /** Returns how many bytes the body of this request may have. */
@@ -97,8 +97,8 @@ export const bodyLimitOf = ({ routeOptions }: FastifyRequest) => Math.min(routeO
 const streaming = new WeakMap<Socket, IncomingMessage>()
 
 /**
- * Answers what Node.js cannot read as a request, and ends late ones: `http.body_timeout` is for the whole body.
- * Node.js checks each request once only, so a streaming one has to be limited by its handler.
+ * Answers bytes that Node.js cannot read as a request, and ends late requests: `http.body_timeout` is for the whole body.
+ * Node.js checks each request only once, so the handler of a streaming request has to limit its time.
  */
 export function endBadConnection(error: NodeJS.ErrnoException, socket: Socket): void {
   const late = error.code === 'ERR_HTTP_REQUEST_TIMEOUT'

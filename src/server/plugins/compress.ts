@@ -1,18 +1,18 @@
-// Compresses large answers for clients that accept it. Streams go out as they are: most of them are packs and archives,
-// which are compressed already.
+// Compresses large answers for clients that accept it. Streams are sent unchanged: most of them are packs and archives,
+// which are already compressed.
 import { promisify } from 'node:util'
 import { constants, gzip, type ZlibOptions } from 'node:zlib'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { onThread } from '../../lib/threads.js'
 
-/** Below this, the time for compressing is worth more than the bytes. A list of 20 projects has 25 KB. */
+/** Below this size, compression costs more time than it saves bytes. A list of 20 projects has 25 KB. */
 const LEAST = 16_384
-/** Level 1 halves the time of level 6, and JSON becomes a tenth as large either way. */
+/** Level 1 takes half the time of level 6, and JSON shrinks to a tenth either way. */
 const OPTIONS = { level: constants.Z_BEST_SPEED }
 
 const compress = promisify<string | Buffer, ZlibOptions, Buffer>(gzip)
 
-/** This is not an async function, because it runs for every request and most answers are small. */
+/** Not an async function, because it runs for every request and most answers are small. */
 export function compressAnswers(app: FastifyInstance): void {
   app.addHook<unknown>('onSend', (request, reply, payload, done) => {
     if (!isLarge(payload) || reply.hasHeader('content-encoding')) return done(null, payload)

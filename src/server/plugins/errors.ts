@@ -13,7 +13,7 @@ interface Answer {
   readonly status: number
   readonly body?: unknown
   readonly retryAfter?: number
-  /** The challenge that RFC 6750 wants beside a wrong token. */
+  /** The challenge that RFC 6750 requires with a wrong token. */
   readonly authenticate?: string
   readonly contentRange?: string
 }
@@ -34,11 +34,11 @@ export function answerErrors(app: FastifyInstance): void {
   })
 }
 
-/** What a browser gets that follows a link to a project or an issue, such as those of mails. */
+/** The page for a browser that follows a link to a project or an issue, such as those in mails. */
 const NO_PAGE = {
   title: 'There is no page here',
   small: true as const,
-  problem: 'Gitstead shows projects, issues and merge requests by its API (/api/docs), by git and by commands.',
+  problem: 'Gitstead shows projects, issues and merge requests through its API (/api/docs), git and commands.',
   back: '/'
 }
 

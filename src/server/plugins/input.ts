@@ -12,16 +12,16 @@ import { drain } from '../discard-body.js'
 import { cutStalledRequest } from '../stalled-clients.js'
 import { bodyLimitOf, tooLarge } from './bounds.js'
 
-/** A form has at most this many fields, and no file. Their bytes count against the limit of the body. */
+/** A form has at most this many fields, and no file. Their bytes count towards the limit of the body. */
 const FIELDS = { fields: 200, files: 0, parts: 200 }
-/** A body has at most this many values in JSON: each takes up to 60 bytes of memory, however short it is written. */
+/** A JSON body has at most this many values: each takes up to 60 bytes of memory, however short it is written. */
 const MOST_VALUES = 100_000
 const BYTE_ORDER_MARK = 0xfeff
-/** The escape of one half of a character beyond the first 65,536. */
+/** The escape of one half of a surrogate pair: of a character beyond the first 65,536. */
 const HALF = /\\u[dD][89a-fA-F]/
 
-/** Credentials that stand among the parameters of a body. */
-export interface BodyCredentials {
+/** Credentials among the parameters of a body. */
+interface BodyCredentials {
   readonly private_token?: unknown
   readonly access_token?: unknown
   readonly bearer_token?: unknown
@@ -31,8 +31,8 @@ export interface BodyCredentials {
 const CREDENTIALS: readonly (keyof BodyCredentials)[] = ['private_token', 'access_token', 'bearer_token', 'sudo']
 
 /** A file in a multipart form. */
-export interface ReceivedFile {
-  /** As the client wrote it: it may contain anything. */
+interface ReceivedFile {
+  /** The name that the client sent: it may contain anything. */
   readonly name: string
   readonly stream: Readable
 }
@@ -44,8 +44,8 @@ declare module 'fastify' {
   }
   interface FastifyRequest {
     /**
-     * Passes the file `file` of the form to `use`, which reads it to its end or throws. Throws BadParameters when there is
-     * none.
+     * Passes the file `file` of the form to `use`, which reads it to its end or throws. Throws BadParameters when the form
+     * has no file.
      */
     receiveFile<T>(use: (file: ReceivedFile) => Promise<T>): Promise<T>
     /** Null when the body has no credentials. */
@@ -71,7 +71,7 @@ export async function readInput(app: FastifyInstance): Promise<void> {
   app.addHook('preValidation', gatherInput)
 }
 
-/** Refuses other encodings than UTF-8, which would be stored with other characters than the client wrote. */
+/** Refuses encodings other than UTF-8, which would be stored as other characters than the client wrote. */
 function textOf(request: FastifyRequest, body: Buffer): string {
   refuseEncoding(request)
   if (!isUtf8(body)) refuseBytes()
@@ -82,19 +82,19 @@ function refuseBytes(): never {
   throw new BadRequest('400 (Bad request) the body is not valid UTF-8')
 }
 
-/** Nothing decompresses a body, so that its size is what its bytes say. */
+/** Refuses compressed bodies: nothing decompresses a body, so its size is always the size that arrives. */
 function refuseEncoding({ headers }: FastifyRequest): void {
   const encoding = headers['content-encoding']
   if (encoding !== undefined && encoding !== '' && encoding !== 'identity') throw UnreadableType.compressed(encoding)
 }
 
-/** Half a character alone cannot be stored. It is replaced at once, so that the answer shows what later ones do. */
+/** Half a surrogate pair cannot be stored. It is replaced at once, so that the answer shows what later answers show. */
 const wholeCharacters = (_: string, value: unknown): unknown =>
   typeof value === 'string' ? Buffer.from(value).toString() : value
 
-/** A list of which the end is missing would be done in part. */
+/** Refuses a form with too many fields: a list without its end would be applied only in part. */
 function parseWholeForm(text: string): Form {
-  if (hasMorePairs(text)) throw new TooLarge('413 Request Entity Too Large - a form has 1000 fields at the most')
+  if (hasMorePairs(text)) throw new TooLarge('413 Request Entity Too Large - a form has at most 1000 fields')
   return parseForm(text, refuseBytes)
 }
 
@@ -102,7 +102,7 @@ function parseJson(text: string): unknown {
   // Some editors and shells write a byte order mark.
   const json = text.charCodeAt(0) === BYTE_ORDER_MARK ? text.slice(1) : text
   if (hasMoreValues(json, MOST_VALUES)) {
-    throw new TooLarge(`413 Request Entity Too Large - a body has ${MOST_VALUES} values at the most`)
+    throw new TooLarge(`413 Request Entity Too Large - a body has at most ${MOST_VALUES} values`)
   }
   try {
     return json === '' ? {} : JSON.parse(json, HALF.test(json) ? wholeCharacters : undefined)
@@ -111,15 +111,15 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** Refuses a body whose parameters would otherwise be lost silently. An empty one has none. */
+/** Refuses a body whose parameters would otherwise be lost silently. An empty body has no parameters. */
 function refuseType({ headers }: FastifyRequest): undefined {
   const length = headers['content-length'] ?? (headers['transfer-encoding'] === undefined ? '0' : 'unknown')
   if (length !== '0') throw UnreadableType.of(headers['content-type'])
 }
 
-/** This is not an async function, because it runs for every request and most requests have nothing to wait for. */
+/** Not an async function, because it runs for every request and most requests have nothing to wait for. */
 function gatherInput(request: FastifyRequest, _reply: FastifyReply, done: (error?: Error) => void): void {
-  // Not specified: whether the fields beside a file may have the credentials. They may not, because they may come after it.
+  // Not specified: credentials in the fields next to a file. They are not accepted there, because they may come after the file.
   if (request.routeOptions.config.takesFile) {
     done()
     return
@@ -138,7 +138,7 @@ function gatherInput(request: FastifyRequest, _reply: FastifyReply, done: (error
   }, done)
 }
 
-/** Reads the fields of a multipart form, in the same form as those of any other form. */
+/** Reads the fields of a multipart form into the same form as those of any other form. */
 async function readFields(request: FastifyRequest): Promise<Form> {
   refuseEncoding(request)
   const form: Form = Object.create(null) as Form
@@ -149,14 +149,14 @@ async function readFields(request: FastifyRequest): Promise<Form> {
       if (part.type !== 'field') continue
       const value = String(part.value)
       size += part.fieldname.length + value.length
-      // The parser collects one field at the most beyond this, because it waits for us at each chunk.
+      // The parser collects at most one field beyond this limit, because it waits for us at each chunk.
       if (part.valueTruncated || size > limit) throw new TooLarge(tooLarge(limit))
       addPair(form, part.fieldname, value)
     }
   } catch (error) {
-    // The parser's errors about wrong bytes have no status code.
+    // The errors of the parser about wrong bytes have no status code.
     if (error instanceof Error && 'code' in error && error.code === 'FST_FILES_LIMIT') {
-      throw new BadRequest('400 (Bad request) the form has a file, but this request takes fields of text only')
+      throw new BadRequest('400 (Bad request) the form has a file, but this request takes only text fields')
     }
     if (error instanceof TooLarge || (error instanceof Error && 'statusCode' in error)) throw error
     throw new BadRequest('400 (Bad request) the body is not valid multipart')
@@ -164,7 +164,7 @@ async function readFields(request: FastifyRequest): Promise<Form> {
   return form
 }
 
-/** What comes beside a file in a form is read for nothing. */
+/** Other parts of a form with a file are read and thrown away. */
 const BESIDE_FILE = { files: 1, fields: 20, parts: 21, fieldSize: 65_536 }
 
 async function receiveFile<T>(request: FastifyRequest, use: (file: ReceivedFile) => Promise<T>): Promise<T> {
@@ -192,12 +192,12 @@ async function receiveFile<T>(request: FastifyRequest, use: (file: ReceivedFile)
   throw BadParameters.missing('file')
 }
 
-/** The body ended in the middle of the file. */
+/** Whether the body ended in the middle of the file. */
 const isCutOff = (error: unknown) =>
   error instanceof Error &&
   ('code' in error ? error.code === 'ERR_STREAM_PREMATURE_CLOSE' : /unexpected end/i.test(error.message))
 
-/** Takes the credentials out of the body, so that no route and no log sees them. */
+/** Removes the credentials from the body, so that no route and no log sees them. */
 function takeCredentials(request: FastifyRequest): void {
   const body = plain(request.body)
   if (!CREDENTIALS.some(name => name in body)) return
@@ -224,7 +224,7 @@ function plain(value: unknown): Record<string, unknown> {
 /** For Fastify: checks the input of a route, and converts it to the types of its schema. */
 export function compileInput({ schema, httpPart, url }: { schema: InputSchema; httpPart?: string; url?: string }) {
   const validate = validator(schema)
-  // What lies below it belongs to git: the requirement has texts for it, and no attributes.
+  // Paths below /repository/ belong to git: the requirement has texts for them, without attributes.
   const writesRecord = httpPart === 'body' && !url?.includes('/repository/')
   return (input: unknown) => {
     const found = validate(input ?? {})
@@ -233,8 +233,8 @@ export function compileInput({ schema, httpPart, url }: { schema: InputSchema; h
 }
 
 /**
- * Builds the requirement's texts ("Error conventions"): all missing attributes together, or otherwise the first other
- * problem. A limit of what a body writes is a rule of the record, and is answered as such.
+ * Builds the texts of the requirement ("Error conventions"): all missing attributes together, or otherwise the first other
+ * problem. A limit on a value in a body is a rule of the record, and gets the answer of such a rule.
  */
 function describe({ missing, name, problem, limit }: Wrong, writesRecord: boolean): BadParameters | Invalid {
   const [first] = missing

@@ -1,11 +1,11 @@
-// Refuses requests that write while maintenance mode is on. It asks before anything else is done for such a request; reads
-// ask nothing.
+// Refuses requests that write while maintenance mode is on. It checks before anything else is done for such a request;
+// reads need no check.
 import type { FastifyInstance } from 'fastify'
 import { refuseDuringMaintenance } from '../../areas/ground/settings/maintenance-mode.js'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The route goes on during maintenance although its method is not one of those that read. */
+    /** The route works during maintenance although its method is not a read. */
     readonly duringMaintenance?: true
   }
 }

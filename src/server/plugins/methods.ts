@@ -1,5 +1,5 @@
-// Distinguishes a path that exists with another method from a path that does not exist. It is used only after no route
-// has matched.
+// Distinguishes a path that exists with another method from a path that does not exist. It runs only after no route has
+// matched.
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 
 interface Path {
@@ -24,7 +24,7 @@ export function rememberPaths(app: FastifyInstance): void {
   })
 }
 
-/** Returns the methods that the path of the request has, sorted. There are none when no route has the path. */
+/** Returns the methods of the path of the request, sorted; an empty list when no route has the path. */
 export function methodsOf(app: FastifyInstance, request: FastifyRequest): string[] {
   // `branches/x/protect` was rewritten: it is the branch `x/protect` for GET, and protects `x` for PUT.
   const asked = [request.url, request.originalUrl].map(url => url.split('?', 1)[0] ?? '')

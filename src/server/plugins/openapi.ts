@@ -1,4 +1,4 @@
-// The OpenAPI document, made from the same schemas that validate and serialise, and its page.
+// The OpenAPI document, made from the schemas that validate and serialise, and its page.
 import swagger from '@fastify/swagger'
 import swaggerUi from '@fastify/swagger-ui'
 import type { FastifyInstance } from 'fastify'
@@ -18,16 +18,16 @@ const POLICY =
   "default-src 'self'; base-uri 'self'; img-src 'self' data:; object-src 'none'; style-src 'self' 'unsafe-inline'; frame-ancestors 'none'"
 const ICON =
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><path d="M2 2v12h12V7H8v3h3v1H5V5h9V2z" fill="#468"/></svg>'
-/** The bar of the page has the name and the logo of its maker, and nothing that this page needs. */
+/** The top bar of the page shows the name and logo of Swagger, and nothing that this page needs. */
 const STYLE = `.swagger-ui .topbar { display: none }
 .broadcast { padding: 0.5rem 1rem; text-align: center; white-space: pre-line; overflow-wrap: anywhere; font-family: sans-serif }
 `
 
-/** Broadcast messages stand behind it. */
+/** Broadcast messages are inserted after this tag. */
 const BODY = '<body>'
 
 export async function documentApi(app: FastifyInstance): Promise<void> {
-  // Made when it is first asked for: a server that nobody asks does not pay for it.
+  // The document is made at the first request: a server that nobody asks for it does not pay for it.
   await app.register(swagger, {
     openapi: {
       openapi: '3.1.0',
@@ -53,14 +53,14 @@ export async function documentApi(app: FastifyInstance): Promise<void> {
       return finishDocument(Object.assign(document, { servers: [{ url: publicUrl() }] })) as never
     }
   })
-  // Everybody may ask for it, and writing it takes 20 ms: it is written once.
+  // Everybody may request it, and writing it takes 20 ms: it is written once.
   let text: string | undefined
   app.get('/api/v3/openapi.json', { config: { public: true }, schema: { hide: true } }, async (_request, reply) => {
     text ??= JSON.stringify(app.swagger())
     return reply.type('application/json; charset=utf-8').send(text)
   })
   await app.register(async docs => {
-    // The page's own routes are static files.
+    // The routes of the page itself are static files.
     docs.addHook('onRoute', route => {
       route.config = { ...route.config, public: true }
     })
@@ -80,7 +80,7 @@ export async function documentApi(app: FastifyInstance): Promise<void> {
         css: [{ filename: 'gitstead.css', content: STYLE }],
         favicon: [{ filename: 'icon.svg', rel: 'icon', type: 'image/svg+xml', sizes: 'any', content: ICON }]
       },
-      // The page asks the host that it came from, whatever the configured URL is.
+      // The page calls the host that it came from, whatever URL is configured.
       transformSpecification: document => ({ ...document, servers: [{ url: '/' }] }),
       transformSpecificationClone: false
     })

@@ -1,5 +1,5 @@
-// Every request has an id: in the header X-Request-Id of its answer, and in all lines that it logs. By `log.requests` it
-// logs a line of its own.
+// Every request has an id: in the header X-Request-Id of its answer, and in all lines that it logs. With `log.requests`,
+// each request also logs a line about itself.
 import { randomBytes } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
@@ -8,7 +8,7 @@ import { requestScope } from '../../lib/request-scope.js'
 import { log } from '../../log.js'
 import { clientOf } from '../client-address.js'
 
-/** The id of a proxy or client is kept, when it cannot be taken for something else in a line. */
+/** The id of a proxy or client is kept when it cannot be mistaken for something else in a log line. */
 const FOREIGN = /^[\w.+/=@:-]{1,64}$/
 
 // Random bytes for each request would take longer than finding its route.
@@ -23,8 +23,8 @@ export function requestId({ headers }: IncomingMessage): string {
 }
 
 /**
- * Adds the id to lines and answers, notes for whom the code runs, and logs requests. Register it first, so that no line is without
- * the id.
+ * Adds the id to log lines and answers, notes for whom the code runs, and logs requests. Register it first, so that every
+ * line has the id.
  */
 export function logRequests(app: FastifyInstance): void {
   const { requests } = config().log
@@ -42,7 +42,7 @@ export function logRequests(app: FastifyInstance): void {
   })
 }
 
-/** The same for a request that reaches no hook, because its URL is wrong. Call it before the answer is sent. */
+/** Does the same for a request that reaches no hook, because its URL is wrong. Call it before the answer is sent. */
 export function logUnroutable(request: FastifyRequest, reply: FastifyReply): void {
   reply.header('x-request-id', request.id)
   if (config().log.requests === 'all') reply.raw.once('close', () => logRequest(request, reply))

@@ -1,5 +1,5 @@
-// Compiles what writes the records of a route when the route first answers. All of them together take half a second of
-// processor time at the start and 20 MB, and most servers are never asked for most of them.
+// Compiles the serializers of a route when the route first answers. All of them together take half a second of processor
+// time at the start and 20 MB, and most servers never use most of them.
 import { createRequire } from 'node:module'
 import type { FastifyServerOptions } from 'fastify'
 
@@ -7,7 +7,7 @@ type Write = (record: unknown) => string
 type Compile = (of: { readonly schema: unknown }) => Write
 type MakeCompiler = (schemas: unknown, options: unknown) => Compile
 
-/** The compiler that Fastify takes by default. It belongs to Fastify, so that Fastify's version of it is the one that is loaded. */
+/** The default compiler of Fastify. It is resolved from Fastify, so that Fastify's version of it is loaded. */
 function fastifysOwn(): MakeCompiler {
   const require = createRequire(createRequire(import.meta.url).resolve('fastify'))
   return (

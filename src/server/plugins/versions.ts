@@ -1,12 +1,12 @@
-// Conditional GET: an answer whose version is known carries it as an ETag, and a client that has this version gets 304
-// without the content. The answer is checked each time it is used, because the right to read it may end.
+// Conditional GET: an answer with a known version has it as its ETag, and a client that has this version gets 304 without
+// the content. The client must check the answer at each use, because the right to read it may end.
 import type { FastifyInstance, FastifyReply } from 'fastify'
 
 declare module 'fastify' {
   interface FastifyReply {
     /**
-     * Tells the client the version of the answer. Returns true when the client has this version already: the answer is then
-     * sent, and the handler returns the reply. The version may contain letters, digits and punctuation except quotes.
+     * Sends the version of the answer to the client. Returns true when the client already has this version: the answer is
+     * then sent, and the handler returns the reply. The version may contain letters, digits and punctuation except quotes.
      */
     isKnown(version: string): boolean
   }

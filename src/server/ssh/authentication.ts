@@ -1,4 +1,4 @@
-// Lets clients in by their key: one statement finds it by its fingerprint, and the client proves that it has the private one.
+// Authenticates clients by their key: one statement finds it by its fingerprint, and the client proves that it has the private key.
 import type { AuthContext, PublicKeyAuthContext } from 'ssh2'
 import ssh2 from 'ssh2'
 import { countWrongToken } from '../../areas/people/credentials/login-throttle.js'
@@ -18,11 +18,11 @@ export interface Authentication {
   readonly cut: (reason: string) => void
 }
 
-/** Returns what decides about each try of one connection. */
+/** Returns the function that decides about each try of one connection. */
 export function authentication({ address, admit, cut }: Authentication): (context: AuthContext) => Promise<void> {
   let wrong = 0
   const refuse = (context: AuthContext) => {
-    // Clients begin with this one, to hear which methods there are.
+    // Clients begin with this method to learn which methods the server offers.
     if (context.method === 'none') return context.reject(['publickey'])
     if (context.method === 'publickey') {
       sshCounts.wrongKeys++
@@ -41,14 +41,14 @@ export function authentication({ address, admit, cut }: Authentication): (contex
       }
       context.accept()
     } catch (error) {
-      // Too many wrong keys of this address, or no database.
+      // This address tried too many wrong keys, or the database is unavailable.
       if (!(error instanceof Failure)) log().error({ error }, 'a login over SSH failed')
       cut(error instanceof Failure ? error.message : 'the server cannot check keys now')
     }
   }
 }
 
-/** The fingerprint of the key that the client offers or proves to have; null for one that opens nothing. */
+/** The fingerprint of the key that the client offers or proves to have; null for an unknown or unproven key. */
 async function fingerprintOfRight({ key, signature, blob, hashAlgo }: PublicKeyAuthContext): Promise<string | null> {
   const fingerprint = fingerprintOf(key.data)
   const login = await findLogin(fingerprint)
@@ -56,7 +56,7 @@ async function fingerprintOfRight({ key, signature, blob, hashAlgo }: PublicKeyA
   const stored = ssh2.utils.parseKey(login.publicKey)
   if (stored instanceof Error || !stored.getPublicSSH().equals(key.data)) return null
   if (!signature) return fingerprint
-  // Signatures with SHA-1 have no name of their own, and can be forged.
+  // Signatures with SHA-1 come without the name of an algorithm, and can be forged.
   if (stored.type === 'ssh-rsa' && hashAlgo !== 'sha256' && hashAlgo !== 'sha512') return null
   return blob && stored.verify(blob, signature, hashAlgo) === true ? fingerprint : null
 }

@@ -1,4 +1,4 @@
-// Reads what an SSH client asks to run. Nothing of it ever reaches a shell or a program: the path only finds a project.
+// Reads the command of an SSH client. No part of it ever reaches a shell or a program: the path only finds a project.
 import { BadRequest } from '../../errors.js'
 
 export interface GitCommand {
@@ -7,13 +7,13 @@ export interface GitCommand {
   readonly path: string
 }
 
-/** Bytes of a command. The longest path of a project has 511 characters. */
+/** The most bytes of a command. The longest path of a project has 511 characters. */
 const LONGEST = 4096
 /** Clients quote the path as for a shell. No path of a project has characters that need it. */
 const COMMAND =
   /^git[ -](upload-pack|receive-pack|upload-archive) +(?:'([^'\\]*)'|"([^"\\$`]*)"|([^\s'"\\$`;&|<>()-][^\s'"\\$`;&|<>()]*))$/
 
-/** Throws BadRequest with words for the user. */
+/** Reads the command. Throws BadRequest with a message for the user. */
 export function readCommand(text: string): GitCommand {
   const found = text.length <= LONGEST ? COMMAND.exec(text.trim()) : null
   if (!found) throw new BadRequest('this server runs only git-upload-pack and git-receive-pack, each with one path')

@@ -10,11 +10,11 @@ import { runCommand } from './session.js'
 
 /** Commands that one connection runs at once; OpenSSH has the same limit. */
 const MOST_SESSIONS = 10
-/** The least size of packets that a client may ask for: smaller ones would make a clone mostly packets. */
+/** The smallest packet size that a client may request: smaller ones would make a clone mostly packet headers. */
 const LEAST_PACKET = 1024
-/** Bytes that wait for a client before the server sends it more. */
+/** Bytes that wait for a client before the server stops sending it more. */
 const MOST_WAITING = 256 * 1024
-/** Bytes of answers to a client that asks and never listens, after which it is cut off. */
+/** Bytes of answers to a client that sends requests and never reads, after which it is cut off. */
 const MOST_UNREAD = 16 * 1024 * 1024
 /** Milliseconds that a client has to read why it is cut off. */
 const LAST_WORDS = 1000
@@ -34,7 +34,7 @@ interface Client {
   readonly loggedIn: () => void
 }
 
-/** Serves a connection whose client has said that it speaks SSH. */
+/** Serves a connection whose client has shown that it speaks SSH. */
 export function serveConnection({ client, socket, address, loggedIn }: Client): Connected {
   let fingerprint: string | undefined
   let username = ''
@@ -43,7 +43,7 @@ export function serveConnection({ client, socket, address, loggedIn }: Client): 
   let idle: NodeJS.Timeout | undefined
   const { idle_timeout: patience } = config().ssh
 
-  // A client that neither reads nor hangs up would stay otherwise.
+  // Otherwise a client that neither reads nor hangs up would stay.
   const end = () => {
     client.end()
     setTimeout(() => socket.destroy(), LAST_WORDS).unref()
@@ -78,7 +78,7 @@ export function serveConnection({ client, socket, address, loggedIn }: Client): 
   client.on('session', (accept, reject) => {
     if (closing || sessions >= MOST_SESSIONS || fingerprint === undefined) return void reject()
     const session = accept()
-    if (packetSizeOf(session) < LEAST_PACKET) return cut('it asks for packets of no size')
+    if (packetSizeOf(session) < LEAST_PACKET) return cut('it requests packets that are too small')
     sessions++
     rest()
     const key = fingerprint
@@ -95,9 +95,9 @@ export function serveConnection({ client, socket, address, loggedIn }: Client): 
       }
     })
   })
-  // Wrong packets end the connection; there is nobody to tell.
+  // Wrong packets end the connection; there is nobody to notify.
   client.on('error', error => {
-    log().debug({ error, address }, 'an SSH client sends what cannot be understood')
+    log().debug({ error, address }, 'an SSH client sent invalid data')
     end()
   })
   client.on('close', () => clearTimeout(idle))
@@ -113,7 +113,7 @@ export function serveConnection({ client, socket, address, loggedIn }: Client): 
   }
 }
 
-/** The library asks for no least size, and would write packets without content for ever. */
+/** The library enforces no minimum, and would write packets without content forever. */
 function packetSizeOf(session: Session): number {
   const { _chanInfo: channel } = session as unknown as { _chanInfo?: { outgoing?: { packetSize?: number } } }
   return channel?.outgoing?.packetSize ?? 0
@@ -125,7 +125,7 @@ interface SessionWork {
   readonly ended: () => void
 }
 
-/** Waits for the one command of a session. Everything else that a client may ask of a session is refused by the library. */
+/** Waits for the one command of a session. The library refuses everything else that a client may request of a session. */
 function takeCommand(session: Session, { socket, run, ended }: SessionWork): void {
   let protocol: string | undefined
   let begun = false
@@ -153,7 +153,7 @@ function takeCommand(session: Session, { socket, run, ended }: SessionWork): voi
   }
   session.on('exec', (accept, reject, { command }) => begin(accept, reject, command))
   session.on('shell', (accept, reject) => begin(accept, reject, ''))
-  // A session that is closed before its command.
+  // The session was closed before its command.
   session.on('close', () => {
     if (!begun) end()
   })
@@ -181,7 +181,7 @@ async function serveChannel(
   channel.end()
 }
 
-/** The end of the connection is no end of the input: half a push must not look like a whole one. */
+/** The end of the connection is not the end of the input: half a push must not look like a whole one. */
 async function* inputOf(channel: ServerChannel, signal: AbortSignal): AsyncGenerator<Buffer> {
   const left = new Promise<never>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
   left.catch(() => {})

@@ -1,15 +1,15 @@
-// What a command needs of its client: bytes in, bytes out, lines for the user. A client that stalls is cut off.
+// What a command needs from its client: input, output, lines for the user. A stalled client is cut off.
 import { config } from '../../config.js'
 import { LEAST_SENT, watch } from '../stalled-clients.js'
 
 /** One command's connection to its client. */
 export interface Exchange {
   readonly input: AsyncIterable<Buffer>
-  /** Resolves when the client may be sent more. Rejects when the client has left. */
+  /** Resolves when the client can take more. Rejects when the client has left. */
   readonly write: (chunk: Buffer) => Promise<void>
   /** Shows a line to the user. */
   readonly say: (line: string) => void
-  /** What the client wants of git's protocol, such as `version=2`. */
+  /** The git protocol that the client requests, such as `version=2`. */
   readonly protocol: string | undefined
   readonly address: string
   /** Aborts when the client leaves. */
@@ -19,8 +19,8 @@ export interface Exchange {
 }
 
 /**
- * Returns the same exchange, which cuts a client off that does not go on within `git.stall` while the server waits for it,
- * and the function that ends the watch.
+ * Returns the same exchange, which cuts off a client that does not continue within `git.stall` while the server waits for
+ * it, and the function that ends the watch.
  */
 export function watched(exchange: Exchange): { exchange: Exchange; end: () => void } {
   let bytes = 0
@@ -46,11 +46,11 @@ export function watched(exchange: Exchange): { exchange: Exchange; end: () => vo
     bytes: () => bytes,
     waits: () => waiting > 0,
     least: LEAST_SENT,
-    cut: () => exchange.cut(`the client did not go on for ${config().git.stall} s (git.stall)`)
+    cut: () => exchange.cut(`the client did not continue for ${config().git.stall} s (git.stall)`)
   })
   const write = async (chunk: Buffer) => {
     await wait(exchange.write(chunk))
-    // In the older versions of the protocol git says a few bytes now and then while it works, and waits for the client.
+    // In the older versions of the protocol, git sends a few bytes now and then while it works, and waits for the client.
     bytes += Math.max(chunk.length, LEAST_SENT)
   }
   return { exchange: { ...exchange, input: input(), write }, end }

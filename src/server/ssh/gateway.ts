@@ -1,5 +1,5 @@
-// The door for an OpenSSH server of this machine: `gitstead ssh authorized-keys` and `gitstead ssh serve` ask here, by a
-// socket in the private folder of the home, so that their clients share all limits with the others.
+// The entry for an OpenSSH server on this machine: `gitstead ssh authorized-keys` and `gitstead ssh serve` connect here,
+// through a socket in the private folder of the home, so that their clients share all limits with the others.
 import { createServer, type Server, type Socket } from 'node:net'
 import { findLogin } from '../../areas/projects/ssh/logins.js'
 import { socketPath } from '../../home.js'
@@ -9,13 +9,13 @@ import { listenUnix } from '../../lib/listen-unix.js'
 import { log } from '../../log.js'
 import { runCommand } from './session.js'
 
-/** Commands of OpenSSH at once. */
+/** Commands of OpenSSH that may run at once. */
 const MOST = 500
-/** Bytes of the first line. */
+/** The most bytes of the first line. */
 const LONGEST_LINE = 16 * 1024
-/** Milliseconds for it. */
+/** Milliseconds that the first line may take. */
 const PATIENCE = 10_000
-/** Bytes of one frame. Answers come in pieces of 256 KiB at most. */
+/** The most bytes of one frame. Answers come in pieces of at most 256 KiB. */
 const PIECE = 256 * 1024
 
 interface Asked {

@@ -1,13 +1,13 @@
-// The keys by which SSH clients know this server again. The first start makes them.
+// The host keys, by which SSH clients recognize this server. The first start makes them.
 import { createHash, generateKeyPairSync } from 'node:crypto'
 import { linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { Misconfigured } from '../../errors.js'
 import { hostKeyPaths } from '../../home.js'
 
-/** Returns the private keys, the preferred one first, and makes those that do not exist. Throws Misconfigured. */
+/** Returns the private keys, the preferred one first, and makes missing ones. Throws Misconfigured. */
 export function ensureHostKeys(): string[] {
   const [ed25519 = '', ecdsa = ''] = hostKeyPaths()
-  // Old clients (JSch 0.1, Apache MINA SSHD without a library for EdDSA) know only the second one.
+  // Old clients (JSch 0.1, Apache MINA SSHD without a library for EdDSA) support only the second one.
   return [ensureHostKey(ed25519, opensshKey), ensureHostKey(ecdsa, ecdsaKey)]
 }
 

@@ -1,4 +1,4 @@
-// Runs one command of an SSH client: the same road as git over HTTP, with the same slots and limits.
+// Runs one command of an SSH client with the same code as git over HTTP, and with the same slots and limits.
 import { randomBytes } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { authorizeGit } from '../../access/authorize.js'
@@ -25,7 +25,7 @@ import { type GitCommand, readCommand } from './command.js'
 import { sshCounts } from './counts.js'
 import { type Exchange, watched } from './exchange.js'
 
-/** What git gives when it fails. */
+/** The exit code of git when it fails. */
 const FAILED = 128
 const MISSING = 'the project does not exist, or you may not see it'
 
@@ -38,8 +38,8 @@ interface Asked {
 }
 
 /**
- * Runs the command of a client whose key has this fingerprint; an empty one greets. Returns the exit code. Looks the key up
- * again: a connection may stay open for long, and a key that is removed or whose user is blocked opens nothing from then on.
+ * Runs the command of a client whose key has this fingerprint; an empty command gets a greeting. Returns the exit code.
+ * Looks the key up again: a connection may stay open for long, and a key is refused once it is removed or its user is blocked.
  */
 export async function runCommand(fingerprint: string, text: string, exchange: Exchange): Promise<number> {
   const request = `ssh-${prefix}-${(++last).toString(36)}`
@@ -63,7 +63,7 @@ export async function runCommand(fingerprint: string, text: string, exchange: Ex
 
 async function run(asked: Asked, fingerprint: string, text: string, exchange: Exchange): Promise<number> {
   const login = await findLogin(fingerprint)
-  if (!login) throw new Unauthorized('this key opens nothing any more: it was removed, or its user is blocked')
+  if (!login) throw new Unauthorized('this key no longer works: it was removed, or its user is blocked')
   asked.login = login
   noteUseOfLogin(login)
   if (text === '') {
@@ -85,10 +85,10 @@ async function run(asked: Asked, fingerprint: string, text: string, exchange: Ex
   return 0
 }
 
-/** Commands that run, by client. */
+/** The number of running commands of each client. */
 const running = new Map<string, number>()
 
-/** Counts a command of a client: each may hold 2 MiB that the client sends unasked. Returns what ends the count. */
+/** Counts a command of a client: each may hold 2 MiB of input that the client sends early. Returns the function that ends the count. */
 function enter(client: string): () => void {
   const { commands_per_client: most } = config().ssh
   const own = running.get(client) ?? 0
@@ -109,7 +109,7 @@ interface Found {
 /** Throws NotFound, Forbidden, Unavailable. */
 async function open({ actor }: Login, { service, path }: GitCommand): Promise<Found> {
   await refuseSwitchedOff()
-  // A number would name a project too, but no address of one has that form.
+  // A number would identify a project too, but no git address has that form.
   const project = path.includes('/') ? await findProject(path, actor) : undefined
   authorizeGit(actor, service === 'git-receive-pack' ? 'repository.write' : 'repository.read', project)
   if (!project) throw new NotFound('Project')

@@ -14,12 +14,12 @@ import { ensureHostKeys } from './host-key.js'
 const LAST_MS = 10_000
 
 /**
- * What is offered to clients. Nothing with SHA-1, no compression, which makes much of little, and no key exchange that keeps
- * the server busy for long on behalf of somebody unknown.
+ * The algorithms that the server offers. It offers nothing with SHA-1, no compression, because a small packet can expand to
+ * a huge one, and no key exchange that keeps the server busy for long for an unknown client.
  */
 const ALGORITHMS = {
-  // The client's order decides. The first one here is a curve that clients never put first: dropbear sends the first message
-  // of its first method at once, and ssh2 1.17 always drops that message. So dropbear must know that its guess is wrong.
+  // The order of the client decides. The first one here is a curve that clients never put first: dropbear sends the first
+  // message of its first method at once, and ssh2 1.17 always drops that message. So dropbear must see that its guess is wrong.
   kex: [
     'ecdh-sha2-nistp521',
     'curve25519-sha256',
@@ -64,11 +64,11 @@ export async function startSsh(): Promise<SshServer | null> {
 }
 
 async function listen(doors: Doors, host: string, wanted: number | null): Promise<number> {
-  // A server that starts again after a crash keeps its address.
+  // A server that starts again after a crash keeps its port.
   const known = wanted || notedSshPort(config().home)
   const first = known ?? wanted ?? USUAL_SSH_PORT
   const listenOnce = () => doors.listen(host, first)
-  // Nobody has asked for the usual port, so nobody waits for it.
+  // Nobody has configured the usual port, so nobody relies on it.
   let error = await (known === undefined ? listenOnce() : patiently(listenOnce))
   if (error?.code === 'EADDRINUSE' && !wanted) {
     log().warn({ host, port: first }, 'the usual port of git over SSH is in use, so another one is taken: set ssh.port')
@@ -116,7 +116,7 @@ class Doors {
     const problem = this.#problem(network)
     if (problem !== undefined) {
       sshCounts.refused++
-      // Clients show lines before the name of the protocol when they are asked to say more.
+      // Clients show lines before the name of the protocol only in verbose mode.
       socket.end(`gitstead: ${problem}\r\n`)
       setTimeout(() => socket.destroy(), 1000).unref()
       return
@@ -167,7 +167,7 @@ class Doors {
     this.#open.set(socket, serveConnection({ client, socket, address, loggedIn }))
   }
 
-  /** Lets commands that run come to their end, up to a limit. */
+  /** Waits until running commands end, up to a limit. */
   async stop(): Promise<void> {
     this.#stopping = true
     const closed = new Promise<void>(resolve => this.#server.close(() => resolve()))

@@ -1,14 +1,14 @@
-// Watches how much memory an appliance takes: the private and shared memory of all its processes, without files that are
-// mapped into memory, because the system takes those back when it needs the room. Pages that several processes share count
-// once: a child that was forked and has not yet begun its program shows all of its parent's memory as its own.
+// Watches how much memory an appliance uses: the private and shared memory of all its processes, without files that are mapped
+// into memory, because the system reclaims those when it needs the space. Pages that several processes share count once: a
+// forked child that has not yet started its program shows all of its parent's memory as its own.
 import { readdirSync, readFileSync } from 'node:fs'
 
 const SAMPLE_MS = 20
-/** MiB above the limit at which the greediest process is killed, so that a failing attack does not take the machine along. */
+/** MiB above the limit at which the largest process is killed, so that a failing attack does not bring the machine down. */
 const CEILING = 1024
 
 export interface Watch {
-  /** Ends the watch; gives the highest sum above that of its beginning, in MiB. */
+  /** Ends the watch; returns the highest sum above the sum at the beginning, in MiB. */
   stop(): number
 }
 
@@ -35,12 +35,12 @@ export function watchMemory(pid: number, limit: number): Watch {
 
 const sumOf = (found: Map<number, number>) => [...found.values()].reduce((sum, size) => sum + size, 0)
 
-/** The same sum, with shared pages counted once. It takes the system far longer, so it is only asked where it matters. */
+/** The same sum, with shared pages counted once. It takes the system far longer, so it is only computed where it matters. */
 function sharedOnce(found: Map<number, number>): number {
   let sum = 0
   for (const [pid, most] of found) {
     const rollup = read(`/proc/${pid}/smaps_rollup`)
-    // It is empty for a process that has ended, or that belongs to somebody else.
+    // The text is empty for a process that has ended, or that belongs to another user.
     sum += rollup === '' ? most : (fieldOf(rollup, 'Pss_Anon') + fieldOf(rollup, 'Pss_Shmem')) / 1024
   }
   return sum
@@ -55,7 +55,7 @@ function killGreediest(found: Map<number, number>): void {
   }
 }
 
-/** The memory of every process below `root`, and of itself, in MiB by process. */
+/** The memory of `root` and every process below it, in MiB by process. */
 function memoryBelow(root: number): Map<number, number> {
   const parents = new Map<number, number>()
   const sizes = new Map<number, number>()

@@ -1,5 +1,5 @@
-// How much slower this machine is now than the quiet one for which the attacks have their limits in seconds: another machine may be
-// slower, and other work may run beside. Limits of memory and statuses hold anywhere.
+// Measures how much slower this machine is now than the quiet machine for which the attacks have their time limits: it may be a
+// slower machine, or other work may be running. Limits of memory and statuses apply anywhere.
 import { setTimeout as sleep } from 'node:timers/promises'
 
 /** Milliseconds that the calculation takes on the quiet machine. */
@@ -8,7 +8,7 @@ const STEPS = 20_000_000
 const TIMES = 9
 const REST_MS = 20
 
-/** Returns how many times longer a calculation takes now, at least 1: the median of some with rests between them. */
+/** Returns how many times longer a calculation takes now, at least 1: the median of several, with rests between them. */
 export async function slowness(): Promise<number> {
   const times: number[] = []
   for (let time = 0; time < TIMES; time++) {

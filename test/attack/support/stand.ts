@@ -1,11 +1,11 @@
-// Starts the appliance that is attacked.
+// Starts the appliance for the attacks.
 import { mkdirSync, mkdtempSync } from 'node:fs'
 import { join } from 'node:path'
 import { freePort, makeUser, startAppliance } from '../../scenarios/appliance.js'
 import { askApi, remoteUrl } from '../../scenarios/client.js'
 import type { Ground } from './attack.js'
 
-/** What one build may use, in MiB and seconds. The defaults would take a machine of a test run too far. */
+/** The limits of one build, in MiB and seconds. The defaults would need too much of a test machine. */
 export const BUILD_LIMITS = { memory: 256, disk: 256, seconds: 15 }
 
 const environment = {

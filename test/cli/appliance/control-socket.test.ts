@@ -1,4 +1,4 @@
-// Tests `gitstead stop`, `restart` and `logs` on a real appliance, and the files of its log.
+// Tests `gitstead stop`, `restart` and `logs` with a real appliance, and its log files.
 import { spawn } from 'node:child_process'
 import {
   appendFileSync,
@@ -21,7 +21,7 @@ import { cliProcess } from '../../helpers/cli.js'
 import { until } from '../../helpers/until.js'
 import { processesOf, program, startAppliance } from '../../scenarios/appliance.js'
 
-/** A home with a short path, as sockets need one. */
+/** Returns a home with a short path, which sockets need. */
 function newHome(t: Test): string {
   const folder = mkdtempSync(join(tmpdir(), 'gitstead-orders-'))
   const home = join(folder, 'home')
@@ -32,7 +32,7 @@ function newHome(t: Test): string {
   return home
 }
 
-t.test('an appliance takes orders and keeps its log', async t => {
+t.test('an appliance obeys orders and keeps its log', async t => {
   const home = newHome(t)
   const appliance = await startAppliance({ home, port: 0, environment: { GITSTEAD_LOG_LEVEL: '' } })
   const before = appliance.processes()
@@ -43,7 +43,7 @@ t.test('an appliance takes orders and keeps its log', async t => {
 
   const who = ['--username', 'ada', '--email', 'ada@example.org', '--name', 'Ada', '--password-stdin']
   const made = await cliProcess(['users', 'create', '--home', home, ...who], { input: 'a long password\n' })
-  t.match(made.stdout, `sign in at ${appliance.url}/users/sign_in\n`, 'commands know where it is served')
+  t.match(made.stdout, `sign in at ${appliance.url}/users/sign_in\n`, 'commands know the URL of the server')
 
   for (const words of [
     ['users', 'show', 'ada'],
@@ -55,7 +55,7 @@ t.test('an appliance takes orders and keeps its log', async t => {
 
   const token = /^private token: (\S+)$/m.exec(made.stdout)?.[1] ?? ''
   const user = await (await fetch(`${appliance.url}/api/v3/user`, { headers: { 'PRIVATE-TOKEN': token } })).json()
-  t.match(user, { web_url: `${appliance.url}/ada` }, 'URLs have the port that it took')
+  t.match(user, { web_url: `${appliance.url}/ada` }, 'URLs have the actual port')
   const document = await (await fetch(`${appliance.url}/api/v3/openapi.json`)).json()
   t.match(document, { servers: [{ url: appliance.url }] })
 
@@ -64,24 +64,24 @@ t.test('an appliance takes orders and keeps its log', async t => {
   let followed = ''
   follower.stdout.on('data', text => (followed += String(text)))
 
-  // It has read the configuration before that becomes wrong.
+  // The appliance has already read the configuration before it becomes invalid.
   await until('the log is followed', () => /server ready/.test(followed))
 
   writeFileSync(join(home, 'config.yaml'), 'prot: 8080\n')
   const refused = await cliProcess(['restart', '--home', home])
   t.not(refused.code, 0)
-  t.match(refused.stderr, /prot/, 'a wrong configuration is refused')
-  t.same(appliance.processes(), before, 'and changes nothing')
+  t.match(refused.stderr, /prot/, 'an invalid configuration is refused')
+  t.same(appliance.processes(), before, 'the refused restart changes nothing')
 
   writeFileSync(join(home, 'config.yaml'), 'log:\n  level: debug\n')
   t.same((await cliProcess(['restart', '--home', home, '--json'])).json(), { restarted: true })
   const after = appliance.processes()
-  t.equal(after.database, before.database, 'the database goes on')
+  t.equal(after.database, before.database, 'the database keeps running')
   t.not(after.server, before.server)
   t.not(after.worker, before.worker)
   t.equal((await fetch(`${appliance.url}/-/health`)).status, 200, 'the server answers at the same port')
   await until('the restart is in the log that is followed', () =>
-    /the worker start anew[\s\S]*server ready/.test(followed)
+    /restarting the server and the worker[\s\S]*server ready/.test(followed)
   )
   t.ok(
     followed
@@ -95,20 +95,20 @@ t.test('an appliance takes orders and keeps its log', async t => {
   t.match(shown.stdout, /^\S+Z info {2}server server ready host=127\.0\.0\.1 port=\d+$/m)
   t.match(shown.stdout, /^\S+Z debug server application built/m, 'the new configuration is used')
   t.equal((await cliProcess(['logs', '--home', home, '--level', 'fatal'])).stdout, '')
-  t.match(appliance.log(), /server ready/, 'stderr has it too')
+  t.match(appliance.log(), /server ready/, 'stderr also has the log')
 
   follower.kill()
   t.same((await cliProcess(['stop', '--home', home, '--json'])).json(), { stopped: true })
-  t.same(processesOf(home), [], 'nothing is left when the command ends')
+  t.same(processesOf(home), [], 'no process is left when the command ends')
   t.same((await cliProcess(['stop', '--home', home, '--json'])).json(), { stopped: false })
   t.equal((await cliProcess(['restart', '--home', home])).code, 5)
 })
 
-t.test('the files of the log', async t => {
+t.test('log files', async t => {
   const home = t.testdir({ run: {} })
   loadConfig({ home })
 
-  t.test('begin anew after 16 MB, and few are kept', async t => {
+  t.test('are rotated after 16 MB, and only a few are kept', async t => {
     const log = new LogFile()
     const megabyte = `${JSON.stringify({ level: 'info', msg: 'x'.repeat(1_048_500) })}\n`
     const write = process.stderr.write
@@ -140,7 +140,7 @@ t.test('the files of the log', async t => {
     )
   })
 
-  t.test('are read from the newest on', async t => {
+  t.test('are read starting with the newest', async t => {
     rmSync(join(home, 'run'), { recursive: true })
     mkdirSync(join(home, 'run'))
     writeFileSync(logPath(1), '{"level":"info","msg":"1"}\n{"level":"warn","msg":"2"}\n')

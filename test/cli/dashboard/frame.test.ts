@@ -1,13 +1,13 @@
-// Tests that frames fit all sizes of terminals, whatever texts of users they show.
+// Tests that frames fit all terminal sizes, with any text from users.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import stringWidth from 'string-width'
 import { type FrameProps, frameLines } from '../../../src/cli/dashboard/drawing/frame.js'
 import { styled } from '../../../src/cli/dashboard/drawing/style.js'
 import { keymap, PANES, type Pane } from '../../../src/cli/dashboard/keymap.js'
 import { plainFrame } from '../../../src/cli/dashboard/once.js'
 import { detailLines } from '../../../src/cli/dashboard/panes/detail.js'
 import { root } from '../../../src/config.js'
-import { displayWidth } from '../../../src/lib/display-width.js'
 import t, { type Test } from '../../helpers/tap.js'
 import {
   build,
@@ -36,7 +36,7 @@ const linesOf = (values: Partial<FrameProps> = {}) => frameLines(frameProps(valu
 function fits(t: Test, lines: readonly string[], { columns, rows }: { columns: number; rows: number }): void {
   t.equal(lines.length, rows)
   t.same(
-    lines.filter(line => displayWidth(line) > columns),
+    lines.filter(line => stringWidth(line) > columns),
     [],
     'no line is too wide'
   )
@@ -50,7 +50,7 @@ const contents = [
   { overview: nasty(), jobs: shownJobs(many), builds: [] }
 ]
 
-t.test('every pane fits every size, also with nasty texts', async t => {
+t.test('every pane fits every size, even with hostile texts', async t => {
   for (const size of SIZES) {
     for (const pane of PANES) {
       for (const shown of contents) fits(t, linesOf({ size, state: on(pane), shown, name: NASTY }), size)
@@ -86,7 +86,7 @@ t.test('a small frame shows everything important', async t => {
   t.match(text, /^ {2}hooks .* ▇?[▁▂▃▄▅▆▇█]+$/m)
 })
 
-t.test('mails that did not go have a pane, newest first', async t => {
+t.test('mails that were not sent have a pane, newest first', async t => {
   const troubled = [troubledMail(7), troubledMail(9, { state: 'failed', address: 'bob@example.org', tried_at: null })]
   const shown = {
     overview: overview({ mail: { waiting: 5, held: 1, failed: 1, bounced: 0, troubled } }),
@@ -100,7 +100,7 @@ t.test('mails that did not go have a pane, newest first', async t => {
   t.match(text, /9 +failed +merge-request +bob@example.org +2 +.*refused the connection/)
   t.match(text, /7 +waiting +merge-request +ada@example.org +2 +1m00 +the server refused the connection/)
   t.ok(text.indexOf('bob@') < text.indexOf('ada@'))
-  t.match(linesOf({ state: state({ pane: 'mail' }) }).join('\n'), 'all mails go')
+  t.match(linesOf({ state: state({ pane: 'mail' }) }).join('\n'), 'no mail waits or has failed')
 })
 
 t.test('a tall frame shows the panes below each other', async t => {
@@ -122,13 +122,13 @@ t.test('at 200x60 the whole screen is used', async t => {
       58,
       `${pane}: the last line is used`
     )
-    t.ok(Math.max(...lines.slice(3, -1).map(displayWidth)) > 190, `${pane}: the width is used`)
+    t.ok(Math.max(...lines.slice(3, -1).map(line => stringWidth(line))) > 190, `${pane}: the width is used`)
   }
   const [one = ''] = linesOf({ size }).filter(line => line.includes('FAILED IN THE LAST HOUR'))
   t.match(one, 'LAST HOUR')
 })
 
-/** The words of a frame. */
+/** Returns the words of a frame. */
 const wordsOf = (lines: readonly string[]) => new Set(lines.join('\n').match(/[A-Za-z0-9]+/g))
 
 t.test('at 80 columns no word is cut, and columns that do not fit are named', async t => {
@@ -162,7 +162,7 @@ t.test('at 80 columns no word is cut, and columns that do not fit are named', as
     for (const pane of PANES) {
       const values = { state: state({ pane, message, queue: pane === 'jobs' ? 'maintenance' : null }), shown: long }
       const wide = wordsOf(linesOf({ ...values, size: { columns: 2000, rows: 24 } }))
-      // The list of what was left out is there only in a narrow frame.
+      // Only a narrow frame has the list of omitted columns.
       const narrow = linesOf({ ...values, size: { columns, rows: 24 } })
       const named = wordsOf(narrow.flatMap(line => /without (.*)/.exec(line)?.[1] ?? ''))
       t.same(
@@ -175,13 +175,13 @@ t.test('at 80 columns no word is cut, and columns that do not fit are named', as
   t.match(linesOf({ shown: long, state: on('builds') }).join('\n'), /Builds 1 .*without .*STAGE/)
 })
 
-t.test('a build shows the worker or the outside runner that has it, and that its worker is gone', async t => {
+t.test('a build shows its worker or external runner, or that its worker is gone', async t => {
   const builds = [build(1, { hostname: 'vm', pid: 7 }), build(2, { runner: 'build host 1' }), build(3)]
   const lines = linesOf({ shown: { overview: overview(), jobs: null, builds }, state: on('builds') }).join('\n')
   t.match(lines, / 3 running .* gone *\n.* 2 running .* build host 1 *\n.* 1 running .* vm:7 *\n/)
 })
 
-t.test('a hook that fails tells what fails, since when, and when it is tried next', async t => {
+t.test('a failing hook shows its failures, since when, and the time of the next attempt', async t => {
   const hooks = [hook(3, { failures: 12, since: new Date(NOW - 3_700_000), next_try_at: new Date(NOW + 45_000) })]
   const text = linesOf({ state: on('hooks'), shown: { overview: overview({ hooks }), jobs: null, builds: null } }).join(
     '\n'
@@ -190,7 +190,7 @@ t.test('a hook that fails tells what fails, since when, and when it is tried nex
   t.match(text, /> +3 receiver\.example\.org\/in .* 12 +1h01 +in 45s/)
 })
 
-t.test('marked lines have a star, and the title counts them', async t => {
+t.test('marked lines have an asterisk, and the title counts them', async t => {
   const marked = state({ pane: 'failures' })
   const text = linesOf({ state: { ...marked, marks: { ...marked.marks, failures: ['1', '2'] } } }).join('\n')
   t.match(text, /Failures 2 .*2 marked/)
@@ -198,7 +198,7 @@ t.test('marked lines have a star, and the title counts them', async t => {
   t.match(text, /^ \* +2 delayed/m)
 })
 
-t.test('an open build shows the end of its trace, without the escapes of programs', async t => {
+t.test('an open build shows the end of its trace, without escape sequences', async t => {
   const tail = 'old\n\u001b[32mgreen\u001b[0m\n10%\r50%\r100%\r\nlast line\n'
   const details = { ...build(7, { status: 'failed' }), failure_reason: 'script_failure', exit_code: 2 }
   const found = { kind: 'build', build: { ...details, trace: { size: 99_999, tail } } } as const
@@ -210,7 +210,7 @@ t.test('an open build shows the end of its trace, without the escapes of program
   t.match(shown.at(-2), 'last line')
 })
 
-t.test('an empty pane says that it is empty', async t => {
+t.test('an empty pane shows a message', async t => {
   const empty = overview({ failures: [], builds: [], processes: [] })
   const said = (pane: Pane) =>
     linesOf({ state: on(pane), shown: { overview: empty, jobs: shownJobs([]), builds: null } }).join('\n')
@@ -225,7 +225,7 @@ t.test('a terminal that is too small gets a message', async t => {
   t.same(linesOf({ size: { columns: 30, rows: 5 } }), ['the terminal is too small'])
 })
 
-t.test('the chosen line is always on the screen', async t => {
+t.test('the selected line is always visible', async t => {
   const failures = Array.from({ length: 50 }, (_, at) => failure(at))
   const chosen = state({ pane: 'failures' })
   const selections = { ...chosen.selections, failures: { id: '49', at: 49 } }
@@ -244,13 +244,13 @@ t.test('an open job shows its whole error and payload', async t => {
   t.match(text, /payload:\n +\{\n +"deep": \{\n +"er": 1/)
 })
 
-t.test('a state is a word, and its look only adds to it', async t => {
+t.test('a state is always a word, in addition to its style', async t => {
   t.equal(styled('dead', 'bad', 'plain'), 'dead')
   t.equal(styled('dead', 'bad', 'mono'), '\u001B[1mdead\u001B[22m', 'NO_COLOR')
   t.equal(styled('dead', 'bad', 'color'), '\u001B[31mdead\u001B[39m')
 })
 
-t.test('while the source is away the status line says so, until it answers', async t => {
+t.test('while the source does not answer, the status line says so', async t => {
   const message = { text: 'not done: the database is not available', at: NOW, away: true }
   const last = (away: string | null) => linesOf({ away, state: state({ message }) }).at(-1)
   t.match(last('the database is not available'), /^no answer: the database is not available/)
@@ -261,7 +261,7 @@ t.test('a plain frame has every pane, no escapes, and no spaces at the ends of l
   for (const width of [80, 200]) {
     const text = plainFrame('vm', nasty(), width)
     t.notMatch(text, /\u001b| $/m)
-    t.ok(text.split('\n').every(line => displayWidth(line) <= width))
+    t.ok(text.split('\n').every(line => stringWidth(line) <= width))
     for (const title of ['Queues 5', 'Processes 30', 'Failures 50', 'Builds 40', 'Mail 20']) t.match(text, title)
   }
 })

@@ -148,7 +148,7 @@ export const overview = (values: Partial<JobOverview> = {}): JobOverview => ({
   ...values
 })
 
-/** A long text of a user: escapes, text in both directions, characters that take two columns or none. */
+/** A long text from a user: escape sequences, text in both directions, characters of two columns or zero columns. */
 export const NASTY =
   '\u001b[2J\u001b]0;title\u0007\r\n\t\u202edrow\u2028 漢字の名前 e\u0301 👩‍👩‍👧 ❤️ 🇩🇪 \ud800 '.repeat(20)
 

@@ -1,4 +1,4 @@
-// How pages of jobs are read step by step, and how many records are changed one by one.
+// Tests reading pages of jobs in steps, and changing many records one by one.
 import { carryOut } from '../../../src/cli/dashboard/changes.js'
 import type { JobPage } from '../../../src/cli/dashboard/drawing/tables.js'
 import { oneByOne } from '../../../src/cli/dashboard/one-by-one.js'
@@ -11,7 +11,7 @@ import { job } from './make.js'
 const QUESTION = { text: 'x', queue: null, oldest: false, past: null }
 const many = (from: number, number: number) => Array.from({ length: number }, (_, at) => job(from - at))
 
-/** A source that gives these steps, one for each call. */
+/** Returns a source that returns these steps, one for each call. */
 function stepping(steps: readonly FoundJobs[]) {
   const asked: JobQuestion[] = []
   const jobs = async (question: JobQuestion) => {
@@ -26,7 +26,7 @@ function reading(stopAfter = Number.POSITIVE_INFINITY) {
   return { shown, show: (page: JobPage) => void shown.push(page), stopped: () => shown.length >= stopAfter }
 }
 
-t.test('a page is read until it is full, and shows what was found so far', async t => {
+t.test('a page is read until it is full, and shows partial results', async t => {
   const steps = [
     { jobs: many(1000, 60), next: 900 },
     { jobs: many(800, 60), next: 700 }
@@ -52,7 +52,7 @@ t.test('a page ends with the last job', async t => {
   t.match(await readPage(source, QUESTION, reading()), { jobs: [{ id: 5 }, { id: 4 }], next: null })
 })
 
-t.test('nothing more is asked when nobody waits', async t => {
+t.test('reading stops when the page is no longer needed', async t => {
   const { source, asked } = stepping(Array.from({ length: 10 }, (_, at) => ({ jobs: [], next: 100 - at })))
   await readPage(source, QUESTION, reading(2))
   t.equal(asked.length, 3)
@@ -72,7 +72,7 @@ t.test('oneByOne counts the records that changed', async t => {
   )
 })
 
-t.test('a change that stops in the middle says how far it came', async t => {
+t.test('a change that stops halfway reports its progress', async t => {
   const retry = (ids: readonly number[]) =>
     oneByOne(ids, async id => {
       if (id === 9) throw new Unavailable('the database is not available')

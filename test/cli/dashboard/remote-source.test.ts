@@ -1,4 +1,4 @@
-// Tests the source that reads an appliance over its API: with a real appliance, and with servers that are not one.
+// Tests the source that reads an appliance through its API: with a real appliance, and with servers that are no appliance.
 import { createServer, type RequestListener } from 'node:http'
 import { remoteSource } from '../../../src/cli/dashboard/remote-source.js'
 import { execute } from '../../../src/db/connect/sql.js'
@@ -17,7 +17,7 @@ const admin = await app.make.admin()
 const user = await app.make.user()
 const source = remoteSource({ url: `${url}/`, token: admin.privateToken })
 
-/** Starts a server that gives every request the same answer; gives its URL. */
+/** Starts a server that returns the same response for every request. Returns its URL. */
 async function server(t: Test, answer: RequestListener): Promise<string> {
   const listening = createServer(answer)
   await new Promise<void>(resolve => listening.listen(0, '127.0.0.1', resolve))
@@ -32,7 +32,7 @@ async function deadJob(): Promise<number> {
   return id
 }
 
-t.test('the source reads what the dashboard shows', async t => {
+t.test('the source reads the records of the dashboard', async t => {
   const id = await deadJob()
   t.match(await source.overview(), { queues: [{ name: 'default' }, {}, {}, {}, {}], failures: [] })
   const all = { text: '', queue: null, oldest: false, past: null }
@@ -59,9 +59,9 @@ t.test('the source shows, cancels and retries builds', async t => {
   const [build] = await makePipeline(await app.make.project(), 'job:\n  script: [make]\n')
   if (!build) throw new Error('no build')
   t.match(await source.builds(), [{ id: build.id, status: 'pending', name: 'job' }])
-  t.equal(await source.retryBuilds([build.id]), 0, 'it has not ended')
+  t.equal(await source.retryBuilds([build.id]), 0, 'the build has not finished')
   t.equal(await source.cancelBuilds([build.id, 999_999]), 1)
-  t.equal(await source.cancelBuilds([build.id]), 0, 'it has ended')
+  t.equal(await source.cancelBuilds([build.id]), 0, 'the build has finished')
   t.equal(await source.retryBuilds([build.id]), 1)
   t.match(await source.build(build.id), { status: 'canceled', trace: { size: 0, tail: '' } })
   await t.rejects(source.build(999_999), NotFound)
@@ -76,17 +76,17 @@ t.test('the source refuses a wrong URL or token', async t => {
   }
 })
 
-t.test('an unknown token, or one of an ordinary user, is an error', async t => {
+t.test('an unknown token and the token of an ordinary user are errors', async t => {
   const wrong = remoteSource({ url, token: 'wrong' }).overview()
   await t.rejects(wrong, {
     constructor: Misconfigured,
-    message: `${url} refuses the token: check it, or create another`
+    message: `${url} rejected the token: check it, or create a new one`
   })
   const small = remoteSource({ url, token: user.privateToken }).overview()
   await t.rejects(small, { message: `${url}: the token must belong to an administrator` })
 })
 
-t.test('a server that is not a Gitstead with a dashboard is an error', async t => {
+t.test('a server that is not a Gitstead appliance with a dashboard is an error', async t => {
   const answers: RequestListener[] = [
     (_request, response) => void response.writeHead(404).end('{"error":"404 Not Found"}'),
     (_request, response) => void response.end('<html>'),
@@ -96,11 +96,14 @@ t.test('a server that is not a Gitstead with a dashboard is an error', async t =
   ]
   for (const answer of answers) {
     const old = remoteSource({ url: await server(t, answer), token: 'x' })
-    await t.rejects(old.overview(), { constructor: Misconfigured, message: /is not a Gitstead with a dashboard/ })
+    await t.rejects(old.overview(), {
+      constructor: Misconfigured,
+      message: /is not a Gitstead appliance with a dashboard/
+    })
   }
 })
 
-t.test('a redirect does not get the token', async t => {
+t.test('the token is not sent to a redirect', async t => {
   let asked = 0
   const other = await server(t, (_request, response) => {
     asked += 1

@@ -1,4 +1,4 @@
-// Tests the alternate screen: what it writes to the terminal, and that the terminal is always restored.
+// Tests the alternate screen: its output, and that the terminal is always restored.
 import { spawn } from 'node:child_process'
 import { EventEmitter, once } from 'node:events'
 import { Screen } from '../../../src/cli/dashboard/screen.js'
@@ -12,7 +12,7 @@ class Terminal extends EventEmitter {
     this.written += text
     return true
   }
-  /** What was written since the last call. */
+  /** Returns the output since the last call. */
   take(): string {
     const { written } = this
     this.written = ''

@@ -1,4 +1,4 @@
-// Tests how each key changes the state, and which effects it asks for.
+// Tests how each key changes the state, and which effects it requests.
 import type { Key } from 'ink'
 import { tableFor } from '../../../src/cli/dashboard/drawing/frame.js'
 import type { Line } from '../../../src/cli/dashboard/drawing/tables.js'
@@ -26,7 +26,7 @@ const context = (values: Partial<Context> = {}): Context => ({
   ...values
 })
 
-/** The state after some keys, and the effects that they asked for. */
+/** Returns the state after some keys, and the effects that they requested. */
 function after(keys: string[], from: State = state(), values: Partial<Context> = {}) {
   const effects: Effect[] = []
   let now = from
@@ -53,7 +53,7 @@ t.test('the help fits into a terminal of 24 lines', async t => {
   t.ok(helpLines().every(({ keys, about }) => keys.length < 17 && about.length <= 80 - 19))
 })
 
-t.test('keysOf gives the names of keys, also of several at once', async t => {
+t.test('keysOf returns the names of keys, also of several keys at once', async t => {
   const none = {} as Key
   t.same(keysOf('jjk', none), ['j', 'j', 'k'])
   t.same(keysOf('/x\r\u007f\u0004', none), ['/', 'x', 'enter', 'backspace', 'ctrl-d'])
@@ -64,7 +64,7 @@ t.test('keysOf gives the names of keys, also of several at once', async t => {
   t.same(keysOf('漢', none), ['漢'])
 })
 
-t.test('tab and shift-tab go round all panes', async t => {
+t.test('tab and shift-tab cycle through all panes', async t => {
   t.equal(after(['tab']).state.pane, 'processes')
   t.equal(after(['shift-tab']).state.pane, 'mail')
   t.equal(after(['tab', 'tab', 'tab', 'tab', 'tab', 'tab', 'tab']).state.pane, 'queues')
@@ -102,7 +102,7 @@ t.test('a filter is typed, enter keeps it, esc removes it', async t => {
   t.same(after(['/', 'q', 'd']).effects, [], 'letters are text in a filter')
 })
 
-t.test('sorting goes round all orders', async t => {
+t.test('sorting cycles through all orders', async t => {
   const first = (now: State) => context().linesOf(now)[0]?.id
   t.equal(first(after(['s']).state), 'maintenance', 'the largest backlog')
   t.equal(first(after(['s', 's', 's', 's', 's']).state), 'default')
@@ -119,7 +119,7 @@ t.test('enter opens the jobs of a queue, then a job; esc goes back the same way'
   t.match(after(['esc', 'esc'], detail).state, { pane: 'queues', queue: null })
 })
 
-t.test('retry acts at once, discard after a question', async t => {
+t.test('retry acts at once, discard only after a confirmation', async t => {
   t.same(after(['3', 'r']).effects, [{ kind: 'retry_jobs', ids: [1] }])
   const asked = after(['3', 'j', 'd'])
   t.same(asked.effects, [])
@@ -134,7 +134,7 @@ t.test('retry acts at once, discard after a question', async t => {
   t.same(after(['3', 'enter', 'ctrl-d', 'y']).effects, [{ kind: 'discard_jobs', ids: [1] }], 'also for an open job')
 })
 
-t.test('builds are retried at once, and canceled after a question', async t => {
+t.test('builds are retried at once, and canceled only after a confirmation', async t => {
   t.same(after(['4', 'j', 'r']).effects, [{ kind: 'retry_builds', ids: [8] }])
   t.same(after(['4', 'c', 'y']).effects, [{ kind: 'cancel_builds', ids: [9] }])
   t.same(after(['4', 'enter', 'c', 'y']).effects, [{ kind: 'cancel_builds', ids: [9] }], 'also an open build')
@@ -167,9 +167,9 @@ t.test('a step past the last job turns the page, and back', async t => {
   t.same(after(['S'], next).state, { ...after(['S'], next).state, pages: [null] }, 'the other end of all jobs')
 })
 
-t.test('among jobs, enter searches all of them; esc ends the search', async t => {
+t.test('in the job pane, enter searches all jobs; esc ends the search', async t => {
   const typed = after(['5', ']', '/', 'a', 'b']).state
-  t.equal(typed.search, '', 'nothing is searched while one types')
+  t.equal(typed.search, '', 'nothing is searched during typing')
   const searching = after(['enter'], typed).state
   t.match(searching, { search: 'ab', filter: 'ab', pages: [null] })
   t.match(after(['esc'], searching).state, { search: '', filter: '' })
@@ -186,24 +186,24 @@ t.test('S reverses the order', async t => {
   t.equal(chosenId(after(['s', 'S']).state), 'default', 'the smallest backlog')
 })
 
-t.test('an open build stays at the end of its trace, until one scrolls up', async t => {
+t.test('an open build stays at the end of its trace until the user scrolls up', async t => {
   const opened = after(['4', 'enter']).state
   t.match(opened.detail, { kind: 'build', id: 9, scroll: Number.POSITIVE_INFINITY })
   t.match(after(['k'], opened).state.detail, { scroll: 6 })
   t.match(after(['k', 'j'], opened).state.detail, { scroll: Number.POSITIVE_INFINITY })
 })
 
-t.test('messages and questions go when their cause has gone', async t => {
+t.test('messages and questions disappear when they no longer apply', async t => {
   const away = state({ message: { text: 'not done', at: NOW, away: true } })
   t.equal(settle(away, context()).message, null, 'the source answers again')
   const note = state({ message: { text: 'done', at: NOW, away: false } })
   t.equal(settle(note, context({ now: NOW + 9999 })).message?.text, 'done')
   t.equal(settle(note, context({ now: NOW + 10_000 })).message, null)
   const asked = after(['3', 'd']).state
-  t.equal(settle(asked, context()), asked, 'the job is still there')
+  t.equal(settle(asked, context()), asked, 'the job still exists')
   const gone = settle(asked, context({ linesOf: () => [] }))
   t.equal(gone.confirm, null)
-  t.match(gone.message, { text: /^not asked any more/ })
+  t.match(gone.message, { text: /^no longer possible/ })
   const open = after(['3', 'enter', 'd']).state
   t.equal(settle(open, context()).confirm, open.confirm)
   t.equal(settle(open, context({ openedIsGone: true })).confirm, null)

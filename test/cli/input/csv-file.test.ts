@@ -6,7 +6,7 @@ import { openFilesIn } from '../../helpers/open-files.js'
 import t from '../../helpers/tap.js'
 import { until } from '../../helpers/until.js'
 
-t.test('a file whose header is wrong is closed', async t => {
+t.test('a file with an invalid header is closed', async t => {
   const folder = t.testdir()
   const file = join(folder, 'users.csv')
   writeFileSync(file, `shoe_size\n${'42\n'.repeat(100_000)}`)

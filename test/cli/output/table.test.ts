@@ -19,10 +19,10 @@ t.test('columns are as wide as their longest cell, and no line ends in spaces', 
   )
 })
 
-t.test('control characters in a text of a user do not reach the terminal', async t => {
+t.test('control characters in text from users do not reach the terminal', async t => {
   t.match(table([{ name: 'a\u001b[2Jb\nc\u202e' }], columns), 'a?[2Jb?c?')
 })
 
-t.test('a table without rows is the word none', async t => {
+t.test('a table without rows is printed as none', async t => {
   t.equal(table([], columns), 'none')
 })

@@ -1,5 +1,5 @@
-// Compares src/db/connect/collations.ts with the schema of the migrations: a column with a loose collation takes different names
-// for the same, in conditions and in unique keys.
+// Compares src/db/connect/collations.ts with the schema of the migrations: a column with a loose collation treats
+// different names as equal, in conditions and in unique keys.
 import { PROSE, PROSE_COLLATION } from '../../../src/db/connect/collations.js'
 import { openConnection } from '../../../src/db/connect/connection.js'
 import { execute, row, rows } from '../../../src/db/connect/sql.js'
@@ -82,7 +82,7 @@ t.test('values of statements compare as the columns do', async t => {
   }
 })
 
-t.test('a rollback refuses what the older version takes for the same, before it changes anything', async t => {
+t.test('a rollback refuses names that the older version treats as equal, before it changes anything', async t => {
   const insert = `insert into namespaces (kind, name, path, created_at, updated_at)
     values ('group', 'one', 'café', now(3), now(3)), ('group', 'two', 'cafe', now(3), now(3))`
   await execute(insert)
@@ -96,7 +96,7 @@ t.test('a rollback refuses what the older version takes for the same, before it 
   t.same(await differences(), [])
 })
 
-t.test('rows of the older schema keep their names, also those that are refused today', async t => {
+t.test('rows of the older schema keep their names, even names that are refused today', async t => {
   await migrateDown(1 + LATER.length)
   const [last] = await rows<{ id: number }>("select id from namespaces where path = 'cafe'")
   await execute('update namespaces set path = ? where id = ?', ['Old name ', last?.id ?? 0])

@@ -1,4 +1,4 @@
-// The connections of a pool, which a client may not take all.
+// No client may take all connections of a pool.
 import { config } from '../../../src/config.js'
 import { row } from '../../../src/db/connect/sql.js'
 import { limitStatements } from '../../../src/db/connect/statement-limit.js'
@@ -30,22 +30,22 @@ t.test('slow statements of one client leave connections to others', async t => {
   }
 })
 
-t.test('work for nobody, as of a job, may take them all', async t => {
+t.test('work without a client, such as a job, may take all connections', async t => {
   const running = Array.from({ length: config().database.pool }, () => slow(1))
   const found = await row<{ n: number }>('select 1 as n')
   t.match(found, { n: 1 })
   await Promise.all(running)
 })
 
-t.test('a client whose turn does not come is told why, and the database is not away', async t => {
+t.test('a client whose turn does not come gets the reason, and the database does not count as away', async t => {
   limitStatements(2)
   t.teardown(() => limitStatements(config().database.long_timeout))
   await as('192.0.2.2', () => row('select 1'))
   const held = Array.from({ length: half }, () => as('192.0.2.1', () => slow(1.6)))
   const late = await as('192.0.2.1', () => slow(1.6)).catch((error: unknown) => error)
   t.type(late, TooManyRequests, 'although it began after the others')
-  t.match(late, { message: /other requests of this address/ })
+  t.match(late, { message: /other requests from this address/ })
   await Promise.all(held)
   const again = Array.from({ length: half + 1 }, () => as('192.0.2.1', () => row('select 1 as n')))
-  for (const found of await Promise.all(again)) t.match(found, { n: 1 }, 'and all places are free again')
+  for (const found of await Promise.all(again)) t.match(found, { n: 1 }, 'all places are free again')
 })

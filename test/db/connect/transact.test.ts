@@ -41,9 +41,9 @@ t.test('all statements and models of a transaction use one connection', async t 
     const all = await Promise.all([connectionId(), connectionId(), transact(connectionId)])
     t.same(all, [first, first, first])
     await Hook.create({ url: 'http://x.example', tokenEncrypted: null })
-    t.equal((await rows('select id from hooks')).length, 1, 'what a model wrote is seen by a statement')
+    t.equal((await rows('select id from hooks')).length, 1, 'a statement sees the row that a model wrote')
     const [other] = await transactElsewhere(() => rows('select id from hooks'))
-    t.equal(other, undefined, 'and by nobody else')
+    t.equal(other, undefined, 'nobody else sees it')
   })
 })
 
@@ -53,7 +53,7 @@ async function transactElsewhere<T>(fn: () => Promise<T>): Promise<T> {
   return scopes.exit(fn)
 }
 
-t.test('the ids of rows that are inserted together are known, also on a server that counts in steps', async t => {
+t.test('the ids of rows that are inserted together are known, even on a server that counts in steps', async t => {
   await execute('create table counted (id int not null auto_increment primary key, value int not null)')
   for (const step of [1, 3]) {
     await transact(async () => {
@@ -80,9 +80,9 @@ t.test('an inner transaction joins the outer one', async t => {
   const events: string[] = []
   await transact(async () => {
     await transact(async () => afterCommit(() => events.push('after')))
-    events.push('inner is over')
+    events.push('inner has ended')
   })
-  t.same(events, ['inner is over', 'after'])
+  t.same(events, ['inner has ended', 'after'])
 })
 
 t.test('parallel transactions do not mix', async t => {
@@ -92,27 +92,27 @@ t.test('parallel transactions do not mix', async t => {
         const own = await connectionId()
         await add(1)
         t.equal(await connectionId(), own)
-        if (at % 2) throw new Error('every second fails')
+        if (at % 2) throw new Error('every second one fails')
       }).catch(() => undefined)
     )
   )
   t.same(await values(), [10, 0])
 })
 
-t.test('a transaction sees at once what others commit', async t => {
+t.test('a transaction immediately sees the commits of others', async t => {
   await transact(async () => {
     t.same(await values(), [0, 0])
     await transactElsewhere(() => add(2))
     t.same(await values(), [0, 1])
   })
-  // MySQL has another name for it than MariaDB.
+  // MySQL and MariaDB have different names for this variable.
   const level = async () =>
     (await row<{ Value: string }>("show variables where variable_name in ('tx_isolation', 'transaction_isolation')"))
       ?.Value
   t.same([await level(), await transact(level)], ['READ-COMMITTED', 'READ-COMMITTED'])
 })
 
-t.test('a deadlock is tried again until both transactions succeed', async t => {
+t.test('after a deadlock, transactions are retried until both succeed', async t => {
   let tries = 0
   let arrived = 0
   const both = (first: number, second: number) =>
@@ -120,7 +120,7 @@ t.test('a deadlock is tried again until both transactions succeed', async t => {
       tries += 1
       await add(first)
       arrived += 1
-      // Each transaction holds its first row before either asks for its second.
+      // Each transaction holds its first row before either requests its second.
       if (arrived <= 2) await until('both have begun', () => arrived >= 2)
       await add(second)
     })
@@ -129,7 +129,7 @@ t.test('a deadlock is tried again until both transactions succeed', async t => {
   t.ok(tries > 2, 'one of them was rolled back')
 })
 
-t.test('a deadlock with another program is tried again', async t => {
+t.test('a transaction is retried after a deadlock with another program', async t => {
   const url = new URL(databaseUrl)
   const other = await createConnection({
     socketPath: url.searchParams.get('socket') ?? '',
@@ -147,8 +147,8 @@ t.test('a deadlock with another program is tried again', async t => {
     await add(1)
     if (tries === 1) void other.query('update things set value = 10 where id = 1').then(() => other.query('commit'))
     if (tries === 1)
-      await until('it waits', async () => {
-        // The server updates this information only when nobody has asked for 100 ms.
+      await until('the transaction waits', async () => {
+        // The server updates this information only when nobody has read it for 100 ms.
         await pause(250)
         return (await transactElsewhere(waiting)) > 0
       })
@@ -175,7 +175,7 @@ t.test('a statement after the end of its transaction is refused and changes noth
   t.same(await values(), [1, 0])
 })
 
-t.test('a connection that is killed in the middle is Unavailable, and the next one works', async t => {
+t.test('a killed connection is reported as Unavailable, and the next one works', async t => {
   const failing = transact(async () => {
     const id = await connectionId()
     await add(1)
@@ -198,7 +198,7 @@ t.test('lists of any length do not increase the number of prepared statements', 
   t.ok(Number(counted?.Value) < 2000, `${counted?.Value} statements`)
 })
 
-t.test('other errors are not taken for errors of the database', async t => {
+t.test('other errors are not treated as errors of the database', async t => {
   t.equal(isDatabaseAway(Object.assign(new Error('no file'), { code: 'ENOENT', syscall: 'open' })), false)
   t.equal(isDatabaseAway(Object.assign(new Error('no socket'), { code: 'ENOENT', syscall: 'connect' })), true)
   t.equal(isDatabaseAway(new TypeError('a mistake')), false)

@@ -22,7 +22,7 @@ import { until } from '../../helpers/until.js'
 delete process.env.GITSTEAD_DATABASE_URL
 process.env.GITSTEAD_LOG_LEVEL ??= 'silent'
 
-/** Makes a home for one test. The databases that the test starts are stopped afterwards. */
+/** Creates a home for one test. The databases that the test starts are stopped afterwards. */
 function newHome(t: Test) {
   const home = mkdtempSync(join(tmpdir(), 'gitstead-test-'))
   process.env.GITSTEAD_HOME = home
@@ -43,7 +43,7 @@ function newHome(t: Test) {
   }
 }
 
-t.test('a killed database is Unavailable, and comes back with everything that it acknowledged', async t => {
+t.test('a killed database is reported as Unavailable, and returns with all acknowledged writes', async t => {
   const { start } = newHome(t)
   const first = await start()
   await migrateUp()
@@ -74,7 +74,7 @@ t.test('a killed database is Unavailable, and comes back with everything that it
   )
   await start()
   const before = answered
-  await until('it writes again by itself', () => answered > before + 50)
+  await until('it writes again on its own', () => answered > before + 50)
   stopping = true
   await writing
   const kept = await row<{ count: number }>('select count(*) as count from written')
@@ -98,7 +98,7 @@ t.test('a second start waits until the first database ends', async t => {
   t.match(await embeddedState(), { up: true })
 })
 
-t.test('two first starts at the same time make one database', async t => {
+t.test('two first starts at the same time create one database', async t => {
   const { home } = newHome(t)
   const module = new URL('../embedded-process.js', import.meta.url)
   const children = [1, 2, 3].map(() => fork(module))
@@ -115,7 +115,7 @@ async function ended(child: ChildProcess): Promise<number | null> {
   return code
 }
 
-t.test('a stale socket, a stale note and a half-made database do no harm', async t => {
+t.test('a stale socket, a stale note and a half-created database do no harm', async t => {
   const { home, start } = newHome(t)
   mkdirSync(join(home, 'run'), { recursive: true })
   mkdirSync(join(home, 'mysql.new-999999/mysql'), { recursive: true })
@@ -132,7 +132,7 @@ t.test('a stale socket, a stale note and a half-made database do no harm', async
   t.same(await rows('select 1 as one'), [{ one: 1 }])
 })
 
-t.test('the database ends with the process that started it, even when that is killed', async t => {
+t.test('the database ends with the process that started it, even when that process is killed', async t => {
   newHome(t)
   const child = fork(new URL('../embedded-process.js', import.meta.url), ['stay'])
   const [{ pid }] = (await once(child, 'message')) as [{ pid: number }]
@@ -142,7 +142,7 @@ t.test('the database ends with the process that started it, even when that is ki
   t.match(await embeddedState(), { up: false })
 })
 
-t.test('the memory for tables follows that of the machine, unless the configuration says a size', async t => {
+t.test('the memory for tables depends on the memory of the machine, unless it is configured', async t => {
   const { start } = newHome(t)
   const [mebibyte, gibibyte] = [2 ** 20, 2 ** 30]
   t.equal(cacheSize(gibibyte), 64 * mebibyte)

@@ -1,4 +1,4 @@
-// A list that needs a temporary table is read while the disk of the home is full.
+// A list that needs a temporary table can be read while the disk of the home is full.
 import { existsSync, mkdtempSync, readdirSync, readlinkSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -12,7 +12,7 @@ import { outsideFolder } from '../../../src/home.js'
 delete process.env.GITSTEAD_DATABASE_URL
 process.env.GITSTEAD_LOG_LEVEL ??= 'silent'
 
-/** MariaDB keeps a table with long texts in files. */
+/** MariaDB stores a table with long texts in files. */
 const LIST =
   "select count(*) as count from (select distinct repeat('x', 100000) as text union select repeat('y', 100000)) some"
 
@@ -26,7 +26,7 @@ t.test('temporary tables are in memory while the disk of the home is full', asyn
 
   const full = await startEmbedded({ fullBelow: Number.MAX_SAFE_INTEGER })
   t.equal(readlinkSync(link), memory)
-  // Now only those in memory can be made.
+  // From now on, tables can only be created in memory.
   rmSync(join(home, 'tmp'), { recursive: true })
   t.match(await row(LIST), { count: 2 })
   t.same(readdirSync(memory), [])

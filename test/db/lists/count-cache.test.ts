@@ -1,4 +1,4 @@
-// Totals of long lists are kept, and never behind a change of which the audit has a row.
+// Totals of long lists are cached, but never older than a change that the audit has recorded.
 import { audit } from '../../../src/areas/ground/audit/audit.js'
 import { execute } from '../../../src/db/connect/sql.js'
 import { transact } from '../../../src/db/connect/transact.js'
@@ -32,8 +32,8 @@ t.test('a large total is kept until something changes', async t => {
   const [first, second] = [await count(), await count()]
   t.same([first, second], [2000, 2000])
   await removeOne()
-  t.equal(await count(), 2000, 'the audit knows nothing of it')
-  t.ok((await countStatements(count)) <= 1, 'at most a look for changes')
+  t.equal(await count(), 2000, 'the audit has not recorded it')
+  t.ok((await countStatements(count)) <= 1, 'at most one check for changes')
   await transact(async () => {
     await removeOne()
     await audit(someOrigin, entry)
@@ -41,7 +41,7 @@ t.test('a large total is kept until something changes', async t => {
   t.equal(await count(), 1998)
 })
 
-t.test('a change of another process is seen, also one whose row was written first and committed last', async t => {
+t.test('a change by another process is seen, even one whose row was written first and committed last', async t => {
   await count()
   const insert = (id: string) =>
     execute(
@@ -64,7 +64,7 @@ t.test('a change of another process is seen, also one whose row was written firs
   t.equal(await eventually(1996), 1996)
 })
 
-t.test('those who want the same large total at once share one count', async t => {
+t.test('concurrent calls for the same large total share one count', async t => {
   await fill(2000)
   await transact(() => audit(someOrigin, entry))
   const found: number[] = []
@@ -72,5 +72,5 @@ t.test('those who want the same large total at once share one count', async t =>
     found.push(...(await Promise.all([1, 2, 3, 4, 5].map(count))))
   })
   t.equal(new Set(found).size, 1)
-  t.ok(statements <= 2, `a look for changes and a count, not ${statements} statements`)
+  t.ok(statements <= 2, `a check for changes and a count, not ${statements} statements`)
 })

@@ -1,4 +1,4 @@
-// Tests that a page is the same from wherever it is read: a list in memory, and what statements would read of it.
+// Tests that a page is the same no matter from which place it is read. A list in memory stands for the database.
 
 import { transact } from '../../../src/db/connect/transact.js'
 import { moved, type Placed, Places, versionOf } from '../../../src/db/lists/keyset-cache.js'
@@ -15,7 +15,7 @@ import t from '../../helpers/tap.js'
 
 await testDatabase()
 
-/** The same numbers in each run. */
+/** Returns the same numbers in each run. */
 function numbers(seed: number): (below: number) => number {
   let state = seed
   return below => {
@@ -28,7 +28,7 @@ const OLD = Date.UTC(2020, 0, 1)
 const compare = (a: Placed, b: Placed) => a.at.getTime() - b.at.getTime() || a.id - b.id
 const numbersOf = ({ sql }: Reading) => (/^limit (\d+) offset (\d+)$/.exec(sql) ?? []).slice(1).map(Number)
 
-/** Reads as a statement would. `passed` counts the rows that it walks over. */
+/** Reads rows like a statement. `passed` counts the rows that it passes. */
 function store(rows: Placed[]) {
   const passed = { rows: 0 }
   const read = ({ direction, sql, from, until }: PlacedReading): Placed[] => {
@@ -47,7 +47,7 @@ function store(rows: Placed[]) {
 const expected = (rows: readonly Placed[], direction: Direction, page: number, size: number) =>
   rows.toSorted((a, b) => (direction === 'asc' ? compare(a, b) : compare(b, a))).slice((page - 1) * size, page * size)
 
-t.test('a steady list is right after each change, and whoever reads all pages passes few rows twice', async t => {
+t.test('a steady list is correct after each change, and reading all pages passes few rows twice', async t => {
   const random = numbers(7)
   let id = 4000
   let moves = 0
@@ -87,7 +87,7 @@ t.test('a steady list is right after each change, and whoever reads all pages pa
   }
 })
 
-t.test('rows that come while a page is read from the young end leave no wrong place', async t => {
+t.test('rows that are added while a page is read from the young end cause no wrong place', async t => {
   const { rows, read } = store(Array.from({ length: 3000 }, (_, at) => ({ id: at + 1, at: new Date(OLD + at * 1000) })))
   const pageOf = (direction: Direction, page: number, late = 0) => {
     const before = rows.length
@@ -107,7 +107,7 @@ t.test('rows that come while a page is read from the young end leave no wrong pl
   for (const page of [100, 108, 109]) t.strictSame((await pageOf('asc', page)).items, expected(rows, 'asc', page, 20))
 })
 
-t.test('a list that no kept number follows is right after each change by this process', async t => {
+t.test('a list without a stored version is correct after each change by this process', async t => {
   const random = numbers(11)
   const { rows, passed, read } = store(
     Array.from({ length: 3000 }, (_, at) => ({ id: at + 1, at: new Date(OLD + random(1000) * 1000) }))
@@ -139,7 +139,7 @@ t.test('a list that no kept number follows is right after each change by this pr
   }
 })
 
-t.test('places are kept apart, and no more than 2,000 of a list', async t => {
+t.test('places keep a distance, and a list has at most 2,000 of them', async t => {
   const places = new Places('', false)
   const add = (rank: number) => places.add({ rank, id: rank, at: new Date(OLD) })
   for (let rank = 0; rank < 1_000_000; rank += 100) add(rank)
@@ -162,7 +162,7 @@ t.test('young rows of a steady list have no place yet', async t => {
   t.match(places.around(501, 501).before, { rank: 500 })
 })
 
-t.test('of those who want the same far page at once, one passes the rows', async t => {
+t.test('of concurrent reads of the same far page, only one passes the rows', async t => {
   const { rows, passed, read } = store(
     Array.from({ length: 30_000 }, (_, at) => ({ id: at + 1, at: new Date(OLD + at * 1000) }))
   )

@@ -1,4 +1,4 @@
-// Tests that a page is the same whichever end of the list it is read from.
+// Tests that a page is the same no matter from which end of the list it is read.
 
 import { execute, rows } from '../../../src/db/connect/sql.js'
 import { countTotal, pageOf, type Reading, window } from '../../../src/db/lists/paginate.js'

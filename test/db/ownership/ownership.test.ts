@@ -54,14 +54,16 @@ async function differences(): Promise<string[]> {
   const lines: { readonly [table: string]: Line } = OWNERSHIP
   return [
     ...[...tables].filter(name => !Object.hasOwn(lines, name)).map(name => `${name}: add its line`),
-    ...TABLES.filter(name => !tables.has(name)).map(name => `${name}: remove its line, no such table is made`),
+    ...TABLES.filter(name => !tables.has(name)).map(
+      name => `${name}: remove its line, no migration creates this table`
+    ),
     ...TABLES.flatMap(name => unknownColumns(name, columns)),
     ...columns.flatMap(column => undeclared(column, lines[column.of] ?? {})),
     ...TABLES.flatMap(name => unfitLinks(name, columns, indexes))
   ]
 }
 
-/** Returns all columns that a line names. */
+/** Returns all columns that a line contains. */
 function namedColumns({ owners = [], others = [], encrypted = [], restore }: Line): string[] {
   const { only, empty = [] } = restore || {}
   const ofLinks = owners.flatMap(({ column, when }) => [column, ...(when ? [when[0]] : [])])
@@ -81,9 +83,9 @@ function undeclared({ of, name }: Column, { owners = [], others = [], encrypted 
   const found: string[] = []
   const isLink = owners.some(({ column }) => column === name)
   if (name.endsWith('_id') && !isLink && !(others.includes(name) && !OWNER_ID.test(name))) {
-    found.push(`${of}.${name}: say whose id it is`)
+    found.push(`${of}.${name}: declare which table this id belongs to`)
   }
-  if (/(^|_)encrypted$/.test(name) && !encrypted.includes(name)) found.push(`${of}.${name}: name it as encrypted`)
+  if (/(^|_)encrypted$/.test(name) && !encrypted.includes(name)) found.push(`${of}.${name}: list it as encrypted`)
   return found
 }
 
@@ -96,7 +98,7 @@ function unfitLinks(table: TableName, columns: readonly Column[], indexes: reado
     return [
       ...((fate === 'nulled' || fate === 'forgotten') && !nullable ? [`${table}.${column}: cannot be null`] : []),
       ...((fate === 'nulled' || fate === 'deleted' || fate === 'erased') && !found
-        ? [`${table}.${column}: has no index, so each owner that goes reads the whole table`]
+        ? [`${table}.${column}: has no index, so each removal of an owner reads the whole table`]
         : [])
     ]
   })
@@ -112,15 +114,18 @@ t.test('the test finds a table without a line', async t => {
   t.teardown(() => execute('drop table if exists pets'))
   t.same(await differences(), [
     'pets: add its line',
-    'pets.user_id: say whose id it is',
-    'pets.chip_encrypted: name it as encrypted'
+    'pets.user_id: declare which table this id belongs to',
+    'pets.chip_encrypted: list it as encrypted'
   ])
 })
 
 t.test('the test finds a column that is missing in its line', async t => {
   await execute('alter table emails add project_id int unsigned null, add encrypted varbinary(255) null')
   t.teardown(() => execute('alter table emails drop column project_id, drop column encrypted'))
-  t.same(await differences(), ['emails.project_id: say whose id it is', 'emails.encrypted: name it as encrypted'])
+  t.same(await differences(), [
+    'emails.project_id: declare which table this id belongs to',
+    'emails.encrypted: list it as encrypted'
+  ])
 })
 
 t.test('the test finds a line that contradicts the schema', async t => {
@@ -133,7 +138,7 @@ t.test('the test finds a line that contradicts the schema', async t => {
   t.same(await differences(), [
     'projects.optimise_at: there is no such column',
     'projects.creator_id: cannot be null',
-    'projects.creator_id: has no index, so each owner that goes reads the whole table'
+    'projects.creator_id: has no index, so each removal of an owner reads the whole table'
   ])
 })
 
@@ -174,13 +179,13 @@ t.test('a later job can still find its rows', async t => {
       const owners = ownersOf(to).filter(goesWith)
       t.ok(
         owners.length > 0 && owners.every(each => each.fate === 'erased'),
-        `${table}: ${to} goes at once, and it later`
+        `${table}: ${to} is removed at once, and these rows later`
       )
     }
   }
 })
 
-t.test('backups leave out only the tables of current work and sessions', async t => {
+t.test('backups omit only the tables of current work and sessions', async t => {
   t.same(leftOutOfBackups(), [
     'doctor_marks',
     'job_processes',

@@ -1,6 +1,6 @@
-// Each table is written by one folder, the `writer` of its line in src/db/ownership/ownership.ts. This test finds the writes in
-// the text of the sources: statements of SQL, changes of models, and calls that name a table. Code of other folders calls a
-// function of the writer instead.
+// Each table is written by one folder, the `writer` of its line in src/db/ownership/ownership.ts. This test finds the
+// writes in the text of the sources: SQL statements, changes of models, and calls with the name of a table. Code of
+// other folders calls a function of the writer instead.
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { TARGET_TABLES } from '../../../src/areas/planning/participation/targets.js'
@@ -13,13 +13,13 @@ const GENERIC: { readonly [start: string]: string } = {
   'db/migrations/': 'creates and changes the tables',
   'db/schema/': 'writes the tables of the migrations, which have no line',
   'db/embedded/': 'writes the accounts of the embedded database',
-  'db/ownership/owned-rows': 'removes the rows of an owner, as ownership.ts says',
+  'db/ownership/owned-rows': 'removes the rows of an owner, as ownership.ts specifies',
   'db/snapshot/load': 'fills an empty database from a backup',
-  'areas/upkeep/backup/project-rows': 'restores a project table by table, as ownership.ts says',
+  'areas/upkeep/backup/project-rows': 'restores a project table by table, as ownership.ts specifies',
   'areas/upkeep/project-archives/loading': 'inserts all records of an archive before anybody sees their project'
 }
 
-/** Functions that write the table that their caller names. The call counts as the write. */
+/** Functions that write the table that their caller passes. The call counts as the write. */
 const HELPERS: { readonly [name: string]: string } = {
   removeRows: 'queue/task',
   deleteRows: 'db/ownership/owned-rows',
@@ -44,7 +44,7 @@ const MODELS = sources
   .map(({ text }) => /class (?<model>\w+) extends Model.*tableName: '(?<table>\w+)'/s.exec(text)?.groups)
   .flatMap(({ model = '', table = '' } = {}) => (model ? [{ model, table }] : []))
 
-/** The forms of statements. Of tables that are joined, only the first one may be written. */
+/** The forms of statements. Of joined tables, only the first one may be written. */
 const STATEMENTS: readonly RegExp[] = [
   /\b(?:insert|replace)\s+(?:ignore\s+)?into\s+(?<table>[^\s(]+)/g,
   /\bdelete\s+from\s+(?<table>[^\s'"`]+)/g,
@@ -69,7 +69,7 @@ function tablesNamed(text: string): readonly string[] {
   return CONSTANTS[constant] ?? [text]
 }
 
-/** Returns the beginnings of the literals that look like a statement, but do not show which table it writes. */
+/** Returns the beginnings of the literals that look like a statement, but whose table is unclear. */
 function unclear(text: string, statements: readonly Statement[]): readonly string[] {
   return [...text.matchAll(/['"`]\s*\b(?=(?:insert|replace|delete|update|truncate)\s+[\w$])[^'"`\n]*/g)]
     .filter(({ index, 0: found }) => {
@@ -101,7 +101,7 @@ function callsOfHelpers({ name, text }: Source): readonly string[] {
   return [...text.matchAll(call)].map(([, table = '']) => table)
 }
 
-/** Returns the tables that a source writes, and texts with a question mark where it does not show which. */
+/** Returns the tables that a source writes, and texts with a question mark where the table is unclear. */
 function writtenBy({ name, text: raw }: Source): readonly string[] {
   const text = raw.replace(/\/\*\*?\s.*?\*\//gs, '').replace(/^\s*\/\/.*$/gm, '')
   const statements = statementsOf(text)
@@ -114,7 +114,7 @@ function writtenBy({ name, text: raw }: Source): readonly string[] {
   ]
 }
 
-/** The folder that a writer is named by: an area, or a folder below another layer. */
+/** Returns the folder that can be a writer: an area, or a folder below another layer. */
 const folderOf = (name: string): string =>
   name.startsWith('areas/') ? name.split('/').slice(1, 3).join('/') : dirname(name)
 
@@ -151,7 +151,7 @@ function ofTable(table: TableName, writes: readonly Write[]): readonly string[] 
   return folders.size === 1 && only !== writer ? [`${table}: only ${only} writes it, make that the writer`] : []
 }
 
-t.test('each table is written by the folder that ownership.ts names', async t => {
+t.test('each table is written by the folder that ownership.ts specifies', async t => {
   t.ok(sources.length > 500, 'the sources are found')
   t.same(differences(writesOf(sources)), [])
 })
@@ -210,7 +210,7 @@ t.test('the test reports writes that hide their table', async t => {
   for (const text of hidden) t.match(found(text), [/^\? /], text)
 })
 
-t.test('the test reports a foreign writer, a writer that is too wide, and a table that nobody writes', async t => {
+t.test('the test reports a foreign writer, a writer that is too broad, and a table that nobody writes', async t => {
   const others = writesOf(sources).filter(({ table }) => !['boards', 'issues', 'todos'].includes(table))
   const writes = [
     { table: 'todos', file: 'areas/reach/todos/todos' },

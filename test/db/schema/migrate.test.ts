@@ -40,7 +40,7 @@ t.test('names are unique and in order, and every table has a primary key', async
   t.same(without, [])
 })
 
-t.test('down removes everything, up creates the same again', async t => {
+t.test('down removes everything, and up creates the same schema again', async t => {
   const before = await columns()
   t.same(await migrateDown(), [names.at(-1)])
   t.equal(await schemaIsCurrent(), false)
@@ -83,7 +83,7 @@ t.test('a process that died in the middle of a rollback does not stop the next o
   t.same(await migrateUp(), [last?.name])
 })
 
-t.test('system hooks keep their numbers and their rests, there and back', async t => {
+t.test('system hooks keep their ids and their deliveries, up and down', async t => {
   const at = names.indexOf('0008-happenings')
   const before = names.slice(0, at)
   const moment = new Date('2026-01-02T03:04:05.678Z')
@@ -124,7 +124,7 @@ t.test('system hooks keep their numbers and their rests, there and back', async 
       { project_id: null, build_events: 0, ...hook }
     ])
     t.equal((await tables()).includes('system_hooks'), false)
-    t.ok((await add('hooks')) > 9, 'a new hook does not get what waits for a removed one')
+    t.ok((await add('hooks')) > 9, 'a new hook does not get the deliveries of a removed one')
     await execute('delete from hooks where id <> 7')
     await execute("insert into hooks (project_id, url, created_at, updated_at) values (1, 'http://y/', ?, ?)", [
       moment,
@@ -132,7 +132,7 @@ t.test('system hooks keep their numbers and their rests, there and back', async 
     ])
   })
 
-  await t.test('and down', async t => {
+  await t.test('down', async t => {
     await migrateDown(names.length - at)
     t.same(await rows(`select ${columns} from system_hooks`), [hook])
     t.ok((await add('system_hooks')) > 9)
@@ -196,7 +196,7 @@ t.test('all functions refuse the schema of a newer version', async t => {
   await t.resolves(requireSchema())
 })
 
-t.test('0013 gives dates that no client can read a value that can be shown', async t => {
+t.test('0013 replaces dates that no client can read', async t => {
   const at = names.indexOf('0013-stored-dates')
   const zero = '0000-00-00 00:00:00'
   await down()
@@ -213,7 +213,7 @@ t.test('0013 gives dates that no client can read a value that can be shown', asy
   await t.rejects(
     execute('update broadcast_messages set ends_at = ?', [new Date('+010000-01-01T00:00:00Z')]),
     { name: 'RangeError' },
-    'and no statement stores such a date again'
+    'no statement stores such a date again'
   )
   await down()
   await migrateUp()

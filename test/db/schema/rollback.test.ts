@@ -1,4 +1,4 @@
-// What a rollback says about the data that goes.
+// What a rollback reports about the data that it destroys.
 import { closeDatabase, openConnection } from '../../../src/db/connect/connection.js'
 import { execute, rows } from '../../../src/db/connect/sql.js'
 import { migrations } from '../../../src/db/migrations/list.js'
@@ -33,10 +33,10 @@ t.test('the plan counts the rows of each table', async t => {
     const [found] = await rows<{ n: number }>(`select count(*) as n from ${table}`)
     t.equal(lost.get(`${table}.*`), found?.n, table)
   }
-  t.equal(lost.get('hooks.*'), 1, 'only the hook of the project goes: the older schema keeps system hooks')
+  t.equal(lost.get('hooks.*'), 1, 'only the hook of the project is lost: the older schema keeps system hooks')
 })
 
-t.test('each step names every table and column that goes', async t => {
+t.test('each step lists every table and column that it drops', async t => {
   for (;;) {
     const [step] = await planRollback(1)
     if (!step) break
@@ -52,7 +52,7 @@ t.test('each step names every table and column that goes', async t => {
 })
 
 t.test(
-  'a rollback that is killed after any of its statements is neither taken for done nor for never begun',
+  'a rollback that is killed after any of its statements counts neither as finished nor as not yet begun',
   async t => {
     const killed = async (name: string, statements: readonly string[]) => {
       const updated = 'update schema_migrations set name = ? where name = ?'
@@ -65,13 +65,13 @@ t.test(
       const whole = await shape()
       for (let done = 0; done <= down.length; done++) {
         await killed(name, down.slice(0, done))
-        await t.rejects(requireSchema(), { message: new RegExp(`^a rollback of ${name} has not ended: run`) })
+        await t.rejects(requireSchema(), { message: new RegExp(`^a rollback of ${name} is unfinished: run`) })
         t.match(
           (await migrationStates()).find(state => state.name === name),
           { applied_at: null, half_undone: true }
         )
         t.same(await migrateUp(name), [name])
-        t.same(await shape(), whole, `${name} is made again after ${done} statements`)
+        t.same(await shape(), whole, `${name} is applied again after ${done} statements`)
       }
       await killed(name, down.slice(0, 1))
       t.match(await planRollback(1), [{ migration: name }], 'the next rollback begins with it')
@@ -85,8 +85,8 @@ t.test(
   }
 )
 
-t.test('connections of others and living workers are at work', async t => {
-  // The question is the first statement of its process.
+t.test('connections of other processes and live workers are reported', async t => {
+  // This is the first statement of its process.
   await closeDatabase()
   t.same(await othersAtWork(), [], 'this process does not count')
   await execute(

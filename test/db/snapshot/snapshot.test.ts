@@ -1,4 +1,4 @@
-// Reads rows from a snapshot and loads them again: they are the same to the last digit, and from one moment.
+// Reads rows from a snapshot and loads them again: they are identical to the last digit, and from one moment.
 
 import { execute, rows } from '../../../src/db/connect/sql.js'
 import { withLoader } from '../../../src/db/snapshot/load.js'
@@ -92,7 +92,7 @@ t.test('a table keeps its next automatic number', async t => {
         })()
       )
     )
-  t.equal(await next([]), 0, 'what was there is gone')
+  t.equal(await next([]), 0, 'the earlier rows are deleted')
   const { insertId } = await execute('insert into round_trip_copy (small) values (1)')
   t.equal(insertId, 4711)
 })

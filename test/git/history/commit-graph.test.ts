@@ -1,4 +1,4 @@
-// Compares the commit that changed a path last, found with the commit-graph in this process, with git's own answer.
+// Compares the last commit that changed a path, found with the commit-graph in this process, with git's result.
 import { chmodSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { commitGraphOf, forgetGraph, pathKeys } from '../../../src/git/history/commit-graph.js'
@@ -15,8 +15,8 @@ t.teardown(() => closeGitProcesses())
 const person = 'committer Ann <ann@example.com> 1700000000 +0000'
 
 /**
- * Commits after the history: a deletion and return, a changed mode, an octopus merge that takes each path from another
- * parent.
+ * Commits after the history: a file that is deleted and added again, a changed mode, an octopus merge that takes each
+ * path from another parent.
  */
 const octopus = (from: string) =>
   [
@@ -49,12 +49,12 @@ function commit(branch: string, mark: number, from: string, ...changes: string[]
   return `${head}${changes.join('\n')}\n\n`
 }
 
-t.test('the graph gives the same commit as git for every path that ever existed', async t => {
+t.test('the graph finds the same commit as git for every path that ever existed', async t => {
   const repository = await repositoryWith(t, 400)
   await writeCommitGraph(repository)
   git(repository, ['fast-import', '--quiet', '--force'], octopus(git(repository, ['rev-parse', 'master'])))
   git(repository, ['fast-import', '--quiet', '--force'], commit('master', 1, 'from refs/heads/master^0', 'D odd/own'))
-  // A commit that changes nothing of a file but its mode.
+  // A commit that changes only the mode of a file.
   const script = git(repository, ['rev-parse', 'master:bin/run'])
   const mode = commit('master', 1, 'from refs/heads/master^0', `M 100644 ${script} bin/run`)
   git(repository, ['fast-import', '--quiet', '--force'], mode)

@@ -1,4 +1,4 @@
-// Compares lists of commits with git's own, with and without a commit-graph.
+// Compares lists of commits with those of git, with and without a commit-graph.
 
 import { forgetGraph } from '../../../src/git/history/commit-graph.js'
 import { listCommits } from '../../../src/git/history/log.js'
@@ -12,7 +12,7 @@ t.teardown(() => closeGitProcesses())
 
 const STEPS = [0, 50, -900, 0, 4000, 0, 7]
 
-/** Merges, and commits whose dates go back, jump ahead, and are the same. */
+/** Merges, and commits whose dates go back, jump ahead, and are equal. */
 function crooked(repository: string, count: number): void {
   const parts: string[] = []
   for (let at = 1; at <= count; at++) {
@@ -57,7 +57,7 @@ async function compare(t: Test, repository: string, ref: string): Promise<void> 
   }
 }
 
-t.test('the order is that of git: without a graph, with one, and with commits that are newer than it', async t => {
+t.test('the order is that of git: without a graph, with one, and with commits newer than it', async t => {
   const repository = await repositoryWith(t, 300)
   crooked(repository, 400)
   for (const ref of ['master', 'crooked', 'side']) await compare(t, repository, ref)
@@ -83,7 +83,7 @@ t.test('a long history without a graph is read by git', async t => {
   t.same(await listCommits(repository, { tip, skip: 0, count: 1010 }), all.slice(0, 1010))
 })
 
-t.test('commits of a path are those that git gives', async t => {
+t.test('commits of a path are those that git lists', async t => {
   const repository = await repositoryWith(t, 300)
   const tip = git(repository, ['rev-parse', 'master'])
   for (const withGraph of [false, true]) {
@@ -111,5 +111,5 @@ t.test('several callers of one history get their own pages', async t => {
     pages,
     [8, 0, 3, 1, 9].map(page => all.slice(page * 20, page * 20 + 20))
   )
-  t.same(await listCommits(repository, { tip, skip: 30, count: 5000 }), all.slice(30), 'a later question goes on')
+  t.same(await listCommits(repository, { tip, skip: 30, count: 5000 }), all.slice(30), 'a later call continues')
 })

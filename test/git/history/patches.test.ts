@@ -1,4 +1,4 @@
-// Compares what changed with git's own answer.
+// Compares changes with those that git prints.
 import { PatchReader, type PatchSet } from '../../../src/git/history/patch-reader.js'
 import { PATCH_LIMITS, patchesBetween, patchesOf } from '../../../src/git/history/patches.js'
 import { closeGitProcesses } from '../../../src/git/repository/processes.js'
@@ -10,7 +10,7 @@ t.teardown(() => closeGitProcesses())
 const repository = await repositoryWith(t, 120)
 const ask = (...args: string[]) => git(repository, args)
 
-/** Git's text of one commit or of two, as a list like ours. */
+/** Returns git's changes of one commit, or between two commits, as a list like ours. */
 function expected(commits: string[]): object[] {
   const options = ['-c', 'core.quotePath=false', 'diff-tree', '-r', '-M', '--root', '--no-commit-id']
   const raw = ask(...options, '-z', '--raw', ...commits)
@@ -67,7 +67,7 @@ t.test('two commits, in both directions', async t => {
   }
 })
 
-t.test('files that change their kind, empty ones, modes, and content that looks like a border', async t => {
+t.test('files that change their type, empty files, modes, and content that looks like a border', async t => {
   const person = 'committer A <a@b> 1700000000 +0000'
   const text = (value: string) => `data ${Buffer.byteLength(value)}\n${value}\n`
   const first = `commit refs/heads/kinds\n${person}\n${text('1')}M 100644 inline a\n${text('text\n')}M 120000 inline b\n${text('a')}M 100644 inline m\n${text('x\n')}M 160000 ${'b'.repeat(40)} s\nM 100644 inline " --- a"\n${text('one\n')}\n`
@@ -79,7 +79,7 @@ t.test('files that change their kind, empty ones, modes, and content that looks 
   t.same(shown(await patchesOf(repository, from)), expected([from]))
 })
 
-t.test('the parts in which an answer arrives do not matter', async t => {
+t.test('an answer may arrive in any parts', async t => {
   const options = ['-c', 'core.quotePath=false', 'diff-tree', '-r', '-M', '--root', '--raw', '-p', '-z']
   const [to = '', from = ''] = [ask('rev-parse', 'master~1'), ask('rev-parse', 'master~30')]
   const whole = Buffer.from(`${ask(...options, from, to)}\n`)
@@ -95,7 +95,7 @@ t.test('the parts in which an answer arrives do not matter', async t => {
   for (const step of [1, 2, 3, 7, 11, 12, 13, 100, 1000]) t.same(read(step), once, `${step} bytes at once`)
 })
 
-t.test('a large commit: large texts are left out, the list of files ends, and both is said', async t => {
+t.test('a large commit: large texts are omitted, the list of files is cut, and both are marked', async t => {
   const line = 'a line of a long file\n'
   const person = 'committer A <a@b> 1700000000 +0000'
   const files = Array.from({ length: PATCH_LIMITS.files + 5 }, (_, at) => `M 100644 inline many/${at}\ndata 2\n1\n`)

@@ -1,4 +1,4 @@
-// What commits change, compared with what git says.
+// Compares the changes of commits with those of git.
 import { execFileSync } from 'node:child_process'
 import { changedPaths, commitStats } from '../../../src/git/history/commits.js'
 import { countLines } from '../../../src/git/history/line-counts.js'
@@ -10,7 +10,7 @@ import { environment, git, repositoryWith } from '../history.js'
 
 t.teardown(() => closeGitProcesses())
 
-/** A generator of numbers that is the same in each run. */
+/** Returns a generator of numbers that is the same in each run. */
 function numbers(seed: number): (below: number) => number {
   let state = seed
   return below => {
@@ -19,11 +19,11 @@ function numbers(seed: number): (below: number) => number {
   }
 }
 
-/** Commits that each change some files of a few folders in a random way, links, scripts and submodules among them. */
+/** Returns commits that each change some random files in a few folders, including links, scripts and submodules. */
 function randomHistory(count: number): string {
   const next = numbers(7)
   const text = (content: string) => `data ${Buffer.byteLength(content)}\n${content}\n`
-  // Few different lines make many of them frequent, many make most of them unique.
+  // With few different lines, many of them are frequent; with many, most of them are unique.
   const lines = () => {
     const words = 3 + next(200)
     return Array.from({ length: next(120) }, () => `word ${next(next(words) + 1)}`)
@@ -63,11 +63,11 @@ const shown = (repository: string, args: readonly string[]) =>
     .split('\x01')
     .slice(1)
 
-/** All commits of master: their ids, and what git prints of each. */
+/** Returns all commits of master: their ids, and the output of git for each. */
 const perCommit = (repository: string, args: readonly string[]): [id: string, text: string][] =>
   shown(repository, args).map(text => [text.slice(0, 40), text.slice(40)])
 
-t.test('commits change what git says', async t => {
+t.test('commits have the same changes as in git', async t => {
   const repository = await repositoryWith(t)
   git(repository, ['fast-import', '--quiet'], randomHistory(300))
   let counted = 0
@@ -97,7 +97,7 @@ t.test('commits change what git says', async t => {
   t.ok(counted > 100 && counted < 300, `${counted} commits are counted without git`)
 })
 
-t.test('what is large or odd is left to git', async t => {
+t.test('large and unusual trees are left to git', async t => {
   const repository = await repositoryWith(t)
   const blob = git(repository, ['hash-object', '-w', '--stdin'], 'text\n')
   const treeOf = (branch: string, paths: readonly string[]) => {

@@ -1,4 +1,4 @@
-// Tests the splicing of trees against git, which makes the same trees by its index.
+// Compares spliced trees with those that git creates with its index.
 import { execFileSync } from 'node:child_process'
 import { storedEntries } from '../../../src/git/objects/stored-entries.js'
 import t from '../../helpers/tap.js'
@@ -40,7 +40,7 @@ t.test('a changed tree has the bytes that git would write', async t => {
       [entry('a'), entry('b'), entry('c')]
     ],
     [
-      'several at the same place',
+      'several entries at the same place',
       [
         { name: 'c', slot: null },
         { name: 'e', slot: { mode: '100644', id: ID } },
@@ -53,7 +53,7 @@ t.test('a changed tree has the bytes that git would write', async t => {
   for (const [what, entries, expected] of cases) t.ok(stored.with(entries).equals(Buffer.concat(expected)), what)
 })
 
-t.test('it writes what git writes', async t => {
+t.test('trees are the same as git writes', async t => {
   const folder = t.testdir()
   const git = (args: string[], input = '') => execFileSync('git', args, { cwd: folder, input }).toString().trim()
   git(['init', '-q', '--bare'])
@@ -74,7 +74,7 @@ t.test('it writes what git writes', async t => {
   t.ok(execFileSync('git', ['cat-file', 'tree', made], { cwd: folder }).equals(raw))
 })
 
-t.test('a tree that is out of order is put in order', async t => {
+t.test('a tree that is out of order is sorted', async t => {
   const raw = Buffer.concat([entry('b'), entry('a', '040000'), entry('a.b'), entry('b', '100755', OTHER)])
   const stored = storedEntries(raw)
   t.equal(stored.count, 3)
@@ -90,7 +90,7 @@ t.test('a damaged tree may have an entry without a name', async t => {
   )
 })
 
-t.test('a tree that is cut is an error', async t => {
+t.test('a tree that is cut off is an error', async t => {
   t.throws(() => storedEntries(entry('a').subarray(0, 20)), /incomplete/)
   t.throws(() => storedEntries(Buffer.from('100644 a')), /incomplete/)
 })

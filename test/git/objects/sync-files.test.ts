@@ -4,16 +4,16 @@ import { beCareful, files } from '../../../src/git/objects/sync-files.js'
 import t from '../../helpers/tap.js'
 import { until } from '../../helpers/until.js'
 
-/** How calls are made when nothing speaks against it. A busy disk may send them elsewhere for a second. */
-const quick = () => until('calls are made at once', () => (files() === files(1_000_000) ? undefined : files()))
+/** The calls as long as nothing forces another thread. A busy disk may send them to another thread for a second. */
+const quick = () => until('calls are synchronous', () => (files() === files(1_000_000) ? undefined : files()))
 
-t.test('both ways do and refuse the same', async t => {
+t.test('both kinds of calls have the same results and errors', async t => {
   const folder = t.testdir({ there: 'content' })
   const ways = { atOnce: await quick(), elsewhere: files(1_000_000) }
   for (const [name, way] of Object.entries(ways)) {
     const path = join(folder, name)
     const made = await way.open(path, 'wx', 0o444)
-    t.equal(await way.write(made, Buffer.from('abcdef'), 2), 4, `${name}: from the third byte on, as often as it takes`)
+    t.equal(await way.write(made, Buffer.from('abcdef'), 2), 4, `${name}: from the third byte`)
     await way.close(made)
     await way.rename(path, `${path}-moved`)
     const file = await way.open(`${path}-moved`, 'r')
@@ -29,7 +29,7 @@ t.test('both ways do and refuse the same', async t => {
   }
 })
 
-t.test('large pieces, and all after a call that took long, go to another thread', async t => {
+t.test('large pieces go to another thread, and after a slow call all pieces do', async t => {
   const atOnce = await quick()
   t.not(files(200_000), atOnce)
   beCareful()
@@ -42,7 +42,7 @@ t.test('many calls in one turn of the event loop go to another thread', async t 
   const atOnce = await quick()
   const file = await atOnce.open(path, 'r')
   const byte = Buffer.alloc(1)
-  // Without a turn in between: what is awaited is there already.
+  // Without a turn in between: an awaited result is already there.
   while (files() === atOnce) await files().read(file, byte, 1, 0)
   t.not(files(), atOnce)
   await turn()

@@ -1,4 +1,4 @@
-// Long work in pieces, and what waits beside it.
+// Long work in pieces, and other work that waits in the meantime.
 import { setImmediate as turn } from 'node:timers/promises'
 import { holdBytes } from '../../../src/git/objects/budget.js'
 import { nextPiece } from '../../../src/git/objects/time-slices.js'
@@ -27,7 +27,7 @@ t.test('a turn of the loop has room for one piece, and clients take turns', asyn
   t.equal(done.length, 51)
 })
 
-t.test('whoever waits for memory is behind one of each other client', async t => {
+t.test('a client that waits for memory is behind one waiter of each other client', async t => {
   const hold = 96 * 1024 * 1024
   const release = await holdBytes(hold)
   const order: string[] = []

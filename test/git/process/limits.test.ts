@@ -1,4 +1,4 @@
-// Real git, under limits that hostile objects reach.
+// Runs real git with limits that hostile objects reach.
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { loadConfig } from '../../../src/config.js'
@@ -28,7 +28,7 @@ function limit(t: Test, values: Record<string, string>): void {
   })
 }
 
-t.test('a commit of more files than fit into memory is refused, and its neighbours are answered', async t => {
+t.test('a commit with more files than fit into memory is refused, and concurrent questions are answered', async t => {
   limit(t, { GITSTEAD_GIT_MEMORY_LIMIT: SMALLEST })
   const repository = await repositoryWith(t, 20)
   const head = git(repository, ['rev-parse', 'master'])
@@ -42,7 +42,7 @@ t.test('a commit of more files than fit into memory is refused, and its neighbou
   t.match(stats, { reason: { name: 'GitLimit', message: /more than 128 MiB of memory .*git\.memory_limit/ } })
   t.match(paths, { reason: { name: 'GitLimit' } })
   t.match(neighbour, { value: { additions: Number } })
-  await t.rejects(patchesOf(repository, bomb), { name: 'GitLimit' }, 'nor is there a list of so many files')
+  await t.rejects(patchesOf(repository, bomb), { name: 'GitLimit' }, 'a list of so many files is refused, too')
   const again = commitStats(repository, bomb)
   t.equal(await again.catch(error => error), (stats as PromiseRejectedResult).reason, 'git is not asked again')
   await t.rejects(runGit(['diff-tree', '-r', '--root', bomb], { repository }), {
@@ -51,7 +51,7 @@ t.test('a commit of more files than fit into memory is refused, and its neighbou
   })
 })
 
-t.test('a change that takes more memory to compare is listed without its text', async t => {
+t.test('a change that takes too much memory to compare is listed without its text', async t => {
   limit(t, { GITSTEAD_GIT_MEMORY_LIMIT: SMALLEST })
   const repository = await repositoryWith(t)
   const commit = (content: string) =>
@@ -71,7 +71,7 @@ t.test('a process that computes for too long is ended', async t => {
   })
 })
 
-t.test('an object that needs a larger one than fits into memory is refused, and others are read', async t => {
+t.test('an object whose base does not fit into memory is refused, and others are read', async t => {
   limit(t, { GITSTEAD_GIT_MEMORY_LIMIT: SMALLEST })
   const repository = await repositoryWith(t)
   const base = Buffer.alloc(80 * 1024 * 1024, 'x')
@@ -99,7 +99,7 @@ t.test('a pool starts no more processes while all of them are busy', async t => 
   await pool.of('/one')
   await pool.of('/two')
   const third = pool.of('/three')
-  t.equal((await pool.of('/one')).repository, '/one', 'a busy process takes another question')
+  t.equal((await pool.of('/one')).repository, '/one', 'a busy process accepts another question')
   t.equal(opened.length, 2)
   for (const state of opened) state.busy = 0
   t.equal((await third).repository, '/three')

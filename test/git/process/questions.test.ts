@@ -1,4 +1,4 @@
-// Questions that keep git busy for minutes, asked of real git with lower limits.
+// Questions that keep git busy for minutes, with real git and lower limits.
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -11,7 +11,7 @@ import { git, repositoryWith } from '../history.js'
 
 t.teardown(() => closeGitProcesses())
 
-/** Two commits with so many common parents that git looks for the best one for ten seconds. */
+/** Creates two commits with so many common parents that git looks for the best one for ten seconds. */
 function manyParents(repository: string): [string, string] {
   const person = (at: number) => `author A <a@example.com> ${at} +0000\ncommitter A <a@example.com> ${at} +0000\n\nx\n`
   const stream = Array.from({ length: 25_000 }, (_, at) => {
@@ -28,23 +28,23 @@ function manyParents(repository: string): [string, string] {
   return [commit(1), commit(2)]
 }
 
-t.test('a question that takes too long is refused, and not asked again', async t => {
+t.test('a question that takes too long is refused, and not repeated', async t => {
   const repository = await repositoryWith(t)
   const [one, other] = manyParents(repository)
   const ask = () => askGit(repository, ['merge-base', one, other], 3).catch(error => error)
   const first = await ask()
   t.type(first, GitLimit)
-  t.match(first, { message: 'git needs more than 3 s of processor time for it', isOfTime: true })
+  t.match(first, { message: 'git needs more than 3 s of processor time', isOfTime: true })
   await t.rejects(runGit(['merge-base', one, other], { repository, timeout: 0.2 }), { name: 'GitTimeout' })
   t.equal(slotCounts().running, 0)
   const again = ask()
   t.equal(slotCounts().running, 0, 'no process is started')
   t.equal(await again, first)
-  t.match(String(await askGit(repository, ['merge-base', one, one], 1)), one, 'other questions are asked')
+  t.match(String(await askGit(repository, ['merge-base', one, one], 1)), one, 'other questions still work')
 })
 
 t.test(
-  'of long questions one runs at a time, and those about another repository come before more about the same',
+  'long questions run one at a time, and other repositories come before more questions about the same one',
   async t => {
     const began: string[] = []
     const ends: (() => void)[] = []

@@ -43,7 +43,7 @@ t.test('time limit, output limit, abort signal and failures end git', async t =>
   await sleeperOf(1)
   leaving.abort()
   await t.rejects(run, { name: 'GitFailure', message: /killed/ })
-  await until('the children of git are gone too', () => processesWith(`sleep\0${nap(1)}`).length === 0)
+  await until('the children of git have ended, too', () => processesWith(`sleep\0${nap(1)}`).length === 0)
   await t.rejects(runGit(['cat-file', 'blob', 'master:big.bin'], { repository, maxOutput: 1000 }), {
     message: /1000 bytes/
   })
@@ -63,7 +63,7 @@ t.test('time limit, output limit, abort signal and failures end git', async t =>
   t.same(slotCounts(), { running: 0, waiting: 0 })
 })
 
-t.test('slots: each repository has a share, the rest waits, and the line has a limit', async t => {
+t.test('slots: each repository has a share, other requests wait, and the queue has a limit', async t => {
   loadConfig({ git: { memory: 64 * 1024 ** 3 } })
   t.teardown(() => void loadConfig({}))
   const mine = { repository: '/a', long: true }

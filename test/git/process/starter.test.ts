@@ -1,4 +1,4 @@
-// Git that is started by the small process, with the real processes.
+// Git that the small process starts, with real processes.
 import { execFileSync, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
@@ -24,7 +24,7 @@ startBySmallProgram({
 t.teardown(() => closeGitProcesses())
 
 const parentOf = (pid: number) => Number(/^PPid:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1])
-/** Whether a process has ended; the machine may keep its entry for a while. */
+/** Returns whether a process has ended; the machine may keep its entry for a while. */
 function isGone(pid: number): boolean {
   try {
     return /^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'))
@@ -35,7 +35,7 @@ function isGone(pid: number): boolean {
 
 const sockets = () => readdirSync(join(config().home, 'run')).filter(name => name.startsWith('start-'))
 
-/** Starts git until the starter is what does it, and returns the id of the starter. */
+/** Starts git until the starter does it, and returns the id of the starter. */
 async function starterPid(): Promise<number> {
   let parent = process.pid
   await until('the starter starts git', async () => {
@@ -47,7 +47,7 @@ async function starterPid(): Promise<number> {
   return parent
 }
 
-t.test('programs say and take what they should, however much it is', async t => {
+t.test('programs read and write any amount of data', async t => {
   const repository = await repositoryWith(t, 20)
   await starterPid()
   const head = git(repository, ['rev-parse', 'master'])
@@ -64,7 +64,7 @@ t.test('programs say and take what they should, however much it is', async t => 
   const all = await Promise.all(
     Array.from({ length: 90 }, () => spawnGit(['rev-parse', 'HEAD'], { repository }).then(childOutput))
   )
-  t.same(new Set(all), new Set([head]), 'many at once, more than the starter takes')
+  t.same(new Set(all), new Set([head]), 'more at once than the starter accepts')
   await writeRefs(repository, `create refs/heads/new\0${head}\0`)
   t.equal(git(repository, ['rev-parse', 'new']), head)
 })
@@ -75,35 +75,35 @@ async function childOutput(child: Awaited<ReturnType<typeof spawnGit>>): Promise
   return text.trim()
 }
 
-t.test('a process ends by its limits, and tells how', async t => {
+t.test('a process ends at its limits, and reports how', async t => {
   const repository = await repositoryWith(t, 20)
   await starterPid()
   const waiting = await startGit(['cat-file', '--batch'], { repository, timeout: 0.2 })
   t.match(await waiting.done, { ended: 'timeout' })
-  await until('the process is gone', () => isGone(waiting.pid ?? 0))
+  await until('the process has ended', () => isGone(waiting.pid ?? 0))
   const killed = await startGit(['cat-file', '--batch'], { repository })
   killed.kill()
   t.match(await killed.done, { ended: 'killed' })
   const left = await startGit(['cat-file', '--batch'], { repository })
   left.stdin.end()
-  t.same(await left.done, { code: 0, signal: null }, 'the end of stdin')
-  await t.rejects(spawnGit(['version'], { cwd: join(home, 'nowhere') }), GitFailure, 'what cannot be started')
+  t.same(await left.done, { code: 0, signal: null }, 'stdin ended')
+  await t.rejects(spawnGit(['version'], { cwd: join(home, 'nowhere') }), GitFailure, 'a program that cannot be started')
 })
 
-t.test('when the starter dies, what it has started ends with it, and the next comes without it', async t => {
+t.test('when the starter dies, its programs end with it, and the next one starts without it', async t => {
   const repository = await repositoryWith(t, 20)
   const starter = await starterPid()
   const running = await startGit(['cat-file', '--batch'], { repository })
   t.equal(parentOf(running.pid ?? 0), starter)
   process.kill(starter, 'SIGKILL')
   t.match(await running.done, { code: null, signal: 'SIGKILL' })
-  await until('the process is gone', () => isGone(running.pid ?? 0))
+  await until('the process has ended', () => isGone(running.pid ?? 0))
   t.equal((await runGit(['rev-parse', '--is-bare-repository'], { repository })).toString(), 'true\n')
   t.same(sockets(), [], 'nothing of it is left')
   t.equal(failures.length, 1)
 })
 
-t.test('it ends when the program has died before it listens', async t => {
+t.test('the starter ends when the program has died before the starter listens', async t => {
   const program = join(root, 'dist/src/git/process/starter/program.js')
   // The path of a socket has at most 107 characters.
   const folder = mkdtempSync(join(tmpdir(), 'gitstead-starter-'))
@@ -117,7 +117,7 @@ t.test('it ends when the program has died before it listens', async t => {
   t.equal(child.exitCode, 0)
 })
 
-t.test('it ends with the program', async t => {
+t.test('the starter ends with the program', async t => {
   const program = `
     const { loadConfig } = await import('${new URL('../../../src/config.js', import.meta.url)}')
     const { startBySmallProgram } = await import('${new URL('../../../src/git/repository/processes.js', import.meta.url)}')
@@ -132,5 +132,5 @@ t.test('it ends with the program', async t => {
   const said = execFileSync('/bin/sh', ['-c', '"$0" --input-type=module -e "$1" || true', process.execPath, program])
   const [child = 0, starter = 0] = said.toString().split(' ').map(Number)
   t.ok(child > 0 && starter > 0)
-  await until('both are gone', () => isGone(starter) && isGone(child))
+  await until('both have ended', () => isGone(starter) && isGone(child))
 })

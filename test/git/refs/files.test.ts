@@ -1,4 +1,4 @@
-// Compares refs that are read from files with git's own answer.
+// Compares refs that are read from files with those that git shows.
 import { execFileSync } from 'node:child_process'
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -43,7 +43,7 @@ t.test('loose and packed refs are the same as git shows', async t => {
   t.same(asText(folder), refsOf(folder))
   t.equal(readRefFiles(folder).get(fileRefName('refs/heads/ümläut-😀')), one)
 
-  t.test('and git reads the file that was written from them', async t => {
+  t.test('git reads the file that was written from them', async t => {
     const before = refsOf(folder)
     writeFileSync(join(folder, 'packed-refs'), formatPackedRefs(readRefFiles(folder)), 'latin1')
     rmSync(join(folder, 'refs'), { recursive: true })
@@ -54,6 +54,6 @@ t.test('loose and packed refs are the same as git shows', async t => {
   })
 })
 
-t.test('a folder without refs gives no refs', async t => {
+t.test('a folder without refs has no refs', async t => {
   t.equal(readRefFiles(t.testdir()).size, 0)
 })

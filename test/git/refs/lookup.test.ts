@@ -1,4 +1,4 @@
-// Refs whose commits are in the cache are resolved without git, and give what git gives.
+// Refs whose commits are in the cache are resolved without git, with the same result as git.
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { readCommit } from '../../../src/git/objects/objects.js'
@@ -14,7 +14,7 @@ t.teardown(() => closeGitProcesses())
 const ask = (...args: string[]) => git(repository, args)
 const [head = '', second = '', third = ''] = ask('rev-list', '--max-count=3', 'master').split('\n')
 
-/** Puts the commits into the cache, and ends the readers. */
+/** Reads the commits into the cache, and ends the readers. */
 async function warm(): Promise<void> {
   for (const id of [head, second, third]) await readCommit(repository, id)
   await closeReaders()
@@ -39,7 +39,7 @@ t.test('a branch, a tag and an id need no reader when the commit is in the cache
   t.equal(readerCount(), 0)
 })
 
-t.test('a ref that moves, goes or comes is seen at once', async t => {
+t.test('a ref that is moved, deleted or created is seen at once', async t => {
   await warm()
   for (const id of [second, third, head]) {
     ask('update-ref', 'refs/heads/moving', id)
@@ -54,7 +54,7 @@ t.test('a ref that moves, goes or comes is seen at once', async t => {
   t.equal((await resolveCommit(repository, 'moving'))?.id, third, 'a branch comes before a tag')
 })
 
-t.test('git answers what the files do not say plainly', async t => {
+t.test('git answers when the files are not clear', async t => {
   ask('symbolic-ref', 'refs/heads/other', 'refs/heads/master')
   writeFileSync(join(repository, 'refs/heads/empty'), '')
   await warm()
@@ -62,7 +62,7 @@ t.test('git answers what the files do not say plainly', async t => {
   t.equal((await resolveCommit(repository, 'other'))?.id, head)
   t.equal(await lookUpRef(repository, 'refs/heads/empty'), undefined)
   await t.rejects(resolveCommit(repository, 'empty'), { message: /damaged/ })
-  t.equal(await lookUpRef(repository, 'refs/heads/a'), null, 'a folder is no ref')
+  t.equal(await lookUpRef(repository, 'refs/heads/a'), null, 'a folder is not a ref')
   t.equal(await lookUpRef(repository, 'refs/heads/nobody'), null)
 })
 

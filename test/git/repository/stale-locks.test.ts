@@ -1,4 +1,4 @@
-// Locks of git processes that were killed, and of those that still run.
+// Locks of git processes that were killed, and of processes that are still running.
 import { spawn } from 'node:child_process'
 import { existsSync, mkdirSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -16,7 +16,7 @@ const LOCKS = [
   'objects/info/commit-graph.lock'
 ]
 
-/** Makes a lock as a process does that is killed a moment later, an hour ago. */
+/** Creates a lock, an hour old, as a process does that is killed a moment later. */
 function makeLock(repository: string, name: string, madeAt = new Date(Date.now() - 3_600_000)): string {
   const path = join(repository, name)
   mkdirSync(join(path, '..'), { recursive: true })
@@ -31,7 +31,7 @@ t.test('locks of dead processes are found and removed, and git works again', asy
   const paths = [...LOCKS, 'refs/heads/master.lock'].map(name => makeLock(repository, name))
   await t.rejects(runGit(['update-ref', 'refs/heads/master', head, head], { repository }), { message: /File exists/ })
   t.same((await staleLocks(repository)).sort(), [...paths].sort())
-  t.same(await staleLocks(repository, Date.now() - 7_200_000), [], 'only older ones where the caller says so')
+  t.same(await staleLocks(repository, Date.now() - 7_200_000), [], 'only locks older than the caller allows')
   t.same((await removeStaleLocks(repository)).sort(), [...paths].sort())
   await runGit(['update-ref', 'refs/heads/master', head, head], { repository })
   await runGit(['pack-refs', '--all'], { repository })
@@ -39,7 +39,7 @@ t.test('locks of dead processes are found and removed, and git works again', asy
   t.same(await removeStaleLocks(join(repository, 'nowhere')), [])
 })
 
-t.test('a lock stays while a process runs that may hold it', async t => {
+t.test('a lock stays while a process that may hold it is running', async t => {
   const repository = await repositoryWith(t)
   const writer = spawn('sleep', [nap(7)], { cwd: repository, stdio: 'ignore' })
   t.teardown(() => writer.kill())

@@ -1,4 +1,4 @@
-// What this server writes from the refs is byte for byte what git itself writes.
+// Advertisements that this server writes from the refs are identical to those of git, byte for byte.
 import { execFileSync } from 'node:child_process'
 import { appendFileSync, mkdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -21,7 +21,7 @@ const head = (path: string) => git(path, ['rev-parse', 'master'])
 
 /** Each change is made to the same repository, after the ones before it. */
 const CHANGES: readonly (readonly [name: string, change: Change])[] = [
-  ['as it was made', () => {}],
+  ['as it was created', () => {}],
   ['a loose branch and a branch in folders', path => git(path, ['branch', 'deep/er/branch', 'side'])],
   ['hidden refs', path => git(path, ['update-ref', 'refs/internal/keep/1', 'master'])],
   ['a hidden name of a branch', path => git(path, ['update-ref', 'refs/heads/refs/heads/x', 'master'])],
@@ -32,10 +32,10 @@ const CHANGES: readonly (readonly [name: string, change: Change])[] = [
   ['names that are not ASCII', path => git(path, ['update-ref', 'refs/heads/äö', 'master'])],
   ['everything packed', path => git(path, ['pack-refs', '--all'])],
   ['a packed ref that moved', path => git(path, ['update-ref', 'refs/heads/side', 'master~1'])],
-  ['a packed tag that is gone', path => git(path, ['tag', '-d', 'twice'])],
+  ['a packed tag that is deleted', path => git(path, ['tag', '-d', 'twice'])],
   ['a loose tag over a packed one', path => git(path, ['tag', '-f', '-a', '-m', 'again', 'v1.0', 'side'])],
   [
-    'packed without what tags point at',
+    'packed without the targets of tags',
     path => {
       git(path, ['pack-refs', '--all'])
       const file = join(path, 'packed-refs')
@@ -44,12 +44,12 @@ const CHANGES: readonly (readonly [name: string, change: Change])[] = [
       writeFileSync(file, plain.join('\n'), 'latin1')
     }
   ],
-  ['a symbolic ref beside HEAD', path => git(path, ['symbolic-ref', 'refs/remotes/o/HEAD', 'refs/heads/side'])],
+  ['a symbolic ref other than HEAD', path => git(path, ['symbolic-ref', 'refs/remotes/o/HEAD', 'refs/heads/side'])],
   ['without it', path => git(path, ['symbolic-ref', '-d', 'refs/remotes/o/HEAD'])],
   ['a damaged ref', path => writeFileSync(join(path, 'refs/heads/broken'), 'nothing\n')],
   ['a ref to a missing object', path => writeFileSync(join(path, 'refs/heads/broken'), `${'b'.repeat(40)}\n`)],
   ['a lock', path => writeFileSync(join(path, 'refs/heads/broken'), `${head(path)}\n`)],
-  ['a lock that stayed', path => writeFileSync(join(path, 'refs/heads/broken.lock'), '')],
+  ['a stale lock', path => writeFileSync(join(path, 'refs/heads/broken.lock'), '')],
   ['an unborn HEAD', path => git(path, ['symbolic-ref', 'HEAD', 'refs/heads/none'])],
   ['a detached HEAD', path => writeFileSync(join(path, 'HEAD'), `${head(path)}\n`)],
   ['HEAD in a folder', path => git(path, ['symbolic-ref', 'HEAD', 'refs/heads/deep/er/branch'])],
@@ -114,11 +114,11 @@ t.test('an empty repository is advertised as git does', async t => {
   await check(t, path, 'only a hidden ref')
 })
 
-t.test('a list that is known is not read again, and every change is seen', async t => {
+t.test('a known list is not read again, and every change is noticed', async t => {
   const path = await repositoryWith(t, 60)
   const old = new Date(Date.now() - 3_600_000)
   const first = await listEveryRef(path)
-  // Times of change cannot be set back, so a folder counts as settled two seconds after its last change at the earliest.
+  // Change times cannot be set back, so a folder counts as settled two seconds after its last change at the earliest.
   t.not((await listEveryRef(path))?.refs, first?.refs, 'a folder that has just changed is read again')
   for (let at = 0; at < 50; at++) {
     git(path, ['update-ref', 'refs/heads/side', at % 2 === 0 ? 'master' : 'master~1'])
@@ -128,13 +128,13 @@ t.test('a list that is known is not read again, and every change is seen', async
   }
 })
 
-t.test('after the first time no process and no slot is used', async t => {
+t.test('after the first time neither a process nor a slot is used', async t => {
   const path = await repositoryWith(t, 60)
   await buffer(await advertise(path, 'git-upload-pack'))
   const output = await advertise(path, 'git-upload-pack')
   t.equal(slotCounts().running, 0)
   await buffer(output)
-  // Git would not find what it needs any more.
+  // With this line, git can no longer read the configuration.
   appendFileSync(join(path, 'config'), '[broken\n')
   t.match((await buffer(await advertise(path, 'git-receive-pack'))).toString(), /refs\/heads\/side/)
 })

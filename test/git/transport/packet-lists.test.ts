@@ -1,4 +1,4 @@
-// Where a list of packets and a pack end, however the bytes come.
+// Where a list of packets and a pack end, no matter in which pieces the bytes arrive.
 import { createHash } from 'node:crypto'
 import { FlushFinder, packetSource, readPush, upToFlush } from '../../../src/git/transport/packet-lists.js'
 import { BadProtocol, FLUSH, pktLine } from '../../../src/git/transport/pkt-line.js'
@@ -8,7 +8,7 @@ async function* pieces(bytes: Buffer, size: number) {
   for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size)
 }
 
-/** Never ends, as a client that keeps its side open. */
+/** Never ends, like a client that keeps its side open. */
 async function* withoutEnd(bytes: Buffer, size: number) {
   yield* pieces(bytes, size)
   await new Promise(() => {})
@@ -29,7 +29,7 @@ const pack = (size: number) => {
 const [OLD, NEW, ZERO] = ['a'.repeat(40), 'b'.repeat(40), '0'.repeat(40)]
 const command = (old: string, next: string, ref: string) => pktLine(`${old} ${next} ${ref}\0report-status\n`)
 
-t.test('requests come apart at their flushes', async t => {
+t.test('requests are split at their flushes', async t => {
   const one = Buffer.concat([pktLine('command=fetch\n'), DELIMITER, pktLine('0000 is no flush here\n'), FLUSH])
   const two = Buffer.concat([pktLine('command=ls-refs\n'), FLUSH])
   for (const size of SIZES) {
@@ -59,7 +59,7 @@ t.test('a push ends with its pack, or with its commands when it only deletes', a
   }
 })
 
-t.test('half of something is never taken for the whole', async t => {
+t.test('an incomplete request is never treated as complete', async t => {
   const push = Buffer.concat([command(OLD, NEW, 'refs/heads/a'), FLUSH, pack(1000)])
   for (const end of [3, 10, 100, push.length - 1]) {
     const whole = async () => collect((await readPush(pieces(push.subarray(0, end), 7))) ?? pieces(FLUSH, 1))
@@ -67,7 +67,7 @@ t.test('half of something is never taken for the whole', async t => {
   }
 })
 
-t.test('what is no packet is refused', async t => {
+t.test('bytes that are not packets are refused', async t => {
   for (const text of ['SSH-', '0003', 'ffff', '-001', ' 004']) {
     t.throws(() => new FlushFinder().take(Buffer.from(text)), BadProtocol, text)
   }

@@ -30,15 +30,15 @@ t.test('a writer does not wait for its reader, and the reader gets everything', 
     const stream = spool.read()
     const chunks = parts(50)
     await fill(spool, chunks)
-    t.ok(spooledBytes() > 400 * KB, 'what does not fit in memory is in a file')
+    t.ok(spooledBytes() > 400 * KB, 'bytes that do not fit in memory are in a file')
     t.same(readdirSync(join(folder, 'tmp')), [], 'which has no name')
     t.ok((await buffer(stream)).equals(Buffer.concat(chunks)))
     spool.release()
-    await until('the file is gone', () => spooledBytes() === 0)
+    await until('the file is closed', () => spooledBytes() === 0)
   }
 })
 
-t.test('readers of different speed get the same, also one that comes last', async t => {
+t.test('readers of different speed get the same bytes, including one that starts last', async t => {
   home(t)
   const spool = new Spool({ memory: 32 * KB, keep: true })
   const chunks = parts(40)
@@ -49,11 +49,11 @@ t.test('readers of different speed get the same, also one that comes last', asyn
   t.ok((await buffer(spool.read())).equals(Buffer.concat(chunks)))
   t.ok(spool.isWhole())
   spool.release()
-  t.ok((await buffer(slow)).equals(Buffer.concat(chunks)), 'one that has begun reads to the end')
-  await until('the file is gone', () => spooledBytes() === 0)
+  t.ok((await buffer(slow)).equals(Buffer.concat(chunks)), 'a reader that has begun reads to the end')
+  await until('the file is closed', () => spooledBytes() === 0)
 })
 
-t.test('a reader that keeps up leaves nothing behind', async t => {
+t.test('nothing is stored while a reader keeps up', async t => {
   home(t)
   const spool = new Spool({ memory: 32 * KB, keep: false })
   const read = buffer(spool.read())
@@ -69,7 +69,7 @@ t.test('a reader that keeps up leaves nothing behind', async t => {
   t.equal(most, 0)
 })
 
-t.test('without room on the disk the writer waits for its readers', async t => {
+t.test('without disk space the writer waits for its readers', async t => {
   home(t, { max_spooled: 50 * KB })
   for (const keep of [false, true]) {
     const spool = new Spool({ memory: 32 * KB, keep })
@@ -84,10 +84,10 @@ t.test('without room on the disk the writer waits for its readers', async t => {
     t.equal(spooledBytes(), 0)
   }
   await t.rejects(spoolRequest(Readable.from(parts(20)), 1000 * KB, 'too large'), { name: 'Unavailable' })
-  await until('its file is gone', () => spooledBytes() === 0)
+  await until('its file is closed', () => spooledBytes() === 0)
 })
 
-t.test('the last reader that leaves ends the work', async t => {
+t.test('the work ends when the last reader leaves', async t => {
   home(t)
   const spool = new Spool({ memory: 32 * KB, keep: true })
   let unused = 0
@@ -134,6 +134,6 @@ t.test('a request is read to its end, up to a limit', async t => {
     throw new Error('aborted')
   }
   await t.rejects(spoolRequest(cut(), 1000 * KB, 'too large'), { message: 'aborted' })
-  await until('every file is gone', () => spooledBytes() === 0)
+  await until('every file is closed', () => spooledBytes() === 0)
   mkdirSync(join(folder, 'tmp'), { recursive: true })
 })

@@ -1,4 +1,4 @@
-// Runs stock git clients against a bare HTTP server, and sends requests that are cut off.
+// Runs standard git clients against a plain HTTP server, and sends requests that are cut off.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -31,7 +31,7 @@ type Host = {
   results: PushResult[][]
   /** Runs between git's end and the report to the client. */
   hold: () => Promise<void>
-  /** Resolves with the results of the next push, also when it fails. */
+  /** Resolves with the results of the next push, even when it fails. */
   nextPush: () => Promise<PushResult[]>
 }
 
@@ -121,7 +121,7 @@ function change(folder: string, name: string, content: string | Buffer = name): 
   return git(folder, ['rev-parse', 'HEAD'])
 }
 
-t.test('a client clones and fetches with every protocol version, also shallow and partial', async t => {
+t.test('a client clones and fetches with every protocol version, including shallow and partial', async t => {
   const host = await serve(t, 200)
   git(host.repository, ['update-ref', 'refs/pipelines/7', 'master'])
   const head = git(host.repository, ['rev-parse', 'master'])
@@ -187,7 +187,7 @@ t.test('a refused push shows its reason, with and without sidebands', async t =>
   t.equal((await refusePush({ commands, capabilities: [], reasons: host.refuse })).toString(), '0000')
 })
 
-t.test('a name that is not UTF-8 is refused by its bytes, so that git shows the reason', async t => {
+t.test('a name that is not UTF-8 is refused with its original bytes, so that git shows the reason', async t => {
   const host = await serve(t)
   const folder = await workTree(t, host)
   host.refuse.set('refs/heads/br\ufffd', 'the name is not UTF-8')
@@ -257,7 +257,7 @@ t.test('a push that is cut off at any place changes no ref', async t => {
     })
     outgoing.on('error', () => {})
     await new Promise(resolve => outgoing.write(body.subarray(0, size), resolve))
-    // With the commands complete, git runs until the client leaves.
+    // With complete commands, git runs until the client leaves.
     if (ended) await until('git has begun', () => slotCounts().running === 1)
     outgoing.destroy()
     if (ended) t.match(await ended, [{ ref: 'refs/heads/cut', ok: false }], `cut at ${size}`)

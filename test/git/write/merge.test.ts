@@ -39,18 +39,18 @@ const right = await commit(repository, base, { right: 'r\n' })
 const other = await commit(repository, base, { both: 'right\n' })
 const stranger = await commit(repository, null, { z: 'z\n' })
 
-t.test('a merge gives a tree, a conflict and foreign history give none', async t => {
+t.test('a merge returns a tree, a conflict or unrelated history returns null', async t => {
   const tree = await mergeTree(repository, left, right)
   t.match(tree, /^[0-9a-f]{40}$/)
   t.equal(git(repository, ['ls-tree', '--name-only', tree ?? '']), 'a\nboth\nleft\nright')
   t.equal(await freshMergeTree(repository, left, right), tree)
   t.equal(await mergeTree(repository, left, other), null)
-  t.equal(await mergeTree(repository, left, other), null, 'the kept answer is the same')
+  t.equal(await mergeTree(repository, left, other), null, 'the cached result is the same')
   t.equal(await mergeTree(repository, left, stranger), null)
   await t.rejects(mergeTree(repository, 'HEAD', left), TypeError)
 })
 
-t.test('the commit of a merge has two parents, and git finds it sound', async t => {
+t.test('the commit of a merge has two parents, and git finds no errors', async t => {
   const treeId = (await freshMergeTree(repository, left, right)) ?? ''
   const made = prepareMerge(repository, {
     parents: [left, right],
@@ -69,13 +69,13 @@ t.test('the commit of a merge has two parents, and git finds it sound', async t 
   t.same([...(await containedSince(repository, { ...since, after: ZERO, wanted: [right] }))], [])
 })
 
-t.test('commits are kept by a hidden ref, in their own repository and in another one', async t => {
+t.test('a hidden ref keeps commits, in their own repository and in another one', async t => {
   const ref = 'refs/internal/kept/merge-requests'
   const target = await makeRepository('two.git')
   const reaches = (where: string) => git(where, ['rev-list', '--objects', ref])
   await Promise.all([left, right].map(id => keepCommit(repository, id, repository)))
   for (const id of [left, right]) t.match(reaches(repository), id)
-  // No ref of its repository names this commit.
+  // No ref of its repository points at this commit.
   await keepCommit(repository, other, target)
   await keepCommit(repository, left, target)
   git(target, ['prune', '--expire=now'])

@@ -9,7 +9,7 @@ import {
 } from './dashboard-builds.queries.js'
 
 /** The maximum number of bytes from the end of a trace. */
-export const TAIL = 65_536
+const TAIL = 65_536
 
 export interface TraceTail {
   /** Bytes of the whole trace. */

@@ -44,7 +44,7 @@ export interface PushedRef {
   readonly user_id: number | null
 }
 
-export interface PlannedPush extends PlannedFile {
+interface PlannedPush extends PlannedFile {
   /** The name of the branch or tag. */
   readonly ref: string
   readonly tag: boolean
@@ -60,7 +60,7 @@ interface FoundFile {
 }
 
 /** Plans the pipeline of a pushed branch or tag. Returns null when its commit has no CI file. */
-export async function planPush(
+async function planPush(
   repository: string,
   project: Planning['project'],
   pushed: PushedRef,

@@ -49,7 +49,7 @@ export interface JobCache extends PlannedCache {
   readonly ending: 'protected' | 'non_protected'
 }
 
-export interface JobSource {
+interface JobSource {
   /** The URL contains the credentials of the build. */
   readonly url: string
   readonly ref: string
@@ -62,7 +62,7 @@ export interface JobSource {
   readonly depth: number
 }
 
-export interface JobStep {
+interface JobStep {
   readonly name: 'script' | 'after_script'
   readonly commands: readonly string[]
   /** Seconds. */

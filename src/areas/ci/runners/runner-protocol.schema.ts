@@ -1,6 +1,6 @@
 // The input of external runners. A stock runner sends more than this, and each version sends other attributes, so the
 // rest is ignored.
-import { type Static, Type } from '../../../lib/type.js'
+import { Type } from '../../../lib/type.js'
 
 const text = Type.Optional(Type.String({ maxLength: 1024 }))
 /** In the body or in the query; newer runners also send it in a header. */
@@ -33,4 +33,3 @@ export const JobReport = Type.Object({
 })
 export const UploadQuery = Type.Object({ token, expire_in: text, artifact_type: text, artifact_format: text })
 export const DownloadQuery = Type.Object({ token })
-export type Named = Static<typeof DownloadQuery>

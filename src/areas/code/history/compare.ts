@@ -19,9 +19,9 @@ export interface Comparison {
 }
 
 /** The maximum number of commits in a comparison; the newest ones are shown. */
-export const COMPARE_COMMITS = 1000
+const COMPARE_COMMITS = 1000
 /** Characters of all their messages together. */
-export const COMPARE_MESSAGES = 4 * 1024 * 1024
+const COMPARE_MESSAGES = 4 * 1024 * 1024
 const AT_ONCE = 50
 
 export interface ComparedIds {

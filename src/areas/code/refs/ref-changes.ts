@@ -30,7 +30,7 @@ export interface OpenChange extends RefMove {
 /**
  * Returns the name of this process as the owner of a change. A later process with the same pid has a different name.
  */
-export const processName = (): string => {
+const processName = (): string => {
   ownName ??= `${machine()}#${process.pid}#${startOf(process.pid) ?? 0}`
   return ownName
 }

@@ -5,7 +5,7 @@ import { batches } from '../../../lib/batches.js'
 import { pacedStream } from '../../../lib/paced-stream.js'
 
 /** The maximum number of bytes of one response: about 50,000 branches. */
-export const REF_LIST_BYTES = 32 * 1024 * 1024
+const REF_LIST_BYTES = 32 * 1024 * 1024
 /** The number of records that are built at a time. A shorter list is sent at once. */
 const PART = 200
 /** Milliseconds after which a client that reads nothing of a long list is disconnected. */

@@ -11,7 +11,7 @@ interface KnownRow extends StoredProject {
   readonly problem: string | null
 }
 
-export interface DamagedRepository {
+interface DamagedRepository {
   readonly id: number
   readonly path: string
   /** The first line of git's output about it. */

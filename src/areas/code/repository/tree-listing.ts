@@ -7,9 +7,9 @@ import type { FoundFolder } from './contents.js'
 import { viewTreeEntry } from './repository.view.js'
 
 /** The maximum number of entries in one response: the API does not paginate trees. */
-export const TREE_LIMIT = 100_000
+const TREE_LIMIT = 100_000
 /** The maximum number of bytes in one response. */
-export const TREE_BYTES = 16 * 1024 * 1024
+const TREE_BYTES = 16 * 1024 * 1024
 /**
  * A list with at most this many entries, and characters in their paths, is sent at once; a longer one is written in
  * parts.

@@ -43,7 +43,7 @@ export const Delivery = Type.Object(record, {
 })
 export type Delivery = Static<typeof Delivery>
 
-export const DeliveryAttempt = Type.Object(
+const DeliveryAttempt = Type.Object(
   {
     attempt: Integer('the number of the attempt, from 1'),
     ...attempt,

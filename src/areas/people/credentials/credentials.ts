@@ -72,7 +72,7 @@ interface OAuthRow {
  * Returns the actor of an OAuth token; null if the token is unknown. Throws InvalidToken when it has expired or was
  * revoked, and Unauthorized when it has no user or its user is blocked.
  */
-export async function actorOfOAuthToken(token: string): Promise<Actor | null> {
+async function actorOfOAuthToken(token: string): Promise<Actor | null> {
   const found = await row<OAuthRow & ActorUserColumns>(
     `select t.id as token_id, t.scopes, t.last_used_at, t.expires_at, t.revoked_at, g.revoked_at as grant_revoked_at,
        u.state, ${ACTOR_USER}

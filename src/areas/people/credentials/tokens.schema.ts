@@ -2,7 +2,7 @@ import { SCOPES } from '../../../access/scopes.js'
 import { IdOf, Paging, Text } from '../../../lib/schema.js'
 import { type Static, Type } from '../../../lib/type.js'
 
-export const TOKEN_STATES = ['active', 'inactive'] as const
+const TOKEN_STATES = ['active', 'inactive'] as const
 export type TokenState = (typeof TOKEN_STATES)[number]
 
 export const TokenParams = Type.Object({ id: IdOf('the token') })

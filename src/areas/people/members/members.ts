@@ -210,7 +210,7 @@ async function holdFutureMember(userId: number): Promise<void> {
 
 const termsOf = ({ access_level, expires_at }: MemberRow) => ({ access_level, expires_at })
 
-export const snapshotOf = (source: Source, member: MemberRow): MemberSnapshot => ({
+const snapshotOf = (source: Source, member: MemberRow): MemberSnapshot => ({
   access_level: member.access_level,
   created_at: member.created_at,
   updated_at: member.updated_at,

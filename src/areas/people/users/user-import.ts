@@ -4,13 +4,18 @@ import { availableParallelism } from 'node:os'
 import type { Origin } from '../../../access/actor.js'
 import { Conflict } from '../../../errors.js'
 import { mapBounded } from '../../../lib/bounded.js'
-import type { ImportLine } from '../../../lib/import-line.js'
 import { validator, type Wrong } from '../../../lib/validate.js'
 import { newToken } from '../../../secrets.js'
 import { claimOf, conflictOf, noClaims, takenAmong, withClaim } from './import-claims.js'
 import { userProblems } from './user-rules.js'
 import { draftUser, insertUsers, type UserDraft } from './users.js'
 import { UserBody } from './users.schema.js'
+
+/** A record of an imported file: its values as text, or why it cannot be read. */
+export type ImportLine = {
+  /** The line on which the record begins. */
+  readonly line: number
+} & ({ readonly values: Readonly<Record<string, string>> } | { readonly error: string })
 
 export interface Refusal {
   readonly line: number

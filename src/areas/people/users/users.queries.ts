@@ -44,7 +44,7 @@ export function findUser(id: number): Promise<UserRow | undefined> {
 }
 
 /** Returns the user whose id the path contains; undefined when the text is not an id, or no user has it. */
-export async function findNumberedUser(id: string): Promise<UserRow | undefined> {
+async function findNumberedUser(id: string): Promise<UserRow | undefined> {
   return /^\d{1,10}$/.test(id) ? findUser(Number(id)) : undefined
 }
 

@@ -18,22 +18,25 @@ const SELECT = `select t.id, l.title as label_title, l.color as label_color, l.d
   cast(row_number() over (order by t.position, t.id) - 1 as signed) as position
   from board_lists t join labels l on l.id = t.label_id where t.board_id = ?`
 
-/** The lists of a board, in order. They count from 0 without gaps, also after a label has gone with its list. */
+/**
+ * Returns the lists of a board, in order. Their positions count from 0 without gaps, even after a list was deleted with
+ * its label.
+ */
 export const listLists = (boardId: number): Promise<BoardListRow[]> =>
   rows<BoardListRow>(`${SELECT} order by t.position, t.id`, [boardId])
 
-/** The board of a project; undefined before anybody has asked for it. */
+/** Returns the board of a project; undefined before the first request for it. */
 export const findBoard = (projectId: number): Promise<{ readonly id: number } | undefined> =>
   row<{ id: number }>('select id from boards where project_id = ?', [projectId])
 
-/** The lists of the board of a project. Throws NotFound for a board that is not its. */
+/** Returns the lists of the board of a project. Throws NotFound when the board does not belong to the project. */
 export async function requireLists(projectId: number, boardId: number): Promise<BoardListRow[]> {
   const board = await findBoard(projectId)
   if (board?.id !== boardId) throw new NotFound('Board')
   return listLists(boardId)
 }
 
-/** A list of the board of a project. Throws NotFound. */
+/** Returns a list of the board of a project. Throws NotFound. */
 export async function requireList(projectId: number, boardId: number, listId: number): Promise<BoardListRow> {
   const found = (await requireLists(projectId, boardId)).find(({ id }) => id === listId)
   if (!found) throw new NotFound()

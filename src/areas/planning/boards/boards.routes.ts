@@ -17,7 +17,7 @@ export const boardRoutes: FastifyPluginAsyncTypebox = async app => {
       schema: {
         tags,
         summary: 'List the boards of a project',
-        description: 'Each project has one.',
+        description: 'Each project has one board.',
         params: ProjectParams,
         response: { 200: Type.Array(Board) }
       }
@@ -52,7 +52,7 @@ export const boardRoutes: FastifyPluginAsyncTypebox = async app => {
       schema: {
         tags,
         summary: 'Add a list to a board',
-        description: 'As the last one.',
+        description: 'The new list is the last one.',
         params: BoardParams,
         body: BoardListBody,
         response: { 201: BoardList }
@@ -73,7 +73,7 @@ export const boardRoutes: FastifyPluginAsyncTypebox = async app => {
     '/projects/:id/boards/:board_id/lists/:list_id',
     {
       config: { can: 'board.remove' },
-      schema: { ...one, summary: 'Remove a list of a board', description: 'Its label stays.' }
+      schema: { ...one, summary: 'Remove a list of a board', description: 'Keeps the label.' }
     },
     async ({ project, params }) => viewBoardList(await deleteList(project, params.board_id, params.list_id))
   )

@@ -1,4 +1,4 @@
-// Boards: each project has one, whose lists are labels.
+// Boards: each project has one, and each of its lists shows the issues with one label.
 import { duplicateKey } from '../../../db/connect/failure.js'
 import { execute, row } from '../../../db/connect/sql.js'
 import { transact } from '../../../db/connect/transact.js'
@@ -7,7 +7,7 @@ import { holdProject } from '../../projects/projects/projects.queries.js'
 import { findLabelById, type LabelPlace } from '../labels/labels.queries.js'
 import { type BoardListRow, type BoardRow, findBoard, listLists, requireList } from './boards.queries.js'
 
-/** Not specified: how a project gets its board. Whoever asks for it first makes it, without lists. */
+/** Not specified: how a project gets its board. The first request for it creates it, without lists. */
 export async function boardOf({ id: projectId }: { readonly id: number }): Promise<BoardRow> {
   const known = (await findBoard(projectId)) ?? (await makeBoard(projectId))
   return { id: known.id, lists: await listLists(known.id) }
@@ -22,7 +22,7 @@ const makeBoard = (projectId: number) =>
     return made
   })
 
-/** Adds a list for a label, as the last one. Throws NotFound, RefusedText or Taken. */
+/** Adds a list for a label at the end of a board. Throws NotFound, RefusedText or Taken. */
 export async function createList(project: LabelPlace, boardId: number, labelId: number): Promise<BoardListRow> {
   try {
     const id = await transact(async () => {
@@ -44,7 +44,10 @@ export async function createList(project: LabelPlace, boardId: number, labelId: 
   }
 }
 
-/** Moves a list to another place among the others. Throws NotFound, and RefusedText for a place that is no other one. */
+/**
+ * Moves a list to another position. Throws NotFound, and RefusedText for the position that it has or one that does not
+ * exist.
+ */
 export async function moveList(
   project: { readonly id: number },
   boardId: number,
@@ -64,7 +67,7 @@ export async function moveList(
   return requireList(project.id, boardId, listId)
 }
 
-/** Removes a list, and returns it. Its label stays. Throws NotFound. */
+/** Removes a list, and returns it. Keeps its label. Throws NotFound. */
 export function deleteList(project: { readonly id: number }, boardId: number, listId: number): Promise<BoardListRow> {
   return transact(async () => {
     await holdBoard(project.id, boardId)
@@ -74,13 +77,13 @@ export function deleteList(project: { readonly id: number }, boardId: number, li
   })
 }
 
-/** Locks the board, so that two who change its lists do it one after the other. Throws NotFound. */
+/** Locks the board, so that concurrent changes of its lists run one after the other. Throws NotFound. */
 async function holdBoard(projectId: number, boardId: number): Promise<void> {
   const found = await row('select id from boards where project_id = ? and id = ? for update', [projectId, boardId])
   if (!found) throw new NotFound('Board')
 }
 
-/** Gives lists the places of their order, with one statement. */
+/** Numbers lists in this order, with one statement. */
 async function order(ids: readonly number[]): Promise<void> {
   await execute(
     `update board_lists set position = case id ${ids.map(() => 'when ? then ?').join(' ')} else position end

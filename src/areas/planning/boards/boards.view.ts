@@ -4,15 +4,19 @@ import { Type } from '../../../lib/type.js'
 import type { BoardListRow, BoardRow } from './boards.queries.js'
 
 const BoardLabel = Type.Object(
-  { name: Text('its title'), color: Text('`#` with hex digits'), description: Nullable(Text('what it is for')) },
+  {
+    name: Text('the title'),
+    color: Text('`#` with hex digits'),
+    description: Nullable(Text('the purpose of the label'))
+  },
   { title: 'BoardLabel', description: 'The label of a list.' }
 )
 
 export const BoardList = Type.Object(
   {
     id: IdOf('the list'),
-    label: described(BoardLabel, 'the label whose issues it shows'),
-    position: Integer('its place, from 0')
+    label: described(BoardLabel, 'the label; the list shows the issues with it'),
+    position: Integer('the position, counted from 0')
   },
   { title: 'BoardList', description: 'A list of a board: the issues with a label.' }
 )
@@ -20,7 +24,7 @@ export const BoardList = Type.Object(
 export const Board = Type.Object(
   {
     id: IdOf('the board'),
-    lists: Type.Array(BoardList, { description: 'its lists in order; those of open and closed issues are not shown' })
+    lists: Type.Array(BoardList, { description: 'the lists, in order; without those of open and closed issues' })
   },
   { title: 'Board', description: 'The issues of a project in lists, by their labels.' }
 )

@@ -3,9 +3,9 @@ import { countTotal, type Page, type PageRequest, window } from '../../../db/lis
 import { NotFound } from '../../../errors.js'
 import type { NoteableType } from './noteables.js'
 
-export type AwardableType = NoteableType | 'Note'
+type AwardableType = NoteableType | 'Note'
 
-/** Something that the asker may read and give an emoji to. */
+/** Something that the caller may read and give an emoji to. */
 export interface Awardable {
   readonly type: AwardableType
   readonly id: number
@@ -30,7 +30,7 @@ const SELECT = `select w.id, w.name, w.awardable_type, w.awardable_id, w.created
   u.name as user_name, u.username as user_username, u.state as user_state from ${FROM}`
 const OF = 'w.awardable_type = ? and w.awardable_id = ?'
 
-/** A page of the awards of something, oldest first. */
+/** Returns a page of the awards of something, oldest first. */
 export async function listAwards({ type, id }: Awardable, query: PageRequest): Promise<Page<AwardRow>> {
   const { page, perPage, sql } = window(query)
   const [total, items] = await Promise.all([
@@ -47,6 +47,6 @@ export async function requireAward({ type, id }: Awardable, awardId: number): Pr
   return found
 }
 
-/** Returns the award of a name that a user gave to something. */
+/** Finds the award with this name that a user gave to something. */
 export const findAward = ({ type, id }: Awardable, name: string, userId: number): Promise<AwardRow | undefined> =>
   row<AwardRow>(`${SELECT} where ${OF} and w.name = ? and w.user_id = ?`, [type, id, name, userId])

@@ -1,4 +1,4 @@
-// The same four routes for each kind of thing that gets emoji, and for the notes about it.
+// The same four routes for each kind of record that gets emoji, and for the notes about it.
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { Actor } from '../../../access/actor.js'
 import { authorizeRecord } from '../../../access/records.js'
@@ -28,7 +28,7 @@ interface Place {
   readonly find: (asked: Asked) => Promise<Awardable>
 }
 
-/** The places of one kind: itself, and the notes about it. */
+/** Returns the places of one kind: the record itself, and the notes about it. */
 function placesOf(kind: NoteableKind): Place[] {
   const { words } = kind
   const parent = [kind.param, words.replace(/^an? /, 'the ')] as const
@@ -103,7 +103,7 @@ const awardsAt =
           tags: TAGS,
 
           summary: `Give an emoji to ${words}`,
-          description: 'Each user gives each emoji once, and no vote (`thumbsup`, `thumbsdown`) to what is their own.',
+          description: 'Users give each emoji once, and cannot vote (`thumbsup`, `thumbsdown`) for their own records.',
           params: awardsParams(parents),
           body: AwardBody,
           response: { 201: Award }

@@ -1,7 +1,7 @@
 import { IdOf, Paging, projectParam, Text } from '../../../lib/schema.js'
 import { type Static, Type } from '../../../lib/type.js'
 
-/** `parents` are the parameters before the awards in the path, with what they are. */
+/** `parents` are the parameters before the awards in the path, with their descriptions. */
 const withParents = (parents: readonly (readonly [param: string, what: string])[]) => ({
   ...projectParam,
   ...Object.fromEntries(parents.map(([param, what]) => [param, IdOf(what)]))

@@ -17,14 +17,14 @@ const TABLES: { readonly [Type in Awardable['type']]: string } = {
   Note: 'notes'
 }
 
-/** Votes, which count in records: nobody votes for what is their own. */
+/** Votes: records show their number, and users cannot vote for their own records. */
 const VOTES = new Set(['thumbsup', 'thumbsdown'])
 
-/** Whether an emoji of this name is a vote of users for what is their own. */
+/** Whether an emoji with this name is a vote of the user for the user's own record. */
 export const isOwnVote = (name: string, { authorId }: { readonly authorId: number }, userId: number | undefined) =>
   VOTES.has(name) && authorId === userId
 
-/** Gives an emoji to something. Throws NotFound, as the requirement wants, for all that cannot be given. */
+/** Gives an emoji to something. Throws NotFound, as the requirement specifies, for emoji that cannot be given. */
 export async function giveAward(awardable: Awardable, asked: string, actor: Actor): Promise<AwardRow> {
   const name = emojiName(asked)
   if (!name) throw new NotFound('Award Emoji {:name=>["is not a valid emoji name"]}')
@@ -40,8 +40,8 @@ export async function giveAward(awardable: Awardable, asked: string, actor: Acto
 }
 
 /**
- * Returns the award that a note stands for whose text is an emoji alone; undefined for other texts, and for a vote for what
- * is one's own, which stays a note. Not specified: the emoji that the asker gave before is answered again.
+ * Returns the award for a note whose text is only an emoji; undefined for other texts, and for a vote for one's own
+ * record, which stays a note. Not specified: the second time, the caller gets the award from the first time.
  */
 export async function awardByNote(noteable: Noteable, text: string, actor: Actor): Promise<AwardRow | undefined> {
   const name = emojiOf(text)
@@ -57,7 +57,9 @@ export async function awardByNote(noteable: Noteable, text: string, actor: Actor
   return given(noteable, name, userId)
 }
 
-/** Does the same for the route of notes: for those who hear of notes at once, the award counts as one. */
+/**
+ * Does the same for the route of notes: an award counts as a note for everything that reacts to new notes immediately.
+ */
 export async function noteEmoji(noteable: Noteable, text: string, actor: Actor): Promise<AwardRow | undefined> {
   if (!emojiOf(text)) return undefined
   return transact(async () => {
@@ -87,7 +89,7 @@ async function given(awardable: Awardable, name: string, userId: number): Promis
   return found
 }
 
-/** Takes an award back. Throws NotFound when somebody else was faster. */
+/** Removes an award. Throws NotFound when another request already removed it. */
 export async function removeAward({ id }: AwardRow): Promise<void> {
   const { affectedRows } = await execute('delete from award_emoji where id = ?', [id])
   if (affectedRows === 0) throw new NotFound('Award Emoji')

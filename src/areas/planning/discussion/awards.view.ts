@@ -9,15 +9,11 @@ export const Award = Type.Object(
   {
     id: IdOf('the award'),
     name: Text('the name of the emoji, without colons'),
-    user: described(UserBasic, 'who gave it'),
+    user: described(UserBasic, 'the user who gave it'),
     created_at: Moment('when it was given'),
     updated_at: Moment('the same'),
-    awardable_id: IdOf('what it was given to'),
-    awardable_type: OneOf(
-      ['Issue', 'MergeRequest', 'Snippet', 'Note'],
-      'AwardableType',
-      'the kind of what it was given to'
-    )
+    awardable_id: IdOf('the record that it was given to'),
+    awardable_type: OneOf(['Issue', 'MergeRequest', 'Snippet', 'Note'], 'AwardableType', 'the kind of that record')
   },
   { title: 'AwardEmoji', description: 'An emoji that somebody gave to something.' }
 )

@@ -1,11 +1,11 @@
-// The names of emoji that people award (templates/emoji/names.txt says where they come from).
+// The names of emoji that users award (templates/emoji/names.txt documents their source).
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { root } from '../../../config.js'
 
 let known: ReadonlyMap<string, string> | undefined
 
-/** Returns the name of an emoji by any of its names; undefined when there is no such emoji. */
+/** Returns the main name of an emoji from any of its names; undefined when there is no such emoji. */
 export function emojiName(name: string): string | undefined {
   known ??= read()
   return known.get(name)
@@ -23,7 +23,7 @@ function read(): ReadonlyMap<string, string> {
   )
 }
 
-/** Returns the emoji of a text that is one alone, such as `:tada:`; undefined for other texts. */
+/** Returns the emoji of a text that contains nothing else, such as `:tada:`; undefined for other texts. */
 export function emojiOf(text: string): string | undefined {
   const name = /^\s{0,20}:([a-z0-9_+-]{1,64}):\s{0,20}$/.exec(text)?.[1]
   return name === undefined ? undefined : emojiName(name)

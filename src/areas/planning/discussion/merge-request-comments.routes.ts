@@ -1,4 +1,4 @@
-// The older routes of notes about merge requests, whose records have a text and an author alone.
+// The older routes of notes about merge requests. Their records contain only a text and an author.
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { Actor } from '../../../access/actor.js'
 import { NotFound } from '../../../errors.js'
@@ -19,7 +19,7 @@ const CommentBody = Type.Object(
   { title: 'MergeRequestCommentBody', description: 'A comment about a merge request.' }
 )
 const Comment = Type.Object(
-  { note: Text('the text, in Markdown'), author: described(UserBasic, 'who wrote it') },
+  { note: Text('the text, in Markdown'), author: described(UserBasic, 'the user who wrote it') },
   { title: 'MergeRequestComment', description: 'A note about a merge request, in the older form.' }
 )
 
@@ -35,7 +35,7 @@ async function mergeRequestOf({ project, actor, params }: { project: ProjectRow;
 export const mergeRequestCommentRoutes: FastifyPluginAsyncTypebox = async app => {
   for (const segment of ['merge_requests', 'merge_request']) {
     const path = `/projects/:id/${segment}/:merge_request_id/comments`
-    // The same by two paths: the names of the second say so.
+    // The same operations have two paths; those of the second path get names of their own.
     const named = (operationId: string) => (segment === 'merge_request' ? { operationId } : {})
     const shared = { tags: TAGS, deprecated: true, params: Params }
 

@@ -1,4 +1,4 @@
-// What moves along with an issue: its notes, awards and participants. In its texts, `#1` becomes `group/project#1`.
+// Moves the notes, awards and participants of an issue with it. In the texts, `#1` becomes `group/project#1`.
 import { setImmediate as others } from 'node:timers/promises'
 import { execute, rows } from '../../../db/connect/sql.js'
 import { withProject } from '../../../text/rewrite-references.js'
@@ -7,7 +7,10 @@ import type { moveSteps } from '../issues/move.js'
 import { LONGEST_DESCRIPTION } from '../participation/targets.js'
 
 const PAGE = 100
-/** Characters of the notes of one issue that are read. Not specified: a limit. The others stay as they are. */
+/**
+ * The maximum number of characters of the notes of one issue that are rewritten. Not specified: a limit. Later notes
+ * keep their text.
+ */
 const MOST_READ = 1_000_000
 
 export const discussionMoves: Awaited<ReturnType<typeof moveSteps>> = {
@@ -15,13 +18,13 @@ export const discussionMoves: Awaited<ReturnType<typeof moveSteps>> = {
   copy: copyDiscussion
 }
 
-/** A text that would become too long stays as it is. */
+/** Returns the rewritten text, or the original one if the result would be too long. */
 function rewritten(text: string, path: string): string {
   const moved = withProject(text, path)
   return moved.length > LONGEST_DESCRIPTION ? text : moved
 }
 
-/** Rewrites the notes that an issue has brought along. Call it in the transaction of the move. */
+/** Rewrites the notes that moved with an issue. Call it in the transaction of the move. */
 async function rewriteNotes(from: IssueRow, to: IssueRow): Promise<void> {
   const [project] = await rows<{ path: string }>(
     "select concat(n.path, '/', p.path) as path from projects p join namespaces n on n.id = p.namespace_id where p.id = ?",
@@ -47,11 +50,11 @@ async function rewriteNotes(from: IssueRow, to: IssueRow): Promise<void> {
   }
 }
 
-/** Gives each copied note the awards of the note that it copies: both are in the same order. */
+/** Copies the awards of each copied note: both sets of notes are in the same order. */
 async function copyNoteAwards(from: IssueRow, to: IssueRow): Promise<void> {
   const inOrder = `(select id, author_id, created_at, row_number() over (order by id) as place from notes
     where noteable_type = 'Issue' and noteable_id = ? and not is_system)`
-  // The authors and times tell when a note has been deleted in the meantime.
+  // Authors and times must match too, in case a note was deleted in the meantime.
   await execute(
     `insert into award_emoji (awardable_type, awardable_id, name, user_id, created_at, updated_at)
      select 'Note', b.id, w.name, w.user_id, w.created_at, w.updated_at from ${inOrder} a
@@ -61,7 +64,7 @@ async function copyNoteAwards(from: IssueRow, to: IssueRow): Promise<void> {
   )
 }
 
-// Notes keep their authors and times, and awards their givers. Automatic notes stay with the old issue.
+// Notes keep their authors and times, and awards their users. Automatic notes stay with the old issue.
 async function copyDiscussion(from: IssueRow, to: IssueRow): Promise<void> {
   await execute(
     `insert into notes (project_id, noteable_type, noteable_id, author_id, note, updated_by_id, created_at, updated_at)

@@ -1,4 +1,4 @@
-// What hooks and the feed hear of notes.
+// Hook events and feed entries of notes.
 import { publicUrl } from '../../../config.js'
 import { beginning } from '../../../webhooks/body.js'
 import { recordNotePayload } from '../../../webhooks/note-payloads.js'
@@ -9,10 +9,13 @@ import type { HookEvent } from '../../ground/hooks/hook-events.js'
 import { kindOf } from './kinds/all.js'
 import { findToldNote, type ToldNoteRow } from './notes.queries.js'
 
-/** Characters of a note in a payload. */
+/** The maximum number of characters of a note in a payload. */
 const NOTE_LIMIT = 100_000
 
-/** Returns the hook event of a new note; null when it is gone. Hooks need another flag for what is confidential. */
+/**
+ * Returns the hook event of a new note; null when the note no longer exists. Confidential notes need a different flag
+ * of the hook.
+ */
 export async function hookEventOfNote({ event }: Published<'note.created'>): Promise<HookEvent | null> {
   const note = await findToldNote(event.noteId)
   if (!note) return null
@@ -20,7 +23,7 @@ export async function hookEventOfNote({ event }: Published<'note.created'>): Pro
   return { project: { id: note.project_id, event: name, payload: () => payloadOf(note) } }
 }
 
-/** Returns the feed entry of a new note; null when it is gone. */
+/** Returns the feed entry of a new note; null when the note no longer exists. */
 export async function feedEntryOfNote({ event }: Published<'note.created'>): Promise<FeedEntry | null> {
   const note = await findToldNote(event.noteId)
   if (!note || note.noteable_type === 'Commit' || note.noteable_id === null) return null

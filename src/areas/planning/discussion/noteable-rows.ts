@@ -1,4 +1,4 @@
-// The rows that notes are about, as far as notes change them.
+// Changes the rows of the targets of notes, as far as notes change them.
 
 import { execute, marks, padded, rows } from '../../../db/connect/sql.js'
 import { moved } from '../../../db/lists/keyset-cache.js'
@@ -13,31 +13,32 @@ const TABLES: { readonly [Type in NoteableType]: string } = {
 }
 
 interface Touched extends Pick<Noteable, 'type' | 'id'> {
-  /** Who writes about it. */
+  /** The author of the note. */
   readonly userId: number
 }
 
 /**
- * Who writes about an issue or merge request takes part in it, and it counts as changed. Call it at the end of the transaction:
- * writers at the same time wait for each other from here on. Throws NotFound when one is gone.
+ * Marks issues and merge requests as changed, and adds the authors of notes about them to their participants. Call it
+ * at the end of the transaction: from here on, concurrent writers wait for each other. Throws NotFound when a target no
+ * longer exists.
  */
 export async function touchNoteables(touched: readonly Touched[]): Promise<void> {
   for (const type of ['Issue', 'MergeRequest', 'Snippet'] as const) {
     const some = touched.filter(each => each.type === type)
     if (some.length === 0) continue
-    // In the order of their ids, so that two who write about the same things do not wait for each other.
+    // In the order of the ids, so that two users who write about the same targets do not wait for each other.
     const ids = [...new Set(some.map(({ id }) => id))].sort((a, b) => a - b)
     if (type !== 'Snippet') await addParticipations(type, some)
-    // A row that stays as it was is not counted.
+    // `touch` does not count a row that stays the same.
     if (type !== 'Snippet' && (await touch(type, ids)) === ids.length) continue
-    // What is deleted at this moment takes no more notes.
+    // A target that is being deleted at this moment accepts no more notes.
     const list = padded(ids)
     const held = await rows(`select id from ${TABLES[type]} where id in (${marks(list)}) lock in share mode`, list)
     if (held.length < ids.length) throw new NotFound('Note')
   }
 }
 
-/** Returns how many rows have changed. */
+/** Returns the number of rows that changed. */
 async function touch(type: TargetType, ids: readonly number[]): Promise<number> {
   const list = padded(ids)
   const { affectedRows } = await execute(
@@ -47,12 +48,6 @@ async function touch(type: TargetType, ids: readonly number[]): Promise<number> 
   moved(type)
   return affectedRows
 }
-
-export const addParticipants = ({ type, id }: Pick<Touched, 'type' | 'id'>, userIds: readonly number[]) =>
-  addParticipations(
-    type,
-    userIds.map(userId => ({ id, userId }))
-  )
 
 async function addParticipations(type: NoteableType, all: readonly Omit<Touched, 'type'>[]): Promise<void> {
   const sorted = [...all].sort((a, b) => a.id - b.id || a.userId - b.userId)

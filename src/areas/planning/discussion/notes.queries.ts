@@ -14,7 +14,7 @@ export interface NoteRow {
   readonly noteable_id: number | null
   readonly note: string
   readonly is_system: number
-  /** What an automatic note of a mention refers to: whoever may not see that sees no note. */
+  /** The record that an automatic note about a mention refers to: users who may not see that record do not see the note. */
   readonly refers_type: 'Issue' | 'MergeRequest' | 'Commit' | 'Snippet' | null
   readonly refers_id: number | null
   readonly refers_project_id: number | null
@@ -33,8 +33,8 @@ const SELECT = `select n.id, n.project_id, n.noteable_type, n.noteable_id, n.not
 const OF = 'n.noteable_type = ? and n.noteable_id = ?'
 
 /**
- * A page of the notes about something, oldest first. Automatic notes about mentions in what the asker may not see are left
- * out of the page, which is then shorter.
+ * Returns a page of the notes about something, oldest first. It leaves out automatic notes about mentions in records
+ * that the caller may not see, so a page may be shorter.
  */
 export async function listNotes({ type, id }: Noteable, query: PageRequest, actor: Actor): Promise<Page<NoteRow>> {
   const { page, perPage, sql } = window(query)
@@ -50,7 +50,7 @@ async function seenOf(notes: readonly NoteRow[], actor: Actor): Promise<NoteRow[
   return notes.filter(note => note.refers_type === null || readable(note))
 }
 
-/** Returns a note about something that the asker reads. Throws NotFound. */
+/** Returns a note about something that the caller can read. Throws NotFound. */
 export async function requireNote({ type, id }: Noteable, noteId: number, actor: Actor): Promise<NoteRow> {
   const found = await row<NoteRow>(`${SELECT} where n.id = ? and ${OF}`, [noteId, type, id])
   const [seen] = found ? await seenOf([found], actor) : []
@@ -58,10 +58,10 @@ export async function requireNote({ type, id }: Noteable, noteId: number, actor:
   return seen
 }
 
-/** Returns a note whatever it is about; undefined when it or its author is gone. */
+/** Returns a note about any target; undefined when the note or its author no longer exists. */
 export const findNote = (id: number) => row<NoteRow>(`${SELECT} where n.id = ?`, [id])
 
-/** Returns notes by their ids, whoever may see them. */
+/** Returns notes by their ids, without a check of access. */
 export async function readNotes(ids: readonly number[]): Promise<ReadonlyMap<number, NoteRow>> {
   if (ids.length === 0) return new Map()
   const list = padded(ids)
@@ -69,7 +69,7 @@ export async function readNotes(ids: readonly number[]): Promise<ReadonlyMap<num
   return new Map(found.map(note => [note.id, note]))
 }
 
-/** A note with what hooks tell of its project and its author. */
+/** A note with the values of its project and its author that hooks show. */
 export interface ToldNoteRow extends NoteRow, ShownProject {
   readonly commit_id: string | null
   readonly updated_by_id: number | null
@@ -77,8 +77,8 @@ export interface ToldNoteRow extends NoteRow, ShownProject {
 }
 
 /**
- * Returns undefined when the note, its author or its project is gone. For jobs: the listeners of some notes ask at the same time,
- * and share one statement.
+ * Returns undefined when the note, its author or its project no longer exists. For jobs: the listeners of several notes
+ * that read at the same time share one statement.
  */
 export const findToldNote = findTogether<ToldNoteRow>(ids => {
   const list = padded(ids)

@@ -1,4 +1,4 @@
-// The same five routes for each kind of thing that has notes.
+// The same five routes for each kind of record that has notes.
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { Actor } from '../../../access/actor.js'
 import { authorizeRecord } from '../../../access/records.js'
@@ -22,7 +22,7 @@ interface Asked {
   readonly params: unknown
 }
 
-/** Returns what the path names. Throws NotFound of `what` when the asker may not read it. */
+/** Returns the record that the path names. Throws NotFound for `what` when the caller may not read it. */
 async function noteableOf(kind: NoteableKind, { project, actor, params }: Asked, what = 'Note'): Promise<Noteable> {
   const found = await kind.find(project, (params as Record<string, number>)[kind.param] ?? 0, actor)
   if (!found) throw new NotFound(what)
@@ -34,7 +34,7 @@ async function noteOf(kind: NoteableKind, asked: Asked) {
   return requireNote(noteable, (asked.params as { note_id: number }).note_id, asked.actor)
 }
 
-/** A note that the asker may change. Throws NotFound or Forbidden. */
+/** Returns a note that the caller may change. Throws NotFound or Forbidden. */
 async function changeableNote(kind: NoteableKind, asked: Asked) {
   const note = await noteOf(kind, asked)
   authorizeRecord(asked.actor, 'note.change', { author: note.author_id, project: asked.project })
@@ -63,7 +63,7 @@ const notesOf =
           tags: TAGS,
 
           summary: `List the notes about ${words}`,
-          description: 'Oldest first. A page is shorter when it has mentions in what you may not see.',
+          description: 'Oldest first. Leaves out mentions in records that you cannot see, so a page may be shorter.',
           params: notesParams(kind.param, words.replace(/^an? /, 'the ')),
           querystring: NoteListQuery,
           response: { 200: Type.Array(Note) }
@@ -88,7 +88,7 @@ const notesOf =
 
           summary: `Write a note about ${words}`,
           description:
-            'A text that is an emoji alone, such as `:tada:`, is an award, and answers it. Lines such as `/close` are commands.',
+            'A text that is only an emoji, such as `:tada:`, creates and returns an award. Lines such as `/close` are commands.',
           params: notesParams(kind.param, words.replace(/^an? /, 'the ')),
           body: NoteBody,
           response: { 201: Type.Union([Note, Award]) }
@@ -112,7 +112,7 @@ const notesOf =
           ...one,
 
           summary: `Change a note about ${words}`,
-          description: 'What the appliance wrote stays as it is.',
+          description: 'Automatic notes cannot be changed.',
           body: NoteChange,
           errors: [403]
         }

@@ -10,11 +10,11 @@ export const NoteBody = Type.Object(
   {
     body,
     created_at: Type.Optional(
-      Text('when it was written; only administrators and the owner of a personal project say so')
+      Text('when it was written; only administrators and the owner of a personal project may set it')
     )
   },
   { title: 'NoteBody', description: 'A new note.' }
 )
 export type NoteBody = Static<typeof NoteBody>
-export const NoteChange = Type.Object({ body }, { title: 'NoteChange', description: 'Another text for a note.' })
+export const NoteChange = Type.Object({ body }, { title: 'NoteChange', description: 'The new text of a note.' })
 export type NoteChange = Static<typeof NoteChange>

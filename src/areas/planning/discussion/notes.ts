@@ -1,5 +1,5 @@
-// Notes: what people write about issues, merge requests and snippets. Those that come in one project at the same moment are
-// written together (db/connect/batching.ts).
+// Notes about issues, merge requests and snippets. Notes that users write in one project at the same moment are written
+// together (db/connect/batching.ts).
 import { type Actor, type ActorUser, askerOf, type Origin } from '../../../access/actor.js'
 import { together } from '../../../db/connect/batching.js'
 import { execute, insertedIds, marks, padded, row, rows } from '../../../db/connect/sql.js'
@@ -17,7 +17,7 @@ import type { Noteable } from './noteables.js'
 import { findNote, type NoteRow } from './notes.queries.js'
 import type { NoteBody, NoteChange } from './notes.schema.js'
 
-/** Characters. Not specified: a limit. A page of 100 notes shows all of them. */
+/** The maximum number of characters of a note. Not specified: a limit. A page of 100 notes shows all of them. */
 const LONGEST_NOTE = 262_144
 
 /** A note that a user writes. */
@@ -28,7 +28,7 @@ interface Written {
   readonly createdAt: Date
 }
 
-/** Writes a note. Throws Invalid, BadParameters, or NotFound when what it is about has just gone. */
+/** Writes a note. Throws Invalid, BadParameters, or NotFound when the target was just deleted. */
 export async function createNote(
   project: ProjectRow,
   noteable: Noteable,
@@ -38,16 +38,16 @@ export async function createNote(
   checkText(body)
   const author = askerOf(actor)
   const written = { noteable, author, body, createdAt: timeOf(time, project, actor) ?? new Date() }
-  // With others only what writes nothing but itself: they would hold the locks of all.
+  // Only notes that write nothing but their own rows are written together: others would hold the locks of all.
   const id = isPlain(body) ? await writeTogether(project.id, written) : (await writeNotes([written], project.id))[0]
-  if (id === undefined) throw new Error('one note is written')
-  // Whoever is acted for may be blocked.
+  if (id === undefined) throw new Error('no note was written')
+  // With sudo, the author may be blocked.
   return actor.sudoer === null ? rowOfNew(project, written, id) : found(id)
 }
 
 const writeTogether = together<number, Written, number>(writeNotes)
 
-/** Writes notes of one project, and returns their ids. */
+/** Writes notes in one project, and returns their ids. */
 function writeNotes(notes: readonly Written[], projectId: number): Promise<number[]> {
   return transact(async () => {
     await holdAll(
@@ -116,8 +116,8 @@ async function holdAll(projectId: number, userIds: readonly number[]): Promise<v
 }
 
 /**
- * Runs the commands of a text, and writes the rest as a note. Throws the same, and what the rules of the changes throw; when
- * nothing is left, NotFound with the text that the requirement gives.
+ * Runs the commands of a text, and writes the rest as a note. Throws the same errors, and those of the rules that the
+ * commands use; when nothing is left, NotFound with the text of the requirement.
  */
 export async function createNoteWithCommands(
   project: ProjectRow,
@@ -126,7 +126,7 @@ export async function createNoteWithCommands(
   by: { readonly actor: Actor; readonly origin: Origin }
 ): Promise<NoteRow> {
   checkText(body.body)
-  // A request has its origin by a getter, which a spread leaves out.
+  // The origin of a request is a getter, which a spread leaves out.
   const { actor, origin } = by
   const { rest, finish } = await runCommands(body.body, { project, noteable, actor, origin })
   const note = rest.trim() === '' ? undefined : await createNote(project, noteable, { ...body, body: rest }, actor)
@@ -135,7 +135,7 @@ export async function createNoteWithCommands(
   return note
 }
 
-/** Gives a note another text. Automatic notes stay as they are. Throws Invalid or NotFound. */
+/** Changes the text of a note. Automatic notes stay the same. Throws Invalid or NotFound. */
 export async function updateNote(old: NoteRow, { body }: NoteChange, actor: Actor): Promise<NoteRow> {
   checkText(body)
   if (old.is_system === 1) return old
@@ -162,7 +162,7 @@ export async function updateNote(old: NoteRow, { body }: NoteChange, actor: Acto
   return found(old.id)
 }
 
-/** Removes a note with its awards. Throws NotFound when somebody else was faster. */
+/** Deletes a note with its awards. Throws NotFound when another request already deleted it. */
 export async function deleteNote({ id }: NoteRow): Promise<void> {
   await transact(async () => {
     if (!(await row('select id from notes where id = ? for update', [id]))) throw new NotFound('Note')
@@ -181,7 +181,7 @@ function checkText(body: string): void {
   if (body.length > LONGEST_NOTE) throw new Invalid('note', `is too long (maximum is ${LONGEST_NOTE} characters)`)
 }
 
-/** Only administrators and the owner of a personal project set the time; that of others is ignored. */
+/** Only administrators and the owner of a personal project may set the time; it is ignored for others. */
 function timeOf(
   text: string | undefined,
   { namespace_owner_id: owner }: ProjectRow,

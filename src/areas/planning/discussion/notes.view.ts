@@ -10,14 +10,14 @@ export const Note = Type.Object(
     id: IdOf('the note'),
     body: Text('the text, in Markdown'),
     attachment: Nullable(Text('always null')),
-    author: described(UserBasic, 'who wrote it; of an automatic note, who made the change'),
+    author: described(UserBasic, 'the user who wrote it; for an automatic note, the user who made the change'),
     created_at: Moment('when it was written'),
-    updated_at: Moment('when it was changed last'),
+    updated_at: Moment('when it was last changed'),
     system: Flag('whether the appliance wrote it, about a change or a mention'),
     upvote: Flag('always false'),
     downvote: Flag('always false'),
-    noteable_id: Nullable(IdOf('what it is about; null for a commit')),
-    noteable_type: OneOf(['Issue', 'MergeRequest', 'Snippet', 'Commit'], 'NoteableType', 'the kind of what it is about')
+    noteable_id: Nullable(IdOf('the target of the note; null for a commit')),
+    noteable_type: OneOf(['Issue', 'MergeRequest', 'Snippet', 'Commit'], 'NoteableType', 'the kind of the target')
   },
   {
     title: 'Note',

@@ -1,4 +1,4 @@
-// Automatic notes say where something was mentioned. Who may not see that place must not learn of it.
+// Automatic notes name the place of a mention. Users who may not see that place must not learn about it.
 import type { Actor } from '../../../access/actor.js'
 import { type Fragment, projectsOfMember, visibleProjects } from '../../../access/membership.js'
 import { marks, rows } from '../../../db/connect/sql.js'
@@ -12,14 +12,17 @@ export interface Referring {
 
 type Reader = (ids: readonly number[], actor: Actor) => Promise<readonly number[]>
 
-/** Which of the referring records of a type an asker may read, with one statement for all of them. */
+/** For each type, finds the referring records that a caller may read, with one statement for all of them. */
 const READERS = {
   Issue: readableIssueIds,
   MergeRequest: readableMergeRequestIds,
   Snippet: readableSnippetIds
 } as const satisfies { readonly [type: string]: Reader }
 
-/** Returns a test whether the asker may read what a note refers to. One statement for each type in the list. */
+/**
+ * Returns a function that tests whether the caller may read what a note refers to. Runs one statement for each type in
+ * the list.
+ */
 export async function readableReferrers(
   notes: readonly Referring[],
   actor: Actor
@@ -38,8 +41,11 @@ export async function readableReferrers(
     type !== null && (readable.get(type)?.has((type === 'Commit' ? projectId : id) ?? 0) ?? false)
 }
 
-/** Returns those of the projects that the asker may see; with `least`, as a stranger may or with this level. */
-export async function readableProjects(
+/**
+ * Returns the projects, of those with these ids, that the caller may see; with `least`, only those that are open to the
+ * caller without a membership, or in which the caller has this level.
+ */
+async function readableProjects(
   ids: readonly number[],
   actor: Actor,
   least: Level = GUEST
@@ -81,7 +87,7 @@ async function readableMergeRequestIds(ids: readonly number[], actor: Actor): Pr
   return found.map(({ id }) => id)
 }
 
-// Not specified: mentions in private and internal snippets are shown to nobody.
+// Not specified: mentions in private and internal snippets are not shown to anyone.
 async function readableSnippetIds(ids: readonly number[], actor: Actor): Promise<readonly number[]> {
   const visible = visibleProjects(actor)
   const found = await rows<{ id: number }>(

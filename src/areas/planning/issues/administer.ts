@@ -1,4 +1,4 @@
-// Issues that a sysadmin closes or reopens by a command. Nobody is the author of that in the feed, so the audit keeps it.
+// Issues that a sysadmin closes or reopens with a command. The feed has no author for that, so the audit keeps it.
 import type { Origin } from '../../../access/actor.js'
 import { transact } from '../../../db/connect/transact.js'
 import { audit } from '../../ground/audit/audit.js'
@@ -6,7 +6,7 @@ import type { ProjectRow } from '../../projects/projects/projects.queries.js'
 import { closeIssue, reopenIssue } from './issues.js'
 import { requireIssueByNumber } from './issues.queries.js'
 
-/** Closes or reopens the issue with this number. Returns false when it is in that state already. Throws NoSuch. */
+/** Closes or reopens the issue with this number. Returns false when it is already in that state. Throws NoSuch. */
 export async function changeIssueState(
   project: ProjectRow,
   number: number,

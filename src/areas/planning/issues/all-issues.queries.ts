@@ -14,7 +14,7 @@ import { columnsWith, joinsBy, type ListedIssueRow } from './issues.queries.js'
 export interface IssueFilter {
   readonly projectId?: number
   readonly state?: State
-  /** Titles: an issue has all of them. */
+  /** Titles of labels; only issues with all of them pass. */
   readonly labels?: readonly string[]
   /** The title of a milestone. */
   readonly milestone?: string

@@ -1,4 +1,5 @@
-// New issues. Those that writers of one project create at the same moment are written together (db/connect/batching.ts).
+// Creates issues. Issues that users create in one project at the same moment are written together
+// (db/connect/batching.ts).
 import type { Actor, ActorUser } from '../../../access/actor.js'
 import { askerOf } from '../../../access/actor.js'
 import { may } from '../../../access/authorize.js'
@@ -19,7 +20,7 @@ import { type IssueValues, readTime, readValues } from './issue-values.js'
 import { foundAgain, type IssueRow } from './issues.queries.js'
 import type { IssueBody } from './issues.schema.js'
 
-/** An issue as it is inserted. */
+/** The values of an issue that is inserted. */
 export interface NewIssue extends IssueValues {
   readonly iid: number
   readonly title: string
@@ -30,17 +31,17 @@ export interface NewIssue extends IssueValues {
   readonly updatedAt?: Date
 }
 
-/** An issue that a user asks for. */
+/** A request for a new issue. */
 interface Asked {
   readonly project: ProjectRow
   readonly actor: Actor
   readonly author: ActorUser
   readonly values: IssueValues & { readonly title: string }
-  /** Set when the user says so. */
+  /** Set when the request contains it. */
   readonly createdAt: Date | undefined
 }
 
-/** What a new issue shows that has no label: nobody has written about it or given it an award, and its author takes part. */
+/** What the record of a new issue without labels shows: it has no notes and no awards, and its author takes part. */
 const SHOWN_OF_NEW: ShownColumns = { labels: null, user_notes_count: null, votes: null, subscribed: 1 }
 
 /** Creates an issue. Throws Invalid or BadParameters. */
@@ -55,7 +56,7 @@ export async function createIssue(
   const createdAt = readTime('created_at', body.created_at, project, actor)
   const { title = '', ...values } = await readValues(project, body, actor)
   const made = await make({ project, actor, author, values: { ...values, title }, createdAt })
-  // The names of an assignee have to be read, and whoever is acted for may be blocked.
+  // The names of an assignee need a statement, and with sudo the author may be blocked.
   if (made.assignee_id !== null || actor.sudoer !== null) return foundAgain(made.id)
   return values.labels?.length ? made : { ...made, ...SHOWN_OF_NEW }
 }
@@ -65,14 +66,14 @@ async function make(asked: Asked): Promise<IssueRow> {
   const { title, description, labels, assigneeId } = values
   if (!labels?.length && !assigneeId && isPlain(title, description)) return makeTogether(project.id, asked)
   const [made] = await makeIssues([asked], project.id)
-  if (!made) throw new Error('one issue is made')
+  if (!made) throw new Error('no issue was created')
   return made
 }
 
-/** For those that write nothing but themselves: others would hold the locks of all. */
+/** For issues that write nothing but their own rows: other issues would hold the locks of all. */
 const makeTogether = together<number, Asked, IssueRow>(makeIssues)
 
-/** Writes issues of one project. */
+/** Creates issues in one project. */
 async function makeIssues(asked: readonly Asked[], projectId: number): Promise<IssueRow[]> {
   const numbers = await nextNumbers(projectId, 'issue', asked.length)
   return transact(async () => {
@@ -112,7 +113,7 @@ interface Made {
   readonly now: Date
 }
 
-/** The row as a statement would give it, but for the names of an assignee. */
+/** Returns the row as a statement would return it, except for the names of an assignee. */
 const rowOfNew = ({ project, author, values, createdAt }: Asked, { id, iid, now }: Made): IssueRow => ({
   id,
   iid,
@@ -142,7 +143,7 @@ const rowOfNew = ({ project, author, values, createdAt }: Asked, { id, iid, now 
   assignee_state: null
 })
 
-/** Inserts the rows of issues, and returns their ids. Call it inside `transact`, and count them at the end. */
+/** Inserts the rows of issues, and returns their ids. Call it inside `transact`, and call `countIssues` at the end. */
 export async function insertIssues(projectId: number, issues: readonly NewIssue[]): Promise<number[]> {
   const now = new Date()
   const { insertId } = await execute(

@@ -1,4 +1,4 @@
-// An issue that follows up on a merge request has its title from it, unless it is given another one.
+// An issue that follows up on a merge request gets its title from the merge request, unless the request contains one.
 import type { Actor } from '../../../access/actor.js'
 import { may } from '../../../access/authorize.js'
 import { row } from '../../../db/connect/sql.js'
@@ -9,10 +9,11 @@ import { LONGEST_TITLE } from './issue-values.js'
 import type { IssueBody } from './issues.schema.js'
 
 /**
- * Returns the title of a new issue. Decided: the number of a merge request makes it optional. Not specified: a number that stands
- * for nothing that the user may read. It is ignored, as other values that do not fit. Throws BadParameters without a title.
+ * Returns the title of a new issue. Decided: the number of a merge request makes it optional. Not specified: a number
+ * of a merge request that does not exist or that the user may not read. It is ignored, like other values that do not
+ * fit. Throws BadParameters without a title.
  *
- * The requirement has no way to begin a discussion that could be resolved, so the issue resolves none.
+ * The requirement has no way to start a discussion that could be resolved, so the issue resolves none.
  */
 export async function titleOf(project: ProjectRow, body: IssueBody, actor: Actor): Promise<string> {
   const { title, merge_request_for_resolving_discussions: number } = body

@@ -1,5 +1,5 @@
-// Lists of the issues of a group. No index has the issues of several projects in order, so a page is put together from the
-// first issues of each project, as long as the group has few projects and the page is not far.
+// Lists of the issues of a group. No index contains the issues of several projects in order, so a page is merged from
+// the first issues of each project, if the group has few projects and the page is near the start.
 import type { Actor } from '../../../access/actor.js'
 import { type Fragment, visibleProjects } from '../../../access/membership.js'
 import { rows } from '../../../db/connect/sql.js'
@@ -21,7 +21,7 @@ import {
 import { type ListedIssueRow, readableIssues } from './issues.queries.js'
 import type { IssueListQuery } from './issues.schema.js'
 
-/** Projects of a page that is put together, and issues of each. */
+/** Pages are merged from the issues of at most MOST_PROJECTS projects, and up to place FARTHEST of the list. */
 const MOST_PROJECTS = 64
 const FARTHEST = 500
 
@@ -33,25 +33,25 @@ interface CountedProject {
 
 interface GroupList extends List {
   readonly state: State
-  /** The projects whose issues are listed. */
+  /** The condition that selects the projects. */
   readonly places: Fragment
-  /** The conditions on the issues. */
+  /** The condition that selects the issues. */
   readonly issues: Fragment
-  /** The projects with their kept numbers; undefined with filters that these do not know. */
+  /** The projects with their stored counts; undefined with filters that the counts do not cover. */
   readonly projects: readonly CountedProject[] | undefined
 }
 
-/** How the issues of a group are read. The first plan that fits is taken. */
+/** The ways to read the issues of a group. The first plan that fits is used. */
 const PLANS: readonly Plan<GroupList>[] = [
-  // With labels or a milestone, or in many projects: the database finds them by an index of its choice, and sorts them.
+  // With labels or a milestone, or in many projects: the database chooses an index, and sorts the issues.
   { fits: ({ projects }) => !projects || projects.length > MOST_PROJECTS, sources: inProjects, count: countInProjects },
-  // Far: the same, but the kept numbers of the projects tell the total.
+  // A far page: the same, but the total is the sum of the stored counts of the projects.
   { fits: ({ query }) => lastOf(query) > FARTHEST, sources: inProjects, count: countKept },
-  // The first issues of each project are in order.
+  // Merges the first issues of each project, which an index contains in order.
   { fits: () => true, sources: ofEach, count: countKept }
 ]
 
-/** A page of the issues of the projects of a group that the asker may see. */
+/** Returns a page of the issues that the caller may see in the projects of a group. */
 export async function listGroupIssues(
   groupId: number,
   query: IssueListQuery,
@@ -81,7 +81,7 @@ function countInProjects(list: GroupList): Promise<number> {
   return countSource(inProjects(list))
 }
 
-/** The projects, at most one more than a page is put together from, with their kept numbers. */
+/** Returns the projects with their stored counts: at most one more than a page is merged from. */
 function countedProjects({ sql, values }: Fragment, state: NonNullable<IssueListQuery['state']>) {
   const column = (suffix: string) => (state === 'all' ? `c.opened${suffix} + c.closed${suffix}` : `c.${state}${suffix}`)
   const sum = (suffix: string) => `cast(coalesce(sum(${column(suffix)}), 0) as signed)`
@@ -93,7 +93,7 @@ function countedProjects({ sql, values }: Fragment, state: NonNullable<IssueList
   )
 }
 
-/** Counts the confidential ones that the asker may see, and only if there are any. */
+/** Counts the confidential issues that the caller may see, but only if there are confidential ones. */
 async function countKept({ projects = [], places, issues }: GroupList): Promise<number> {
   const open = projects.reduce((sum, project) => sum + project.open - project.secret, 0)
   if (projects.every(({ secret }) => secret === 0)) return open
@@ -101,10 +101,10 @@ async function countKept({ projects = [], places, issues }: GroupList): Promise<
   return open + (await countSource([{ from: IN_PROJECTS, where }]))
 }
 
-/** The issues of each project, in order. */
+/** Returns a source for each project, with its issues in order. */
 function ofEach({ projects = [], state, query, issues }: GroupList): Source[] {
   const from = inOrderOf(state, query)
-  // A power of two, so that few statements are prepared. No project has the number 0.
+  // The number of sources is a power of two, so that few statements are prepared. No project has the id 0.
   const size = 2 ** Math.ceil(Math.log2(Math.max(projects.length, 1)))
   const ids = [...projects.map(({ id }) => id), ...Array.from({ length: size - projects.length }, () => 0)]
   return ids.map(id => ({ from, where: and({ sql: 'i.project_id = ?', values: [id] }, issues) }))

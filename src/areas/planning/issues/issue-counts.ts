@@ -1,11 +1,12 @@
-// How many issues a project has. The numbers are kept, because a count of a million rows takes half a second, and several
-// rows hold their parts, because all writers of a project would wait for one. Beside them is kept how often ranks have changed:
-// `moves` by issues that came or went elsewhere than at the young end, `turns` by those that were closed, reopened, hidden or shown.
+// The numbers of issues of a project. They are stored, because counting a million rows takes half a second. Each
+// project has several rows with parts of them, because with one row all writers of the project would wait for each
+// other. The rows also count how often ranks changed: `moves` counts issues that were added or removed elsewhere than
+// at the young end, `turns` those that were closed, reopened, hidden or shown.
 
 import { execute, row } from '../../../db/connect/sql.js'
 import { moved } from '../../../db/lists/keyset-cache.js'
 
-/** Rows of each project. */
+/** The number of rows of each project. */
 const SLOTS = 8
 
 export interface Counted {
@@ -14,8 +15,8 @@ export interface Counted {
 }
 
 /**
- * Counts issues that came (1) or went (-1). `youngest`: they were made just now, so that no other has another rank. Call it at
- * the end of the transaction of the change.
+ * Counts issues that were added (1) or removed (-1). `youngest`: they were created just now, so no other issue changes
+ * its rank. Call it at the end of the transaction of the change.
  */
 export async function countIssues(
   projectId: number,
@@ -27,13 +28,13 @@ export async function countIssues(
   await addToCounts(projectId, { numbers, moves: youngest ? 0 : 1, turns: 0 })
 }
 
-/** Counts an issue whose state or confidentiality has changed. Call it at the end of the transaction of the change. */
+/** Counts an issue whose state or confidentiality changed. Call it at the end of the transaction of the change. */
 export async function recountIssue(projectId: number, before: Counted, after: Counted): Promise<void> {
   if (before.open === after.open && before.confidential === after.confidential) return
   await addToCounts(projectId, { numbers: sumOf(changeOf(before, -1), changeOf(after, 1)), moves: 0, turns: 1 })
 }
 
-/** Open issues, closed ones, and how many of each are confidential. */
+/** The numbers of open and of closed issues, and how many of each are confidential. */
 type Numbers = readonly [opened: number, closed: number, openedConfidential: number, closedConfidential: number]
 
 const changeOf = ({ open, confidential }: Counted, by: number): Numbers => [
@@ -64,7 +65,10 @@ async function addToCounts(projectId: number, { numbers, moves, turns }: Change)
   moved('Issue')
 }
 
-/** The kept numbers of a project as one text: a statement that reads issues shows what they were at the same moment. */
+/**
+ * Selects the stored counts of a project as one text. In a statement that reads issues, they are the counts of the same
+ * moment.
+ */
 export const KEPT_COUNTS = `(select concat_ws(' ', coalesce(sum(opened), 0), coalesce(sum(closed), 0), coalesce(sum(opened_confidential), 0),
   coalesce(sum(closed_confidential), 0), coalesce(sum(moves), 0), coalesce(sum(turns), 0)) from issue_counts where project_id = ?)`
 
@@ -73,11 +77,11 @@ export type State = 'opened' | 'closed' | 'all'
 export interface IssueCounts {
   readonly total: number
   readonly confidential: number
-  /** Changes when an issue in this state came, went or changed its rank by its creation, except for one made just now. */
+  /** Changes when an issue in this state is added, removed or gets another rank by creation; not when one is created just now. */
   readonly version: string
 }
 
-/** Reads such a text for a state. */
+/** Reads the text of KEPT_COUNTS for a state. */
 export function readCounts(text: string, state: State): IssueCounts {
   const [opened = 0, closed = 0, openedSecret = 0, closedSecret = 0, moves = 0, turns = 0] = text.split(' ').map(Number)
   const version = `${moves} ${turns}`
@@ -92,7 +96,7 @@ export async function issueCounts(projectId: number, state: State): Promise<Issu
   return readCounts(found?.counts ?? '', state)
 }
 
-/** Counts all issues of a project that nobody sees yet. Call it inside `transact`. */
+/** Counts all issues of a project that no user sees yet. Call it inside `transact`. */
 export async function countAllIssues(projectId: number): Promise<void> {
   await execute('delete from issue_counts where project_id = ?', [projectId])
   await execute(
@@ -103,7 +107,10 @@ export async function countAllIssues(projectId: number): Promise<void> {
   )
 }
 
-/** Takes the issues of a user off the counts. Call it before the user's rows go, in the same transaction. */
+/**
+ * Subtracts the issues of a user from the counts. Call it before the rows of the user are deleted, in the same
+ * transaction.
+ */
 export async function uncountIssues(userId: number): Promise<void> {
   await execute(
     `insert into issue_counts (project_id, slot, opened, closed, opened_confidential, closed_confidential, moves)

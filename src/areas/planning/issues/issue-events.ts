@@ -1,4 +1,4 @@
-// What happens to issues is told with a copy of their small values: hooks and notes about changes show what an issue was at
+// Events about issues contain a copy of their small values: hooks and notes about changes show the issue as it was at
 // that moment. The description is read when it is needed.
 
 import { row } from '../../../db/connect/sql.js'
@@ -7,15 +7,15 @@ import { isPlain } from '../../../text/mentions.js'
 import { type DomainEvent, type PublishedRecord, publish, publishWritten } from '../../ground/activity/events.js'
 import type { IssueRow } from './issues.queries.js'
 
-export type PublishedIssue = Extract<DomainEvent, { kind: 'issue.changed' }>
-/** What an update has changed; empty when it set what was there already. */
+type PublishedIssue = Extract<DomainEvent, { kind: 'issue.changed' }>
+/** The changes of an update; empty when all values were the same as before. */
 export type IssueChanges = NonNullable<PublishedIssue['changes']>
 
 interface PublishedEvent extends Pick<PublishedIssue, 'action' | 'by' | 'changes' | 'moved'> {
   readonly issueId: number
 }
 
-/** Tells an event of an issue as it is now. Call it inside the `transact` of the change, after it. */
+/** Publishes an event about an issue with its current values. Call it inside the `transact` of the change, after it. */
 export async function publishIssue({ issueId, ...told }: PublishedEvent): Promise<void> {
   const issue = await row<Omit<PublishedIssue['issue'], 'confidential'> & { readonly confidential: number }>(
     `select id, iid, project_id, title, state, confidential, author_id, assignee_id, milestone_id,
@@ -28,7 +28,7 @@ export async function publishIssue({ issueId, ...told }: PublishedEvent): Promis
     await publish({ kind: 'issue.changed', ...told, issue: { ...issue, confidential: issue.confidential === 1 } })
 }
 
-/** Tells that issues were made, which the rule knows as they are. */
+/** Publishes that issues were created, from rows that the rule already has. */
 export async function publishNewIssues(issues: readonly IssueRow[]): Promise<void> {
   moved('Issue')
   await publishWritten(issues.map(toldOf))

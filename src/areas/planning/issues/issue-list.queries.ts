@@ -1,4 +1,4 @@
-// Lists of the issues of a project and of a milestone. How a page is read is in issue-pages.queries.ts.
+// Lists of the issues of a project and of a milestone. issue-pages.queries.ts reads their pages.
 import type { Actor } from '../../../access/actor.js'
 import { type Fragment, marks } from '../../../db/connect/sql.js'
 import { ALL, and, equals, isIn } from '../../../db/lists/conditions.js'
@@ -26,34 +26,34 @@ import type { ListedIssueRow } from './issues.queries.js'
 import type { IssueListQuery } from './issues.schema.js'
 
 interface FilteredList extends ProjectList {
-  /** The ids of the labels that the filter names; undefined without this filter. */
+  /** The ids of the labels in the filter; undefined without this filter. */
   readonly labels: readonly number[] | undefined
-  /** Whether the filter names a milestone, or none. */
+  /** Whether the filter contains a milestone or "no milestone". */
   readonly byMilestone: boolean
-  /** Whether the filter names numbers, or a milestone of the project. */
+  /** Whether the filter contains numbers, or a milestone of the project. */
   readonly isNarrow: boolean
   /** The conditions other than the project and the labels. */
   readonly others: Fragment
-  /** How many issues pass the filters: counted from the links of the labels, and at most once. */
+  /** Counts the issues that pass the filters, by the links of the labels, and at most once. */
   readonly countLinked: () => Promise<number>
 }
 
-/** How the issues of a project are read, by the filters of the list. The first plan that fits is taken. */
+/** The ways to read the issues of a project, by the filters of the list. The first plan that fits is used. */
 const PLANS: readonly Plan<FilteredList>[] = [
-  // Only the state.
+  // Filtered only by state.
   { fits: list => !list.labels && !list.byMilestone && !list.isNarrow, sources: inOrder, page: pageWithKeptCounts },
-  // Few issues: the database finds them by an index of its choice, and sorts them.
+  // Few issues: the database chooses an index, and sorts them.
   { fits: list => list.isNarrow, sources: fewIssues, count: countFound },
-  // Without a milestone, or with one that the project does not have.
+  // For issues without a milestone, or with one that the project does not have.
   { fits: list => !list.labels, sources: inOrder, count: countFound },
-  // With labels, by creation: the links of each label are in that order.
+  // With labels, sorted by creation: the links of each label are in that order.
   { fits: list => orderOf(list.query) === 'created', sources: linksOfLabels, count: countLinks },
-  // With labels, by change: no index has these issues in that order.
+  // With labels, sorted by change: no index contains these issues in that order.
   { fits: costsLessToSort, sources: linkedIssues, count: list => list.countLinked() },
   { fits: () => true, sources: inOrder, count: list => list.countLinked() }
 ]
 
-/** A page of the issues of a project that the asker may see. */
+/** Returns a page of the issues of a project that the caller may see. */
 export async function listProjectIssues(
   project: ProjectRow,
   query: IssueListQuery,
@@ -92,7 +92,9 @@ function countFound(list: FilteredList): Promise<number> {
   return countSource(fewIssues(list))
 }
 
-/** The index that has the issues of a project in the order of the list, with those that pass the filters. */
+/**
+ * Reads the issues that pass the filters from the index that contains the issues of a project in the order of the list.
+ */
 function inOrder(list: FilteredList): [Source] {
   const { state, query, labels, others } = list
   return [
@@ -110,7 +112,7 @@ function fewIssues(list: FilteredList): [Source] {
 
 const LINKS = 'label_links k force index (label_links_place)'
 
-/** The links of each label, in the order in which the issues were made. */
+/** Returns the links of each label, in the order in which the issues were created. */
 function linksOfLabels({ labels = [], project, others }: FilteredList): Source[] {
   return labels.map(label => {
     const linked = {
@@ -118,7 +120,7 @@ function linksOfLabels({ labels = [], project, others }: FilteredList): Source[]
       values: [label, project.id]
     }
     return {
-      // Without other conditions the index has all that is asked.
+      // Without other conditions, the index contains everything that the statement needs.
       from: others === ALL ? LINKS : `${LINKS} straight_join issues i on i.id = k.target_id`,
       where: and(linked, others),
       at: 'k.of_created_at',
@@ -138,7 +140,7 @@ function countLinks({ labels = [], project, others }: FilteredList): Promise<num
   )
 }
 
-/** The issues that have one of the labels, each once: found by the labels, then by their ids. */
+/** Returns the issues that have one of the labels, each once: finds them by the labels, then by their ids. */
 function linkedIssues(list: FilteredList): [Source] {
   const { labels = [], others } = list
   const from =
@@ -150,12 +152,12 @@ function linkedIssues(list: FilteredList): [Source] {
   return [{ from, where: { sql, values: [...labels, ...values] } }]
 }
 
-/** So few are always sorted: that takes less than a millisecond. */
+/** Up to this number, issues are always sorted: that takes less than a millisecond. */
 const SORTED_AT_ONCE = 200
 
 /**
- * Tells whether it costs less to find and sort all that pass the filters than to walk through the issues of the project in
- * order until a page is full. The walk meets one that passes in every `all / total`.
+ * Whether it costs less to find and sort all issues that pass the filters than to walk through the issues of the
+ * project in order until a page is full. One in every `all / total` issues of the walk passes.
  */
 async function costsLessToSort({ project, state, query, countLinked }: FilteredList): Promise<boolean> {
   const total = await countLinked()
@@ -164,7 +166,7 @@ async function costsLessToSort({ project, state, query, countLinked }: FilteredL
   return (page * perPage * (await issueCounts(project.id, state)).total) / total > total
 }
 
-/** A page of the issues of a milestone that the asker may see. */
+/** Returns a page of the issues of a milestone that the caller may see. */
 export function listMilestoneIssues(
   project: ProjectRow,
   milestoneId: number,

@@ -1,4 +1,4 @@
-// What hooks and the feed hear of issues.
+// Hook events and feed entries of issues.
 import { row } from '../../../db/connect/sql.js'
 import { beginning } from '../../../webhooks/body.js'
 import { issuePayload } from '../../../webhooks/issue-payloads.js'
@@ -10,10 +10,10 @@ import type { FeedEntry } from '../../ground/activity/feed-entry.js'
 import type { IssueSnapshot } from '../../ground/activity/plan-snapshots.js'
 import type { HookEvent } from '../../ground/hooks/hook-events.js'
 
-/** Characters of a description in a payload. */
+/** The maximum number of characters of a description in a payload. */
 const DESCRIPTION_LIMIT = 100_000
 
-/** Returns the hook event of an issue: hooks need another flag for a confidential one. */
+/** Returns the hook event of an issue: a confidential issue needs a different flag of the hook. */
 export function hookEventOfIssue({ event }: Published<'issue.changed'>): HookEvent {
   const { issue, action, by } = event
   const name = issue.confidential ? 'confidential_issue' : 'issue'
@@ -49,7 +49,7 @@ async function payloadOf(issue: Stored<IssueSnapshot>, action: string, by: numbe
     by === null ? null : payloadUser(by),
     issue.assignee_id === null ? null : payloadUser(issue.assignee_id)
   ])
-  if (!shown) throw new Error(`the project ${issue.project_id} is gone, and so are its hooks`)
+  if (!shown) throw new Error(`the project ${issue.project_id} no longer exists, and neither do its hooks`)
   return issuePayload({
     issue,
     description: shown.text === null ? null : beginning(shown.text, DESCRIPTION_LIMIT),

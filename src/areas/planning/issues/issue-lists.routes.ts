@@ -34,7 +34,7 @@ export const issueListRoutes: FastifyPluginAsyncTypebox = async app => {
       config: { can: 'issue.list_own' },
       schema: {
         tags,
-        summary: 'List the issues that you have made',
+        summary: 'List the issues that you created',
         description: 'In all projects that you can see.',
         querystring: OwnIssueQuery,
         response
@@ -50,7 +50,7 @@ export const issueListRoutes: FastifyPluginAsyncTypebox = async app => {
       schema: {
         tags,
         summary: 'List the issues of the projects of a group',
-        description: 'Those that are open, in the projects that you can see.',
+        description: 'In the projects that you can see. Open issues by default.',
         params: GroupIssueParams,
         querystring: GroupIssueQuery,
         response

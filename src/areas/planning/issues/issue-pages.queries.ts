@@ -1,4 +1,4 @@
-// How a page of issues is read: first the ids of the page by an index, then what their records show.
+// Reads a page of issues: first the ids of the page from an index, then the columns of their records.
 import type { Actor } from '../../../access/actor.js'
 import type { Fragment } from '../../../access/membership.js'
 import { row, rows } from '../../../db/connect/sql.js'
@@ -27,20 +27,20 @@ export const inState = (state: State): Fragment | undefined =>
 export const orderOf = ({ order_by: order }: Pick<IssueListQuery, 'order_by'>) =>
   order === 'updated_at' ? 'updated' : 'created'
 
-/** The issues of a project, by the index that has them in the order of a list. */
+/** Returns the issues of a project, by the index that contains them in the order of a list. */
 export const inOrderOf = (state: State, query: Pick<IssueListQuery, 'order_by'>): string =>
   `issues i force index (issues${state === 'all' ? '' : '_open'}_${orderOf(query)})`
 
 export const IN_PROJECTS = 'issues i join projects p on p.id = i.project_id'
 
-/** Where the ids of a page come from. Their columns are those of the issue `i` unless others have copies. */
+/** The source of the ids of a page. Its columns are those of the issue `i`, unless `at` and `id` name copies. */
 export interface Source {
   readonly from: string
-  /** Its values begin with those of `from`. */
+  /** The values of `from` come first in its values. */
   readonly where: Fragment
   readonly at?: string
   readonly id?: string
-  /** Other sources of the same list may have the same issues. */
+  /** Whether other sources of the same list may contain the same issues. */
   readonly shares?: boolean
 }
 
@@ -49,7 +49,7 @@ export const countSource = ([{ from, where }]: readonly [Source]): Promise<numbe
 
 type PageQuery = Pick<IssueListQuery, 'page' | 'per_page' | 'order_by' | 'sort'>
 
-/** The statement that gives the ids of a page from a source, or from several ones, with each id once. */
+/** Returns the statement that reads the ids of a page from one or more sources, each id once. */
 function idsOf(
   sources: readonly Source[],
   order: string,
@@ -74,14 +74,14 @@ function idsOf(
 }
 
 /**
- * By their keys and in this order: otherwise a small table of projects or users comes first, and the database sorts whole rows
- * in a temporary table, which took 0.4 ms of a page.
+ * Joins by primary keys and in this order: otherwise the database begins with a small table of projects or users and
+ * sorts whole rows in a temporary table, which took 0.4 ms of a page.
  */
 const IN_ORDER = `join issues i force index (primary) on i.id = page.id
   join projects p force index (primary) on p.id = i.project_id join namespaces n force index (primary) on n.id = p.namespace_id
   join users a force index (primary) on a.id = i.author_id left join users e force index (primary) on e.id = i.assignee_id`
 
-/** The rows of a page. Only the rows of its ids are joined. */
+/** Reads the rows of a page. Joins only the rows of its ids. */
 function readRows<T extends ListedIssueRow>(
   ids: Fragment,
   direction: Direction,
@@ -99,19 +99,19 @@ const placedBy =
   (order: 'created_at' | 'updated_at') =>
   (issue: IssueRow): { readonly at: Date; readonly id: number } => ({ at: issue[order], id: issue.id })
 
-/** A list that somebody has asked for. */
+/** A request for a list. */
 export interface List {
   readonly query: PageQuery
   readonly actor: Actor
 }
 
-/** A way to read a list: where the ids of its pages come from, and what counts it. */
+/** A way to read a list: the sources of the ids of its pages, and how to count it. */
 export type Plan<Asked extends List> = {
   readonly fits: (list: Asked) => boolean | Promise<boolean>
   readonly sources: (list: Asked) => readonly Source[]
 } & (
   | { readonly count: (list: Asked) => Promise<number> }
-  /** Reads the page and the total itself. */
+  /** Reads both the page and the total. */
   | { readonly page: (sources: readonly Source[], list: Asked) => Promise<Page<ListedIssueRow>> }
 )
 
@@ -125,10 +125,10 @@ export async function pageByPlan<Asked extends List>(
     const sources = plan.sources(list)
     return 'page' in plan ? plan.page(sources, list) : pageOf(sources, list, plan.count(list))
   }
-  throw new Error('the last plan fits every list')
+  throw new Error('no plan fits the list')
 }
 
-/** A page of what the sources give, each issue once. */
+/** Returns a page of the issues of the sources, each issue once. */
 export async function pageOf(
   sources: readonly Source[],
   { query, actor }: List,
@@ -147,18 +147,21 @@ export async function pageOf(
   })
 }
 
-/** A row beside which the same statement has read the kept numbers of the project. */
+/** A row with the stored counts of the project, which the same statement read. */
 interface CountedRow extends ListedIssueRow {
   readonly counts: string
 }
 
-/** A list of the issues of one project that the asker may see. */
+/** A list of the issues of one project that the caller may see. */
 export interface ProjectList extends List {
   readonly project: ProjectRow
   readonly state: State
 }
 
-/** A page of a list without a filter but the state. Its statement reads the kept numbers of the project, which tell the total. */
+/**
+ * Returns a page of a list that is filtered only by state. Its statement also reads the stored counts of the project,
+ * which contain the total.
+ */
 export async function pageWithKeptCounts(sources: readonly Source[], list: ProjectList): Promise<Page<ListedIssueRow>> {
   const { project, state, query, actor } = list
   const { order_by: order = 'created_at', sort: direction = 'desc' } = query
@@ -180,13 +183,13 @@ export async function pageWithKeptCounts(sources: readonly Source[], list: Proje
     return { items, total: await totalOf(counts ?? (await issueCounts(project.id, state))), page, perPage }
   }
   const counts = await issueCounts(project.id, state)
-  // Each change of an issue moves it in the order of changes, which no kept number follows.
+  // Each change of an issue moves it in the order of changes, and no stored count records that.
   if (order !== 'created_at' || !seesAll(counts)) return pageOf(sources, list, totalOf(counts))
   const key = JSON.stringify(sources)
   return pageOfSteady(part, { key, direction, counts, read, placed: placedBy(order) })
 }
 
-/** How many confidential issues name the asker. */
+/** Returns the number of confidential issues that name the caller as author or assignee. */
 async function countNamed(projectId: number, state: State, { user }: Actor): Promise<number> {
   const id = user?.id ?? 0
   const of = {

@@ -1,4 +1,4 @@
-// What the records of a page of issues show beside their rows.
+// What the records of a page of issues show in addition to their rows.
 import type { Actor } from '../../../access/actor.js'
 import { type MilestoneRow, readMilestones } from '../milestones/milestones.queries.js'
 import { readShown, type Shown, type ShownColumns } from '../participation/readings.js'
@@ -10,8 +10,8 @@ export interface IssueReading extends Shown {
 }
 
 /**
- * Reads what the records of issues show to the asker. One statement for milestones, where there are any, and one for all else,
- * unless the rows have the columns of `shownColumns`.
+ * Reads what the records of issues show to the caller: with one statement for milestones, if there are any, and one for
+ * everything else, unless the rows have the columns of `shownColumns`.
  */
 export async function readIssues(
   issues: readonly (IssueRow & Partial<ShownColumns>)[],
@@ -28,9 +28,9 @@ export async function readIssues(
   }))
 }
 
-/** Reads what the record of one issue shows to the asker. */
+/** Reads what the record of one issue shows to the caller. */
 export async function readIssue(issue: IssueRow, actor: Actor): Promise<IssueReading> {
   const [reading] = await readIssues([issue], actor)
-  if (!reading) throw new Error('one issue has one reading')
+  if (!reading) throw new Error('the issue has no reading')
   return reading
 }

@@ -25,19 +25,19 @@ export const issueTimeRoutes: FastifyPluginAsyncTypebox = async app => {
 
   app.get(
     '/projects/:id/issues/:issue_id/time_stats',
-    { config: { can: 'issue.read' }, schema: { ...one, summary: 'Get the time of an issue' } },
+    { config: { can: 'issue.read' }, schema: { ...one, summary: 'Get the time statistics of an issue' } },
     async ({ project, params, actor }) => viewTimeStats(await requireIssue(project, params.issue_id, actor))
   )
 
   app.post(
     '/projects/:id/issues/:issue_id/time_estimate',
-    { config, schema: { ...one, summary: 'Set how long an issue should take', body: DurationBody } },
+    { config, schema: { ...one, summary: 'Set the time estimate of an issue', body: DurationBody } },
     async req => estimate(req, req.body.duration)
   )
 
   app.post(
     '/projects/:id/issues/:issue_id/reset_time_estimate',
-    { config, schema: { ...one, summary: 'Remove the estimate of an issue' } },
+    { config, schema: { ...one, summary: 'Remove the time estimate of an issue' } },
     async req => estimate(req, null)
   )
 
@@ -47,8 +47,8 @@ export const issueTimeRoutes: FastifyPluginAsyncTypebox = async app => {
       config,
       schema: {
         ...one,
-        summary: 'Log time that an issue has taken',
-        description: 'With a leading `-` it is taken away.',
+        summary: 'Log time spent on an issue',
+        description: 'A leading `-` subtracts the time.',
         body: DurationBody,
         response: { 201: TimeStats }
       }
@@ -58,7 +58,7 @@ export const issueTimeRoutes: FastifyPluginAsyncTypebox = async app => {
 
   app.post(
     '/projects/:id/issues/:issue_id/reset_spent_time',
-    { config, schema: { ...one, summary: 'Remove all time that an issue has taken' } },
+    { config, schema: { ...one, summary: 'Remove all time spent on an issue' } },
     async req => spend(req, null)
   )
 }

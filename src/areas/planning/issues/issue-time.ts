@@ -1,4 +1,5 @@
-// The time of issues: those who may change an issue may plan and log it, and hooks hear of it as of any change.
+// The time of issues. Users who may change an issue may plan and log its time, and hooks get the same events as for
+// other changes.
 import { type Actor, askerOf } from '../../../access/actor.js'
 import { transact } from '../../../db/connect/transact.js'
 import type { ProjectRow } from '../../projects/projects/projects.queries.js'
@@ -14,12 +15,12 @@ import { publishIssue } from './issue-events.js'
 import { authorizeUpdate } from './issues.js'
 import { requireIssue } from './issues.queries.js'
 
-/** Sets the estimate of an issue by a text; null removes it. Throws NotFound, Forbidden or Invalid. */
+/** Sets the estimate of an issue from a text; null removes it. Throws NotFound, Forbidden or Invalid. */
 export function estimateIssue(project: ProjectRow, id: number, text: string | null, actor: Actor) {
   return change(project, id, actor, target => setEstimate(target, text === null ? 0 : readDuration(text)))
 }
 
-/** Logs time on an issue by a text; null takes all away. Throws NotFound, Forbidden or Invalid. */
+/** Logs time on an issue from a text; null removes all of it. Throws NotFound, Forbidden or Invalid. */
 export function spendTimeOnIssue(project: ProjectRow, id: number, text: string | null, actor: Actor) {
   const by = askerOf(actor).id
   return change(project, id, actor, target =>

@@ -1,4 +1,4 @@
-// What an issue may be, and what a user may set of it.
+// The allowed values of an issue, and which of them a user may set.
 import type { Actor } from '../../../access/actor.js'
 import { may } from '../../../access/authorize.js'
 import { BadParameters, Invalid } from '../../../errors.js'
@@ -14,7 +14,7 @@ import type { IssueChange } from './issues.schema.js'
 
 export const LONGEST_TITLE = 255
 
-/** The values of an issue that a change sets. An absent one stays as it is. */
+/** The values of an issue that a change sets. An absent value stays the same. */
 export interface IssueValues {
   readonly title?: string
   readonly description?: string | null
@@ -29,8 +29,8 @@ export interface IssueValues {
 type Given = Omit<IssueChange, 'state_event' | 'updated_at'>
 
 /**
- * Reads the values that a user gives. What only planners may set is dropped silently when others give it, as the
- * requirement says. Throws Invalid with all problems of the texts, and BadParameters for a wrong day.
+ * Reads the values of a request. It silently drops values that only planners may set when other users send them, as the
+ * requirement specifies. Throws Invalid with all problems of the texts, and BadParameters for a wrong day.
  */
 export async function readValues(project: ProjectRow, given: Given, actor: Actor): Promise<IssueValues> {
   const { title, description, confidential } = given
@@ -58,7 +58,7 @@ async function readPlan(project: ProjectRow, given: Given): Promise<IssueValues>
   }
 }
 
-/** Undefined for a user who may not be the assignee: the value is then dropped. */
+/** Returns undefined for a user who may not be the assignee: the value is then dropped. */
 async function assigneeFor(project: ProjectRow, id: number | null | undefined): Promise<number | null | undefined> {
   if (!id) return id === undefined ? undefined : null
   return assignable(project.id, id, 'issue.read')
@@ -75,8 +75,8 @@ function checkTexts({ title, description }: IssueValues): void {
 const tooLong = (most: number) => `is too long (maximum is ${most} characters)`
 
 /**
- * Reads the time that a user gives to a record. Only administrators and the owners of personal projects may; that of others
- * is ignored. Throws BadParameters when it is no time.
+ * Reads the time of a record from a request. Only administrators and the owners of personal projects may set it; it is
+ * ignored for others. Throws BadParameters when it is not a time.
  */
 export function readTime(
   name: 'created_at' | 'updated_at',

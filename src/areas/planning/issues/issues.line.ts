@@ -1,9 +1,9 @@
-// The record of an issue that commands print, but for its description, which lists leave out. This file does not load TypeBox,
-// which takes 0.1 s.
+// The record of an issue that commands print, except its description, which lists leave out. This file does not load
+// TypeBox, which takes 0.1 s.
 import type { IssueReading } from './issue-readings.js'
 import type { IssueRow } from './issues.queries.js'
 
-/** NAMESPACE/PROJECT; null while the issues of a removed project are being removed. */
+/** Returns NAMESPACE/PROJECT; null while a job removes the issues of a removed project. */
 export const projectOf = ({ namespace_path: namespace, project_path: path }: IssueRow): string | null =>
   namespace === null ? null : `${namespace}/${path}`
 

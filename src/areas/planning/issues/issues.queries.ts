@@ -37,7 +37,7 @@ export interface IssueRow {
   readonly author_name: string
   readonly author_username: string
   readonly author_state: UserRow['state']
-  /** Null when the assignee is gone. */
+  /** Null when the assignee no longer exists. */
   readonly assignee_name: string | null
   readonly assignee_username: string | null
   readonly assignee_state: UserRow['state'] | null
@@ -51,18 +51,21 @@ export const columnsWith = (description: string) =>
   e.name as assignee_name, e.username as assignee_username, e.state as assignee_state`
 export const COLUMNS = columnsWith('i.description')
 
-/** The joins of an issue `i`. With `left join` they keep the issues of a removed project, until a job has removed them. */
+/**
+ * Returns the joins of an issue `i`. With `left join` they keep the issues of a removed project, until a job has
+ * removed them.
+ */
 export const joinsBy = (join: 'join' | 'left join') => `${join} projects p on p.id = i.project_id
   ${join} namespaces n on n.id = p.namespace_id ${join} users a on a.id = i.author_id left join users e on e.id = i.assignee_id`
 const JOINS = joinsBy('join')
 
-/** The URL of the page of an issue. */
+/** Returns the URL of the page of an issue. */
 export const issueUrl = ({ namespace_path, project_path, iid }: IssueRow): string =>
   `${publicUrl()}/${namespace_path}/${project_path}/issues/${iid}`
 
 const SELECT = `select ${COLUMNS} from issues i ${JOINS}`
 
-/** The condition that the asker may see the issue `i` of any project that the asker may see. */
+/** Returns the condition that the caller may see the issue `i` of any project that the caller may see. */
 export function readableIssues({ user }: Actor): Fragment {
   if (user?.admin) return ALL
   const id = user?.id ?? 0
@@ -74,26 +77,26 @@ export function readableIssues({ user }: Actor): Fragment {
   }
 }
 
-/** Finds an issue by its id, whoever may see it. */
+/** Finds an issue by its id, without a check of access. */
 export const findIssue = (id: number): Promise<IssueRow | undefined> => row<IssueRow>(`${SELECT} where i.id = ?`, [id])
 
-/** The same for jobs: those that look for some at the same time share a statement. */
+/** Does the same for jobs: those that look for issues at the same time share a statement. */
 export const findToldIssue = findTogether<IssueRow>(ids => {
   const list = padded(ids)
   return rows(`${SELECT} where i.id in (${marks(list)})`, list)
 })
 
-/** Returns an issue that was there just now. Throws NotFound. */
+/** Returns an issue that existed a moment ago. Throws NotFound. */
 export async function foundAgain(id: number): Promise<IssueRow> {
   const found = await findIssue(id)
   if (!found) throw new NotFound()
   return found
 }
 
-/** An issue with what its record shows to the asker of the statement. */
+/** An issue with what its record shows to the caller of the statement. */
 export interface ListedIssueRow extends IssueRow, ShownColumns {}
 
-/** Finds issues by their ids, whoever may see them. */
+/** Finds issues by their ids, without a check of access. */
 export async function findIssues(ids: readonly number[], { user }: Actor): Promise<ListedIssueRow[]> {
   if (ids.length === 0) return []
   const list = padded(ids)
@@ -103,18 +106,18 @@ export async function findIssues(ids: readonly number[], { user }: Actor): Promi
   )
 }
 
-/** Finds an issue of a project by its number there, whoever may see it. */
+/** Finds an issue by its number in a project, without a check of access. */
 export const findIssueByNumber = (projectId: number, iid: number): Promise<IssueRow | undefined> =>
   row<IssueRow>(`${SELECT} where i.project_id = ? and i.iid = ?`, [projectId, iid])
 
-/** The same for a command. Throws NoSuch. */
+/** Does the same for a command. Throws NoSuch. */
 export async function requireIssueByNumber(projectId: number, iid: number): Promise<IssueRow> {
   const found = await findIssueByNumber(projectId, iid)
   if (!found) throw new NoSuch('issue', iid)
   return found
 }
 
-/** Whether the asker may see an issue of a project that the asker may see. */
+/** Whether the caller may see an issue of a project that the caller may see. */
 export const canSeeIssue = (
   issue: Pick<IssueRow, 'confidential' | 'author_id' | 'assignee_id'>,
   project: ProjectRow,
@@ -124,7 +127,7 @@ export const canSeeIssue = (
   seesConfidential(project, actor) ||
   (actor.user !== null && (issue.author_id === actor.user.id || issue.assignee_id === actor.user.id))
 
-/** Finds an issue that the asker may see in a project. Throws NotFound with the name `what`. */
+/** Finds an issue of a project that the caller may see. Throws NotFound with the name `what`. */
 export async function requireIssue(project: ProjectRow, id: number, actor: Actor, what?: string): Promise<IssueRow> {
   const issue = await row<IssueRow>(`${SELECT} where i.id = ? and i.project_id = ?`, [id, project.id])
   if (!issue || !canSeeIssue(issue, project, actor)) throw new NotFound(what)

@@ -41,7 +41,7 @@ export const issueRoutes: FastifyPluginAsyncTypebox = async app => {
       schema: {
         tags,
         summary: 'Create an issue',
-        description: 'What only reporters may set is ignored when others send it.',
+        description: 'Ignores values that only reporters may set when other users send them.',
         params: ProjectParams,
         body: IssueBody,
         response: { 201: Issue }
@@ -57,7 +57,8 @@ export const issueRoutes: FastifyPluginAsyncTypebox = async app => {
       schema: {
         ...one,
         summary: 'Change, close or reopen an issue',
-        description: 'For its author, its assignee and reporters. What only reporters may set is ignored of others.',
+        description:
+          'For its author, its assignee and reporters. Ignores values that only reporters may set when other users send them.',
         body: IssueChange
       }
     },
@@ -85,7 +86,7 @@ export const issueRoutes: FastifyPluginAsyncTypebox = async app => {
       schema: {
         ...one,
         summary: 'Move an issue to another project',
-        description: 'For reporters of both projects. The new issue is answered.',
+        description: 'For reporters of both projects. Returns the new issue.',
         body: MoveBody,
         response: { 201: Issue }
       }

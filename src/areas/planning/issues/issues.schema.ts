@@ -11,10 +11,10 @@ const filters = (matching: string) => ({
   state: Type.Optional(
     Type.Enum(['opened', 'closed', 'all'], {
       title: 'IssueFilter',
-      description: 'only those in this state, where `opened` means `reopened` too'
+      description: 'only issues in this state; `opened` includes reopened issues'
     })
   ),
-  labels: Type.Optional(Text(`titles of labels with commas between them: ${matching}`)),
+  labels: Type.Optional(Text(`titles of labels, separated by commas: ${matching}`)),
   milestone: Type.Optional(Text('the title of a milestone; `No Milestone` for issues without one')),
   order_by: Type.Optional(
     Type.Enum(['created_at', 'updated_at'], { title: 'IssueOrder', description: 'the order; default created_at' })
@@ -24,9 +24,9 @@ const filters = (matching: string) => ({
   )
 })
 
-const ANY = 'the issue has one of them'
+const ANY = 'issues that have at least one of them'
 export const OwnIssueQuery = Type.Object(filters(ANY))
-export const GroupIssueQuery = Type.Object(filters('the issue has all of them'))
+export const GroupIssueQuery = Type.Object(filters('issues that have all of them'))
 export const IssueListQuery = Type.Object({
   ...filters(ANY),
   iid: Type.Optional(
@@ -37,27 +37,25 @@ export type IssueListQuery = Static<typeof IssueListQuery>
 export const MilestoneIssueQuery = Type.Object(Paging)
 
 const plan = {
-  description: Type.Optional(Nullable(Text(`what it is about, at most ${LONGEST_DESCRIPTION} characters`))),
-  assignee_id: Type.Optional(Nullable(Integer('the id of who works on it; 0 for nobody'))),
+  description: Type.Optional(Nullable(Text(`the description, at most ${LONGEST_DESCRIPTION} characters`))),
+  assignee_id: Type.Optional(Nullable(Integer('the id of the assignee; 0 for nobody'))),
   milestone_id: Type.Optional(Nullable(Integer('the id of a milestone of the project; 0 for none'))),
-  labels: Type.Optional(Nullable(Text('titles of labels with commas between them; they replace all that it has'))),
-  due_date: Type.Optional(
-    Nullable(Text('the day when it is due, such as 2027-01-31; empty for none', { maxLength: 64 }))
-  ),
-  confidential: Type.Optional(Flag('whether only its people and reporters see it'))
+  labels: Type.Optional(Nullable(Text('titles of labels, separated by commas; they replace all its labels'))),
+  due_date: Type.Optional(Nullable(Text('the due date, such as 2027-01-31; empty for none', { maxLength: 64 }))),
+  confidential: Type.Optional(Flag('whether only its author, its assignee and reporters can see it'))
 }
 
 export const IssueBody = Type.Object(
   {
     title: Type.Optional(
-      Text('its title, at most 255 characters; needed, unless `merge_request_for_resolving_discussions` is given')
+      Text('the title, at most 255 characters; required without `merge_request_for_resolving_discussions`')
     ),
     ...plan,
     merge_request_for_resolving_discussions: Type.Optional(
       Integer('the number of a merge request of the project: the title becomes `Follow-up from "..."`')
     ),
     created_at: Type.Optional(
-      Text('when it was made, for administrators and owners of personal projects', { maxLength: 64 })
+      Text('when it was created; only administrators and owners of personal projects may set it', { maxLength: 64 })
     )
   },
   {
@@ -73,20 +71,20 @@ export const IssueBody = Type.Object(
 export type IssueBody = Static<typeof IssueBody>
 export const IssueChange = Type.Object(
   {
-    title: Type.Optional(Text('its title, at most 255 characters')),
+    title: Type.Optional(Text('the title, at most 255 characters')),
     ...plan,
     state_event: Type.Optional(
-      Type.Enum(['close', 'reopen'], { title: 'IssueEvent', description: 'closes it, or opens it again' })
+      Type.Enum(['close', 'reopen'], { title: 'IssueEvent', description: 'closes or reopens it' })
     ),
     updated_at: Type.Optional(
-      Text('when it was changed, for administrators and owners of personal projects', { maxLength: 64 })
+      Text('when it was changed; only administrators and owners of personal projects may set it', { maxLength: 64 })
     )
   },
-  { title: 'IssueChange', description: 'What changes of an issue: at least one attribute beside the time.' }
+  { title: 'IssueChange', description: 'A change of an issue: at least one attribute besides the time.' }
 )
 export type IssueChange = Static<typeof IssueChange>
 
 export const MoveBody = Type.Object(
   { to_project_id: IdOf('the project that gets the issue') },
-  { title: 'IssueMove', description: 'Where an issue goes.' }
+  { title: 'IssueMove', description: 'The project to which an issue moves.' }
 )

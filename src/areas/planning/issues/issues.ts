@@ -1,4 +1,4 @@
-// Issues: every change of one, and its end. Its beginning is in creation.ts, and moving one in move.ts.
+// Changes and deletes issues. creation.ts creates them, and move.ts moves them.
 import type { Actor } from '../../../access/actor.js'
 import { askerOf } from '../../../access/actor.js'
 import { authorizeProject, may } from '../../../access/authorize.js'
@@ -16,12 +16,12 @@ import { type IssueValues, readTime, readValues } from './issue-values.js'
 import { foundAgain, type IssueRow, requireIssue } from './issues.queries.js'
 import { IssueChange } from './issues.schema.js'
 
-/** A change of an issue. Commands edit the labels that it has at that moment. */
+/** A change of an issue. Commands edit the labels that the issue has at that moment. */
 type IssueUpdate = Omit<IssueChange, 'labels'> & { readonly labels?: IssueChange['labels'] | LabelEdit }
 
 /**
- * Changes an issue, and closes or reopens it; an event that does not fit its state is ignored. Throws NotFound, Forbidden,
- * Invalid, and BadParameters when nothing is given.
+ * Changes an issue, and closes or reopens it; ignores an event that does not fit its state. Throws NotFound, Forbidden,
+ * Invalid, and BadParameters when the request changes nothing.
  */
 export async function updateIssue(
   project: ProjectRow,
@@ -44,7 +44,7 @@ export async function updateIssue(
     const state = stateAfter(before.state, event)
     const changes = { ...changesOf(before, values), ...labels }
     await writeIssue(before, { ...values, state, by, updatedAt: updatedAt ?? new Date() })
-    // The table "What emits what": what comes with an event of the state is an update of its own.
+    // The table "What emits what": attributes that come with an event of the state are an update of their own.
     if (Object.keys(given).length > 0) await publishIssue({ action: 'update', issueId: id, by, changes })
     if (state !== before.state) await publishIssue({ action: event === 'close' ? 'close' : 'reopen', issueId: id, by })
     const confidential = values.confidential ?? before.confidential === 1
@@ -54,12 +54,12 @@ export async function updateIssue(
 }
 
 /**
- * Closes an issue because of something else, such as a merge, a pushed commit or a command. Whoever calls it has checked
- * that the user may. Joins the caller's transaction. Returns false for one that is closed already.
+ * Closes an issue because of something else, such as a merge, a pushed commit or a command. The caller checks that the
+ * user may do that. Joins the caller's transaction. Returns false when the issue is already closed.
  */
 export const closeIssue = (id: number, by: number | null): Promise<boolean> => setState(id, 'close', by)
 
-/** Opens a closed issue again, in the same way. Returns false for one that is open. */
+/** Reopens a closed issue in the same way. Returns false when it is open. */
 export const reopenIssue = (id: number, by: number | null): Promise<boolean> => setState(id, 'reopen', by)
 
 const setState = (id: number, event: 'close' | 'reopen', by: number | null): Promise<boolean> =>
@@ -73,12 +73,12 @@ const setState = (id: number, event: 'close' | 'reopen', by: number | null): Pro
     return true
   })
 
-/** Whether the user may change the issue, as one who plans or as its author or assignee. */
+/** Throws Forbidden unless the user may change the issue: as a planner, or as its author or assignee. */
 export function authorizeUpdate(actor: Actor, project: ProjectRow, issue: IssueRow): void {
   authorizeRecord(actor, 'issue.update', { author: issue.author_id, assignee: issue.assignee_id, project })
 }
 
-/** Removes an issue with all that hangs on it. Throws NotFound or Forbidden. */
+/** Deletes an issue with everything that belongs to it. Throws NotFound or Forbidden. */
 export async function deleteIssue(project: ProjectRow, { id }: IssueRow, actor: Actor): Promise<void> {
   authorizeProject(actor, 'issue.delete', project)
   await transact(async () => {
@@ -113,7 +113,7 @@ const LOCK = `select i.id, i.project_id, i.title, i.description, i.state, i.conf
   date_format(i.due_date, '%Y-%m-%d') as due_date, i.moved_to_id, i.time_estimate
   from issues i where i.id = ? for update`
 
-/** Locks the row of an issue, so that of two changes each sees what the other did. Throws NotFound. */
+/** Locks the row of an issue, so that each of two concurrent changes sees the result of the other. Throws NotFound. */
 export async function lockIssue(id: number): Promise<LockedIssue> {
   const found = await row<LockedIssue>(LOCK, [id])
   if (!found) throw new NotFound()
@@ -126,8 +126,8 @@ interface Written extends IssueValues {
   readonly updatedAt: Date
 }
 
-/** Writes what a change sets. Call it inside `transact`, with the row locked. */
-export async function writeIssue(before: LockedIssue, written: Written): Promise<void> {
+/** Writes the values of a change. Call it inside `transact`, with the row locked. */
+async function writeIssue(before: LockedIssue, written: Written): Promise<void> {
   const { assigneeId, milestoneId, dueDate, description } = written
   await execute(
     `update issues set title = ?, description = ?, state = ?, confidential = ?, assignee_id = ?, milestone_id = ?,
@@ -165,7 +165,7 @@ function stateAfter(state: string, event: IssueChange['state_event']): string {
   return event === 'reopen' && state === 'closed' ? 'reopened' : state
 }
 
-/** Returns what differs, for the notes about changes. */
+/** Returns the differences, for the notes about changes. */
 function changesOf(before: LockedIssue, values: IssueValues): IssueChanges {
   const { title, description, confidential, assigneeId, milestoneId, dueDate } = values
   const pair = <T>(old: T, now: T | undefined) => (now === undefined || now === old ? undefined : ([old, now] as const))
@@ -185,13 +185,13 @@ function changesOf(before: LockedIssue, values: IssueValues): IssueChanges {
   }
 }
 
-/** The texts that a change sets. */
+/** Returns the texts that a change sets. */
 const textsIn = ({ title, description }: IssueValues): Partial<RecordTexts> => ({
   ...(title !== undefined && { title }),
   ...(description !== undefined && { description })
 })
 
-/** Throws BadParameters when nothing is given. Decided: the time alone is nothing. */
+/** Throws BadParameters when the request changes nothing. Decided: the time on its own does not count. */
 function requireSomething({ updated_at: _, ...change }: IssueUpdate): void {
   if (Object.keys(change).length > 0) return
   const names = Object.keys(IssueChange.properties).filter(name => name !== 'updated_at')

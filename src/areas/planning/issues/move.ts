@@ -1,4 +1,4 @@
-// Moves an issue to another project: a new one is made there, and the old one is closed.
+// Moves an issue to another project: creates a new issue there, and closes the old one.
 import type { Actor } from '../../../access/actor.js'
 import { askerOf } from '../../../access/actor.js'
 import { canSee, may } from '../../../access/authorize.js'
@@ -17,9 +17,9 @@ import { publishIssue } from './issue-events.js'
 import { lockIssue } from './issues.js'
 import { findIssue, type IssueRow, requireIssue } from './issues.queries.js'
 
-/** Copies what an area above keeps of an issue, such as its notes, in the transaction of the move. */
+/** Copies what an area above stores about an issue, such as its notes, in the transaction of the move. */
 export type MoveStep = (from: IssueRow, to: IssueRow) => Promise<void>
-/** Returns the description of an issue as it reads in another project, where `#1` names something else. */
+/** Returns the description of an issue for another project, where `#1` names a different issue. */
 export type Rewrite = (text: string, from: ProjectRow, to: ProjectRow) => string | Promise<string>
 
 export const moveSteps = plug<{ readonly rewrite: Rewrite; readonly copy: MoveStep }>('moveSteps')
@@ -28,7 +28,7 @@ export const moveSteps = plug<{ readonly rewrite: Rewrite; readonly copy: MoveSt
 export async function moveIssue(project: ProjectRow, id: number, toId: number, actor: Actor): Promise<IssueRow> {
   const issue = await requireIssue(project, id, actor, 'Issue')
   const target = await findProject(toId, actor)
-  // Decided: a project that the user cannot read is not there.
+  // Decided: a project that the user cannot read counts as missing.
   if (!target || !canSee(target, actor)) throw new NotFound('Project')
   if (target.id === project.id) throw new BadRequest('Cannot move issue to project it originates from!')
   if (issue.moved_to_id !== null || !may(actor, 'issue.plan', project) || !may(actor, 'issue.plan', target))
@@ -40,7 +40,7 @@ export async function moveIssue(project: ProjectRow, id: number, toId: number, a
     await holdBoth(project.id, target.id)
     const locked = await lockIssue(id)
     if (locked.moved_to_id !== null) throw refused()
-    // What it is now: somebody may have changed it since it was found.
+    // Uses the locked row: somebody may have changed the issue since it was found.
     const milestone = await sameMilestone(locked, target)
     const assigneeId =
       locked.assignee_id === null ? undefined : await assignable(target.id, locked.assignee_id, 'issue.read')
@@ -89,7 +89,7 @@ async function sameMilestone({ milestone_id: id }: Pick<IssueRow, 'milestone_id'
   return title === undefined ? undefined : findMilestoneByTitle(target.id, title)
 }
 
-/** In the order of their ids, so that two moves between two projects do not wait for each other. */
+/** Locks in the order of ids, so that two moves between two projects do not wait for each other. */
 async function holdBoth(...ids: readonly number[]): Promise<void> {
   for (const id of [...ids].sort((a, b) => a - b)) if (!(await holdProject(id))) throw new NotFound('Project')
 }

@@ -1,4 +1,4 @@
-// Lists of the issues that a user has made, in the projects that the user may see.
+// Lists of the issues that a user created, in the projects that the user may see.
 import type { Actor } from '../../../access/actor.js'
 import { visibleProjects } from '../../../access/membership.js'
 import { type Fragment, marks, rows } from '../../../db/connect/sql.js'
@@ -26,22 +26,22 @@ interface OwnList extends List {
   readonly visible: Fragment
   /** The conditions on labels and milestone; undefined without these filters. */
   readonly filters: Fragment | undefined
-  /** The labels of the filter, when the page can be put together from them. */
+  /** The labels of the filter, when the page can be merged from their links. */
   readonly labels: readonly number[] | undefined
 }
 
-/** How the issues of an author are read, by the filters of the list. The first plan that fits is taken. */
+/** The ways to read the issues of an author, by the filters of the list. The first plan that fits is used. */
 const PLANS: readonly Plan<OwnList>[] = [
-  // With labels, by creation: the links of each label are in that order.
+  // With labels, sorted by creation: the links of each label are in that order.
   { fits: list => list.labels !== undefined, sources: linksOfLabels, count: countLinks },
-  // With labels or a milestone: the database finds them by an index of its choice, and sorts them.
+  // With labels or a milestone: the database chooses an index, and sorts the issues.
   { fits: list => list.filters !== undefined, sources: inProjects, count: countInProjects },
-  // By change: no index has the issues of an author in that order.
+  // Sorted by change: no index contains the issues of an author in that order.
   { fits: list => orderOf(list.query) === 'updated', sources: inProjects, count: countByProject },
   { fits: () => true, sources: inOrder, count: countByProject }
 ]
 
-/** A page of the issues that the asker has made, in the projects that the asker may see. */
+/** Returns a page of the issues that the caller created, in the projects that the caller may see. */
 export async function listOwnIssues(query: IssueListQuery, actor: Actor): Promise<Page<ListedIssueRow>> {
   const titles = titlesOfFilter(query.labels)
   const author = actor.user?.id ?? 0
@@ -70,12 +70,12 @@ function countInProjects(list: OwnList): Promise<number> {
   return countSource(inProjects(list))
 }
 
-/** Not a join with the projects: the database would sort all of its rows. */
+/** Does not join the projects: the database would sort all of its rows. */
 function inOrder({ made, state, visible }: OwnList): [Source] {
   return [{ from: 'issues i force index (issues_author)', where: and(made, state, inVisible('i.project_id', visible)) }]
 }
 
-/** An index has the numbers by project, so that only the projects are read. */
+/** An index contains the numbers by project, so the statement reads only the projects. */
 function countByProject({ made, state, visible }: OwnList): Promise<number> {
   const mine = and(made, state)
   return countTotal(
@@ -91,15 +91,16 @@ const inVisible = (column: string, visible: Fragment): Fragment => ({
   values: visible.values
 })
 
-/** A page is put together from so many labels at the most. A title may be that of a label in each project. */
+/** The maximum number of labels from whose links a page is merged. A title may name one label in each project. */
 const MOST_SOURCES = 100
 
-/** Labels with the titles of a filter that are looked at: each takes a step in an index. */
+/** The maximum number of labels with the titles of a filter that are examined: each takes a step in an index. */
 const MOST_LABELS = 1000
 
 /**
- * The labels with these titles that issues of an author have; undefined when they are too many, or too many have such a title.
- * Not by the labels of the author: the database jumps from label to label only when it executes that statement for the first time.
+ * Returns the labels with these titles that issues of an author have; undefined when they are too many, or when too
+ * many labels have such a title. It does not start from the labels of the author: the database jumps from label to
+ * label only when it executes that statement for the first time.
  */
 async function labelsOfAuthor(author: number, titles: readonly string[]): Promise<number[] | undefined> {
   const found = await rows<{ id: number; used: number }>(
@@ -114,7 +115,7 @@ async function labelsOfAuthor(author: number, titles: readonly string[]): Promis
 
 const LINKS = 'label_links k force index (label_links_author)'
 
-/** The links of each label, in the order in which the issues were made. */
+/** Returns the links of each label, in the order in which the issues were created. */
 function linksOfLabels({ labels = [], author, state, visible }: OwnList): Source[] {
   return labels.map(label => ({
     from: state ? `${LINKS} straight_join issues i on i.id = k.target_id` : LINKS,

@@ -1,4 +1,4 @@
-// Labels as a sysadmin manages them, of projects and groups. The API makes no labels of groups.
+// The labels of projects and groups, as a sysadmin manages them. The API creates no labels of groups.
 import type { Origin } from '../../../access/actor.js'
 import { transact } from '../../../db/connect/transact.js'
 import { audit } from '../../ground/audit/audit.js'
@@ -14,7 +14,7 @@ export const administerLabel = (owner: LabelOwner, body: LabelBody, origin: Orig
     return id
   })
 
-/** Removes a label, and takes it from all that has it. */
+/** Deletes a label, and removes it from everything that has it. */
 export const removeLabel = (
   owner: LabelOwner,
   label: { readonly id: number; readonly title: string },

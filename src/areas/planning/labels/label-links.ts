@@ -8,12 +8,12 @@ import { DEFAULT_COLOR, titleProblem } from './label-rules.js'
 import { requireRoom } from './labels.js'
 import { findLabels, type LabelPlace } from './labels.queries.js'
 
-/** Not specified: how many labels an issue or merge request may have. */
+/** The maximum number of labels of an issue or merge request. Not specified: a limit. */
 const MOST_OF_TARGET = 100
 
 /**
- * Reads titles as clients write them, with commas between them. Throws Invalid for a title that no label can have, and for
- * too many of them.
+ * Reads titles as clients send them, separated by commas. Throws Invalid for a title that no label can have, and for
+ * too many titles.
  */
 export function readTitles(text: string): string[] {
   const titles = [...new Set(text.split(',').map(title => title.trim()))].filter(title => title !== '')
@@ -29,10 +29,13 @@ function requireFew(titles: readonly string[]): void {
   if (titles.length > MOST_OF_TARGET) throw new Invalid('labels', `are too many (maximum is ${MOST_OF_TARGET})`)
 }
 
-/** What the titles of the labels of a target become. */
+/** Returns the new titles of the labels of a target, from the old ones. */
 export type LabelEdit = (titles: readonly string[]) => readonly string[]
 
-/** Returns what an edit makes of the labels of a target, whose row is locked. Throws Invalid when they are too many. */
+/**
+ * Returns the titles of the labels of a target after an edit. The row of the target must be locked. Throws Invalid when
+ * they are too many.
+ */
 export async function editedTitles(type: TargetType, id: number, edit: LabelEdit): Promise<readonly string[]> {
   const titles = edit(await readLabelTitles(type, id))
   requireFew(titles)
@@ -40,7 +43,7 @@ export async function editedTitles(type: TargetType, id: number, edit: LabelEdit
 }
 
 /**
- * Returns the ids of the labels with these titles in a project. Creates those that are missing when `create` is set, and
+ * Returns the ids of the labels with these titles in a project. Creates missing labels if `create` is set, and
  * otherwise leaves them out. Call it inside `transact`, with the project held (`holdProject`). Throws Invalid when the
  * project would have too many labels.
  */
@@ -54,9 +57,9 @@ export async function labelsFor(
   if (missing.length === 0 || !create) return [...known.values()].map(({ id }) => id)
   await requireRoom('project_id', project.id, missing.length)
   const now = new Date()
-  // In order, so that two who create the same ones do not wait for each other.
+  // Sorted, so that two requests that create the same labels do not wait for each other.
   const inserted = missing.sort()
-  // Another one may create them at the same moment.
+  // Another request may create them at the same moment.
   await execute(
     `insert ignore into labels (project_id, title, color, created_at, updated_at)
      values ${inserted.map(() => '(?, ?, ?, ?, ?)').join(', ')}`,
@@ -72,7 +75,7 @@ export interface LabelChanges {
   readonly removed: readonly number[]
 }
 
-/** Gives a target these labels and no others. Call it inside `transact`, with the row of the target locked. */
+/** Replaces the labels of a target with these. Call it inside `transact`, with the row of the target locked. */
 export async function replaceLabels(
   type: TargetType,
   targetId: number,
@@ -95,12 +98,12 @@ export async function replaceLabels(
 const PROJECT: { readonly [Type in TargetType]: string } = { Issue: 'project_id', MergeRequest: 'target_project_id' }
 
 /**
- * Gives a new target its labels. The links have copies of its project, author and creation, none of which ever changes, so that
- * what has a label is found in order. Call it inside `transact`.
+ * Adds labels to a target. The links contain copies of its project, author and creation time, none of which
+ * ever changes, so that an index of the links has the targets in order. Call it inside `transact`.
  */
 export async function addLabels(type: TargetType, targetId: number, labelIds: readonly number[]): Promise<void> {
   if (labelIds.length === 0) return
-  // A label may be deleted at this moment: only those that are there still are linked.
+  // A label may be deleted at this moment: only labels that still exist are linked.
   await execute(
     `insert ignore into label_links (target_type, target_id, label_id, of_project, of_author, of_created_at)
      select ?, t.id, l.id, t.${PROJECT[type]}, t.author_id, t.created_at from ${TARGET_TABLES[type]} t join labels l
@@ -110,8 +113,8 @@ export async function addLabels(type: TargetType, targetId: number, labelIds: re
   moved(type)
 }
 
-/** The ids of the labels of a target. */
-export async function labelIdsOf(type: TargetType, targetId: number): Promise<number[]> {
+/** Returns the ids of the labels of a target. */
+async function labelIdsOf(type: TargetType, targetId: number): Promise<number[]> {
   const found = await rows<{ label_id: number }>(
     'select label_id from label_links where target_type = ? and target_id = ?',
     [type, targetId]
@@ -119,7 +122,7 @@ export async function labelIdsOf(type: TargetType, targetId: number): Promise<nu
   return found.map(({ label_id: id }) => id)
 }
 
-/** The titles of the labels of a target. */
+/** Returns the titles of the labels of a target. */
 export async function readLabelTitles(type: TargetType, id: number): Promise<string[]> {
   const found = await rows<{ title: string }>(
     `select l.title from label_links k straight_join labels l on l.id = k.label_id

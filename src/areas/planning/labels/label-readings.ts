@@ -1,12 +1,12 @@
-// What the record of a label shows beside its row.
+// What the record of a label shows in addition to its row.
 import type { Actor } from '../../../access/actor.js'
 import type { ProjectRow } from '../../projects/projects/projects.queries.js'
 import { readSubscriptions } from '../participation/subscriptions.js'
 import { countIssues, countOpenMergeRequests } from './label-counts.queries.js'
 import type { LabelRow } from './labels.queries.js'
 
-export type LabelCount = 'open_issues_count' | 'closed_issues_count' | 'open_merge_requests_count'
-export type LabelCounts = Readonly<Record<LabelCount, number>>
+type LabelCount = 'open_issues_count' | 'closed_issues_count' | 'open_merge_requests_count'
+type LabelCounts = Readonly<Record<LabelCount, number>>
 
 const COUNTERS = [countIssues, countOpenMergeRequests]
 
@@ -18,7 +18,7 @@ export interface LabelReading {
 
 const NOTHING: LabelCounts = { open_issues_count: 0, closed_issues_count: 0, open_merge_requests_count: 0 }
 
-/** Reads what the records of labels show to the asker, with as many statements for one label as for all. */
+/** Reads what the records of labels show to the caller, with as many statements for one label as for all. */
 export async function readLabels(
   project: ProjectRow,
   labels: readonly LabelRow[],

@@ -1,12 +1,12 @@
-// What a label may be.
+// The allowed values of a label.
 import { Invalid } from '../../../errors.js'
 import { isHexColor } from '../../../lib/color.js'
 import { isLonger } from '../../../lib/text-line.js'
 
 const LONGEST = 255
-/** The color of a label that is made because something got it. */
+/** The color of a label that is created because an issue or merge request got it. */
 export const DEFAULT_COLOR = '#428BCA'
-/** Not specified: how many labels a project or group may have. Their list has no pages. */
+/** The maximum number of labels of a project or group. Not specified: a limit. Their list has no pages. */
 export const MOST_LABELS = 2000
 
 export interface LabelValues {
@@ -16,7 +16,7 @@ export interface LabelValues {
   readonly priority?: number | null
 }
 
-/** Throws Invalid with all problems of the given values. */
+/** Throws Invalid with all problems of the values. */
 export function checkLabel({ title, color, description, priority }: LabelValues): void {
   const problems = {
     title: title === undefined ? null : titleProblem(title),
@@ -32,7 +32,7 @@ export function checkLabel({ title, color, description, priority }: LabelValues)
 const TOO_LONG = `is too long (maximum is ${LONGEST} characters)`
 const LARGEST_PRIORITY = 4_294_967_295
 
-/** Returns what is wrong with a title; null when it is right. */
+/** Returns the problem of a title; null when there is none. */
 export function titleProblem(title: string): string | null {
   if (title === '') return "can't be blank"
   if (isLonger(title, LONGEST)) return TOO_LONG

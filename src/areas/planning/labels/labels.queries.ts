@@ -1,4 +1,4 @@
-// A project has its own labels and those of its group.
+// A project can use its own labels and those of its group.
 import { marks, padded, row, rows } from '../../../db/connect/sql.js'
 import { NoSuch } from '../../../errors.js'
 import type { TargetType } from '../participation/targets.js'
@@ -13,7 +13,7 @@ export interface LabelRow {
   readonly priority: number | null
 }
 
-/** The project whose labels are meant, and its namespace. */
+/** The project whose labels are read, and its namespace. */
 export interface LabelPlace {
   readonly id: number
   readonly namespace_id: number
@@ -24,15 +24,18 @@ const FROM = 'from labels l left join label_priorities y on y.label_id = l.id an
 const SELECT = `select ${COLUMNS} ${FROM}`
 const OF_PROJECT = '(l.project_id = ? or l.group_id = ?)'
 
-/** The labels that a project can use, by title. */
+/** Returns the labels that a project can use, sorted by title. */
 export const listLabels = ({ id, namespace_id: group }: LabelPlace): Promise<LabelRow[]> =>
   rows<LabelRow>(`${SELECT} where ${OF_PROJECT} order by l.title, l.id`, [id, id, group])
 
-/** A label that a project can use, by its id. */
+/** Finds a label that a project can use, by its id. */
 export const findLabelById = ({ id, namespace_id: group }: LabelPlace, labelId: number) =>
   row<LabelRow>(`${SELECT} where ${OF_PROJECT} and l.id = ?`, [id, id, group, labelId])
 
-/** Labels that a project can use, by their titles. Where both have one, that of the project comes first. */
+/**
+ * Finds labels that a project can use, by their titles. If both the project and its group have one, returns the label
+ * of the project.
+ */
 export async function findLabels(
   { id, namespace_id: group }: LabelPlace,
   titles: readonly string[]
@@ -46,13 +49,13 @@ export async function findLabels(
   return new Map(found.map(label => [label.title, label]))
 }
 
-/** Locks a label of the project itself, and returns it as it is then. Call it first inside `transact`. */
+/** Locks a label of the project itself, and returns its current row. Call it first inside `transact`. */
 export async function lockOwnLabel({ id }: Pick<LabelPlace, 'id'>, labelId: number): Promise<LabelRow | undefined> {
   await row('select id from labels where id = ? for update', [labelId])
   return row<LabelRow>(`${SELECT} where l.project_id = ? and l.id = ?`, [id, id, labelId])
 }
 
-/** A label of the project itself, by its title. */
+/** Finds a label of the project itself, by its title. */
 export const findOwnLabel = ({ id }: Pick<LabelPlace, 'id'>, title: string) =>
   row<LabelRow>(`${SELECT} where l.project_id = ? and l.title = ?`, [id, id, title])
 
@@ -74,7 +77,7 @@ const uses = (type: TargetType) =>
 const COUNTED = `select ${COLUMNS}, n.path as \`group\`, ${uses('Issue')} as issues, ${uses('MergeRequest')} as merge_requests
   ${FROM} left join namespaces n on n.id = l.group_id`
 
-/** Returns the labels of a project, with those of its group, or the labels of a group, by title. */
+/** Returns the labels of a project and of its group, or the labels of a group, sorted by title. */
 export function listAllLabels(owner: LabelOwner): Promise<CountedLabel[]> {
   const [project, group] = owner.kind === 'group' ? [0, owner.id] : [owner.id, owner.namespace_id]
   return rows<CountedLabel>(`${COUNTED} where ${OF_PROJECT} order by l.title, l.id`, [project, project, group])

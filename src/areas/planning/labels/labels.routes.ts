@@ -26,7 +26,7 @@ export const labelRoutes: FastifyPluginAsyncTypebox = async app => {
       schema: {
         tags,
         summary: 'List the labels of a project',
-        description: 'By title, with those of its group.',
+        description: 'Sorted by title, including the labels of its group.',
         params: ProjectParams,
         response: { 200: Type.Array(Label) }
       }
@@ -55,7 +55,12 @@ export const labelRoutes: FastifyPluginAsyncTypebox = async app => {
     '/projects/:id/labels',
     {
       config: { can: 'label.write' },
-      schema: { ...one, summary: 'Change a label', description: 'Not one of the group.', body: LabelChange }
+      schema: {
+        ...one,
+        summary: 'Change a label',
+        description: 'Labels of the group cannot be changed here.',
+        body: LabelChange
+      }
     },
     async ({ project, body, actor }) => viewLabel(await readLabel(project, await updateLabel(project, body), actor))
   )
@@ -64,7 +69,12 @@ export const labelRoutes: FastifyPluginAsyncTypebox = async app => {
     '/projects/:id/labels',
     {
       config: { can: 'label.write' },
-      schema: { ...one, summary: 'Delete a label', description: 'Not one of the group.', querystring: LabelName }
+      schema: {
+        ...one,
+        summary: 'Delete a label',
+        description: 'Labels of the group cannot be deleted here.',
+        querystring: LabelName
+      }
     },
     async ({ project, query, actor }) => {
       const reading = await readLabel(project, await requireOwnLabel(project, query.name), actor)

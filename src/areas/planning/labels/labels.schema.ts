@@ -2,10 +2,10 @@ import { Integer, Nullable, projectParam, Text } from '../../../lib/schema.js'
 import { type Static, Type } from '../../../lib/type.js'
 
 const priority = Type.Optional(
-  Nullable(Integer('its place among the labels of the project: those with a lower number come first; null for none'))
+  Nullable(Integer('the place among the labels of the project: lower numbers come first; null for none'))
 )
 const color = Text('`#` with three or six hex digits')
-const description = Type.Optional(Text('what it is for, at most 255 characters'))
+const description = Type.Optional(Text('the purpose of the label, at most 255 characters'))
 
 export const LabelParams = Type.Object({
   ...projectParam,
@@ -19,12 +19,12 @@ export type LabelBody = Static<typeof LabelBody>
 export const LabelChange = Type.Object(
   {
     name: Text('the title of the label'),
-    new_name: Type.Optional(Text('its new title')),
+    new_name: Type.Optional(Text('the new title')),
     color: Type.Optional(color),
     description,
     priority
   },
-  { title: 'LabelChange', description: 'What changes of a label: at least one attribute beside the name.' }
+  { title: 'LabelChange', description: 'A change of a label: at least one attribute besides the name.' }
 )
 export type LabelChange = Static<typeof LabelChange>
 export const LabelName = Type.Object({ name: Text('the title of the label') })

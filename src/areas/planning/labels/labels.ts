@@ -1,4 +1,4 @@
-// Labels of projects and groups, and the priorities that projects give them.
+// Labels of projects and groups, and the priorities that projects set for them.
 import { duplicateKey } from '../../../db/connect/failure.js'
 import { execute, row } from '../../../db/connect/sql.js'
 import { transact } from '../../../db/connect/transact.js'
@@ -18,7 +18,7 @@ import {
 } from './labels.queries.js'
 import { type LabelBody, LabelChange } from './labels.schema.js'
 
-/** Creates a label of a project. Throws Invalid, and Conflict when the project or its group has it already. */
+/** Creates a label of a project. Throws Invalid, and Conflict when the project or its group already has it. */
 export async function createLabel(project: LabelPlace, body: LabelBody): Promise<LabelRow> {
   const { color, priority = null } = body
   const title = body.name.trim()
@@ -39,7 +39,7 @@ export async function createLabel(project: LabelPlace, body: LabelBody): Promise
   }
 }
 
-/** Creates a label of a group, which all its projects have. Throws Invalid or Conflict. */
+/** Creates a label of a group, which all projects of the group can use. Throws Invalid or Conflict. */
 export async function createGroupLabel(
   groupId: number,
   body: Pick<LabelBody, 'name' | 'color' | 'description'>
@@ -72,16 +72,16 @@ async function insertLabel(
   return insertId
 }
 
-/** Throws Invalid when a project or group has as many labels as allowed, or when `more` are too many. */
+/** Throws Invalid when a project or group would have too many labels after adding `more`. */
 export async function requireRoom(owner: 'project_id' | 'group_id', id: number, more = 1): Promise<void> {
   const found = await row<{ known: number }>(`select count(*) as known from labels where ${owner} = ?`, [id])
   if ((found?.known ?? 0) + more <= MOST_LABELS) return
-  throw new Invalid('base', `There can be ${MOST_LABELS} labels at the most: remove some first`)
+  throw new Invalid('base', `There can be at most ${MOST_LABELS} labels: remove some first`)
 }
 
 /**
- * Changes a label of a project: one of its group can only get a priority. Throws NotFound, Invalid, Taken, and
- * BadParameters when nothing but the name is given.
+ * Changes a label of the project itself. Throws NotFound, also for a label of its group; Invalid, Taken, and
+ * BadParameters when the request contains only the name.
  */
 export async function updateLabel(project: LabelPlace, change: LabelChange): Promise<LabelRow> {
   const { name, new_name: newName, color, description, priority } = change
@@ -96,7 +96,7 @@ export async function updateLabel(project: LabelPlace, change: LabelChange): Pro
   checkLabel({ ...values, ...(priority !== undefined && { priority }) })
   try {
     return await transact(async () => {
-      // Another one may change it at the same moment.
+      // Another request may change it at the same moment.
       const label = await lockOwnLabel(project, found.id)
       if (!label) throw gone()
       const after = { ...label, ...values, ...(priority !== undefined && { priority }) }
@@ -122,8 +122,8 @@ function nothingGiven(): BadParameters {
   return new BadParameters(`${names.join(', ')} are missing, at least one parameter must be provided`)
 }
 
-/** Sets the place of a label in a project; null removes it. Call it inside `transact`. */
-export async function setPriority(projectId: number, labelId: number, priority: number | null): Promise<void> {
+/** Sets the priority of a label in a project; null removes it. Call it inside `transact`. */
+async function setPriority(projectId: number, labelId: number, priority: number | null): Promise<void> {
   if (priority === null) {
     await execute('delete from label_priorities where project_id = ? and label_id = ?', [projectId, labelId])
     return
@@ -135,7 +135,10 @@ export async function setPriority(projectId: number, labelId: number, priority: 
   )
 }
 
-/** The label of a project that a client names by its id or its title; also one of its group. Throws NotFound. */
+/**
+ * Returns the label of a project that a client names by its id or its title, including labels of its group. Throws
+ * NotFound.
+ */
 export async function requireLabel(project: LabelPlace, name: string): Promise<LabelRow> {
   const byId = /^\d{1,10}$/.test(name) ? await findLabelById(project, Number(name)) : undefined
   const found = byId ?? (await findLabels(project, [name])).get(name)
@@ -143,14 +146,16 @@ export async function requireLabel(project: LabelPlace, name: string): Promise<L
   return found
 }
 
-/** A label of the project itself, by its title. Throws NotFound. */
+/** Returns a label of the project itself, by its title. Throws NotFound. */
 export async function requireOwnLabel(project: Pick<LabelPlace, 'id'>, title: string): Promise<LabelRow> {
   const found = await findOwnLabel(project, title)
   if (!found) throw new NotFound('Label')
   return found
 }
 
-/** Removes a label, and takes it from all that has it. Throws NotFound when somebody else was faster. */
+/**
+ * Deletes a label, and removes it from everything that has it. Throws NotFound when another request already deleted it.
+ */
 export const deleteLabel = ({ id }: { readonly id: number }): Promise<void> =>
   transact(async () => {
     if (!(await row('select id from labels where id = ? for update', [id]))) throw new NotFound('Label')
@@ -159,7 +164,7 @@ export const deleteLabel = ({ id }: { readonly id: number }): Promise<void> =>
     moved('MergeRequest')
   })
 
-/** Subscribes a user to a label, or ends that. Throws NotModified when nothing changes. */
+/** Subscribes a user to a label, or ends the subscription. Throws NotModified when nothing changes. */
 export async function changeLabelSubscription(
   project: LabelPlace,
   label: LabelRow,

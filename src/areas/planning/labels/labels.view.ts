@@ -8,12 +8,12 @@ export const Label = Type.Object(
     id: IdOf('the label'),
     name: Text('its title'),
     color: Text('`#` with hex digits'),
-    description: Nullable(Text('what it is for')),
-    open_issues_count: Integer('the open issues with it that you can see'),
-    closed_issues_count: Integer('the closed issues with it that you can see'),
-    open_merge_requests_count: Integer('the open merge requests with it that you can see'),
+    description: Nullable(Text('the purpose of the label')),
+    open_issues_count: Integer('the number of open issues with it that you can see'),
+    closed_issues_count: Integer('the number of closed issues with it that you can see'),
+    open_merge_requests_count: Integer('the number of open merge requests with it that you can see'),
     subscribed: Flag('whether you have subscribed to it'),
-    priority: Nullable(Integer('its place among the labels of the project; null for none'))
+    priority: Nullable(Integer('the place among the labels of the project; null for none'))
   },
   { title: 'Label', description: 'A word that marks issues and merge requests of a project or group.' }
 )

@@ -23,7 +23,7 @@ export const acceptRoutes: FastifyPluginAsyncTypebox = async app => {
           ...named('mergeOldMergeRequest'),
           summary: 'Accept a merge request',
           description:
-            'Merges it, or lets it wait for its pipeline. 401: you may not merge into the branch; 405: it cannot be merged; 406: it is closed or merged; 409: the branch has another commit than `sha`.',
+            'Merges it, or lets it wait for its pipeline. 401: you may not merge into the branch; 405: it cannot be merged; 406: it is closed or merged; 409: the newest commit of the source branch is not `sha`.',
           body: AcceptBody,
           errors: [405, 406, 409]
         }
@@ -42,7 +42,7 @@ export const acceptRoutes: FastifyPluginAsyncTypebox = async app => {
           ...shared,
           operationId: 'cancelMergeWhenBuildSucceeds',
           ...named('cancelOldMergeWhenBuildSucceeds'),
-          summary: 'Do not merge when the build succeeds',
+          summary: 'Cancel the merge that waits for a build',
           description: 'The merge request stays open. 406: it does not wait for a build.',
           errors: [406],
           response: { 201: MergeRequest }

@@ -1,4 +1,4 @@
-// What the commands do with merge requests.
+// The operations of the commands on merge requests.
 import { actorOf, type Origin, originOf } from '../../../access/actor.js'
 import { NoSuch } from '../../../errors.js'
 import { findSudoUser } from '../../people/credentials/credentials.js'
@@ -8,7 +8,10 @@ import { type MergeRequestRow, requireByNumber } from './merge-requests.queries.
 import type { AcceptBody } from './merge-requests.schema.js'
 import { changeState } from './update.js'
 
-/** Closes or reopens a merge request by its number. Returns false when it is so already. Throws NotFound or Conflicts. */
+/**
+ * Closes or reopens a merge request by its number. Returns false when it is already in that state. Throws NotFound or
+ * Conflicts.
+ */
 export const changeMergeRequestState = async (
   project: ProjectRow,
   number: number,

@@ -1,4 +1,4 @@
-// What pushes mean to merge requests: new versions, merges by a push, and another look at whether branches merge.
+// The effects of pushes on merge requests: new versions, merges by a push, and new checks whether branches merge.
 import { execute, row } from '../../../db/connect/sql.js'
 import { refValue, ZERO } from '../../../git/refs/refs.js'
 import { containedSince } from '../../../git/write/merge.js'
@@ -13,7 +13,7 @@ import { type OpenMergeRequest, openFrom, openInto } from './merge-requests.quer
 import { followSource } from './versions/versions.js'
 
 const HEADS = 'refs/heads/'
-/** Merge requests that one job looks at. */
+/** The maximum number of merge requests that one job checks. */
 const CHECKED_AT_ONCE = 10
 
 export const branchMoves: Listener = {
@@ -21,7 +21,7 @@ export const branchMoves: Listener = {
   on: { 'ref.changed': ({ event }) => applyBranchMove(event.refChangeId) }
 }
 
-/** Applies a ref change to the merge requests of its branch. The second run changes nothing. */
+/** Applies a ref change to the merge requests of its branch. A second run changes nothing. */
 export async function applyBranchMove(refChangeId: number): Promise<void> {
   const change = await findSettledChange(refChangeId)
   if (!change?.ref.startsWith(HEADS)) return
@@ -30,7 +30,7 @@ export async function applyBranchMove(refChangeId: number): Promise<void> {
   await closeIssuesOfPush(change)
 }
 
-/** Most pushes concern no merge request: one statement tells that, where three would find none. */
+/** Most pushes concern no merge request: one statement finds that out, instead of three that find nothing. */
 async function concernsSome({ project_id: projectId, new_id: commit }: ChangeRow, branch: string): Promise<boolean> {
   const found = await row<{ concerned: number }>(
     `select exists (select 1 from merge_intents where target_project_id = ? and commit_sha = ?)
@@ -50,7 +50,7 @@ async function move(change: ChangeRow, branch: string): Promise<void> {
   await lookInto(change, branch)
 }
 
-/** Ends a merge whose process ended after the branch had moved. */
+/** Finishes a merge whose process ended after the branch had moved. */
 async function finishIntent({ project_id: projectId, new_id: commit }: ChangeRow): Promise<void> {
   const intent = await row<{ merge_request_id: number; user_id: number | null; remove_source_branch: number }>(
     `select merge_request_id, user_id, remove_source_branch from merge_intents
@@ -82,13 +82,13 @@ async function lookInto(change: ChangeRow, branch: string): Promise<void> {
   )
 }
 
-/** Those whose newest commit came into the target branch by this push. */
+/** Returns the merge requests whose newest commit this push brought into the target branch. */
 async function mergedBy(change: ChangeRow, open: readonly OpenMergeRequest[]): Promise<ReadonlySet<number>> {
   const { project_id: projectId, storage, old_id: before, new_id: after } = change
   const repository = repositoryPath({ id: projectId, storage })
   const heads = await Promise.all(
     open.map(async ({ id, head_sha: known, source_project_id: source, source_branch: branch }) => {
-      // One push may bring commits to both branches, and nobody has looked at the source yet.
+      // One push may bring commits to both branches, and the new commits of the source may not have been processed yet.
       const now = source === projectId ? await refValue(repository, `${HEADS}${branch}`) : null
       return { id, head: now ?? known ?? ZERO }
     })

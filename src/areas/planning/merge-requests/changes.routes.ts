@@ -15,12 +15,12 @@ import { latestVersion, listVersions, requireVersion } from './versions/versions
 import { Version, VersionDetail, viewVersion, viewVersionDetail } from './versions/versions.view.js'
 
 const TAGS = ['Merge requests']
-const CUT = 'the header `X-Gitstead-Truncated: true` tells that something is left out'
+const CUT = 'the header `X-Gitstead-Truncated: true` says that something was left out'
 const LIMITS = `At most 1,000 files, 512 KiB for each and 4 MiB together; ${CUT}.`
 
 const tellCut = (reply: FastifyReply, isCut: boolean) => isCut && reply.header('x-gitstead-truncated', 'true')
 
-/** A part of a short list that is read as a whole. */
+/** Returns a page of a short list that is read as a whole. */
 function partOf<T>(list: readonly T[], query: PageRequest): Page<T> {
   const { page, perPage } = window(query)
   return { items: list.slice((page - 1) * perPage, page * perPage), total: list.length, page, perPage }
@@ -38,7 +38,7 @@ export const changeRoutes: FastifyPluginAsyncTypebox = async app => {
           deprecated,
           ...named('listOldMergeRequestCommits'),
           summary: 'List the commits of a merge request',
-          description: `The newest first, at most 1,000; ${CUT}.`,
+          description: `Newest first, at most 1,000; ${CUT}.`,
           params: MergeRequestParams,
           response: { 200: Type.Array(CommitItem) }
         }
@@ -86,7 +86,7 @@ export const changeRoutes: FastifyPluginAsyncTypebox = async app => {
           deprecated,
           ...named('listOldMergeRequestIssues'),
           summary: 'List the issues that a merge request closes when it is merged',
-          description: 'Those that its description and its commits name, the first 100 of them.',
+          description: 'The first 100 issues that its description and its commits close.',
           params: MergeRequestParams,
           querystring: PageQuery,
           response: { 200: Type.Array(Issue) }
@@ -107,7 +107,7 @@ export const changeRoutes: FastifyPluginAsyncTypebox = async app => {
       schema: {
         tags: TAGS,
         summary: 'List the versions of a merge request',
-        description: 'The newest first, at most 1,000: each push to the source branch makes one.',
+        description: 'Newest first, at most 1,000. Each push to the source branch creates a version.',
         params: MergeRequestParams,
         response: { 200: Type.Array(Version) }
       }

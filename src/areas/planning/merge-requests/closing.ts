@@ -1,4 +1,4 @@
-// Issues that commits and merge requests close by their texts, once these are in the default branch of their project.
+// Commits and merge requests close issues with their texts, when they reach the default branch of their project.
 import { type Actor, actorOf } from '../../../access/actor.js'
 import { may } from '../../../access/authorize.js'
 import { publicUrl } from '../../../config.js'
@@ -15,12 +15,12 @@ import type { MergeRequestRow } from './merge-requests.queries.js'
 import { readCommits } from './versions/changes.js'
 import { latestVersion } from './versions/versions.queries.js'
 
-/** Not specified: how many issues one merge request or push closes. */
+/** The maximum number of issues that one merge request or push closes. Not specified: a limit. */
 const MOST_ISSUES = 100
 
 /**
- * The issues that a merge request closes when it is merged, as far as the actor may see them. Decided: none when its target is
- * another branch than the default branch.
+ * Returns the issues that a merge request closes when it is merged, if the actor may see them. Decided: none when its
+ * target is not the default branch.
  */
 export async function issuesClosedBy(
   project: ProjectRow,
@@ -33,7 +33,7 @@ export async function issuesClosedBy(
   return (await findIssues(project, texts, actor)).map(({ issue }) => issue)
 }
 
-/** Closes the issues of a merged merge request in the name of who merged it, as far as this user may. */
+/** Closes the issues of a merged merge request in the name of the user who merged it, if this user may. */
 export async function closeIssuesOf(found: MergeRequestRow, userId: number | null): Promise<void> {
   const actor = await actorBy(userId)
   const project = actor && (await findProject(found.target_project_id, actor))
@@ -42,7 +42,7 @@ export async function closeIssuesOf(found: MergeRequestRow, userId: number | nul
   await closeAll(project, [found.description ?? '', ...commits.map(({ message }) => message)], actor)
 }
 
-/** Closes the issues that pushed commits name, once the commits are in the default branch. */
+/** Closes the issues that pushed commits name, when the commits reach the default branch. */
 export async function closeIssuesOfPush(change: ChangeRow): Promise<void> {
   const { default_branch: branch, user_id: userId } = change
   if (branch === null || change.ref !== `refs/heads/${branch}`) return
@@ -82,7 +82,7 @@ interface FoundIssue {
   readonly project: ProjectRow
 }
 
-/** The issues that texts of a project close, in their order: those that the actor may see. */
+/** Returns the issues that texts of a project close, in their order, if the actor may see them. */
 async function findIssues(project: ProjectRow, texts: readonly string[], actor: Actor): Promise<FoundIssue[]> {
   const wanted = new Map<string, Reference>()
   for (const text of texts) {

@@ -1,10 +1,10 @@
-// Tells what happens to merge requests, each time with a copy of the row.
+// Publishes events about merge requests. Each contains a copy of the row.
 
 import { row } from '../../../db/connect/sql.js'
 import { moved } from '../../../db/lists/keyset-cache.js'
 import { type DomainEvent, publish } from '../../ground/activity/events.js'
 
-export type PublishedMergeRequest = Extract<DomainEvent, { kind: 'merge_request.changed' }>
+type PublishedMergeRequest = Extract<DomainEvent, { kind: 'merge_request.changed' }>
 
 interface PublishedEvent extends Pick<PublishedMergeRequest, 'action' | 'by' | 'changes' | 'oldrev' | 'byItself'> {
   readonly id: number
@@ -13,7 +13,10 @@ interface PublishedEvent extends Pick<PublishedMergeRequest, 'action' | 'by' | '
 type Flags = 'merge_when_build_succeeds' | 'should_remove_source_branch' | 'force_remove_source_branch'
 type Columns = Omit<PublishedMergeRequest['mergeRequest'], Flags> & { readonly [Flag in Flags]: number | null }
 
-/** Tells an event of a merge request as it is now. Call it inside the `transact` of the change, after it. */
+/**
+ * Publishes an event about a merge request with its current values. Call it inside the `transact` of the change, after
+ * it.
+ */
 export async function publishMergeRequest({ id, ...told }: PublishedEvent): Promise<void> {
   moved('MergeRequest')
   const found = await row<Columns>(

@@ -27,7 +27,7 @@ const ACTIONS: { readonly [Action in PublishedEvent['event']['action']]: FeedAct
   merge: 'accepted'
 }
 
-/** Returns the feed entry of what happened to a merge request; null for what the feed does not show. */
+/** Returns the feed entry for an event of a merge request; null for events that the feed does not show. */
 export function feedEntryOfMergeRequest({ event }: PublishedEvent): FeedEntry | null {
   const { mergeRequest, by: authorId } = event
   const action = ACTIONS[event.action]
@@ -36,7 +36,7 @@ export function feedEntryOfMergeRequest({ event }: PublishedEvent): FeedEntry | 
   return { projectId: mergeRequest.target_project_id, authorId, action, target }
 }
 
-/** Returns the hook event of what happened to a merge request. */
+/** Returns the hook event for an event of a merge request. */
 export function hookEventOfMergeRequest({ event }: PublishedEvent): HookEvent {
   const { action, by, oldrev } = event
   const found = asRow(event.mergeRequest)
@@ -50,7 +50,10 @@ const asRow = ({ created_at, updated_at, ...rest }: PublishedEvent['event']['mer
   updated_at: new Date(updated_at)
 })
 
-/** What payloads of merge requests, and of notes about them, show. `by` is who did it. Throws NotFound. */
+/**
+ * Returns the fields of a merge request in payloads, also of notes about it. `by` is the user who caused the event.
+ * Throws NotFound.
+ */
 export async function readPayload(
   found: MergeRequestSnapshot,
   by: number | null

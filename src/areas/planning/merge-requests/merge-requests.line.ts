@@ -1,5 +1,5 @@
-// The record of a merge request that commands print, but for its description, which lists leave out. This file does not load
-// TypeBox, which takes 0.1 s.
+// The record of a merge request that commands print, except its description, which lists leave out. This file does not
+// load TypeBox, which takes 0.1 s.
 import type { MergeRequestRow } from './merge-requests.queries.js'
 
 export const viewMergeRequestLine = (found: MergeRequestRow) => ({

@@ -1,4 +1,4 @@
-// Hot reads of merge requests.
+// Frequent reads of merge requests.
 import type { Actor } from '../../../access/actor.js'
 import { type Fragment, marks, padded, row, rows } from '../../../db/connect/sql.js'
 import { and, below, equals, isIn } from '../../../db/lists/conditions.js'
@@ -15,9 +15,9 @@ export type MergeStatus = 'unchecked' | 'can_be_merged' | 'cannot_be_merged'
 export interface MergeRequestRow {
   readonly id: number
   readonly iid: number
-  /** The project that it wants to change, under whose path it is found. */
+  /** The target project, whose path contains the merge request. */
   readonly target_project_id: number
-  /** The same project, or a fork, which may be gone. */
+  /** The same project, or a fork, which may no longer exist. */
   readonly source_project_id: number
   readonly target_branch: string
   readonly source_branch: string
@@ -47,11 +47,11 @@ export interface MergeRequestRow {
   readonly author_username: string
   readonly author_state: UserRow['state']
   readonly assignee_id: number | null
-  /** Null when the assignee is gone. */
+  /** Null when the assignee no longer exists. */
   readonly assignee_name: string | null
   readonly assignee_username: string | null
   readonly assignee_state: UserRow['state'] | null
-  /** Of the target. */
+  /** The path of the target project. */
   readonly project_path: string
   readonly namespace_path: string
 }
@@ -63,17 +63,17 @@ const columnsWith = (description: string) => `m.id, m.iid, m.target_project_id, 
   m.assignee_id, a.name as author_name, a.username as author_username, a.state as author_state, s.name as assignee_name,
   s.username as assignee_username, s.state as assignee_state, p.path as project_path, n.path as namespace_path`
 const COLUMNS = columnsWith('m.description')
-// All joins are LEFT JOIN: with inner ones, the database begins with the projects or users, and sorts the page again.
+// All joins are LEFT JOIN: with inner joins, the database begins with the projects or users, and sorts the page again.
 const JOINS = `left join projects p on p.id = m.target_project_id left join namespaces n on n.id = p.namespace_id
   left join users a on a.id = m.author_id left join users s on s.id = m.assignee_id`
-/** One whose author or project is gone goes too: a job removes it a moment later. */
+/** A merge request whose author or project was deleted does not count: a job removes it a moment later. */
 const WHOLE = 'm.deleted_at is null and a.id is not null and n.id is not null'
 
 const BY_ID = `select ${COLUMNS} from merge_requests m ${JOINS} where m.id = ? and ${WHOLE}`
 
 export const findMergeRequest = (id: number): Promise<MergeRequestRow | undefined> => row<MergeRequestRow>(BY_ID, [id])
 
-/** A merge request with what its record shows to the asker of the statement. */
+/** A merge request with what its record shows to the caller of the statement. */
 export interface ListedMergeRequestRow extends MergeRequestRow, ShownColumns {}
 
 /** Finds merge requests by their ids. */
@@ -87,21 +87,21 @@ export async function findMergeRequests(ids: readonly number[], { user }: Actor)
   )
 }
 
-/** Finds a merge request into a project by its id. Throws NotFound. */
+/** Finds a merge request by its id and its target project. Throws NotFound. */
 export async function requireMergeRequest(projectId: number, id: number): Promise<MergeRequestRow> {
   const found = await row<MergeRequestRow>(`${BY_ID} and m.target_project_id = ?`, [id, projectId])
   if (!found) throw new NotFound()
   return found
 }
 
-/** Finds a merge request that was there a moment ago. Throws NotFound. */
+/** Finds a merge request that existed a moment ago. Throws NotFound. */
 export async function reread({ id }: { readonly id: number }): Promise<MergeRequestRow> {
   const found = await findMergeRequest(id)
   if (!found) throw new NotFound()
   return found
 }
 
-/** Finds a merge request by the number that people see; undefined when the project has none with it. */
+/** Finds a merge request by its number in the project; undefined when the project has none with it. */
 export const findByNumber = (projectId: number, iid: number): Promise<MergeRequestRow | undefined> =>
   row<MergeRequestRow>(
     `select ${COLUMNS} from merge_requests m ${JOINS}
@@ -109,7 +109,7 @@ export const findByNumber = (projectId: number, iid: number): Promise<MergeReque
     [projectId, iid]
   )
 
-/** Finds a merge request by the number that people see. Throws NotFound. */
+/** Finds a merge request by its number in the project. Throws NotFound. */
 export async function requireByNumber(projectId: number, iid: number): Promise<MergeRequestRow> {
   const found = await findByNumber(projectId, iid)
   if (!found) throw new NotFound('Merge request')
@@ -119,16 +119,16 @@ export async function requireByNumber(projectId: number, iid: number): Promise<M
 const inState = (state: MergeRequestListQuery['state'] = 'all'): Fragment =>
   state === 'all' ? { sql: 'm.deleted_at is null', values: [] } : { sql: 'm.phase = ?', values: [state] }
 
-/** The numbers that one request may list. */
+/** The maximum number of numbers in the filter of a list. */
 const MOST_NUMBERS = 100
 
-/** The index that has the merge requests of a project in the order of a list, by the filter `state`. */
+/** The index that contains the merge requests of a project in the order of a list, by the filter `state`. */
 const INDEXES = {
   all: { created_at: 'merge_requests_created', updated_at: 'merge_requests_updated' },
   one: { created_at: 'merge_requests_phase_created', updated_at: 'merge_requests_phase_updated' }
 } as const
 
-/** Returns a page of the merge requests into a project. Two statements for any length. */
+/** Returns a page of the merge requests into a project, with two statements for any length. */
 export function listMergeRequests(
   projectId: number,
   query: MergeRequestListQuery,
@@ -164,8 +164,8 @@ async function pageOf(
   const column = query.order_by ?? 'created_at'
   const read = ({ direction, sql: limit, from }: PlacedReading) => {
     const { sql, values } = and(where, from && fromPlace(`m.${column}`, 'm.id', direction, from))
-    // An index gives the ids of the page; only their rows are read. Free to choose, the database read 2,000 entries up to a place
-    // that the index finds at once, on some connections and not on others.
+    // The ids of the page come from an index; only their rows are read. When the database could choose the index, it
+    // read 2,000 entries up to a place that this index finds at once, on some connections and not on others.
     const ids = `select m.id, m.${column} as place from merge_requests m ${index ? `force index (${index})` : ''}
       where ${sql} order by m.${column} ${direction}, m.id ${direction} ${limit}`
     return rows<ListedMergeRequestRow>(
@@ -188,7 +188,7 @@ async function pageOf(
 const isWhole = (row: { readonly [Key in 'author_name' | 'namespace_path']: string | null }): boolean =>
   row.author_name !== null && row.namespace_path !== null
 
-/** Which merge requests to list. Without `projectId`, those of all projects. */
+/** Filters a list of merge requests. Without `projectId`, it contains those of all projects. */
 export interface MergeRequestFilter {
   readonly projectId?: number
   readonly state: NonNullable<MergeRequestListQuery['state']>
@@ -222,7 +222,7 @@ export async function mergeRequestsBefore(
   return found.filter(isWhole)
 }
 
-/** An open merge request as far as pushes to its branches need it. */
+/** The columns of an open merge request that pushes to its branches need. */
 export interface OpenMergeRequest {
   readonly id: number
   readonly target_project_id: number
@@ -234,17 +234,20 @@ export interface OpenMergeRequest {
 const OPEN = `select id, target_project_id, source_project_id, source_branch, head_sha from merge_requests
   where phase = 'opened' and`
 
-/** The most that a push to one branch looks at; the others are looked at when somebody merges them. */
+/**
+ * The maximum number of merge requests that a push to one branch checks; the others are checked when somebody merges
+ * them.
+ */
 const MOST_OF_BRANCH = 2000
 
-/** Open merge requests from a branch, the newest first. */
+/** Returns the open merge requests from a branch, newest first. */
 export const openFrom = (projectId: number, branch: string): Promise<OpenMergeRequest[]> =>
   rows<OpenMergeRequest>(
     `${OPEN} source_project_id = ? and source_branch = ? order by id desc limit ${MOST_OF_BRANCH}`,
     [projectId, branch]
   )
 
-/** Open merge requests into a branch, the newest first. */
+/** Returns the open merge requests into a branch, newest first. */
 export const openInto = (projectId: number, branch: string): Promise<OpenMergeRequest[]> =>
   rows<OpenMergeRequest>(
     `${OPEN} target_project_id = ? and target_branch = ? order by id desc limit ${MOST_OF_BRANCH}`,

@@ -43,7 +43,7 @@ export const mergeRequestRoutes: FastifyPluginAsyncTypebox = async app => {
         tags: TAGS,
         summary: 'Create a merge request',
         description:
-          'The project of the path is the source. What needs a developer of the target is left out for others: labels, milestone, assignee.',
+          'The project in the path is the source. Ignores labels, milestone and assignee unless you are a developer of the target.',
         params: ProjectParams,
         body: MergeRequestBody,
         errors: [409, 413, 422],

@@ -5,7 +5,7 @@ import { LONGEST_DESCRIPTION } from '../participation/targets.js'
 const optional = Type.Optional
 const branch = (description: string) => Text(description, { maxLength: 255 })
 
-/** Older clients name one merge request by the singular. `named` gives those operations names of their own. */
+/** Older clients use the singular in the path of one merge request. `named` gives those operations ids of their own. */
 export const PATHS = [
   { one: '/projects/:id/merge_requests/:merge_request_id', deprecated: false, named: () => ({}) },
   {
@@ -26,18 +26,20 @@ export const PageQuery = Type.Object(Paging)
 export const MergeRequestListQuery = Type.Object({
   ...Paging,
   iid: optional(
-    Type.Array(Integer('a number'), { description: 'only those with these numbers, the first 100 of them' })
+    Type.Array(Integer('the number of a merge request'), {
+      description: 'only merge requests with the first 100 of these numbers'
+    })
   ),
   state: optional(
     Type.Enum(['opened', 'closed', 'merged', 'all'], {
       title: 'MergeRequestListState',
-      description: 'only those in this state; `opened` includes reopened ones; default all'
+      description: 'only merge requests in this state; `opened` includes reopened ones; default all'
     })
   ),
   order_by: optional(
     Type.Enum(['created_at', 'updated_at'], {
       title: 'MergeRequestOrder',
-      description: 'what the list is sorted by; default created_at'
+      description: 'the order; default created_at'
     })
   ),
   sort: optional(
@@ -47,19 +49,19 @@ export const MergeRequestListQuery = Type.Object({
 export type MergeRequestListQuery = Static<typeof MergeRequestListQuery>
 
 const attributes = {
-  assignee_id: optional(Nullable(Integer('the user who looks after it; 0 for nobody'))),
-  description: optional(Nullable(Text(`what it is about, at most ${LONGEST_DESCRIPTION} characters`))),
-  labels: optional(Nullable(Text('the titles of its labels, with commas between them', { maxLength: 65_536 }))),
-  milestone_id: optional(Nullable(Integer('its milestone; 0 for none'))),
+  assignee_id: optional(Nullable(Integer('the id of the assignee; 0 for nobody'))),
+  description: optional(Nullable(Text(`the description, at most ${LONGEST_DESCRIPTION} characters`))),
+  labels: optional(Nullable(Text('the titles of its labels, separated by commas', { maxLength: 65_536 }))),
+  milestone_id: optional(Nullable(Integer('the id of its milestone; 0 for none'))),
   remove_source_branch: optional(Flag('whether the source branch is removed when it is merged'))
 }
 
 export const MergeRequestBody = Type.Object(
   {
     source_branch: branch('the branch with the changes'),
-    target_branch: branch('the branch that shall get them'),
-    title: Text('what it is called, at most 255 characters'),
-    target_project_id: optional(Integer('the project that shall get them; default the project of the path')),
+    target_branch: branch('the branch that gets the changes'),
+    title: Text('the title, at most 255 characters'),
+    target_project_id: optional(Integer('the id of the target project; default the project in the path')),
     ...attributes
   },
   { title: 'MergeRequestBody', description: 'A new merge request.' }
@@ -68,19 +70,19 @@ export type MergeRequestBody = Static<typeof MergeRequestBody>
 
 export const MergeRequestChange = Type.Object(
   {
-    source_branch: optional(branch('ignored: it stays as it is')),
-    target_project_id: optional(Integer('ignored: it stays as it is')),
-    target_branch: optional(branch('another branch that shall get the changes')),
-    title: optional(Text('what it is called, at most 255 characters')),
+    source_branch: optional(branch('ignored: it cannot change')),
+    target_project_id: optional(Integer('ignored: it cannot change')),
+    target_branch: optional(branch('the new target branch')),
+    title: optional(Text('the title, at most 255 characters')),
     state_event: optional(
       Type.Enum(['close', 'reopen', 'merge'], {
         title: 'MergeRequestStateEvent',
-        description: '`merge` does nothing: another operation merges'
+        description: 'closes or reopens it; `merge` is ignored, because another operation merges'
       })
     ),
     ...attributes
   },
-  { title: 'MergeRequestChange', description: 'What changes of a merge request; at least one of all.' }
+  { title: 'MergeRequestChange', description: 'A change of a merge request: at least one attribute.' }
 )
 export type MergeRequestChange = Static<typeof MergeRequestChange>
 
@@ -89,9 +91,11 @@ export const AcceptBody = Type.Object(
     merge_commit_message: optional(
       Text('the message of the commit; the default names the branches and the title', { maxLength: 1_000_000 })
     ),
-    should_remove_source_branch: optional(Flag('whether the source branch is removed')),
-    merge_when_build_succeeds: optional(Flag('whether to wait for the pipeline of the source branch, when one runs')),
-    sha: optional(Text('the commit that the source branch must have', { maxLength: 255 }))
+    should_remove_source_branch: optional(Flag('whether to remove the source branch')),
+    merge_when_build_succeeds: optional(
+      Flag('whether to wait for the pipeline of the source branch, if one is running')
+    ),
+    sha: optional(Text('the id that the newest commit of the source branch must have', { maxLength: 255 }))
   },
   { title: 'AcceptBody', description: 'How a merge request is merged.' }
 )

@@ -1,4 +1,4 @@
-// Makes and removes merge requests.
+// Creates and deletes merge requests.
 
 import { type Actor, type Origin, requireAsker } from '../../../access/actor.js'
 import { authorizeProject } from '../../../access/authorize.js'
@@ -21,7 +21,7 @@ import { type Plan, planFor } from './plan.js'
 import { alreadyOpen, type BranchPair, checkPair, checkTexts, refuseSecond, requireBranches } from './rules.js'
 import { insertVersion, type NewVersion, prepareVersion } from './versions/versions.js'
 
-/** Makes a merge request from a branch of `source`. Throws NotFound, UnprocessableList, Invalid or Conflicts. */
+/** Creates a merge request from a branch of `source`. Throws NotFound, UnprocessableList, Invalid or Conflicts. */
 export async function createMergeRequest(
   source: ProjectRow,
   asked: MergeRequestBody,
@@ -52,7 +52,7 @@ export async function createMergeRequest(
   }
 }
 
-/** The project that shall get the changes. Throws NotFound or Forbidden. */
+/** Returns the target project. Throws NotFound or Forbidden. */
 async function findTarget(source: ProjectRow, id: number | undefined, actor: Actor): Promise<ProjectRow> {
   if (id === undefined || id === source.id) return source
   const target = await findProject(id, actor)
@@ -103,7 +103,7 @@ async function insertMergeRequest(target: ProjectRow, made: NewMergeRequest): Pr
   return id
 }
 
-/** Removes a merge request from everything that shows it. The row stays. Throws NotFound. */
+/** Hides a merge request everywhere. The row stays. Throws NotFound. */
 export async function deleteMergeRequest(project: ProjectRow, id: number, origin: Origin): Promise<MergeRequestRow> {
   const found = await requireMergeRequest(project.id, id)
   await transact(async () => {

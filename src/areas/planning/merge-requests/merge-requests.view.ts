@@ -13,25 +13,25 @@ import { isWorkInProgress } from './titles.js'
 
 const record = {
   id: IdOf('the merge request'),
-  iid: Integer('its number in the project'),
-  project_id: IdOf('the project that it wants to change'),
-  title: Text('what it is called'),
-  description: Nullable(Text('what it is about')),
-  state: OneOf(['opened', 'reopened', 'closed', 'merged'], 'MergeRequestState', 'how far it is'),
-  created_at: Moment('when it was made'),
+  iid: Integer('the number in the project'),
+  project_id: IdOf('the target project'),
+  title: Text('the title'),
+  description: Nullable(Text('the description')),
+  state: OneOf(['opened', 'reopened', 'closed', 'merged'], 'MergeRequestState', 'the state'),
+  created_at: Moment('when it was created'),
   updated_at: Moment('when it was last changed'),
   target_branch: Text('the branch that gets the changes'),
   source_branch: Text('the branch with the changes'),
-  upvotes: Integer('how many voted for it'),
-  downvotes: Integer('how many voted against it'),
-  author: described(UserBasic, 'who made it'),
-  assignee: Nullable(described(UserBasic, 'who looks after it')),
+  upvotes: Integer('the number of votes for it'),
+  downvotes: Integer('the number of votes against it'),
+  author: described(UserBasic, 'the user who created it'),
+  assignee: Nullable(described(UserBasic, 'the user who is responsible for it')),
   source_project_id: IdOf('the project of the source branch'),
   target_project_id: IdOf('the project of the target branch'),
   labels: Type.Array(Type.String(), { description: 'the titles of its labels' }),
-  work_in_progress: Flag('whether the title says that it is not to be merged yet'),
+  work_in_progress: Flag('whether the title marks it as work in progress'),
   milestone: Nullable(described(Milestone, 'its milestone')),
-  merge_when_build_succeeds: Flag('whether it is merged when its pipeline succeeds'),
+  merge_when_build_succeeds: Flag('whether it will be merged when its pipeline succeeds'),
   merge_status: OneOf(
     ['unchecked', 'can_be_merged', 'cannot_be_merged'],
     'MergeStatus',
@@ -39,16 +39,16 @@ const record = {
   ),
   sha: Nullable(Text('the newest commit of the latest version')),
   merge_commit_sha: Nullable(Text('the commit that merged it')),
-  subscribed: Flag('whether you hear of what happens to it'),
-  user_notes_count: Integer('how many notes people have written'),
-  should_remove_source_branch: Nullable(Flag('whether who merged it wanted the source branch removed')),
+  subscribed: Flag('whether you get notifications about it'),
+  user_notes_count: Integer('the number of notes that people wrote'),
+  should_remove_source_branch: Nullable(Flag('whether the merge should remove the source branch')),
   force_remove_source_branch: Nullable(Flag('whether the source branch is removed when it is merged')),
   web_url: Text('the URL of its page')
 }
 
 export const MergeRequest = Type.Object(record, {
   title: 'MergeRequest',
-  description: 'The wish that a branch gets the changes of another one.'
+  description: 'A request to merge the changes of one branch into another.'
 })
 
 export const MergeRequestChanges = Type.Object(

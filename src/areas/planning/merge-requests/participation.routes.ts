@@ -53,20 +53,23 @@ export const mergeRequestParticipationRoutes: FastifyPluginAsyncTypebox = async 
 
   app.get(
     `${one}/time_stats`,
-    { config: { can: 'merge_request.read' }, schema: { ...time, summary: 'Get the time of a merge request' } },
+    {
+      config: { can: 'merge_request.read' },
+      schema: { ...time, summary: 'Get the time statistics of a merge request' }
+    },
     async ({ project, params }) => viewTimeStats(await requireMergeRequest(project.id, params.merge_request_id))
   )
 
   app.post(
     `${one}/time_estimate`,
-    { config, schema: { ...time, summary: 'Set how long a merge request should take', body: DurationBody } },
+    { config, schema: { ...time, summary: 'Set the time estimate of a merge request', body: DurationBody } },
     async ({ project, params, body, actor }) =>
       viewTimeStats(await estimate(project, params.merge_request_id, body.duration, actor))
   )
 
   app.post(
     `${one}/reset_time_estimate`,
-    { config, schema: { ...time, summary: 'Remove the estimate of a merge request' } },
+    { config, schema: { ...time, summary: 'Remove the time estimate of a merge request' } },
     async ({ project, params, actor }) => viewTimeStats(await estimate(project, params.merge_request_id, null, actor))
   )
 
@@ -76,8 +79,8 @@ export const mergeRequestParticipationRoutes: FastifyPluginAsyncTypebox = async 
       config,
       schema: {
         ...time,
-        summary: 'Log time that a merge request has taken',
-        description: 'With a leading `-` it is taken away.',
+        summary: 'Log time spent on a merge request',
+        description: 'A leading `-` subtracts the time.',
         body: DurationBody,
         response: { 201: TimeStats }
       }
@@ -88,7 +91,7 @@ export const mergeRequestParticipationRoutes: FastifyPluginAsyncTypebox = async 
 
   app.post(
     `${one}/reset_spent_time`,
-    { config, schema: { ...time, summary: 'Take away the time that a merge request has taken' } },
+    { config, schema: { ...time, summary: 'Remove all time spent on a merge request' } },
     async ({ project, params, actor }) => viewTimeStats(await spendTime(project, params.merge_request_id, null, actor))
   )
 }

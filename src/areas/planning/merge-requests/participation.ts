@@ -1,4 +1,4 @@
-// Subscriptions and time of merge requests: for those who may change them.
+// Subscriptions and time of merge requests, for users who may change them.
 import { type Actor, askerOf } from '../../../access/actor.js'
 import { transact } from '../../../db/connect/transact.js'
 import type { ProjectRow } from '../../projects/projects/projects.queries.js'
@@ -21,7 +21,9 @@ async function requireUpdatable(project: ProjectRow, id: number, actor: Actor): 
   return found
 }
 
-/** Subscribes the asker, or ends that. Throws NotFound, Forbidden, and NotModified when nothing changes. */
+/**
+ * Subscribes the caller, or ends the subscription. Throws NotFound, Forbidden, and NotModified when nothing changes.
+ */
 export async function subscribe(
   project: ProjectRow,
   id: number,
@@ -33,11 +35,11 @@ export async function subscribe(
   return reread(found)
 }
 
-/** Sets the estimate by a text; null removes it. Throws NotFound, Forbidden or Invalid. */
+/** Sets the estimate from a text; null removes it. Throws NotFound, Forbidden or Invalid. */
 export const estimate = (project: ProjectRow, id: number, text: string | null, actor: Actor) =>
   change(project, id, actor, target => setEstimate(target, text === null ? 0 : readDuration(text)))
 
-/** Logs time by a text; null takes all away. Throws NotFound, Forbidden or Invalid. */
+/** Logs time from a text; null removes all of it. Throws NotFound, Forbidden or Invalid. */
 export const spendTime = (project: ProjectRow, id: number, text: string | null, actor: Actor) =>
   change(project, id, actor, target =>
     text === null

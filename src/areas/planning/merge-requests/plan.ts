@@ -1,4 +1,5 @@
-// Labels, milestone and assignee of a merge request. Callers need Developer in the target; what others ask for is dropped.
+// Labels, milestone and assignee of a merge request. Only developers of the target may set them; they are ignored for
+// others.
 import type { Actor } from '../../../access/actor.js'
 import { levelIn } from '../../../access/authorize.js'
 import { DEVELOPER } from '../../../lib/levels.js'
@@ -13,14 +14,14 @@ export interface Wishes {
   readonly assignee_id?: number | null
 }
 
-/** What a caller may change: an attribute that is absent stays as it is. */
+/** The changes that the caller may make. An absent attribute stays the same. */
 export interface Plan {
   readonly titles?: readonly string[]
   readonly milestoneId?: number | null
   readonly assigneeId?: number | null
 }
 
-/** Finds what the wishes mean in the target. Throws Invalid for titles that no label can have. */
+/** Reads the values of a request, as they apply to the target. Throws Invalid for titles that no label can have. */
 export async function planFor(target: ProjectRow, wishes: Wishes, actor: Actor): Promise<Plan> {
   if (levelIn(target, actor) < DEVELOPER) return {}
   const { labels, milestone_id: milestone, assignee_id: assignee } = wishes
@@ -33,6 +34,6 @@ export async function planFor(target: ProjectRow, wishes: Wishes, actor: Actor):
   }
 }
 
-/** Null for nobody, and undefined for somebody who cannot read merge requests there, who is dropped. */
+/** Returns null for nobody, and undefined for a user who may not read merge requests there: this user is ignored. */
 const assigneeOf = async (target: ProjectRow, id: number | null): Promise<number | null | undefined> =>
   !id ? null : await assignable(target.id, id, 'merge_request.read')

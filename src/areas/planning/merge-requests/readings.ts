@@ -1,4 +1,4 @@
-// What the records of a page of merge requests show beside their rows.
+// What the records of a page of merge requests show in addition to their rows.
 import type { Actor } from '../../../access/actor.js'
 import { type MilestoneRow, readMilestones } from '../milestones/milestones.queries.js'
 import { readShown, type Shown, type ShownColumns } from '../participation/readings.js'
@@ -10,8 +10,8 @@ export interface MergeRequestReading extends Shown {
 }
 
 /**
- * Reads what the records of merge requests show to the asker. One statement for milestones, where there are any, and one for
- * all else, unless the rows have the columns of `shownColumns`.
+ * Reads what the records of merge requests show to the caller: with one statement for milestones, if there are any, and
+ * one for everything else, unless the rows have the columns of `shownColumns`.
  */
 export async function readMergeRequests(
   page: readonly (MergeRequestRow & Partial<ShownColumns>)[],
@@ -28,9 +28,9 @@ export async function readMergeRequests(
   }))
 }
 
-/** Reads what the record of one merge request shows to the asker. */
+/** Reads what the record of one merge request shows to the caller. */
 export async function readMergeRequest(mergeRequest: MergeRequestRow, actor: Actor): Promise<MergeRequestReading> {
   const [reading] = await readMergeRequests([mergeRequest], actor)
-  if (!reading) throw new Error('one merge request has one reading')
+  if (!reading) throw new Error('the merge request has no reading')
   return reading
 }

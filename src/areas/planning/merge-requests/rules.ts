@@ -1,4 +1,4 @@
-// What holds for every merge request: its texts, its branches, and who may do what.
+// The rules for every merge request: its texts, its branches, and the rights of users.
 import type { Actor } from '../../../access/actor.js'
 import { levelIn } from '../../../access/authorize.js'
 import { Conflicts, Invalid, UnprocessableList } from '../../../errors.js'
@@ -39,7 +39,9 @@ export interface BranchPair {
   readonly target: { readonly projectId: number; readonly branch: string }
 }
 
-/** Throws UnprocessableList unless the branches are two, of one project or of a fork and its source. */
+/**
+ * Throws UnprocessableList unless the branches are different, and belong to one project or to a fork and its source.
+ */
 export async function checkPair({ source, target }: BranchPair): Promise<void> {
   if (source.projectId === target.projectId) {
     if (source.branch !== target.branch) return
@@ -51,7 +53,7 @@ export async function checkPair({ source, target }: BranchPair): Promise<void> {
   }
 }
 
-/** Reads branches that must exist. Decided: they must at creation. Throws Invalid. */
+/** Reads branches that must exist. Decided: they must exist at creation. Throws Invalid. */
 export async function requireBranches({ source, target }: BranchPair): Promise<Known> {
   const branches = await readBranches({
     source_project_id: source.projectId,
@@ -67,7 +69,7 @@ export async function requireBranches({ source, target }: BranchPair): Promise<K
   })
 }
 
-/** Throws Conflicts when another merge request of the two branches is open. */
+/** Throws Conflicts when another merge request between the two branches is open. */
 export async function refuseSecond({ source, target }: BranchPair, except?: number): Promise<void> {
   const open = await findOpen(source, target)
   if (open && open.id !== except) throw alreadyOpen(open.title)
@@ -76,7 +78,9 @@ export async function refuseSecond({ source, target }: BranchPair, except?: numb
 export const alreadyOpen = (title: string) =>
   new Conflicts([`Cannot Create: This merge request already exists: [${JSON.stringify(title)}]`])
 
-/** Whether the actor may merge into a branch: as who may push to it, or as a developer where its rule allows merges. */
+/**
+ * Whether the actor may merge into a branch: as a user who may push to it, or as a developer if its rule allows merges.
+ */
 export async function mayMergeInto(project: ProjectRow, branch: string, actor: Actor): Promise<boolean> {
   const level = levelIn(project, actor)
   if (project.archived || level < DEVELOPER) return false

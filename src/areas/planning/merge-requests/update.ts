@@ -28,7 +28,7 @@ export const requireUpdate = (actor: Actor, project: ProjectRow, found: MergeReq
     project
   })
 
-/** A change of a merge request. Commands edit the labels that it has at that moment. */
+/** A change of a merge request. Commands edit the labels that the merge request has at that moment. */
 type MergeRequestUpdate = Omit<MergeRequestChange, 'labels'> & {
   readonly labels?: MergeRequestChange['labels'] | LabelEdit
 }
@@ -54,7 +54,7 @@ export async function updateMergeRequest(
   return apply(project, found, prepared)
 }
 
-/** Closes or reopens a merge request in the name of nobody, for a command. Returns false when it is so already. */
+/** Closes or reopens a merge request for a command, without a user. Returns false when it is already in that state. */
 export async function changeState(
   project: ProjectRow,
   found: MergeRequestRow,
@@ -64,7 +64,7 @@ export async function changeState(
   const prepared = { body: { state_event: event }, plan: {}, version: undefined, by: null }
   const after = await apply(project, found, prepared)
   if (after.state === found.state) return false
-  // The activity has no author for it.
+  // The feed has no author for this, so the audit keeps it.
   const name = `${found.namespace_path}/${found.project_path}!${found.iid}`
   const action = `merge_request.${event}`
   await audit(origin, { action, target: { type: 'merge_request', id: found.id, name } })
@@ -105,7 +105,10 @@ function requireSomething(body: MergeRequestUpdate): void {
   throw new BadParameters(`${KNOWN.join(', ')} are missing, at least one parameter must be provided`)
 }
 
-/** Not specified: to reopen a merge request whose fork is gone. Nothing happens, as for other events in the wrong state. */
+/**
+ * Not specified: reopening a merge request whose fork was deleted. Nothing happens, like for other events in the wrong
+ * state.
+ */
 const canReopen = async ({ source_project_id: id }: MergeRequestRow): Promise<boolean> =>
   (await row('select id from projects where id = ?', [id])) !== undefined
 
@@ -114,9 +117,9 @@ const pairOf = (found: MergeRequestRow, branch = found.target_branch): BranchPai
   target: { projectId: found.target_project_id, branch }
 })
 
-/** The first version into another target branch; undefined when the target stays. */
+/** Returns the first version for a new target branch; undefined when the target stays the same. */
 async function versionInto(found: MergeRequestRow, branch: string | undefined): Promise<NewVersion | undefined> {
-  // A merged one stays as it was merged.
+  // A merged merge request keeps its target.
   if (branch === undefined || branch === found.target_branch || found.state === 'merged') return undefined
   const pair = pairOf(found, branch)
   if (found.source_project_id === found.target_project_id) await checkPair(pair)
@@ -164,12 +167,12 @@ async function write(project: ProjectRow, id: number, prepared: Prepared & { rea
   if (version && columns.target_branch !== undefined) await insertVersion(id, version)
   if (version || event === 'reopen') await enqueue('merge_requests.check', { ids: [id] })
   if (event) await publishMergeRequest({ action: event, id, by })
-  // Decided: an event with otherwise unchanged fields emits that of the state alone.
+  // Decided: an event of the state with otherwise unchanged fields publishes only that event.
   const hasOthers = KNOWN.some(name => name !== 'state_event' && body[name] !== undefined)
   if (hasOthers && (isChanged || !body.state_event)) await publishMergeRequest({ action: 'update', id, by, changes })
 }
 
-/** Two requests may have asked at once. */
+/** Two requests may send the event at the same time. */
 const fits = (event: Event, state: MergeRequestState): boolean =>
   event === 'close' ? state === 'opened' || state === 'reopened' : event === 'reopen' && state === 'closed'
 
@@ -191,7 +194,7 @@ function columnsOf(before: Locked, { body, plan, version }: Prepared): Columns {
   return wanted
 }
 
-/** A reopened merge request is looked at anew, and does not wait for a build any more. */
+/** A reopened merge request is checked again, and no longer waits for a build. */
 const stateColumns = (state: MergeRequestState): Columns => ({
   state,
   ...(state === 'reopened' && {
@@ -212,7 +215,7 @@ function changesOf(before: Locked, columns: Columns): MergeRequestChanges {
   const named = hasText ? addedMentions(textOf(before), textOf({ ...before, ...columns })) : []
   return {
     ...Object.fromEntries(changed.map(name => [name, [before[name], columns[name]]])),
-    // It may be long, and nobody who hears of it shows it.
+    // The description may be long, and no receiver of the event shows it.
     ...(changed.includes('description') && { description: true }),
     ...(named.length > 0 && { named }),
     ...(flag !== undefined &&
@@ -220,7 +223,7 @@ function changesOf(before: Locked, columns: Columns): MergeRequestChanges {
   }
 }
 
-/** Labels as a text are planned; an edit waits for the row. */
+/** `planFor` reads labels that are a text; an edit waits until the row is locked. */
 const withTextOf = ({ labels, ...others }: MergeRequestUpdate) =>
   typeof labels === 'function' || labels === undefined ? others : { ...others, labels }
 

@@ -1,4 +1,4 @@
-// Milestones as a sysadmin manages them.
+// Milestones, as a sysadmin manages them.
 import type { Origin } from '../../../access/actor.js'
 import { transact } from '../../../db/connect/transact.js'
 import { NoSuch } from '../../../errors.js'
@@ -24,7 +24,7 @@ export async function administerMilestone(
   return made
 }
 
-/** Closes or activates a milestone by its title. Returns false when it is in that state already. Throws NoSuch. */
+/** Closes or activates a milestone by its title. Returns false when it is already in that state. Throws NoSuch. */
 export async function changeMilestoneState(
   place: NamedPlace,
   title: string,

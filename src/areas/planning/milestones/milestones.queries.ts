@@ -23,7 +23,7 @@ const COLUMNS = `s.id, s.iid, s.project_id, s.title, s.description, s.state,
   s.created_at, s.updated_at`
 const SELECT = `select ${COLUMNS} from milestones s`
 
-/** Returns a page of the milestones of a project, in the order in which they were made. */
+/** Returns a page of the milestones of a project, in the order in which they were created. */
 export async function listMilestones(projectId: number, query: MilestoneListQuery): Promise<Page<MilestoneRow>> {
   const { page, perPage, sql } = window(query)
   const { sql: where, values } = and(
@@ -44,7 +44,7 @@ export interface CountedMilestone extends MilestoneRow {
   readonly closed_issues: number
 }
 
-/** Returns all milestones of a project, in this state if there is one, in the order in which they were made. */
+/** Returns all milestones of a project, or only those in this state, in the order in which they were created. */
 export function listAllMilestones(projectId: number, state?: string): Promise<CountedMilestone[]> {
   const { sql, values } = and(equals('s.project_id', projectId), equals('s.state', state))
   return rows<CountedMilestone>(
@@ -55,7 +55,7 @@ export function listAllMilestones(projectId: number, state?: string): Promise<Co
   )
 }
 
-/** Finds a milestone of a project by its id; undefined when the project has none with it. */
+/** Finds a milestone of a project by its id; undefined when the project has none with this id. */
 export const findMilestone = (projectId: number, id: number): Promise<MilestoneRow | undefined> =>
   row<MilestoneRow>(`${SELECT} where s.project_id = ? and s.id = ?`, [projectId, id])
 
@@ -70,7 +70,10 @@ export async function requireMilestone(projectId: number, id: number): Promise<M
   return found
 }
 
-/** The milestones of a page of issues or merge requests, by their ids. One statement, and none without ids. */
+/**
+ * Returns the milestones of a page of issues or merge requests, by their ids. Runs one statement, or no statement
+ * without ids.
+ */
 export async function readMilestones(ids: readonly (number | null)[]): Promise<ReadonlyMap<number, MilestoneRow>> {
   const list = padded([...new Set(ids.filter(id => id !== null))])
   if (list.length === 0) return new Map()

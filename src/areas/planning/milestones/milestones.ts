@@ -44,8 +44,8 @@ export async function createMilestone(
 }
 
 /**
- * Changes a milestone, and closes or opens it; an event that does not fit its state is ignored. Throws NotFound, Invalid,
- * Taken or BadParameters.
+ * Changes a milestone, and closes or activates it; ignores an event that does not fit its state. Throws NotFound,
+ * Invalid, Taken or BadParameters.
  */
 export async function updateMilestone(
   project: { readonly id: number },
@@ -56,7 +56,7 @@ export async function updateMilestone(
   const by = origin.asker?.id ?? null
   await unlessTaken(() =>
     transact(async () => {
-      // Locked first, so that of two who close it one closes it.
+      // Locks the row first, so that only one of two concurrent requests closes it.
       if (!(await row('select id from milestones where project_id = ? and id = ? for update', [project.id, id])))
         throw new NotFound()
       const old = await requireMilestone(project.id, id)
@@ -81,8 +81,8 @@ const publishMilestone = (
 ) => publish({ kind: 'milestone.changed', action, milestone: { id, project_id, title }, by })
 
 /**
- * The milestone of an issue or merge request by its id. Decided: 0 clears, and so does that of another project. Undefined
- * when nothing is given.
+ * Returns the milestone of an issue or merge request by its id. Decided: 0 clears it, and so does the id of a milestone
+ * of another project. Undefined when the request contains no id.
  */
 export async function milestoneFor(
   projectId: number,
@@ -92,7 +92,10 @@ export async function milestoneFor(
   return (await findMilestone(projectId, id))?.id ?? null
 }
 
-/** Before a number is taken for a milestone that cannot be saved. The unique key decides about two at once. */
+/**
+ * Checks the title before a number is taken for a milestone that cannot be saved. For two concurrent requests, the
+ * unique key decides.
+ */
 async function requireFree(projectId: number, title: string): Promise<void> {
   if (await row('select id from milestones where project_id = ? and title = ?', [projectId, title])) {
     throw new Taken('title')

@@ -8,17 +8,17 @@ const day = (description: string) => Nullable(Text(description, { format: 'date'
 export const Milestone = Type.Object(
   {
     id: IdOf('the milestone'),
-    iid: Integer('its number in the project'),
+    iid: Integer('the number in the project'),
     project_id: IdOf('its project'),
     title: Text('its title'),
-    description: Nullable(Text('what it is about')),
-    state: OneOf<string>(['active', 'closed'], 'MilestoneState', 'whether it is worked on'),
-    created_at: Moment('when it was made'),
-    updated_at: Moment('when it was changed last'),
+    description: Nullable(Text('the description')),
+    state: OneOf<string>(['active', 'closed'], 'MilestoneState', 'the state'),
+    created_at: Moment('when it was created'),
+    updated_at: Moment('when it was last changed'),
     due_date: day('the day on which it ends'),
     start_date: day('the day on which it begins')
   },
-  { title: 'Milestone', description: 'A step of a project, for which issues and merge requests are planned.' }
+  { title: 'Milestone', description: 'A step of a project that issues and merge requests are planned for.' }
 )
 export type Milestone = Static<typeof Milestone>
 

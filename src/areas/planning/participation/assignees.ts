@@ -1,4 +1,4 @@
-// Who may be given an issue or a merge request.
+// The users to whom an issue or a merge request can be assigned.
 
 import type { ActionOn } from '../../../access/abilities.js'
 import { actorOf } from '../../../access/actor.js'
@@ -8,8 +8,8 @@ import { row } from '../../../db/connect/sql.js'
 import { findProject } from '../../projects/projects/projects.queries.js'
 
 /**
- * Returns the id if this user may be the assignee of something in the project, else undefined: blocked users may not,
- * nor those who may not do `reading` there. Decided: the assignee of a confidential issue is judged in the same way.
+ * Returns the id if this user may be the assignee of something in the project, otherwise undefined: the user must not
+ * be blocked, and may do `reading` there. Decided: the same rule holds for the assignee of a confidential issue.
  */
 export async function assignable(
   projectId: number,

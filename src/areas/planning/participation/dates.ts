@@ -2,7 +2,7 @@
 import { BadParameters } from '../../../errors.js'
 import { parseMoment } from '../../../lib/moment.js'
 
-/** Reads a day as YYYY-MM-DD: null for an empty text, undefined when nothing is given. Throws BadParameters. */
+/** Reads a day as YYYY-MM-DD: null for an empty text, undefined when the value is absent. Throws BadParameters. */
 export function readDay(name: string, text: string | null | undefined): string | null | undefined {
   if (text === undefined || text === null || text === '') return text === undefined ? undefined : null
   const moment = parseMoment(text)

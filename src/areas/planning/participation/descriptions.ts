@@ -1,11 +1,11 @@
-// Descriptions of new issues and merge requests may have slash commands, which an area above reads.
+// Descriptions of new issues and merge requests may contain slash commands, which an area above reads.
 import type { Actor } from '../../../access/actor.js'
 import { plug } from '../../../lib/plug.js'
 import type { ProjectRow } from '../../projects/projects/projects.queries.js'
 import type { TargetType } from './targets.js'
 
-/** What commands of a description look at and change. */
-export interface Described {
+/** The values that commands in a description read and change. */
+interface Described {
   readonly title: string
   readonly description?: string | null
   readonly labels?: string | null
@@ -20,6 +20,6 @@ export type ReadDescription = <Body extends Described>(
 
 export const descriptionReader = plug<ReadDescription>('descriptionReader')
 
-/** Returns what a user asks for with the commands of its description, which are no part of the description then. */
+/** Runs the commands in the description of a request. Returns the changed body, without them in the description. */
 export const withCommands: ReadDescription = async (type, project, body, actor) =>
   (await descriptionReader())(type, project, body, actor)

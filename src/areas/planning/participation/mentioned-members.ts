@@ -8,8 +8,8 @@ import { GUEST } from '../../../lib/levels.js'
 import { findProject } from '../../projects/projects/projects.queries.js'
 
 /**
- * Returns where the members are that an author mentions by names of groups, and by `@all` those of the project: ways to give
- * their ids as `user_id`. A text has at most 10,000 names (MOST_MENTIONS).
+ * Returns statements that read the members of the groups that an author mentions, and those of the project for `@all`,
+ * as `user_id`. A text has at most 10,000 names (MOST_MENTIONS).
  */
 export async function mentionedMembers(
   names: readonly string[],
@@ -28,7 +28,7 @@ export async function mentionedMembers(
   const sources = groups.length === 0 ? [] : [membersOf(groups.map(({ id }) => id))]
   if (!names.some(name => name.toLowerCase() === 'all')) return sources
   const project = await findProject(projectId, author)
-  // Not specified: `@all` of a stranger. It reaches nobody, as strangers may write on public projects.
+  // Not specified: `@all` of a stranger. It reaches nobody, because strangers may write on public projects.
   if (!project || levelIn(project, author) < GUEST) return sources
   return [...sources, membersOfProject(project.id)]
 }

@@ -1,32 +1,33 @@
-// What records of issues and merge requests show of labels, notes, votes and participants: columns that the statement of a page
-// reads beside its rows. Measured for 20 issues on a busy machine,
-// three rounds: the columns take 70 us more of the server and 580 of the database than the rows alone, four statements 220 and 640.
+// What records of issues and merge requests show about labels, notes, votes and participants: columns that the
+// statement of a page reads in addition to its rows. Measured for 20 issues on a busy machine, three rounds: the
+// columns take 70 us more of the server and 580 us more of the database than the rows on their own; four statements
+// take 220 and 640.
 import { marks, padded, rows } from '../../../db/connect/sql.js'
 import { TARGET_TABLES, type TargetType } from './targets.js'
 
-/** What is counted. */
-export interface Counts {
+/** The numbers of notes and votes. */
+interface Counts {
   readonly user_notes_count: number
   readonly upvotes: number
   readonly downvotes: number
 }
 
-/** The columns beside the row of an issue `i` or a merge request `m`. */
+/** The columns in addition to the row of an issue `i` or a merge request `m`. */
 export interface ShownColumns {
-  /** Titles with line feeds between them, in order; null for none. */
+  /** Titles, in order, separated by line feeds; null for none. */
   readonly labels: string | null
   readonly user_notes_count: number | null
   /** `UP DOWN`; null for none. */
   readonly votes: string | null
-  /** Whether the asker is: by word, or by taking part. */
+  /** Whether the caller is subscribed: by choice, or by taking part. */
   readonly subscribed: number
 }
 
-/** A subquery that gives one value for the record with this id, which is a column such as `i.id`. */
-export type Column = (type: TargetType, id: string) => string
+/** Returns a subquery with one value for the record with this id, which is a column such as `i.id`. */
+type Column = (type: TargetType, id: string) => string
 
 const COLUMNS: { readonly [Name in Exclude<keyof ShownColumns, 'subscribed'>]: Column } = {
-  // Decided: labels ascend by code point. A title has no line feed.
+  // Decided: labels are sorted by code point. A title has no line feed.
   labels: (type, id) => `(select group_concat(l.title order by l.title separator '\\n') from label_links k
     straight_join labels l on l.id = k.label_id where k.target_type = '${type}' and k.target_id = ${id})`,
   user_notes_count: (type, id) => `(select count(*) from notes o straight_join users v on v.id = o.author_id
@@ -36,7 +37,7 @@ const COLUMNS: { readonly [Name in Exclude<keyof ShownColumns, 'subscribed'>]: C
     where o.awardable_type = '${type}' and o.awardable_id = ${id} and o.name in ('thumbsup', 'thumbsdown'))`
 }
 
-/** The condition that a user takes part otherwise than as author or assignee. It has one mark, for the user. */
+/** The condition that a user takes part, but not as author or assignee. It has one placeholder, for the user. */
 const takesPart: Column = (type, id) => `exists (select 1 from participants o
     where o.target_type = '${type}' and o.target_id = ${id} and o.user_id = ?)`
 
@@ -45,7 +46,10 @@ const ROWS = {
   MergeRequest: { row: 'm', project: 'm.target_project_id' }
 } as const satisfies { readonly [Type in TargetType]: object }
 
-/** The columns for a statement with issues `i` or merge requests `m`. They have marks, for `shownValues`. */
+/**
+ * Returns the columns for a statement with issues `i` or merge requests `m`. They contain placeholders for
+ * `shownValues`.
+ */
 export function shownColumns(type: TargetType): string {
   const { row, project } = ROWS[type]
   const id = `${row}.id`
@@ -57,10 +61,10 @@ export function shownColumns(type: TargetType): string {
       or ${takesPart(type, id)}) as subscribed`
 }
 
-/** The values of `shownColumns`; nobody has no id. */
+/** Returns the values of `shownColumns`. -1 stands for nobody, because no user has this id. */
 export const shownValues = (userId = -1): number[] => Array.from({ length: 4 }, () => userId)
 
-/** What the columns of a record say. */
+/** The values of the columns of a record. */
 export interface Shown {
   readonly labels: readonly string[]
   readonly subscribed: boolean
@@ -82,12 +86,12 @@ function shownOf({ labels, user_notes_count, votes, subscribed }: ShownColumns):
   }
 }
 
-/** A row whose statement had the columns, or not. */
+/** A row whose statement may have read the columns. */
 export interface Showing extends Partial<ShownColumns> {
   readonly id: number
 }
 
-/** Returns what each of the rows of a page shows: from its columns, or by one statement. */
+/** Returns what each of the rows of a page shows: from its columns, or with one statement. */
 export async function readShown(
   type: TargetType,
   page: readonly Showing[],

@@ -1,12 +1,12 @@
-// Subscriptions: users say that they want to hear of an issue, a merge request or a label, or that they do not. Without a
-// word of theirs, participants are subscribed to issues and merge requests.
+// Subscriptions: users choose whether they get notifications about an issue, a merge request or a label. Participants
+// who made no choice are subscribed to issues and merge requests.
 import { execute, marks, padded, row, rows } from '../../../db/connect/sql.js'
 import { transact } from '../../../db/connect/transact.js'
 import { NotModified } from '../../../errors.js'
 import { readShown } from './readings.js'
 import type { TargetType } from './targets.js'
 
-/** A label of a group has subscriptions for each project. */
+/** The target of a subscription. A label of a group has separate subscriptions for each project. */
 export interface Subscribable {
   readonly type: TargetType | 'Label'
   readonly id: number
@@ -18,7 +18,7 @@ interface Spoken {
   readonly subscribed: number
 }
 
-/** Returns what a user has said of these labels in a project, by their ids. */
+/** Returns what a user has chosen for these labels in a project, by their ids. */
 export async function readSubscriptions(
   ids: readonly number[],
   userId: number,
@@ -35,8 +35,8 @@ export async function readSubscriptions(
 }
 
 /**
- * Subscribes a user to a target, or ends that. Decided: taking part counts, so that an author can unsubscribe. Throws
- * NotModified when nothing changes.
+ * Subscribes a user to a target, or ends the subscription. Decided: taking part counts, so that an author can
+ * unsubscribe. Throws NotModified when nothing changes.
  */
 export async function changeSubscription(
   type: TargetType,
@@ -47,11 +47,14 @@ export async function changeSubscription(
   const shownOf = await readShown(type, [{ id: target.id }], userId)
   if (shownOf(target).subscribed === subscribed) throw new NotModified()
   const place = { type, id: target.id, projectId: target.project_id }
-  // Another request may have said the same since.
+  // Another request may have made the same choice since.
   if (!(await setSubscription(place, userId, subscribed))) throw new NotModified()
 }
 
-/** Writes down what a user says of a target, whatever was said before. Returns false when the user has said this already. */
+/**
+ * Stores the choice of a user for a target, and replaces an earlier one. Returns false when the user had already made
+ * the same choice.
+ */
 export async function setSubscription(
   { type, id, projectId }: Subscribable,
   userId: number,

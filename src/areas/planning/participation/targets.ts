@@ -1,6 +1,7 @@
-// What people plan and discuss: issues and merge requests. Labels, milestones, subscriptions and time belong to both.
+// The targets of plans and discussions: issues and merge requests. Both have labels, milestones, subscriptions and
+// time.
 
-/** The value of `target_type` in labels' links, subscriptions and logs of time. */
+/** The value of `target_type` in links of labels, subscriptions and logs of time. */
 export type TargetType = 'Issue' | 'MergeRequest'
 
 /** An issue or a merge request. `projectId` is its project; for a merge request that is the target. */
@@ -10,13 +11,13 @@ export interface Target {
   readonly projectId: number
 }
 
-/** The table of each kind of target. Both have the columns of the rules that use it. */
+/** The table of each kind of target. Both tables have the columns of the rules that use it. */
 export const TARGET_TABLES = { Issue: 'issues', MergeRequest: 'merge_requests' } as const satisfies {
   readonly [Type in TargetType]: string
 }
 
 /**
- * Characters of a description. Not specified: a limit. A list of 100 records shows all of them, so one answer stays below a
- * hundred megabytes.
+ * The maximum number of characters of a description. Not specified: a limit. A list of 100 records shows all of them,
+ * so a response stays below a hundred megabytes.
  */
 export const LONGEST_DESCRIPTION = 262_144

@@ -12,12 +12,12 @@ export interface TimeStatsRow {
   readonly total_time_spent: number
 }
 
-/** The time after a change, and what the change itself has done: others may change it at the same moment. */
+/** The time after a change, and the effect of the change itself: others may change the time at the same moment. */
 export interface TimeChange extends TimeStatsRow {
   readonly changes: { readonly time_estimate?: number; readonly time_spent?: number }
 }
 
-/** Reads the seconds of a duration. Decided: a wrong one is an error of the attribute. Throws Invalid. */
+/** Reads a duration as seconds. Decided: a wrong duration is an error of the attribute. Throws Invalid. */
 export function readDuration(text: string): number {
   const seconds = parseWork(text)
   if (seconds === undefined) throw new Invalid('duration', 'is not a duration')
@@ -39,7 +39,9 @@ export async function setEstimate(target: Target, seconds: number): Promise<Time
   })
 }
 
-/** Logs time that a user has spent; negative seconds take some away. Throws NotFound, and Invalid below zero. */
+/**
+ * Logs time that a user has spent; negative seconds subtract some. Throws NotFound, and Invalid for a total below zero.
+ */
 export async function addSpentTime(target: Target, seconds: number, userId: number | null): Promise<TimeChange> {
   return transact(async () => {
     const { time_estimate: estimate, total_time_spent: before } = await hold(target)
@@ -56,7 +58,7 @@ export async function addSpentTime(target: Target, seconds: number, userId: numb
   })
 }
 
-/** Takes away all time that was logged. Throws NotFound. */
+/** Removes all time that was logged. Throws NotFound. */
 export async function resetSpentTime(target: Target, userId: number | null): Promise<TimeChange> {
   return transact(async () => {
     const held = await hold(target)

@@ -1,4 +1,4 @@
-// "Time stats", and the body with which issues and merge requests take a duration.
+// "Time stats", and the body of requests with a duration for issues and merge requests.
 import { Integer, Nullable, Text } from '../../../lib/schema.js'
 import { type Static, Type } from '../../../lib/type.js'
 import { writeWork } from '../../../lib/work-time.js'
@@ -9,9 +9,9 @@ export const TimeStats = Type.Object(
     time_estimate: Integer('the estimate in seconds; 0 without one'),
     total_time_spent: Integer('the time that was logged, in seconds'),
     human_time_estimate: Nullable(Text('the estimate, such as `3h 30m`; null without one')),
-    human_total_time_spent: Nullable(Text('the time that was logged, such as `1d 2h`; null when there is none'))
+    human_total_time_spent: Nullable(Text('the time that was logged, such as `1d 2h`; null if there is none'))
   },
-  { title: 'TimeStats', description: 'How long something should take, and how long it took.' }
+  { title: 'TimeStats', description: 'The estimated time and the time spent.' }
 )
 
 export const viewTimeStats = ({ time_estimate: estimate, total_time_spent: spent }: TimeStatsRow) => ({
@@ -28,6 +28,6 @@ export const DurationBody = Type.Object(
       maxLength: 255
     })
   },
-  { title: 'DurationBody', description: 'How long something takes.' }
+  { title: 'DurationBody', description: 'A duration.' }
 )
 export type DurationBody = Static<typeof DurationBody>

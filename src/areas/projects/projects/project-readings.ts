@@ -21,7 +21,7 @@ export interface StatisticsRow {
   readonly build_artifacts_size: number
 }
 
-export interface SourceRow extends Pick<ProjectRow, 'id' | 'name' | 'path' | 'namespace_name' | 'namespace_path'> {
+interface SourceRow extends Pick<ProjectRow, 'id' | 'name' | 'path' | 'namespace_name' | 'namespace_path'> {
   /** The id of the fork. */
   readonly fork_id: number
 }

@@ -24,7 +24,7 @@ export async function checkProjectVisibility(level: number, namespaceId: number,
  * Returns the visibility level of a group, which cannot change until the transaction ends; null for the namespace of a
  * user.
  */
-export async function groupLevel(namespaceId: number): Promise<number | null> {
+async function groupLevel(namespaceId: number): Promise<number | null> {
   const found = await row<{ kind: string; level: number }>(
     'select kind, visibility_level as level from namespaces where id = ? lock in share mode',
     [namespaceId]

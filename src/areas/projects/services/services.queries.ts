@@ -3,7 +3,7 @@ import { decrypt } from '../../../secrets.js'
 import type { Slug } from './kinds.js'
 import type { ServiceBody } from './services.schema.js'
 
-export interface ServiceRow {
+interface ServiceRow {
   readonly id: number
   readonly active: number
   readonly properties_encrypted: Buffer | null

@@ -1,4 +1,4 @@
-// Listens to what happens to accounts and memberships, and queues the mail about it.
+// Queues mail about changes to accounts and memberships.
 
 import { row } from '../../../db/connect/sql.js'
 import { levelName } from '../../../lib/levels.js'
@@ -28,13 +28,13 @@ export const accountMail: Listener = {
     'email.added': async told => {
       const { userId, email, by } = told.event
       await secure(told, userId, await furtherAddresses(userId))
-      // An event that is heard twice counts twice: then a mail is missing rather than one too many.
+      // A repeated event counts twice against the limit: a mail may then be missing, but none is sent too often.
       if (!by.foreign && !(await mayConfirm(userId, email.address))) return
       await askToConfirm(told, await unconfirmed(userId, email.id))
     },
     'email.changed': async told => {
       const { userId, before, confirmed } = told.event
-      // Decided: the old address hears of it, because the new one may be that of a thief.
+      // Decided: the old address also gets this mail, because the new one may belong to a thief.
       await secure(told, userId, [before, ...(await furtherAddresses(userId))])
       if (!confirmed) await askToConfirm(told, await unconfirmed(userId, 0))
     },
@@ -68,8 +68,8 @@ async function welcome(told: Published<'user.created'>): Promise<void> {
 }
 
 /**
- * Tells the owner of an account, at the primary address and at others. While the primary one is not confirmed, the others hear of
- * it, and it only when there are none: this mail is always sent.
+ * Sends the owner of an account a security mail, to the primary address and to others. While the primary address is not
+ * confirmed, only the others get it; without others, the primary address gets it anyway, because this mail is always sent.
  */
 async function secure(told: Security, userId: number | undefined, others: readonly string[] = []): Promise<void> {
   const person = userId === undefined ? undefined : await findPerson(userId)
@@ -84,7 +84,7 @@ async function secure(told: Security, userId: number | undefined, others: readon
     facts,
     recipients: [
       ...(confirmed || kept.length === 0 ? [{ userId: id, address: email, reason: 'security' }] : []),
-      // The old primary address is nobody's any more, and is told all the same.
+      // The old primary address no longer belongs to any user, but gets the mail anyway.
       ...kept.map(address => ({ userId: null, address, reason: 'security' }))
     ],
     always: true
@@ -136,7 +136,7 @@ async function mailSignUp(told: PublishedEvent, found: SignUpRow | undefined): P
   })
 }
 
-/** Decided: nobody gets mail of what they did themselves. */
+/** Decided: users get no mail about their own actions. */
 async function mailMember(
   told: Published<'member.added'> | Published<'member.changed'>,
   what: 'added' | 'changed'

@@ -1,4 +1,4 @@
-// Users confirm that an address is theirs, by a link in a mail to it. Until then it gets no other mail, and a user whose first
+// Users confirm an address with a link that is mailed to it. Until then the address gets no other mail, and a user whose primary
 // address it is cannot sign in.
 import type { Origin } from '../../../access/actor.js'
 import { row, rows } from '../../../db/connect/sql.js'
@@ -18,7 +18,7 @@ export interface Unconfirmed {
   readonly address: string
   /** 0 for the primary address. */
   readonly email_id: number
-  /** The user cannot sign in before. */
+  /** Whether the user cannot sign in until the address is confirmed. */
   readonly first: number
 }
 
@@ -27,13 +27,13 @@ const PRIMARY = `select u.id as user_id, u.username, u.name, u.email as address,
 const FURTHER = `select u.id as user_id, u.username, u.name, e.email as address, e.id as email_id, 0 as first
   from emails e join users u on u.id = e.user_id where e.confirmed_at is null and u.state = 'active'`
 
-/** An address of a user that is not confirmed; undefined when it is, or is gone. */
+/** An unconfirmed address of a user; undefined when it is confirmed or no longer exists. */
 export const unconfirmed = (userId: number, emailId: number, lock = ''): Promise<Unconfirmed | undefined> =>
   emailId === 0
     ? row<Unconfirmed>(`${PRIMARY} and u.id = ? ${lock}`, [userId])
     : row<Unconfirmed>(`${FURTHER} and u.id = ? and e.id = ? ${lock}`, [userId, emailId])
 
-/** The addresses with this text that wait to be confirmed: one, as no two users have the same. */
+/** The unconfirmed addresses with this text: at most one, because no two users have the same. */
 export const unconfirmedByAddress = (address: string): Promise<Unconfirmed[]> =>
   rows<Unconfirmed>(`${PRIMARY} and u.email_key = lower(?) union all ${FURTHER} and e.email_key = lower(?)`, [
     address,
@@ -42,7 +42,9 @@ export const unconfirmedByAddress = (address: string): Promise<Unconfirmed[]> =>
 
 export const confirmationProof = ({ address }: Unconfirmed): string => proofOf(address.toLowerCase())
 
-/** The address of a link. Throws Forbidden when the link does not work any more, also because the address is confirmed. */
+/**
+ * Returns the address of a link. Throws Forbidden when the link does not work any more, also because the address is confirmed.
+ */
 export async function confirmationOfLink(token: string, lock = ''): Promise<Unconfirmed> {
   const values = readLink('address', token)
   const found = values && (await unconfirmed(values.userId, values.emailId, lock))
@@ -50,7 +52,7 @@ export async function confirmationOfLink(token: string, lock = ''): Promise<Unco
   return found
 }
 
-/** Confirms the address of a link, and gives it. Throws Forbidden when the link does not work any more. */
+/** Confirms the address of a link and returns it. Throws Forbidden when the link does not work any more. */
 export function confirmAddress(token: string, client: string): Promise<Unconfirmed> {
   return transact(async () => {
     const found = await confirmationOfLink(token, 'for update')
@@ -61,8 +63,8 @@ export function confirmAddress(token: string, client: string): Promise<Unconfirm
 }
 
 /**
- * Confirms all addresses of a user, or the one that is named, without a link: an administrator knows whose they are. Returns
- * those that were not confirmed before.
+ * Confirms all addresses of a user, or only the given one, without a link: an administrator vouches for them. Returns the
+ * addresses that were not confirmed before.
  */
 export function confirmAddressesOf(userId: number, origin: Origin, only?: string): Promise<readonly Unconfirmed[]> {
   return transact(async () => {

@@ -1,4 +1,4 @@
-// The signed links of the mails about accounts. They are made when a mail is sent, and what is no longer wanted then is not sent.
+// The signed links in mails about accounts. They are made when a mail is sent. A mail whose link is no longer needed is not sent.
 
 import { signedLink } from '../mail/links.js'
 import type { recipientFacts } from '../mail/recipient-facts.js'

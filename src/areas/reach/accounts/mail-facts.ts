@@ -1,10 +1,10 @@
-// What the mails about accounts say. Their texts are in templates/mail.
+// The contents of mails about accounts. The texts are in templates/mail.
 import type { MailFacts } from '../../../mail/kinds.js'
 import type { Doer } from '../../ground/activity/authors.js'
 import type { Published, Stored } from '../../ground/activity/events.js'
 
-/** The events of which the owner of an account always hears. */
-export type SecurityKind =
+/** The events that the owner of an account always gets mail about. */
+type SecurityKind =
   | 'key.added'
   | 'email.added'
   | 'email.changed'
@@ -15,9 +15,9 @@ export type SecurityKind =
 type Facts = MailFacts['security']
 type Said = Pick<Facts, 'title' | 'details'> & { readonly by?: Stored<Doer>; readonly advice: string }
 
-const REMOVE = 'If you do not know of it, change your password, and look through'
+const REMOVE = 'If this was not you, change your password and check'
 
-/** What a mail says of such an event; null when an older version told it, without saying whom it concerns. */
+/** The text of the mail about each event; null when an older version published the event without its owner. */
 const SAID: { readonly [Kind in SecurityKind]: (event: Published<Kind>['event']) => Said | null } = {
   'key.added': ({ owner }) =>
     owner
@@ -44,13 +44,13 @@ const SAID: { readonly [Kind in SecurityKind]: (event: Published<Kind>['event'])
       ['Now', after]
     ],
     by,
-    advice: 'If you do not know of it, ask an administrator at once.'
+    advice: 'If this was not you, ask an administrator at once.'
   }),
   'password.changed': ({ by }) => ({
     title: 'The password of your account was changed',
     details: [],
     by,
-    advice: 'All your sessions have ended. If you do not know of it, set another password at once.'
+    advice: 'All your sessions have ended. If this was not you, set another password at once.'
   }),
   'token.created': ({ token, by }) => ({
     title:
@@ -64,14 +64,14 @@ const SAID: { readonly [Kind in SecurityKind]: (event: Published<Kind>['event'])
   'sign_in.from_new_address': ({ address }) => ({
     title: 'Somebody signed in to your account from a new address',
     details: [['Address', address]],
-    advice: `If that was not you, change your password, and end the other sessions of your account.`
+    advice: `If this was not you, change your password and end the other sessions of your account.`
   })
 }
 
-/** Such an event. */
+/** A published security event. */
 export type Security = { readonly [Kind in SecurityKind]: Published<Kind> }[SecurityKind]
 
-/** The facts of the mail about such an event; null when there is none. */
+/** Returns the facts of the mail about a security event; null when it causes no mail. */
 export function securityFacts({ event, at }: Security, username: string): Facts | null {
   const said = (SAID[event.kind] as (event: unknown) => Said | null)(event)
   if (!said) return null

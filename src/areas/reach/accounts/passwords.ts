@@ -1,4 +1,4 @@
-// New passwords for people who cannot sign in: by a link in a mail, which works once and for six hours.
+// People who cannot sign in set a new password with a link in a mail, which works once and for six hours.
 import type { Origin } from '../../../access/actor.js'
 import { row } from '../../../db/connect/sql.js'
 import { transact } from '../../../db/connect/transact.js'
@@ -14,7 +14,7 @@ import { proofOf, SPENT } from './link-proofs.js'
 
 export const RESET_HOURS = 6
 
-/** Whose password a mail to an address may change. `emailId` is 0 for the primary address. */
+/** A user whose password can be reset by mail to an address. `emailId` is 0 for the primary address. */
 export interface Resettable {
   readonly user_id: number
   readonly username: string
@@ -28,8 +28,8 @@ export interface Resettable {
 const COLUMNS = 'u.id as user_id, u.username, u.name, u.password_hash, u.confirmed_at'
 
 /**
- * Not specified: the primary address, or a further one that is confirmed. A link to the primary one confirms it, too: an
- * administrator has chosen it.
+ * Not specified: works for the primary address, and for a further address that is confirmed. A link to the primary address also
+ * confirms it: an administrator has chosen it.
  */
 export async function resettable(userId: number, emailId: number, lock = ''): Promise<Resettable | undefined> {
   const found =
@@ -46,7 +46,7 @@ export async function resettable(userId: number, emailId: number, lock = ''): Pr
   return found
 }
 
-/** The same for what somebody has entered as their address; undefined when it is nobody's. */
+/** Finds the user by an address that somebody entered; undefined when no user has it. */
 export async function resettableByAddress(address: string): Promise<Resettable | undefined> {
   const primary = await row<{ id: number }>('select id from users where email_key = lower(?)', [address])
   if (primary) return resettable(primary.id, 0)
@@ -57,11 +57,11 @@ export async function resettableByAddress(address: string): Promise<Resettable |
   return further && resettable(further.user_id, further.id)
 }
 
-/** Changes with the password and with the address. */
+/** A proof that changes with the password and with the address. */
 export const resetProof = ({ password_hash, address }: Resettable): string =>
   proofOf(password_hash, address.toLowerCase())
 
-/** Whose password a link changes. Throws Forbidden when the link does not work any more. */
+/** Returns the user whose password a link resets. Throws Forbidden when the link does not work any more. */
 export async function resetOfLink(token: string, lock = ''): Promise<Resettable> {
   const values = readLink('password', token)
   const found = values && (await resettable(values.userId, values.emailId, lock))
@@ -70,8 +70,8 @@ export async function resetOfLink(token: string, lock = ''): Promise<Resettable>
 }
 
 /**
- * Sets the password of the user of a link, and ends the user's sessions. Throws Forbidden when the link does not work any more,
- * Invalid for the password.
+ * Sets the password of the user of a link and ends the user's sessions. Throws Forbidden when the link does not work any more,
+ * and Invalid for the password.
  */
 export async function resetPassword(token: string, password: string, client: string): Promise<void> {
   const { user_id: id, username, emailId } = await resetOfLink(token)
@@ -79,14 +79,14 @@ export async function resetPassword(token: string, password: string, client: str
   const passwordHash = await hashPassword(password)
   const origin: Origin = { user: null, asker: null, name: username, actingAs: null, via: 'link', address: client }
   await transact(async () => {
-    // Of two calls at once, the second waits here, and then the link does not work any more.
+    // Of two concurrent calls, the second waits here and then finds that the link does not work any more.
     await resetOfLink(token, 'for update')
     await setPassword(id, passwordHash, origin)
     if (emailId === 0) await confirmPrimary(id)
   })
 }
 
-/** Sends a user a link for a new password. Throws Invalid for a user who is blocked or gone. */
+/** Sends a user a link for a new password. Throws Invalid for a user who is blocked or deleted. */
 export async function offerPassword(
   user: { id: number; username: string; state: string },
   origin: Origin

@@ -1,4 +1,5 @@
-// How much strangers may ask for on the pages of accounts (docs/operate/users.md). An IPv6 network of 64 bits counts as one address.
+// Limits what strangers may request on the account pages (docs/operate/users.md). An IPv6 network of 64 bits counts as one
+// address.
 import { TooManyRequests } from '../../../errors.js'
 import { networkOf } from '../../../lib/address.js'
 import { countTry } from '../../people/credentials/request-limits.js'
@@ -8,13 +9,13 @@ const SIGN_UPS = { what: 'sign-ups from an address', most: 20, seconds: HOUR_S }
 const ASKED = { what: 'mails asked for from an address', most: 20, seconds: HOUR_S }
 const BY_USER = { what: 'confirmations that a user causes', most: 20, seconds: HOUR_S }
 const TO_ADDRESS = { what: 'mails asked for to an address', most: 3, seconds: HOUR_S }
-/** Apart from the others: who signs up with the address of somebody else must not keep that person from a new password. */
+/** Counted separately: somebody who signs up with another person's address must not keep that person from a new password. */
 const PASSWORDS = { what: 'new passwords asked for to an address', most: 3, seconds: HOUR_S }
 
-/** Throws TooManyRequests when there were 20 sign-ups from this address of a client within an hour. */
+/** Throws TooManyRequests after 20 sign-ups from a client address within an hour. */
 export const limitSignUps = (client: string): Promise<void> => limit(SIGN_UPS, client)
 
-/** Throws TooManyRequests when 20 mails were asked for from this address of a client within an hour. */
+/** Throws TooManyRequests after 20 mail requests from a client address within an hour. */
 export const limitAsking = (client: string): Promise<void> => limit(ASKED, client)
 
 async function limit(of: typeof SIGN_UPS, client: string): Promise<void> {
@@ -23,15 +24,15 @@ async function limit(of: typeof SIGN_UPS, client: string): Promise<void> {
 }
 
 /**
- * Returns false when 3 mails to this address were asked for within an hour. It counts addresses of nobody as well, so that it
- * does not tell whose they are.
+ * Returns false after 3 mail requests to this address within an hour. Addresses without a user count as well, so that the limit
+ * does not reveal which addresses have one.
  */
 export const mayMail = async (address: string, what: 'password' | 'confirmation' = 'confirmation'): Promise<boolean> =>
   (await countTry(what === 'password' ? PASSWORDS : TO_ADDRESS, address.normalize('NFKC').toLowerCase())) === 0
 
 /**
- * Returns false when a user has entered 20 addresses within an hour that each got a mail, or this one was mailed 3 times: the
- * addresses may be those of strangers.
+ * Returns false when a user has caused 20 confirmation mails within an hour, or this address got 3: the addresses may belong to
+ * strangers.
  */
 export const mayConfirm = async (userId: number, address: string): Promise<boolean> =>
   (await countTry(BY_USER, String(userId))) === 0 && mayMail(address)

@@ -1,4 +1,4 @@
-// To whom the mail about accounts and memberships goes, by a fixed number of statements.
+// Finds the recipients of mail about accounts and memberships with a fixed number of statements.
 import { type Fragment, LEVEL_OF_EACH, lasts, membersOfProject } from '../../../access/membership.js'
 import { row, rows } from '../../../db/connect/sql.js'
 import { MASTER, OWNER } from '../../../lib/levels.js'
@@ -11,14 +11,14 @@ export interface Person {
   readonly email: string
 }
 
-/** An active user, whether the primary address is confirmed or not: for mail about the safety of the account. */
+/** An active user, whether the primary address is confirmed or not: for mail about the security of the account. */
 export const findPerson = (id: number): Promise<(Person & { confirmed: number }) | undefined> =>
   row<Person & { confirmed: number }>(
     "select id, username, name, email, email_confirmed_at is not null as confirmed from users where id = ? and state = 'active'",
     [id]
   )
 
-/** The further addresses of a user that are confirmed. */
+/** The confirmed further addresses of a user. */
 export async function furtherAddresses(userId: number): Promise<string[]> {
   const found = await rows<{ email: string }>(
     'select email from emails where user_id = ? and confirmed_at is not null order by id',
@@ -27,13 +27,13 @@ export async function furtherAddresses(userId: number): Promise<string[]> {
   return found.map(({ email }) => email)
 }
 
-// Mail goes to the address that the user has chosen for it, or to the primary one: confirmed, either.
+// Mail goes to the notification address that the user has chosen, or to the primary one. Either must be confirmed.
 const CHOSEN = `left join notification_settings a on a.user_id = u.id and a.source_type = 'Global' and a.source_id = 0
   left join emails e on e.user_id = u.id and e.email_key = lower(a.notification_email) and e.confirmed_at is not null`
 const MAILED = `select u.id, u.username, u.name, coalesce(e.email, u.email) as email from users u ${CHOSEN}`
 const REACHABLE = "u.state = 'active' and (e.id is not null or u.email_confirmed_at is not null)"
 
-/** An active user with an address that is confirmed, for all other mail. */
+/** An active user with a confirmed address, for all other mail. */
 export const findReachable = (id: number): Promise<Person | undefined> =>
   row<Person>(`${MAILED} where u.id = ? and ${REACHABLE}`, [id])
 
@@ -42,7 +42,7 @@ const among = ({ sql, values }: Fragment): Promise<Person[]> =>
 
 const [GLOBAL, DISABLED] = [numberOf('global'), numberOf('disabled')]
 
-/** The members of a project who want mail of it, whatever of: their level of notifications is not `disabled`. */
+/** The members of a project who get mail about it: their notification level is not `disabled`. */
 export function mailedMembers(projectId: number): Promise<Person[]> {
   const { sql, values } = membersOfProject(projectId)
   return rows<Person>(
@@ -58,7 +58,10 @@ export function mailedMembers(projectId: number): Promise<Person[]> {
   )
 }
 
-/** Who may let people into a project or group: its masters, or its owners. Not specified: administrators get no mail of it. */
+/**
+ * The users who can approve access to a project or group: its masters, or its owners. Not specified: administrators get no such
+ * mail.
+ */
 export const approversOf = ({ type, id }: { readonly type: 'project' | 'namespace'; readonly id: number }) =>
   type === 'project' ? mastersOf(id) : among(ownersOfGroup(id))
 

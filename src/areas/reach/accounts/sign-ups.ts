@@ -1,6 +1,6 @@
-// People make accounts for themselves. What they have entered waits until they open the link in the mail to their address, and only
-// then becomes a user: so nobody takes a name or an address by a form alone, and the form answers the same whether an account has
-// the address or not.
+// People create accounts for themselves. A sign-up becomes a user only when the person opens the link in the mail to the address.
+// So nobody can take a name or an address with a form only, and the form returns the same whether an account has the address
+// or not.
 import type { Origin } from '../../../access/actor.js'
 import { duplicateKey } from '../../../db/connect/failure.js'
 import { execute, row } from '../../../db/connect/sql.js'
@@ -20,9 +20,9 @@ import { domainProblem } from './domains.js'
 import { proofOf, SPENT } from './link-proofs.js'
 import { limitSignUps, mayMail } from './rate-limits.js'
 
-/** A sign-up keeps its username for so long, and its link works for so long. */
+/** How long a sign-up keeps its username, and how long its link works. */
 export const SIGN_UP_HOURS = 24
-/** Sign-ups that wait. Each takes some 500 bytes and a username. */
+/** The limit of pending sign-ups. Each takes some 500 bytes and a username. */
 const MOST = 10_000
 const FULL = `${MOST} people have signed up and not confirmed it: try again later, or ask an administrator for an account`
 const CLOSED = 'Signing up is switched off: ask an administrator for an account'
@@ -46,8 +46,8 @@ export interface SignUpRow {
 const oldest = () => new Date(Date.now() - SIGN_UP_HOURS * 3_600_000)
 
 /**
- * Notes a sign-up and sends the mail for it. Throws Forbidden while signing up is switched off, TooManyRequests, Unavailable when
- * too many sign-ups wait, and Invalid for values that a user cannot have, a domain that may not sign up, and a username that is taken.
+ * Stores a sign-up and sends its mail. Throws Forbidden while signing up is switched off, TooManyRequests, Unavailable when too
+ * many sign-ups are pending, and Invalid for values that a user cannot have, a domain that may not sign up, or a taken username.
  */
 export async function signUp({ username, name, email, password }: SignUp, client: string): Promise<void> {
   const settings = await applicationSettings()
@@ -60,7 +60,7 @@ export async function signUp({ username, name, email, password }: SignUp, client
   const passwordHash = await hashPassword(password)
   await transact(async () => {
     const id = await insert({ username, name, email, passwordHash })
-    // A fourth mail within an hour would only trouble the owner of the address. Names that were taken count for nothing.
+    // A fourth mail within an hour would only annoy the owner of the address. Requests for taken names do not count.
     if (await mayMail(email)) await publish({ kind: 'sign_up.asked', signUpId: id })
   })
 }
@@ -91,11 +91,11 @@ async function insert(values: Omit<SignUp, 'password'> & { passwordHash: string 
 
 const SELECT = 'select id, username, name, email, password_hash, created_at from sign_ups'
 
-/** A sign-up that may still be confirmed. */
+/** A sign-up that can still be confirmed. */
 export const findSignUp = (id: number): Promise<SignUpRow | undefined> =>
   row<SignUpRow>(`${SELECT} where id = ? and created_at >= ?`, [id, oldest()])
 
-/** The newest one with this address. */
+/** The newest sign-up with this address. */
 export const newestSignUp = (address: string): Promise<SignUpRow | undefined> =>
   row<SignUpRow>(`${SELECT} where lower(email) = lower(?) and created_at >= ? order by id desc limit 1`, [
     address,
@@ -105,7 +105,7 @@ export const newestSignUp = (address: string): Promise<SignUpRow | undefined> =>
 export const endOfSignUp = ({ created_at }: SignUpRow): Date =>
   new Date(created_at.getTime() + SIGN_UP_HOURS * 3_600_000)
 
-/** The sign-up of a link. Throws Forbidden when the link does not work any more. */
+/** Returns the sign-up of a link. Throws Forbidden when the link does not work any more. */
 export async function signUpOfLink(token: string): Promise<SignUpRow> {
   const values = readLink('sign_up', token)
   const found = values && (await findSignUp(values.id))
@@ -114,10 +114,10 @@ export async function signUpOfLink(token: string): Promise<SignUpRow> {
 }
 
 /**
- * Makes the user of a sign-up, by the link in the mail and the password of the form: somebody who has signed up with the address of
- * another person would else share the account with that person. Returns false when the password is wrong. Throws Forbidden when the
- * link does not work any more, or signing up was switched off; TooManyRequests; Conflict when somebody has taken the address or the
- * name meanwhile.
+ * Creates the user of a sign-up, with the link in the mail and the password from the form. Without the password, somebody who
+ * signed up with another person's address would share the account with that person. Returns false when the password is wrong.
+ * Throws Forbidden when the link does not work any more or signing up was switched off; TooManyRequests; Conflict when somebody
+ * has taken the address or the name since.
  */
 export async function confirmSignUp(token: string, password: string, client: string): Promise<boolean> {
   const found = await signUpOfLink(token)
@@ -128,12 +128,12 @@ export async function confirmSignUp(token: string, password: string, client: str
   )
   if (!right) return false
   await transact(async () => {
-    // Of two calls at once, one finds the row.
+    // Of two concurrent calls, only one finds the row.
     const { affectedRows } = await execute('delete from sign_ups where id = ?', [id])
     if (affectedRows === 0) throw new Forbidden(SPENT)
-    // Not specified: nobody gets a mail about their own sign-up; system hooks hear of the user now.
+    // Not specified: people get no mail about their own sign-up. System hooks get the new user now.
     const draft = { body: { username, name, email, password: '' }, passwordHash, privateToken: newToken() }
-    // Whoever has entered this address for another account, and has not confirmed it, does not own it.
+    // A user who has entered this address for another account without confirming it does not own it.
     await dropUnconfirmed(email)
     await insertUsers([draft], originOf(username, client))
   })

@@ -13,7 +13,7 @@ export interface BroadcastRow {
 
 const COLUMNS = 'id, message, starts_at, ends_at, color, font'
 const ACTIVE = 'starts_at <= ? and ends_at >= ?'
-/** More messages than these would fill the page. */
+/** More messages would fill the page. */
 const SHOWN = 20
 
 /** A page of messages, in the order of their ids. Not specified: the order. */
@@ -31,7 +31,7 @@ export async function listBroadcasts({
   return { items, total, page, perPage }
 }
 
-/** The next part of such a list: messages with a higher id than `after`. */
+/** The next part of that list: messages with a higher id than `after`. */
 export function broadcastsAfter(active: boolean, after: number): Promise<BroadcastRow[]> {
   const now = new Date()
   return rows<BroadcastRow>(

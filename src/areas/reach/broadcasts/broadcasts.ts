@@ -47,7 +47,7 @@ export function updateBroadcast(id: number, body: BroadcastChange, origin: Origi
   })
 }
 
-/** Removes a message and gives it. Throws NotFound. */
+/** Deletes a message and returns it. Throws NotFound. */
 export function deleteBroadcast(id: number, origin: Origin): Promise<BroadcastRow> {
   return transact(async () => {
     const message = await lockBroadcast(id)
@@ -58,7 +58,7 @@ export function deleteBroadcast(id: number, origin: Origin): Promise<BroadcastRo
   })
 }
 
-/** Gives only the given attributes. Not specified: a message may end before it begins; then nobody ever sees it. */
+/** Returns only the given attributes. Not specified: a message may end before it begins; then nobody ever sees it. */
 function valuesOf({ message, starts_at, ends_at, color, font }: BroadcastChange) {
   const errors: Record<string, string[]> = {}
   if (message !== undefined && message.trim() === '') errors.message = ["can't be blank"]

@@ -1,4 +1,4 @@
-// The record "Broadcast message" of the requirement.
+// The record "Broadcast message" of the specification.
 import { Flag, IdOf, Moment, Text } from '../../../lib/schema.js'
 import { type Static, Type } from '../../../lib/type.js'
 import type { BroadcastRow } from './broadcasts.queries.js'
@@ -6,14 +6,14 @@ import type { BroadcastRow } from './broadcasts.queries.js'
 export const Broadcast = Type.Object(
   {
     id: IdOf('the message'),
-    message: Text('what everybody reads'),
-    starts_at: Moment('when it appears'),
-    ends_at: Moment('when it goes'),
-    color: Text('the color behind the text, such as `#E75E40`'),
+    message: Text('the text that everybody sees'),
+    starts_at: Moment('when the message appears'),
+    ends_at: Moment('when the message disappears'),
+    color: Text('the background color, such as `#E75E40`'),
     font: Text('the color of the text, such as `#FFFFFF`'),
-    active: Flag('whether it is shown now')
+    active: Flag('whether the message is shown now')
   },
-  { title: 'BroadcastMessage', description: 'A message that everybody sees for some time.' }
+  { title: 'BroadcastMessage', description: 'A message that everybody sees for a limited time.' }
 )
 
 export const viewBroadcast = (

@@ -28,15 +28,15 @@ interface Written {
 }
 
 /**
- * Writes entries of one project. The unique key on the event makes a second call harmless. Returns for each entry when
- * the project was active before; undefined when that was not read, and when the project or user no longer exists.
+ * Writes entries of one project. The unique key on the event makes a second call harmless. Returns the previous activity time of
+ * the project for each entry; undefined when that was not read, or when the project or user no longer exists.
  */
 const write = together<number, Written, Date | undefined>((all, projectId) => {
   const [only] = all
   return only && all.length === 1 ? writeOne(only) : writeSome(all, projectId)
 })
 
-/** Writes a single entry with one statement, which needs no transaction of its own. */
+/** Writes a single entry with one statement, which needs no separate transaction. */
 async function writeOne(written: Written): Promise<readonly undefined[]> {
   const [id, projectId, authorId, ...others] = valuesOf(written)
   await retried(() =>
@@ -51,7 +51,7 @@ async function writeOne(written: Written): Promise<readonly undefined[]> {
 
 const writeSome = (all: readonly Written[], projectId: number): Promise<readonly (Date | undefined)[]> =>
   transact(async () => {
-    // The lock lasts until the rows exist. So a removal of the project or user finds them, or they are not written.
+    // The lock lasts until the rows exist. So a removal of the project or user finds the rows, or they are not written.
     const users = padded([...new Set(all.map(({ authorId }) => authorId))])
     const held = await rows<{ id: number; at: Date }>(
       `select u.id, p.last_activity_at as at from projects p straight_join users u on u.id in (${marks(users)})

@@ -1,4 +1,4 @@
-// Reads the activity feed: of a project, and of a user as far as the asker may see the projects.
+// Reads the activity feed of a project, or of a user in the projects that the caller may see.
 import type { Actor } from '../../../access/actor.js'
 import { isOpenTo } from '../../../access/authorize.js'
 import { type Fragment, projectsOfMember, visibleProjects } from '../../../access/membership.js'
@@ -25,13 +25,16 @@ export interface EventRow {
 
 const COLUMNS = `e.id, e.project_id, e.author_id, e.action, e.target_type, e.target_id, e.target_title, e.data, e.created_at,
   u.name as author_name, u.username as author_username, u.state as author_state`
-/** What is about code is for those who may read the repository: pushes, merge requests, and notes about these and commits. */
+/**
+ * Excludes events about code, which need read access to the repository: pushes, merge requests, and notes about these and
+ * commits.
+ */
 const NO_CODE = `e.action not in ('pushed new', 'pushed to', 'deleted')
   and (e.target_type is null or e.target_type <> 'MergeRequest')
   and not exists (select 1 from notes c where e.target_type = 'Note' and c.id = e.target_id
     and c.noteable_type in ('MergeRequest', 'Commit'))`
 
-/** What a project can switch off, and then shows no event of it either. */
+/** Features that a project can switch off. Their events are then hidden too. */
 const SWITCHES = {
   Issue: 'issues_enabled',
   MergeRequest: 'merge_requests_enabled',
@@ -48,14 +51,14 @@ const switchedOn = (project: Switches): string =>
     .map(([type, column]) => (project[column] ? '' : ` and ${notAbout(type)}`))
     .join('')
 
-/** The same for any project `p`. */
+/** The same condition for any project `p`. */
 const SWITCHED_ON = Object.entries(SWITCHES)
   .map(([type, column]) => `(p.${column} or ${notAbout(type)})`)
   .join(' and ')
 
 /**
- * The condition that the asker may see what an event is about: a confidential issue, a private snippet, and the notes about
- * them are not for everybody who sees the project. What is gone shows no event.
+ * The condition that the caller may see the target of an event: not everybody who sees the project may see confidential issues,
+ * private snippets, and notes about them. Events of deleted targets are hidden.
  */
 function visibleTargets(actor: Actor): Fragment {
   if (actor.user?.admin) return { sql: 'true', values: [] }
@@ -74,7 +77,7 @@ function visibleTargets(actor: Actor): Fragment {
   }
 }
 
-/** A page of the events of a project, newest first. Without `code` it leaves out those about code. */
+/** A page of the events of a project, newest first. Without `code` it omits events about code. */
 export function listProjectEvents(
   project: Switches & { readonly id: number },
   query: PageRequest,
@@ -85,7 +88,7 @@ export function listProjectEvents(
   return list('activity_events e join users u on u.id = e.author_id', condition, [project.id, ...seen.values], query)
 }
 
-/** A page of the events of a user, newest first, in projects that the asker may see. */
+/** A page of the events of a user, newest first, in projects that the caller may see. */
 export function listUserEvents(userId: number, query: PageRequest, actor: Actor): Promise<Page<EventRow>> {
   const visible = visibleProjects(actor)
   const readable = visibleProjects(actor, REPORTER)

@@ -7,7 +7,7 @@ import { readNotes } from '../../planning/discussion/notes.queries.js'
 import { type EventRow, listProjectEvents, listUserEvents } from './events.queries.js'
 import { Event, viewEvent } from './events.view.js'
 
-/** The notes that a page of events is about, by their ids. */
+/** Reads the notes of a page of events, by their ids. */
 const notesOf = (events: readonly EventRow[]) =>
   readNotes(events.flatMap(({ target_type: type, target_id: id }) => (type === 'Note' && id !== null ? [id] : [])))
 
@@ -22,7 +22,7 @@ export const eventRoutes: FastifyPluginAsyncTypebox = async app => {
         tags: ['Projects'],
         summary: 'List the events of a project',
         description:
-          'Newest first. Pushes and merge requests are shown to those who may read the repository, issues to those who may read them.',
+          'Newest first. You see pushes and merge requests if you may read the repository, and issues if you may read them.',
         params: ProjectParams,
         querystring: EventQuery,
         response: { 200: Type.Array(Event) }

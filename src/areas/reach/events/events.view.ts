@@ -12,24 +12,24 @@ export const Event = Type.Object(
   {
     title: Nullable(Text('always null')),
     project_id: IdOf('the project'),
-    action_name: Text('what was done, such as `pushed to`, `created` or `joined`'),
-    target_id: Nullable(Integer('the id of what it was done to; null for pushes, members and new projects')),
-    target_type: Nullable(Text('the kind of it, such as `Issue`')),
+    action_name: Text('the action, such as `pushed to`, `created` or `joined`'),
+    target_id: Nullable(Integer('the id of the target; null for pushes, members and new projects')),
+    target_type: Nullable(Text('the type of the target, such as `Issue`')),
     author_id: IdOf('the user who did it'),
     data: Nullable(
       Type.Unsafe<Record<string, unknown>>({
         type: 'object',
         additionalProperties: true,
-        description: 'the payload of a push, as hooks get it; null for others'
+        description: 'the payload of a push, as hooks get it; null for other events'
       })
     ),
-    target_title: Nullable(Text('the title of it at that time')),
-    created_at: Moment('when it was done'),
-    note: Type.Optional(described(Note, 'the note, when it is about one')),
+    target_title: Nullable(Text('the title of the target at that time')),
+    created_at: Moment('when it happened'),
+    note: Type.Optional(described(Note, 'the note, if the event is about a note')),
     author: described(UserBasic, 'the user who did it'),
     author_username: Text('the username')
   },
-  { title: 'Event', description: 'Something that a user did in a project.' }
+  { title: 'Event', description: 'An action of a user in a project.' }
 )
 
 export const viewEvent = (event: EventRow, note?: NoteRow) => ({

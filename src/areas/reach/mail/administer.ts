@@ -1,4 +1,4 @@
-// What a sysadmin can do with mail that did not go. Each change writes to the audit in the same transaction.
+// What a sysadmin can do with mail that was not sent. Each change writes to the audit log in the same transaction.
 import type { Origin } from '../../../access/actor.js'
 import { execute, marks, row, rows } from '../../../db/connect/sql.js'
 import { transact } from '../../../db/connect/transact.js'
@@ -6,12 +6,12 @@ import { NotFound } from '../../../errors.js'
 import { enqueueAll } from '../../../queue/enqueue.js'
 import { audit, auditAll } from '../../ground/audit/audit.js'
 
-/** How many of all failed mails one transaction takes up again. */
+/** How many failed mails one transaction queues again. */
 const BATCH = 500
 
 /**
- * Sends a mail again that was given up or not wanted, as if it had just been made: with two days of tries. Throws NotFound
- * for any other.
+ * Sends a failed or canceled mail again, as if it had just been created, with two days of tries. Throws NotFound for any other
+ * mail.
  */
 export async function retryMail(deliveryId: number, origin: Origin): Promise<void> {
   await transact(async () => {
@@ -25,7 +25,7 @@ export async function retryMail(deliveryId: number, origin: Origin): Promise<voi
   })
 }
 
-/** Sends all mails again that were given up. Returns how many. */
+/** Sends all failed mails again. Returns how many. */
 export async function retryFailedMails(origin: Origin): Promise<number> {
   let count = 0
   for (let last = 0; ; ) {
@@ -64,7 +64,7 @@ async function again(ids: readonly number[]): Promise<void> {
   )
 }
 
-/** Lets an address get mail again although its mailbox did not exist. Throws NotFound when it had not bounced. */
+/** Lets an address get mail again after a bounce because its mailbox did not exist. Throws NotFound when it had not bounced. */
 export async function unblockAddress(address: string, origin: Origin): Promise<{ address: string; error: string }> {
   return transact(async () => {
     const found = await row<{ address: string; error: string }>(

@@ -2,7 +2,7 @@ import { row } from '../../../db/connect/sql.js'
 import type { MailKind } from '../../../mail/kinds.js'
 import type { TargetType } from '../../planning/participation/targets.js'
 
-/** What waits, is on its way, waits for the end of the hour, went alone, went in a digest, never went, was not wanted. */
+/** Pending, being sent, held until the end of the hour, sent on its own, sent in a digest, given up, and no longer needed. */
 export const DELIVERY_STATES = ['waiting', 'sending', 'held', 'sent', 'digested', 'failed', 'canceled'] as const
 export type DeliveryState = (typeof DELIVERY_STATES)[number]
 
@@ -14,7 +14,7 @@ export interface DeliveryRow {
   readonly state: DeliveryState
   readonly attempts: number
   readonly created_at: Date
-  /** When its last try began; null before the first one. */
+  /** When the last try began; null before the first one. */
   readonly tried_at: Date | null
   readonly kind: MailKind
   readonly facts: string
@@ -32,7 +32,7 @@ export interface DeliveryRow {
   readonly bounced: number
 }
 
-/** Everything that decides about one delivery, in one statement. */
+/** Reads everything that decides about one delivery, in one statement. */
 export const DELIVERY = `select d.id, d.user_id, d.address, d.reason, d.state, d.attempts, d.created_at, d.tried_at,
     m.kind, m.facts, m.thread, m.always, m.project_id, m.target_type, m.target_id,
     concat(n.path, '/', p.path) as path, u.name, u.state as user_state,
@@ -48,7 +48,7 @@ export const DELIVERY = `select d.id, d.user_id, d.address, d.reason, d.state, d
 export const findDelivery = (id: number): Promise<DeliveryRow | undefined> =>
   row<DeliveryRow>(`${DELIVERY} where d.id = ?`, [id])
 
-/** Returns how many mails an address got since a moment, counting no more than `most`, and no security mail. */
+/** Returns how many mails an address got since a moment, counting at most `most`, and without security mail. */
 export async function countSent(address: string, since: Date, most: number): Promise<number> {
   const found = await row<{ total: number }>(
     `select count(*) as total from (select 1 from mail_deliveries d join mails m on m.id = d.mail_id

@@ -1,4 +1,4 @@
-// What passes the limit of mails in an hour comes as one mail at its end.
+// Mails beyond the hourly limit arrive as one mail at the end of the hour.
 import { createHash } from 'node:crypto'
 import { publicUrl } from '../../../config.js'
 import { marks, rows } from '../../../db/connect/sql.js'
@@ -9,18 +9,18 @@ import { cutText } from './payload.js'
 import { fillingOf } from './recipient-facts.js'
 
 const HOUR = 3_600_000
-/** Milliseconds after the hour: another worker may be a little late. */
+/** Milliseconds after the hour: the clock of another worker may be a little late. */
 const LATER = 10_000
-/** How many mails one digest ends, and how many of them it shows. */
+/** How many mails one digest covers, and how many of them it shows. */
 const MOST = 10_000
 const MOST_SHOWN = 50
-/** Characters of each. */
+/** The limit of characters of each mail. */
 const LONGEST = 3000
 
-/** Returns the beginning of the hour of a moment. */
+/** Returns the start of the hour that contains a moment. */
 export const hourOf = (at: number): Date => new Date(Math.floor(at / HOUR) * HOUR)
 
-/** Queues the digest of this hour, once for each address. Call it in the transaction that holds a mail back. */
+/** Queues the digest of this hour, once for each address. Call it in the transaction that holds a mail. */
 export async function queueDigest(to: { readonly user_id: number | null; readonly address: string }): Promise<void> {
   const hour = hourOf(Date.now())
   const address = createHash('sha256').update(to.address).digest('hex').slice(0, 32)
@@ -41,13 +41,13 @@ interface HeldText {
 }
 
 export interface Held {
-  /** The deliveries that the digest ends. */
+  /** The deliveries that the digest covers. */
   readonly ids: readonly number[]
   /** What the templates show. */
   readonly filled: { readonly total: number; readonly mails: readonly HeldText[] }
 }
 
-/** Returns what is held back for a recipient, oldest first; null when nothing is. */
+/** Returns the mails that are held for a recipient, oldest first; null when there are none. */
 export async function heldFor({ user_id: userId, address }: DeliveryRow): Promise<Held | null> {
   const found = await rows<{ id: number }>(
     `select id from mail_deliveries where address = ? and state = 'held' and user_id <=> ? order by id limit ${MOST}`,

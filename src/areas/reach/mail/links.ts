@@ -1,21 +1,21 @@
-// Links in mails that prove that whoever opens them got the mail. They are signed when the mail is rendered, so that no
-// secret lies in the database, in a job or in a backup.
+// Links in mails that prove that their user got the mail. They are signed when the mail is rendered, so that no secret is in the
+// database, in a job or in a backup.
 import { timingSafeEqual } from 'node:crypto'
 import { publicUrl } from '../../../config.js'
 import { signature } from '../../../secrets.js'
 import type { TargetType } from '../../planning/participation/targets.js'
 
-/** Maps each purpose to what its links say. A link for one purpose is worth nothing for another. */
+/** Maps each purpose to the values of its links. A link for one purpose is not valid for another. */
 export interface LinkValues {
-  /** Ends the mail about a target, or without one the mail about a project. */
+  /** Ends the mail about a target, or, without a target, the mail about a project. */
   readonly unsubscribe: {
     readonly userId: number
     readonly projectId: number
     readonly target?: { readonly type: TargetType; readonly id: number }
   }
-  /** Makes the user of a sign-up. */
+  /** Creates the user of a sign-up. */
   readonly sign_up: { readonly id: number; readonly proof: string }
-  /** Confirms an address, and sets another password; `emailId` is 0 for the primary address. */
+  /** `address` confirms an address, `password` sets a new password. `emailId` is 0 for the primary address. */
   readonly address: OfAddress
   readonly password: OfAddress
 }
@@ -28,7 +28,7 @@ interface OfAddress {
 
 export type LinkPurpose = keyof LinkValues
 
-/** The paths of the pages to which the links lead. */
+/** The paths of the pages that the links open. */
 const PAGES: { readonly [Purpose in LinkPurpose]: string } = {
   unsubscribe: '/-/unsubscribe',
   sign_up: '/users/sign_up/confirm',
@@ -36,12 +36,13 @@ const PAGES: { readonly [Purpose in LinkPurpose]: string } = {
   password: '/users/password/edit'
 }
 
-/** Characters of a token. Ours are shorter. */
+/** The limit of characters of a token. Ours are shorter. */
 const LONGEST = 2048
 
 /**
- * Returns the URL of a page with a token that holds the values, readable by all, and a signature. After `expires` the link
- * is worth nothing; null means never. To make a link work only once, put the digest of what its use changes into the values.
+ * Returns the URL of a page with a token of the values, which anyone can read, and a signature. The link is invalid after
+ * `expires`; null means that it never expires. To make a link work only once, put the digest of what its use changes into the
+ * values.
  */
 export function signedLink<Purpose extends LinkPurpose>(
   purpose: Purpose,
@@ -54,7 +55,7 @@ export function signedLink<Purpose extends LinkPurpose>(
   return `${publicUrl()}${PAGES[purpose]}?token=${token}`
 }
 
-/** Returns the values of a link by its token; null when it was not signed for this purpose, or has ended. */
+/** Returns the values of a link by its token; null when it was not signed for this purpose, or has expired. */
 export function readLink<Purpose extends LinkPurpose>(purpose: Purpose, token: string): LinkValues[Purpose] | null {
   const [, body, signed] = /^([\w-]+)\.([\w-]{43})$/.exec(token.slice(0, LONGEST + 1)) ?? []
   if (body === undefined || signed === undefined || token.length > LONGEST) return null

@@ -1,4 +1,4 @@
-// What waits, what did not go, and which addresses get nothing.
+// Reads pending mails, failed mails, and addresses that get no mail.
 
 import { marks, row, rows } from '../../../db/connect/sql.js'
 import { type Page, window } from '../../../db/lists/paginate.js'
@@ -32,10 +32,10 @@ export interface MailQueue {
   readonly troubled: readonly MailRow[]
 }
 
-/** How many troubled mails are shown, and among how many in each state they are looked for. */
+/** How many troubled mails are shown, and how many of each state are searched for them. */
 const MOST = 20
 const SEARCHED = 500
-/** How many of a list can be turned over. */
+/** How many entries of a list can be paged through. */
 const DEEPEST = 10_000
 
 const COLUMNS = 'd.id, m.kind, d.address, d.reason, d.state, d.attempts, d.error, d.created_at, d.tried_at, d.sent_at'
@@ -62,7 +62,7 @@ export async function mailQueue(): Promise<MailQueue> {
   return { waiting: of('waiting') + of('sending'), held: of('held'), failed: of('failed'), bounced, troubled }
 }
 
-/** Counts without the mails that went, which are the most. */
+/** Counts without the mails that were sent, which are the majority. */
 async function countOpen(): Promise<Map<DeliveryState, number>> {
   const found = await rows<{ state: DeliveryState; count: number }>(
     `select state, count(*) as count from mail_deliveries
@@ -100,6 +100,6 @@ export async function listMails(
   return { items, total: Number(found?.total ?? 0), page, perPage }
 }
 
-/** Lists addresses that get no mail, the newest first, at most 1,000. */
+/** Lists addresses that get no mail, newest first, at most 1,000. */
 export const listBounces = (): Promise<BounceRow[]> =>
   rows<BounceRow>('select address, error, bounced_at from mail_bounces order by bounced_at desc, address limit 1000')

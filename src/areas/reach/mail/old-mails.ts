@@ -1,4 +1,4 @@
-// What is left of mails: records, files, and what waits for nothing.
+// Removes old records and files of mails, and ends deliveries that no job will send.
 import { deleteInBatches, execute, marks, row, rows } from '../../../db/connect/sql.js'
 import { transact } from '../../../db/connect/transact.js'
 import { removeOldFiles } from '../../../mail/file.js'
@@ -6,7 +6,7 @@ import { enqueuedPayloads } from '../../../queue/metrics.js'
 import { daysAgo, type Task, type TaskContext } from '../../../queue/task.js'
 import { queueDigest } from './digest.js'
 
-/** Long enough to find out why somebody missed a mail. */
+/** Long enough to find out why a person missed a mail. */
 const KEPT_DAYS = 30
 /** All tries end within two days. */
 const LATE_DAYS = 3
@@ -18,7 +18,7 @@ const OVER = `m.created_at < ? and not exists
 export const oldMails: Task = {
   name: 'old_mails',
   schedule: '43 * * * *',
-  about: `removes records of mails that were made ${KEPT_DAYS} days ago, ends those that nobody will send, and sends what was held back and forgotten`,
+  about: `removes records of mails older than ${KEPT_DAYS} days, cancels mails that no job will send, and sends forgotten held mails`,
   run: async context => {
     await removeMails(context, daysAgo(KEPT_DAYS))
     return {
@@ -51,7 +51,7 @@ async function removeMails({ dryRun, signal, count }: TaskContext, before: Date)
     ])
     if (old.length === 0) return
     const ids = old.map(({ id }) => id)
-    // One mail may have thousands of recipients.
+    // One mail can have thousands of recipients.
     await deleteInBatches(`delete from mail_deliveries where mail_id in (${marks(ids)})`, ids, () =>
       signal.throwIfAborted()
     )
@@ -60,21 +60,21 @@ async function removeMails({ dryRun, signal, count }: TaskContext, before: Date)
   }
 }
 
-/** Ends deliveries whose job is gone although it should have ended long ago. Returns how many. */
+/** Ends deliveries whose job no longer exists although it should have ended long ago. Returns how many. */
 async function endForsaken({ dryRun }: TaskContext): Promise<number> {
   const late = await rows<{ id: number }>(
     `select id from mail_deliveries where state in ('waiting', 'sending') and created_at < ? order by id limit ${MOST}`,
     [daysAgo(LATE_DAYS)]
   )
   if (late.length === 0) return 0
-  // Read after the rows: a delivery that ended in between has no job, and does not wait any more.
+  // Read after the rows: a delivery that ended in between has no job, and no longer waits.
   const waiting = await enqueuedPayloads('mail.send')
   const forsaken = late.filter(({ id }) => !waiting.has(JSON.stringify({ deliveryId: id })))
   if (!dryRun) await cancelMails(forsaken.map(({ id }) => ({ deliveryId: id })))
   return forsaken.length
 }
 
-/** Forgets old bounces of addresses that no user has, such as those of deleted users. Returns how many. */
+/** Deletes old bounces of addresses that no user has, such as those of deleted users. Returns how many. */
 async function forgetBounces({ dryRun }: TaskContext): Promise<number> {
   const found = await rows<{ address: string }>(
     `select b.address from mail_bounces b where b.bounced_at < ?
@@ -88,7 +88,7 @@ async function forgetBounces({ dryRun }: TaskContext): Promise<number> {
   return addresses.length
 }
 
-/** Cancels deliveries that wait. Call it when their jobs are discarded. */
+/** Cancels pending deliveries. Call it when their jobs are discarded. */
 export async function cancelMails(which: readonly { readonly deliveryId: number }[]): Promise<void> {
   for (let at = 0; at < which.length; at += 1000) {
     const ids = which.slice(at, at + 1000).map(({ deliveryId }) => deliveryId)
@@ -101,8 +101,8 @@ export async function cancelMails(which: readonly { readonly deliveryId: number 
 }
 
 /**
- * Queues another digest for what was held back two hours ago: its digest had gone before, because of a clock that was late,
- * or had more than one digest ends. Returns for how many recipients.
+ * Queues another digest for mails that were held two hours ago: their digest was sent too early because of a late clock, or there
+ * were more mails than one digest covers. Returns the number of recipients.
  */
 async function remindHeld({ dryRun }: TaskContext): Promise<number> {
   const found = await rows<{ user_id: number | null; address: string }>(

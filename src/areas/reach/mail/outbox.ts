@@ -1,5 +1,5 @@
-// Mails that wait. A mail is a row, each of its recipients is a delivery, and each delivery has a job: all of them commit with
-// the change that caused the mail, and the server of mail is asked later.
+// The outbox. A mail is a row, each recipient is a delivery, and each delivery has a job. All of them commit with the change that
+// caused the mail. The mail server is contacted later.
 import { execute, row, rows } from '../../../db/connect/sql.js'
 import { transact } from '../../../db/connect/transact.js'
 import { batches } from '../../../lib/batches.js'
@@ -10,7 +10,7 @@ import type { Target } from '../../planning/participation/targets.js'
 import { factsText } from './payload.js'
 
 export interface Recipient {
-  /** Null for an address that is no user's, such as one in the settings of a service. */
+  /** Null for an address without a user, such as one in the settings of a service. */
   readonly userId: number | null
   readonly address: string
   /** The name of a reason in mail/reasons.ts. */
@@ -18,49 +18,54 @@ export interface Recipient {
 }
 
 export interface NewMail<Kind extends MailKind = MailKind> {
-  /** Unique to the mail, such as `HAPPENING_ID issue`: it is queued once for each recipient, however often this is called. */
+  /**
+   * Unique to the mail, such as `HAPPENING_ID issue`: the mail is queued once for each recipient, however often this is called.
+   */
   readonly once: string
   readonly kind: Kind
-  /** What the templates show. Stored once for all recipients; texts in it are cut to fit into 64 KiB (payload.ts). */
+  /** What the templates show. Stored once for all recipients. Texts are cut to fit into 64 KiB (payload.ts). */
   readonly facts: MailFacts[Kind]
-  /** Mails about one issue, merge request and so on are one conversation: `issue_12`. */
+  /** Mails about the same issue, merge request and so on are one conversation: `issue_12`. */
   readonly thread?: string
-  /** For List-Id and List-Unsubscribe; absent for security mail. `target` is what one click ends; without it, the project. */
+  /**
+   * For List-Id and List-Unsubscribe; absent for security mail. One click ends the mail about `target`, or without it about the
+   * project.
+   */
   readonly list?: { readonly projectId: number; readonly target?: Target }
   readonly recipients: readonly Recipient[]
-  /** Security mail: it is never limited, part of a digest, or kept from an address that bounced. */
+  /** Security mail: it is never limited, put into a digest, or stopped by a bounce. */
   readonly always?: boolean
 }
 
-/** Jobs of security mail start before all others: somebody waits for the link. */
+/** Jobs of security mail start before all others, because a person waits for the link. */
 export const SOON = 10
 const BATCH = 500
-/** What the columns hold. `insert ignore` would cut what is too long, and nobody would notice. */
+/** The limits of the columns. `insert ignore` would cut longer values silently. */
 const LONGEST_ONCE = 150
 const THREAD = /^[\w.-]{1,64}$/
 const LONGEST_REASON = 255
-/** Bytes, as SMTP has it. */
+/** In bytes, as SMTP limits it. */
 const LONGEST_ADDRESS = 254
 const LONGEST_LOCAL_PART = 64
 
 /**
- * Queues a mail. Call it inside `transact` or in a listener. A second call with the same `once` adds only recipients that
- * the mail does not have yet. An address that no server would take becomes a delivery that has failed.
+ * Queues a mail. Call it inside `transact` or in a listener. A second call with the same `once` adds only new recipients. An
+ * address that no server would accept becomes a failed delivery.
  */
 export async function queueMail<Kind extends MailKind>(mail: NewMail<Kind>): Promise<void> {
   await queueMailAt(mail, undefined)
 }
 
-/** Does the same for a mail that goes at a moment. */
+/** Like `queueMail`, but sends the mail at the given moment. */
 export async function queueMailAt<Kind extends MailKind>(mail: NewMail<Kind>, runAt: Date | undefined): Promise<void> {
-  if (mail.once.length > LONGEST_ONCE) throw new Error('a mail has too long a name')
-  if (mail.thread !== undefined && !THREAD.test(mail.thread)) throw new Error('a conversation has a wrong name')
+  if (mail.once.length > LONGEST_ONCE) throw new Error('the name of a mail is too long')
+  if (mail.thread !== undefined && !THREAD.test(mail.thread)) throw new Error('the name of a conversation is not valid')
   if (mail.recipients.length === 0) return
   const facts = factsText(mail.facts)
   await transact(async () => {
     const now = new Date()
     const id = await mailId(mail, facts, now)
-    // The lock on the mail keeps others from adding recipients at the same time.
+    // The lock on the mail keeps other transactions from adding recipients at the same time.
     const before = await rows<{ address: string }>('select address from mail_deliveries where mail_id = ?', [id])
     const known = new Set(before.map(({ address }) => address.toLowerCase()))
     const fresh = withoutDoubles(mail.recipients, known)
@@ -74,7 +79,7 @@ export async function queueMailAt<Kind extends MailKind>(mail: NewMail<Kind>, ru
   })
 }
 
-/** Inserts the mail, unless it is there, and locks it. */
+/** Inserts the mail unless it exists, and locks it. */
 async function mailId(mail: NewMail, facts: string, now: Date): Promise<number> {
   const { list, always = false } = mail
   await execute(
@@ -122,7 +127,7 @@ async function insertDeliveries(mailId: number, recipients: readonly Recipient[]
   )
 }
 
-/** Returns true when a server could take mail for this address. */
+/** Returns true when a server could accept mail for this address. */
 export function isSendable(address: string): boolean {
   const at = address.lastIndexOf('@')
   return (
@@ -132,7 +137,7 @@ export function isSendable(address: string): boolean {
   )
 }
 
-/** Returns the new deliveries that wait: those to the given addresses, or all. */
+/** Returns the pending new deliveries: all, or those to the given addresses. */
 async function waiting(mailId: number, addresses: ReadonlySet<string> | null): Promise<number[]> {
   const found = await rows<{ id: number; address: string }>(
     "select id, address from mail_deliveries where mail_id = ? and state = 'waiting'",

@@ -1,18 +1,18 @@
-// The facts of a mail as they are stored: JSON of at most 64 KiB. Texts of people may be larger, and a mail need not show all.
+// Stores the facts of a mail as JSON of at most 64 KiB. Texts of users may be larger, and a mail need not show all of them.
 
 const LARGEST = 65_536
-/** Characters of each text. When the first limit is not enough, the next one is tried. */
+/** Limits of characters for each text. When the result is still too large, the next limit is tried. */
 const LIMITS = [10_000, 2_000, 300]
 
-/** Returns a text of at most `most` characters. One that was longer says at its end that it was cut. */
+/** Returns a text of at most `most` characters. A note at the end says when the text was cut. */
 export function cutText(text: string, most: number): string {
   if (text.length <= most) return text
-  // Not between the two halves of a character.
+  // Do not cut between the two halves of a character.
   const end = /[\uD800-\uDBFF]/.test(text[most - 1] ?? '') ? most - 1 : most
   return `${text.slice(0, end)}\n[cut: the whole text has ${text.length} characters]`
 }
 
-/** Returns the facts as JSON. Long texts are cut. Throws when they are too large even then: a list has no end. */
+/** Returns the facts as JSON, with long texts cut. Throws when they are still too large: a list has no limit. */
 export function factsText(facts: object): string {
   for (const most of LIMITS) {
     const text = JSON.stringify(facts, (_, value) => (typeof value === 'string' ? cutText(value, most) : value))

@@ -1,6 +1,6 @@
-// Sends one mail to one recipient: marks it as on its way, hands it over, and records what came of it. A worker that is killed
-// in between leaves the mark, and the next one sends the mail again: none is lost. Each worker does this with one mail at a
-// time, so a kill makes one mail at the most come twice.
+// Sends one mail to one recipient: marks it as being sent, hands it over, and records the result. A worker that is killed in
+// between leaves the mark, and the next worker sends the mail again, so no mail is lost. Each worker sends one mail at a time, so
+// a kill duplicates at most one mail.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { config, publicUrl } from '../../../config.js'
 import { execute, marks } from '../../../db/connect/sql.js'
@@ -22,16 +22,16 @@ import { isSendable, SOON } from './outbox.js'
 import { inTurn, noteServer, restingUntil } from './pacing.js'
 import { fillingOf } from './recipient-facts.js'
 
-/** Milliseconds. Servers that are away come back within two days, and later most mails are of no use. */
+/** Milliseconds. Servers that are down come back within two days, and later most mails are of no use. */
 const LONGEST_WAIT = 2 * 86_400_000
 /** Seconds that a try may take beyond its limit. */
 const MARGIN = 2
-/** How long the record of a mail that was sent is tried while the database is away. Seconds. */
+/** Seconds. How long a worker tries to record a sent mail while the database is unavailable. */
 const PATIENCE = 60
 
 /**
- * Makes one attempt. Throws PlannedRetry when it failed, so that the queue counts and shows the failure and runs the job
- * again. Does nothing for a delivery that is over.
+ * Makes one attempt. When it fails, throws PlannedRetry, so that the queue counts and shows the failure and runs the job again.
+ * Does nothing for a delivery that has ended.
  */
 export async function sendDelivery(deliveryId: number, signal?: AbortSignal): Promise<void> {
   await inTurn(async () => {
@@ -46,19 +46,19 @@ export async function sendDelivery(deliveryId: number, signal?: AbortSignal): Pr
   })
 }
 
-/** Returns why nobody is sent this mail any more; null when somebody is. */
+/** Returns why this mail is no longer sent to the recipient; null when it is. */
 function whyNot({ user_id: userId, user_state: state, owned, bounced, always }: DeliveryRow): string | null {
   if (userId !== null && state === null) return 'the user is deleted'
   if (userId !== null && state !== 'active') return 'the user is blocked'
   if (always) return null
-  // Security mail also goes to the address that somebody has just replaced.
+  // Security mail also goes to an address that was just replaced.
   if (userId !== null && !owned) return 'the user has another address now'
   return bounced ? 'the address bounced' : null
 }
 
 /**
- * Another worker may have a mail that is on its way, although it lost its job: it did not show life. By this moment it has
- * given up, and the mail is sent again; null when nobody can have it.
+ * Another worker may still be sending the mail although it lost its job because its heartbeat stopped. Returns when that worker
+ * has given up, and the mail is sent again; null when no worker can be sending it.
  */
 function busyUntil({ state, tried_at: triedAt }: DeliveryRow): Date | null {
   const until = (triedAt?.getTime() ?? 0) + (config().mail.smtp.send_timeout + MARGIN) * 1000
@@ -84,7 +84,7 @@ async function postpone({ id, always }: DeliveryRow, runAt: Date): Promise<void>
 async function attempt(delivery: DeliveryRow, signal: AbortSignal | undefined): Promise<void> {
   const held = delivery.kind === 'digest' ? await heldFor(delivery) : null
   const filled = await filledOf(delivery, held)
-  if (filled === null) return finish(delivery, 'canceled', 'nobody wants it any more')
+  if (filled === null) return finish(delivery, 'canceled', 'the mail is no longer needed')
   if (!isSendable(delivery.address)) return finish(delivery, 'failed', 'the address is not valid')
   const made = letter(delivery, filled)
   if (made instanceof Error) return finish(delivery, 'failed', `it cannot be written: ${made.message}`)
@@ -103,7 +103,7 @@ async function attempt(delivery: DeliveryRow, signal: AbortSignal | undefined): 
 const filledOf = async ({ kind, facts, user_id: userId, address }: DeliveryRow, held: Held | null) =>
   kind === 'digest' ? (held?.filled ?? null) : fillingOf(kind, JSON.parse(facts), { userId, address })
 
-/** Returns the message, or why there can be none: a fault of a template is the same in every try. */
+/** Returns the message, or the error of its template, which is the same in every try. */
 function letter(delivery: DeliveryRow, filled: Readonly<Record<string, unknown>>) {
   const { address, name, reason, thread, project_id: projectId, path } = delivery
   const unsubscribeUrl = unsubscribeUrlOf(delivery)
@@ -128,11 +128,14 @@ function unsubscribeUrlOf(delivery: DeliveryRow): string | null {
   return signedLink('unsubscribe', { userId, projectId, ...target }, null)
 }
 
-/** The name of a mail: in its Message-ID, and of its file. The time keeps apart what had the same id in a lost database. */
+/**
+ * The name of a mail, for its Message-ID and its file. The time distinguishes mails with the same id from before a loss of the
+ * database.
+ */
 const nameOf = ({ id, created_at: at }: DeliveryRow) =>
   `${at.toISOString().replace(/[-:]|\.\d+/g, '')}.${id}.${at.getTime().toString(36)}`
 
-/** Returns false when the delivery is over by now. */
+/** Returns false when the delivery has already ended. */
 async function move({ id }: DeliveryRow, state: 'sending' | 'held'): Promise<boolean> {
   const tried = state === 'sending' ? ', attempts = attempts + 1' : ''
   const { affectedRows } = await execute(
@@ -149,7 +152,7 @@ async function finish({ id, kind, user_id: userId, address }: DeliveryRow, state
       "update mail_deliveries set state = ?, error = ? where id = ? and state in ('waiting', 'sending')",
       [state, error, id]
     )
-    // What was held back for it would else be held for ever, and ask for another digest each hour.
+    // Otherwise the held mails of this digest would stay held forever, and request another digest each hour.
     if (kind !== 'digest' || affectedRows === 0) return
     await execute(
       "update mail_deliveries set state = ?, error = ? where address = ? and user_id <=> ? and state = 'held'",
@@ -158,7 +161,7 @@ async function finish({ id, kind, user_id: userId, address }: DeliveryRow, state
   })
 }
 
-/** The mail is out. Without a record it would go again, so a database that is away for a moment is waited for. */
+/** The mail is sent. Without a record it would be sent again, so this waits while the database is briefly unavailable. */
 async function recordSent(delivery: DeliveryRow, held: Held | null): Promise<void> {
   for (let second = 0; ; second++) {
     try {
@@ -178,7 +181,7 @@ async function sent({ id, address, bounced }: DeliveryRow, held: Held | null): P
   await transact(async () => {
     await record()
     for (const ids of batches(held?.ids ?? [], 500)) await endHeld(ids, 'digested', null)
-    // The mailbox exists after all.
+    // The mailbox exists after all, so forget the bounce.
     await execute('delete from mail_bounces where address = lower(?)', [address])
   })
 }

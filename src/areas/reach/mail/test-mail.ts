@@ -7,11 +7,11 @@ import { converse, type Say, sendMessage } from '../../../mail/transport.js'
 import { isSendable } from './outbox.js'
 
 /**
- * Sends a mail to an address now, over a connection of its own, and without the queue and the database. `say` gets the
- * conversation with a server of SMTP. Throws Invalid for an address that no server would take, MailFault, and NoHome.
+ * Sends a mail to an address now, over a separate connection, without the queue and the database. `say` gets the conversation
+ * with an SMTP server. Throws Invalid for an address that no server would accept, MailFault, and NoHome.
  */
 export async function sendTestMail(address: string, say: Say): Promise<void> {
-  if (!isSendable(address)) throw new Invalid('address', 'is not one that a server would take')
+  if (!isSendable(address)) throw new Invalid('address', 'is not an address that a server would accept')
   const now = new Date()
   const rendered = render('test', {
     facts: { sent_at: now.toISOString() },
@@ -25,7 +25,7 @@ export async function sendTestMail(address: string, say: Say): Promise<void> {
   const to = { name: null, address }
   const message = messageOf({ rendered, to, id, thread: null, reason: 'test', list: null, unsubscribeUrl: null })
   if (config().mail.transport === 'smtp') return converse(message, say)
-  // A file would make a folder wherever a typing error leads. A server can be tried before there is a home.
+  // The file transport would create a folder wherever a typing error leads. A server can be tried before there is a home.
   if (config().mail.transport === 'file') requireHome()
   say(await sendMessage(message, id))
 }

@@ -8,8 +8,8 @@ interface Listed extends SeenProject {
 }
 
 /**
- * Returns what a link ends, as people write it: `group/project`, `group/project#1`, `group/project!1`; null when it is gone. The link
- * works for ever, so it names nothing to somebody who can no longer see the project.
+ * Returns what a link unsubscribes from, as people write it: `group/project`, `group/project#1`, `group/project!1`; null when it
+ * no longer exists. The link works forever, so it names nothing to people who can no longer see the project.
  */
 export async function nameOfList({ userId, projectId, target }: LinkValues['unsubscribe']): Promise<string | null> {
   const table = target && (target.type === 'Issue' ? 'issues' : 'merge_requests')

@@ -1,4 +1,4 @@
-// Says for one user what applies in a project, and of which events there would be mail, and why.
+// Explains for one user which settings apply in a project, and which events cause mail, and why.
 import { may } from '../../../access/authorize.js'
 import { row } from '../../../db/connect/sql.js'
 import { BadRequest, NoSuch } from '../../../errors.js'
@@ -14,7 +14,7 @@ import { labelsOf } from './notices/record-labels.queries.js'
 import { type Candidate, type Concerned, readPeople } from './people.queries.js'
 import { judge, type MailEvent, type Refusal } from './recipients.js'
 
-export interface ExplainedEvent {
+interface ExplainedEvent {
   readonly event: MailEvent
   readonly mail: boolean
   readonly why: string
@@ -27,20 +27,20 @@ export interface Explanation {
   readonly applied: { readonly level: string; readonly from: string; readonly events: readonly string[] }
   readonly member: boolean
   readonly reads: boolean
-  /** What the user has to do with the target. */
+  /** The roles that the user has in the target. */
   readonly roles: readonly string[]
   readonly address: string | null
-  /** When somebody else does it, without a word of the user in the text. */
+  /** Events that other users cause, with texts that do not mention the user. */
   readonly events: readonly ExplainedEvent[]
 }
 
-/** Events that are judged with the same facts. */
+/** Events that are judged by the same facts. */
 interface Part {
   readonly events: readonly MailEvent[]
   readonly concerned: Concerned
 }
 
-/** Throws NoSuch, or BadRequest for a target that is none. */
+/** Throws NoSuch, and BadRequest for a text that names no target. */
 export async function explainNotifications(
   user: { readonly id: number; readonly username: string },
   target: string
@@ -73,7 +73,7 @@ async function judgePart({ events, concerned }: Part, userId: number) {
   return { person, events: events.map(event => explain(event, person, problem)) }
 }
 
-/** Why no mail arrives at an address, whatever the event is. */
+/** Returns why no mail reaches an address, whatever the event is; undefined when mail can. */
 async function problemOf(address: string | null): Promise<string | undefined> {
   if (address === null) return 'no address of the user is confirmed'
   const bounced = await row('select 1 from mail_bounces where address = lower(?)', [address])
@@ -88,7 +88,7 @@ function explain(event: MailEvent, person: Candidate, problem: string | undefine
 }
 
 const REFUSALS: { readonly [Why in Exclude<Refusal, 'level'>]: string } = {
-  actor: 'nobody hears of what they did themselves',
+  actor: 'users get no mail about their own actions',
   blocked: 'the user is blocked',
   unreadable: 'the user may not read it',
   unsubscribed: 'the user has unsubscribed from it',

@@ -1,10 +1,10 @@
-// The words of notification settings: how much a user wants to hear, and which events can be switched on one by one.
+// The levels of notification settings, and the events that can be switched on one by one.
 
-/** By their numbers in the records of projects. */
+/** In the order of their numbers in the records of projects. */
 export const LEVELS = ['disabled', 'participating', 'watch', 'global', 'mention', 'custom'] as const
 export type LevelName = (typeof LEVELS)[number]
 
-/** "Notification email events", in the order of the requirement. */
+/** "Notification email events", in the order of the specification. */
 export const EVENTS = [
   'new_note',
   'new_issue',
@@ -27,6 +27,6 @@ export const isLevel = (text: string): text is LevelName => (LEVELS as readonly 
 export const numberOf = (level: LevelName): number => LEVELS.indexOf(level)
 export const nameOf = (level: number): LevelName => LEVELS[level] ?? 'global'
 
-/** The events of a column of the type SET. */
+/** The events in a column of the type SET. */
 export const eventsIn = (text: string | null): ReadonlySet<EventName> =>
   new Set(EVENTS.filter(name => text?.split(',').includes(name)))

@@ -1,4 +1,4 @@
-// Hears of what happens, and queues the mails about it. The change itself waits for none of this.
+// Listens to events and queues mails about them. The changes themselves do not wait for this.
 import type { Listener } from '../../ground/activity/listeners.js'
 import { issueNotices } from './notices/issues.js'
 import { mergeRequestNotices } from './notices/merge-requests.js'

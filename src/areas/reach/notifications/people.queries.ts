@@ -1,5 +1,5 @@
-// The facts about the people whom an event may concern, all with one statement: five thousand watchers of a project and ten
-// thousand names in a text cost no more statements than none.
+// Reads the facts about all people whom an event may concern, with one statement: five thousand watchers of a project and ten
+// thousand names in a text cost no more statements than an event without any.
 import { type Actor, actorOf } from '../../../access/actor.js'
 import { ACTOR_USER, type ActorUserColumns, actorUserOf } from '../../../access/actor-user.js'
 import { levelIn } from '../../../access/authorize.js'
@@ -12,41 +12,41 @@ import type { ProjectRow } from '../../projects/projects/projects.queries.js'
 import { DEFAULT_LEVEL, eventsIn, type LevelName, nameOf, numberOf } from './levels.js'
 import { type Applied, type Person, ROLES, type Role } from './recipients.js'
 
-/** What decides who may be concerned. */
+/** The facts that decide which people an event may concern. */
 export interface Concerned {
   readonly project: ProjectRow
   /** Its participants and subscribers are concerned. */
   readonly target?: { readonly type: TargetType; readonly id: number }
-  /** Who has written about what has neither: a statement that gives `user_id`. */
+  /** For a target without participants and subscribers, a statement that returns the `user_id` of people who wrote about it. */
   readonly writers?: Fragment
-  /** People whom the event names; null for nobody. */
+  /** People whom the event names; null stands for nobody. */
   readonly named: readonly (readonly [role: Role, userId: number | null])[]
   /** Names of users and groups in the text. */
   readonly mentions?: readonly string[]
-  /** Where the members are whom it mentions by the names of groups: statements that give `user_id`. */
+  /** The members of groups that the text mentions: statements that return `user_id`. */
   readonly mentionedMembers?: readonly Fragment[]
   /** Labels whose subscribers are concerned. */
   readonly labelIds?: readonly number[]
-  /** Whether somebody who may see the project, with this level there, may read the target. */
+  /** Returns whether an actor who can see the project, with that actor's level there, may read the target. */
   readonly isReadable: (project: ProjectRow, actor: Actor) => boolean
 }
 
 export interface Candidate extends Person {
   readonly username: string
-  /** What the user has set: `global` where nothing is. */
+  /** The settings of the user: `global` where there is no setting. */
   readonly set: { readonly project: LevelName; readonly group: LevelName; readonly global: LevelName }
-  /** Where mail goes to; null when no address of the user is confirmed. */
+  /** The address for mail; null when no address of the user is confirmed. */
   readonly address: string | null
 }
 
-/** Where mail to the user `u` goes: the chosen address, or else the primary one; null unless it is confirmed. */
+/** The address for mail to the user `u`: the chosen one, or else the primary one; null unless it is confirmed. */
 const ADDRESS = {
   column: 'coalesce(e.email, if(u.email_confirmed_at is null, null, u.email))',
   joins: `left join notification_settings su on su.user_id = u.id and su.source_type = 'Global' and su.source_id = 0
      left join emails e on e.user_id = u.id and e.email_key = lower(su.notification_email) and e.confirmed_at is not null`
 }
 
-/** Returns where mail to a user goes; undefined for one who is blocked or gone, or whose address is not confirmed. */
+/** Returns the address for mail to a user; undefined for a blocked or deleted user, or when the address is not confirmed. */
 export async function addressOf(userId: number): Promise<string | undefined> {
   const found = await row<{ address: string | null }>(
     `select ${ADDRESS.column} as address from users u ${ADDRESS.joins} where u.id = ? and u.state = 'active'`,
@@ -55,7 +55,7 @@ export async function addressOf(userId: number): Promise<string | undefined> {
   return found?.address ?? undefined
 }
 
-/** Each role is a bit, so that the database gathers those of a person. */
+/** Each role is a bit, so that the database can combine the roles of a person. */
 const bit = (role: Role) => 2 ** ROLES.indexOf(role)
 const rolesIn = (bits: number): ReadonlySet<Role> => new Set(ROLES.filter(role => (bits & bit(role)) !== 0))
 
@@ -75,12 +75,12 @@ interface CandidateRow extends FactsRow {
   readonly roles: number
 }
 
-/** Users. So many are read by their ids, more by what makes them concerned. */
+/** Up to this number of users are read by their ids; more are read by what makes the event concern them. */
 const FEW = 100
 
 /**
- * Returns all whom an event may concern, each once, but for the one who did it. Mostly that is nobody, or a few people: their ids are
- * looked up first, which costs a tenth of reading the facts about whoever may come.
+ * Returns all people whom an event may concern, each once, except the user who caused it. Usually there are none or few, so their
+ * ids are looked up first, which costs a tenth of reading the facts about all possible people.
  */
 export async function readOthers(concerned: Concerned, actorId: number | null): Promise<readonly Candidate[]> {
   const { project } = concerned
@@ -105,7 +105,7 @@ interface Roled {
   readonly role: number
 }
 
-/** Reads one more than a few. */
+/** Reads one more than `FEW`. */
 async function readRoles(parts: readonly Fragment[]): Promise<readonly Roled[]> {
   if (parts.length === 0) return []
   return rows<Roled>(
@@ -114,7 +114,7 @@ async function readRoles(parts: readonly Fragment[]): Promise<readonly Roled[]> 
   )
 }
 
-/** Those who hear of everything in a project are the same for all that happens there at the same time. */
+/** People who get mail about everything in a project are the same for all its events at the same time. */
 const readHearing = askTogether(
   (project: ProjectRow) => readRoles(settingsOf(project)),
   ({ id, namespace_id: namespace }) => `${id} ${namespace}`
@@ -131,7 +131,7 @@ const FACTS = {
      ${ADDRESS.joins}`
 }
 
-/** Returns all whom an event may concern, each once; with `only`, this user alone, concerned or not. */
+/** Returns all people whom an event may concern, each once; with `only`, just this user, concerned or not. */
 export async function readPeople(concerned: Concerned, only?: number): Promise<readonly Candidate[]> {
   const { project } = concerned
   const all = [...settingsOf(project), ...rolesOf(concerned)]
@@ -161,7 +161,7 @@ function candidateOf(row: CandidateRow, { project, isReadable }: Concerned): Can
     applied: appliedOf(row),
     roles: rolesIn(Number(row.roles)),
     isBlocked: row.state !== 'active',
-    // An administrator counts as an owner, and is no member for that.
+    // An administrator counts as an owner, but is not a member because of that.
     isMember: levelIn(seen, { user: { ...actorUserOf(row), admin: false } }) >= GUEST,
     canRead: isReadable(seen, actor)
   }
@@ -169,7 +169,7 @@ function candidateOf(row: CandidateRow, { project, isReadable }: Concerned): Can
 
 const setIn = (level: number | null): LevelName => (level === null ? 'global' : nameOf(level))
 
-/** What holds: the setting of the project, unless that is global; then of the group; then of everything. */
+/** The applied setting: that of the project, unless it is global; then that of the group; then the global one. */
 function appliedOf(row: FactsRow): Applied {
   const places = [
     ['project', row.project_level, row.project_events],
@@ -180,7 +180,7 @@ function appliedOf(row: FactsRow): Applied {
     const level = setIn(number)
     if (level !== 'global') return { level, from, events: eventsIn(events) }
   }
-  // Not specified: the level global of everything. There is nothing that it could stand for.
+  // Not specified: the level global in the global setting, where it has nothing to refer to.
   return { level: DEFAULT_LEVEL, from: 'global', events: new Set() }
 }
 
@@ -189,10 +189,10 @@ const role = (bits: number, sql: string, values: readonly Value[]): Fragment => 
   values
 })
 
-/** The levels with which people hear of what does not concern them otherwise. */
+/** The levels at which people get mail about events that do not concern them otherwise. */
 const HEARING = `(${numberOf('watch')}, ${numberOf('custom')})`
 
-/** What makes people concerned beside their settings. */
+/** What makes an event concern people, in addition to their settings. */
 function rolesOf({
   project,
   target,
@@ -213,7 +213,7 @@ function rolesOf({
   ]
 }
 
-/** The setting of everything is about the projects of which one is a member. */
+/** The global setting applies to the projects that the user is a member of. */
 function settingsOf({ id, namespace_id: namespaceId }: ProjectRow): Fragment[] {
   const members = membersOfProject(id)
   const of = (type: string, sourceId: number) =>

@@ -1,33 +1,36 @@
-// Who gets which mail, and why ("Notifications"): a pure function of facts. It knows neither the database nor mail.
+// Decides who gets which mail, and why ("Notifications"): a pure function of facts. It uses neither the database nor mail.
 import type { EventName, LevelName } from './levels.js'
 
-/** What can be mailed: the events of settings, that something has got labels, and that an edit mentions somebody. */
+/** Events that can cause mail: those in settings, added labels, and mentions that an edit adds. */
 export type MailEvent = EventName | 'label_added' | 'mentioned'
 
-/** What somebody has to do with the target. */
+/** The relations of a person to the target. */
 export const ROLES = [
   'author',
   'assignee',
   'previous_assignee',
-  /** Has written about it, or was mentioned in it before. */
+  /** Has written about the target, or was mentioned in it before. */
   'participant',
-  /** By the text that is mailed. */
+  /** In the text that is mailed. */
   'mentioned',
-  /** Has asked to hear of it, or not to. */
+  /** Has subscribed to the target, or unsubscribed from it. */
   'subscriber',
   'unsubscribed',
-  /** Hears of one of the labels: of those that were added, or of a new target's. */
+  /** Has subscribed to one of the labels: the added ones, or those of a new target. */
   'label_subscriber',
   /** The pipeline runs in the name of this user. */
   'pipeline_user'
 ] as const
 export type Role = (typeof ROLES)[number]
 
-/** What holds for a user in the project: the setting of the project, unless that is global; then of the group; then of all. */
+/**
+ * The setting that applies to a user in the project: that of the project, unless it is global; then that of the group; then the
+ * global one.
+ */
 export interface Applied {
   readonly level: Exclude<LevelName, 'global'>
   readonly from: 'project' | 'group' | 'global'
-  /** Switched on where the level comes from. They count with the level custom. */
+  /** The events that are switched on in the applied setting. They count with the level custom. */
   readonly events: ReadonlySet<EventName>
 }
 
@@ -41,21 +44,21 @@ export interface Person {
 }
 
 export interface Facts {
-  /** Who did it; null when nobody did, such as for the end of a pipeline. */
+  /** The user who caused the event; null for none, such as for the end of a pipeline. */
   readonly actorId: number | null
-  /** A merge happened because its pipeline succeeded: who had asked for it may hear of it. */
+  /** A merge happened because its pipeline succeeded: the user who had asked for it may get mail about it. */
   readonly byItself?: boolean
   readonly people: readonly Person[]
 }
 
-/** Why somebody gets a mail. */
+/** Why a person gets a mail. */
 export type Reason =
   | Extract<Role, 'author' | 'assignee' | 'previous_assignee' | 'participant' | 'mentioned' | 'subscriber'>
   | Extract<Role, 'label_subscriber' | 'pipeline_user'>
   | 'watcher'
   | 'custom'
 
-/** Why somebody gets none. */
+/** Why a person gets no mail. */
 export type Refusal = 'actor' | 'blocked' | 'unreadable' | 'unsubscribed' | 'disabled' | 'level'
 
 export type Verdict =
@@ -67,7 +70,7 @@ export interface Recipient {
   readonly reason: Reason
 }
 
-/** Returns who gets mail of an event, each once. */
+/** Returns the recipients of mail about an event, each once. */
 export function recipientsOf(event: MailEvent, facts: Facts): readonly Recipient[] {
   return facts.people.flatMap(person => {
     const verdict = judge(event, person, facts)
@@ -75,7 +78,7 @@ export function recipientsOf(event: MailEvent, facts: Facts): readonly Recipient
   })
 }
 
-/** Returns whether one person gets mail of an event, and why. */
+/** Returns whether one person gets mail about an event, and why. */
 export function judge(event: MailEvent, person: Person, facts: Omit<Facts, 'people'>): Verdict {
   const refusal = refusalOf(person, facts)
   if (refusal) return { mail: false, refusal }
@@ -91,16 +94,16 @@ function refusalOf({ id, applied, roles, isBlocked, canRead }: Person, { actorId
   return roles.has('unsubscribed') ? 'unsubscribed' : undefined
 }
 
-/** The first reason that holds; the nearest ones come first, because the mail says it. */
+/** The first reason that applies. The closest relation comes first, because the mail states it. */
 function reasonOf(event: MailEvent, person: Person): Reason | undefined {
   if (event === 'label_added') return person.roles.has('label_subscriber') ? 'label_subscriber' : undefined
   if (event === 'mentioned') return person.roles.has('mentioned') ? 'mentioned' : undefined
   return named(event, person) ?? participating(person) ?? asked(event, person) ?? watching(event, person)
 }
 
-/** Whom the event itself names hears of it at every level. */
+/** People whom the event itself names get mail at every level. */
 function named(event: EventName, { roles }: Person): Reason | undefined {
-  // Not specified: the first assignee at the level mention. Who is given something new hears of it, as by a change.
+  // Not specified: the first assignee at the level mention. An assignee of something new gets mail, as after a change.
   const assigns = isNew(event) || event === 'reassign_issue' || event === 'reassign_merge_request'
   if (assigns && roles.has('assignee')) return 'assignee'
   if (assigns && roles.has('previous_assignee')) return 'previous_assignee'
@@ -119,7 +122,7 @@ function asked(event: EventName, { roles }: Person): Reason | undefined {
 }
 
 function watching(event: EventName, { applied, isMember }: Person): Reason | undefined {
-  // The setting of everything is about the projects of which one is a member.
+  // The global setting applies to the projects that the user is a member of.
   if (applied.from === 'global' && !isMember) return undefined
   if (applied.level === 'watch' && event !== 'success_pipeline') return 'watcher'
   return applied.level === 'custom' && applied.events.has(event) ? 'custom' : undefined

@@ -1,7 +1,7 @@
 import { row } from '../../../db/connect/sql.js'
 import { DEFAULT_LEVEL, type EventName, eventsIn, type LevelName, nameOf } from './levels.js'
 
-/** What a setting is for. The one of everything has the id 0. */
+/** The place that a setting is for. The global setting has the id 0. */
 export interface Source {
   readonly type: 'Global' | 'Group' | 'Project'
   readonly id: number
@@ -19,7 +19,7 @@ export interface SettingRow {
   readonly events: string
 }
 
-/** A setting that nobody has written leaves it to the one of everything. */
+/** A missing setting means the level of the global setting. */
 export const settingOf = (found: SettingRow | undefined, { type }: Source): Setting => ({
   level: found ? nameOf(found.level) : type === 'Global' ? DEFAULT_LEVEL : 'global',
   events: eventsIn(found?.events ?? null)
@@ -34,8 +34,7 @@ export async function findSetting(source: Source, userId: number): Promise<Setti
 }
 
 /**
- * The setting of everything, with the address for mail: the chosen one as long as it is one of the user's own, otherwise the
- * primary one.
+ * The global setting, with the address for mail: the chosen address if it still belongs to the user, otherwise the primary one.
  */
 export async function findGlobalSetting(userId: number): Promise<Setting & { readonly email: string }> {
   const found = await row<{ level: number | null; events: string | null; email: string }>(

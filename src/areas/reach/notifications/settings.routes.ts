@@ -41,7 +41,7 @@ export const notificationSettingRoutes: FastifyPluginAsyncTypebox = async app =>
 
   app.get(
     '/notification_settings',
-    { config, schema: { ...own, summary: 'Get what you want mail for' } },
+    { config, schema: { ...own, summary: 'Get your global notification settings' } },
     async ({ actor }) => viewGlobalNotificationSetting(await findGlobalSetting(askerOf(actor).id))
   )
 
@@ -51,8 +51,8 @@ export const notificationSettingRoutes: FastifyPluginAsyncTypebox = async app =>
       config,
       schema: {
         ...own,
-        summary: 'Change what you want mail for',
-        description: 'The events apply with the level custom.',
+        summary: 'Change your global notification settings',
+        description: 'The events only apply with the level custom.',
         body: GlobalSettingBody
       }
     },
@@ -68,7 +68,7 @@ export const notificationSettingRoutes: FastifyPluginAsyncTypebox = async app =>
 
     app.get(
       path,
-      { config: { can }, schema: { ...one, summary: `Get what you want mail for in a ${of}` } },
+      { config: { can }, schema: { ...one, summary: `Get your notification settings for a ${of}` } },
       async request => viewNotificationSetting(await findSetting(source(request), askerOf(request.actor).id))
     )
 
@@ -78,8 +78,9 @@ export const notificationSettingRoutes: FastifyPluginAsyncTypebox = async app =>
         config: { can },
         schema: {
           ...one,
-          summary: `Change what you want mail for in a ${of}`,
-          description: 'The level global leaves it to the next larger place. The events apply with the level custom.',
+          summary: `Change your notification settings for a ${of}`,
+          description:
+            'The level global uses the setting of the next larger place. The events only apply with the level custom.',
           body: SettingBody
         }
       },

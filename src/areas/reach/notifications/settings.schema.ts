@@ -19,20 +19,20 @@ const events = {
   success_pipeline: event('when pipelines succeed')
 } satisfies { readonly [Event in EventName]: unknown }
 
-// The rule checks it: a wrong one has an error of its own.
+// The rule checks the level, because a wrong level has a specific error.
 const level = Type.Optional(Text('disabled, participating, watch, global, mention or custom'))
 
 export const SettingBody = Type.Object(
   { level, ...events },
-  { title: 'NotificationSettingBody', description: 'What you want mail for, in a project or group.' }
+  { title: 'NotificationSettingBody', description: 'Your notification settings for a project or group.' }
 )
 export type SettingBody = Static<typeof SettingBody>
 
 export const GlobalSettingBody = Type.Object(
-  { level, notification_email: Type.Optional(Text('one of your own addresses, for all mail')), ...events },
+  { level, notification_email: Type.Optional(Text('one of your own addresses, which gets all mail')), ...events },
   {
     title: 'GlobalNotificationSettingBody',
-    description: 'What you want mail for, where projects and groups leave it open.'
+    description: 'Your notification settings where projects and groups have no setting.'
   }
 )
 export type GlobalSettingBody = Static<typeof GlobalSettingBody>

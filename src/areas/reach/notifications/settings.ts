@@ -1,4 +1,4 @@
-// What users want mail for: in a project, in a group, and everywhere else.
+// The notification settings of users: for a project, for a group, and everywhere else.
 import { execute, row } from '../../../db/connect/sql.js'
 import { transact } from '../../../db/connect/transact.js'
 import { BadRequest, Invalid, NotFound } from '../../../errors.js'
@@ -8,7 +8,7 @@ import { EVENTS, type EventName, isLevel, numberOf } from './levels.js'
 import { EVERYTHING, type Setting, type SettingRow, type Source, settingOf } from './settings.queries.js'
 import type { GlobalSettingBody, SettingBody } from './settings.schema.js'
 
-/** Throws BadRequest for a level that does not exist, and NotFound when the project or group has just gone. */
+/** Throws BadRequest for a level that does not exist, and NotFound when the project or group was just deleted. */
 export async function saveSetting(source: Source, userId: number, { level, ...events }: SettingBody): Promise<void> {
   if (level !== undefined && !isLevel(level)) throw new BadRequest(`'${level}' is not a valid level`)
   await transact(async () => {
@@ -20,14 +20,14 @@ export async function saveSetting(source: Source, userId: number, { level, ...ev
     )
     const old = settingOf(before, source)
     const next = { level: level ?? old.level, events: changed(old.events, events) }
-    // The first save clears the events of any other level; later ones keep them for the day when they apply.
+    // The first save of any other level clears the events; later saves keep them, so that they apply again with the level custom.
     await write(source, userId, before || next.level === 'custom' ? next : { ...next, events: new Set() })
   })
 }
 
 /**
- * Saves the setting of everything, and the address for mail. Throws Invalid for an address that is not one of the user's own,
- * and what `saveSetting` throws.
+ * Saves the global setting and the address for mail. Throws Invalid for an address that does not belong to the user, and the
+ * errors of `saveSetting`.
  */
 export async function saveGlobalSetting(
   userId: number,
@@ -63,7 +63,7 @@ async function hold({ type, id }: Source): Promise<void> {
     throw new NotFound('Group')
 }
 
-/** An address is one of the user's own whatever the case of its letters is. */
+/** Compares addresses without regard to case. */
 const isOwn = async (userId: number, email: string): Promise<boolean> =>
   (await row(
     `select 1 from users where id = ? and email_key = lower(?)

@@ -14,7 +14,7 @@ export const todoCommands: DeferredCommands = {
     try {
       await markTodo(target, userId)
     } catch (error) {
-      // A note that mentions its author has made one.
+      // A note that mentions its author has already added one.
       if (!(error instanceof NotModified)) throw error
     }
   }

@@ -1,13 +1,12 @@
-// To-dos about builds: the author of an open merge request hears that a build of its newest commit failed, or a status that
-// a service outside has posted. And about pushes:
-// whoever pushes to the source branch has done what there was to do. Whoever
-// imports this file has it filled: also commands, which load little.
+// To-dos about builds and pushes. The author of an open merge request gets a to-do when a build or an external status of its
+// newest commit fails. A push to the source branch finishes the to-dos of the user who pushed. Importing this file fills a plug,
+// also for commands, which load little.
 import { execute, marks, row, rows } from '../../../db/connect/sql.js'
 import { batches } from '../../../lib/batches.js'
 import type { BuiltCommit, Heard, TransactionListener } from '../../ground/activity/events.js'
 import { addTodos } from './todos.js'
 
-/** Merge requests of one branch that are looked at. */
+/** The limit of merge requests of one branch that are looked at. */
 const MOST = 2000
 const HEADS = 'refs/heads/'
 
@@ -19,7 +18,7 @@ interface Concerned {
 
 const FROM = "from merge_requests where phase = 'opened' and source_project_id = ?"
 
-/** The open merge requests whose newest commit this is. */
+/** The open merge requests with this newest commit. */
 const mergeRequestsOf = ({ projectId, branch, sha }: BuiltCommit) =>
   rows<Concerned>(
     `select id, author_id, target_project_id ${FROM} and source_branch = ? and head_sha = ? order by id desc limit ${MOST}`,
@@ -39,7 +38,7 @@ const addFailure = ({ id, author_id: authorId, target_project_id: projectId }: C
     action: 'build_failed'
   })
 
-/** A build may fail before the merge request knows of the push that it runs for. */
+/** A build may fail before the merge request knows about the push that it runs for. */
 export async function noteFailuresOf(
   found: Concerned & {
     readonly source_project_id: number
@@ -63,7 +62,7 @@ export async function noteFailuresOf(
   if (failed) await addFailure(found)
 }
 
-/** Makes the to-dos about failed builds of a commit done: somebody repeats them. */
+/** Marks the to-dos about failed builds of a commit as done, because a build is retried. */
 async function noteRepeat(commit: BuiltCommit): Promise<void> {
   for (const { id, author_id: authorId } of await mergeRequestsOf(commit)) {
     await execute(
@@ -80,7 +79,7 @@ interface Pushed {
   readonly user_id: number
 }
 
-/** Makes the to-dos of those who pushed done, about the merge requests from their branches. */
+/** Marks the to-dos of users who pushed as done, for the merge requests from their branches. */
 async function followPush(heard: readonly Pick<Heard<'ref.changed'>, 'event'>[]): Promise<void> {
   for (const some of batches(heard, 500)) {
     const pushed = await rows<Pushed>(
@@ -88,7 +87,7 @@ async function followPush(heard: readonly Pick<Heard<'ref.changed'>, 'event'>[])
          and ref like '${HEADS}%' and new_id <> repeat('0', 40)`,
       some.map(({ event }) => event.refChangeId)
     )
-    // One push, in most cases: recovery tells those of several together.
+    // Usually this is one push. Recovery publishes several together.
     const pushes = new Map<string, Pushed[]>()
     for (const push of pushed) {
       const key = `${push.project_id} ${push.user_id}`

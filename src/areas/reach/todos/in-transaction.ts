@@ -1,5 +1,5 @@
-// What makes to-dos, and what makes them done ("Todos" in the completions): heard in the transaction of the change, so that a
-// list after an answer shows it. Only to-dos of the user who acts become done.
+// Adds to-dos and marks them as done ("Todos" in the completions), in the transaction of the change, so that a list after a
+// response shows it. Only to-dos of the acting user are marked as done.
 import { execute, row } from '../../../db/connect/sql.js'
 import { mentionsOf, type RecordTexts, textOf } from '../../../text/mentions.js'
 import type { Heard, TransactionListener, WrittenText } from '../../ground/activity/events.js'
@@ -8,7 +8,7 @@ import { forgetLists } from './list-cache.js'
 import { mentionPeople } from './mentions.js'
 import { addTodos, finishAllTodosOn, finishTodosOn, removeTodosIn, type TodoTarget } from './todos.js'
 
-/** Edits that make to-dos done. Those of a due date or of time do not. */
+/** Edits that mark to-dos as done. Changes of a due date or of time do not. */
 const EDITS = ['title', 'description', 'assignee_id', 'milestone_id', 'labels', 'target_branch'] as const
 
 type Changes = { readonly [Name in (typeof EDITS)[number]]?: unknown } & { readonly named?: readonly string[] }
@@ -32,7 +32,7 @@ async function onChange({ target, action, by, changes, assigneeId, cause, texts 
   if (assigneeId !== null && (isNew || changes.assignee_id !== undefined)) {
     await addTodos({ userIds: [assigneeId], authorId: by, target, action: 'assigned', cause })
   }
-  // An edit calls those alone whom it adds.
+  // An edit only mentions users and groups that it adds.
   const ofNew = () => (texts ? mentionsOf(textOf(texts)) : mentionedIn(target))
   const names = isNew ? await ofNew() : (changes.named ?? [])
   await mentionPeople({ target, authorId: by, names, cause })
@@ -40,13 +40,13 @@ async function onChange({ target, action, by, changes, assigneeId, cause, texts 
 
 const TEXTS = { Issue: 'issues', MergeRequest: 'merge_requests' } as const
 
-/** Whom an issue or merge request mentions. */
+/** Returns whom an issue or merge request mentions. */
 export async function mentionedIn({ type, id }: Change['target']): Promise<readonly string[]> {
   const found = await row<RecordTexts>(`select title, description from ${TEXTS[type]} where id = ?`, [id])
   return found ? mentionsOf(textOf(found)) : []
 }
 
-/** What a note is about; undefined for a snippet, which nobody has to do anything about. */
+/** The target of a note; undefined for a snippet, which causes no to-dos. */
 export function targetOf({ projectId, target: { type, id, commitId } }: WrittenText): TodoTarget | undefined {
   if (type === 'Commit') return commitId === undefined ? undefined : { type, commitId, projectId }
   return id !== null && (type === 'Issue' || type === 'MergeRequest') ? { type, id, projectId } : undefined
@@ -102,15 +102,15 @@ export const todoChanges: TransactionListener = {
       await finishTodosOn({ type: target.type as 'Issue', id: target.id, projectId: 0 }, by)
     }
   },
-  // "Members, groups, namespaces": all of the project go, whatever the user may still read there. Those of a group are left
-  // to the job, which looks for what can be read.
+  // "Members, groups, namespaces": all to-dos of the project are deleted, whatever the user may still read there. For a group, a
+  // job looks for to-dos that the user can no longer read.
   'member.removed': async heard => {
     for (const { event } of heard) {
       const { source, user } = event.member
       if (source.type === 'project') await removeTodosIn(source.id, user.id)
     }
   },
-  // The row stays, and the to-dos go.
+  // The row stays, but its to-dos are deleted.
   'merge_request.deleted': async heard => {
     for (const { event } of heard) {
       await execute("delete from todos where target_type = 'MergeRequest' and target_id = ?", [event.id])

@@ -1,10 +1,10 @@
-// Lists of to-dos, kept as their ids. Whether a to-do may be read depends on its project, its target and the memberships of the
-// user, so a total costs a look at each. A kept list holds
-// - as long as the user has the same to-dos: its pages compare that, by any process's changes (`whole`);
-// - as long as nothing has changed that the audit knows (db/lists/count-cache.ts): memberships, projects, groups and users;
-// - until the next day, when memberships may end, and for 5 seconds at most: of a confidential issue another process may tell
-//   nothing to this one.
-// A page looks anew whether each of its to-dos may be read, and the list is read again when one may not.
+// Caches lists of to-dos as their ids. Whether a user may read a to-do depends on its project, its target and the memberships of
+// the user, so counting them costs a check of each. A cached list is valid
+// - while the user has the same to-dos: its pages compare that, for changes of any process (`whole`);
+// - until a change that the audit log records (db/lists/count-cache.ts): to memberships, projects, groups or users;
+// - until the next day, when memberships may end, and for at most 5 seconds: another process cannot report a change of a
+//   confidential issue to this one.
+// A page checks again whether each of its to-dos may be read. If one may not, the list is read again.
 import { LRUCache } from 'lru-cache'
 import { forgetWithPool } from '../../../db/connect/connection.js'
 import { afterCommit } from '../../../db/connect/transact.js'
@@ -13,13 +13,13 @@ import { lastChange } from '../../../db/lists/count-cache.js'
 export interface KeptList {
   /** Newest first. */
   readonly ids: Uint32Array
-  /** What names the set of all to-dos of the user in the state of the list, just before. */
+  /** Identifies the set of all to-dos of the user in the state of the list, from just before the list was read. */
   readonly whole: string
   readonly change: string
   readonly day: number
 }
 
-/** The to-dos of a list that is kept: 20 KB. */
+/** The limit of to-dos in a cached list: 20 KB. */
 export const MOST_KEPT = 5000
 const KEEP_MS = 5000
 const DAY_MS = 86_400_000
@@ -30,7 +30,7 @@ const kept = new LRUCache<string, KeptList>({
   sizeCalculation: ({ ids }) => ids.length + 100,
   ttl: KEEP_MS
 })
-/** Lists that are too long to be kept. */
+/** Lists that are too long to cache. */
 const long = new LRUCache<string, true>({ max: 500, ttl: 60_000 })
 
 forgetWithPool(() => {
@@ -38,12 +38,12 @@ forgetWithPool(() => {
   long.clear()
 })
 
-/** Grows with each `forgetLists`, so that a list that is being read then is not kept. */
+/** Grows with each `forgetLists`, so that a list that is being read at that time is not cached. */
 let forgotten = 0
 
 const today = () => Math.floor(Date.now() / DAY_MS)
 
-/** Returns a kept list that still holds, as far as this can be told without its to-dos. */
+/** Returns a cached list that is still valid, as far as can be checked without its to-dos. */
 export async function keptList(key: string): Promise<KeptList | undefined> {
   const known = kept.get(key)
   if (!known || known.day !== today()) return undefined
@@ -52,14 +52,14 @@ export async function keptList(key: string): Promise<KeptList | undefined> {
 
 export const forgetList = (key: string): void => void kept.delete(key)
 
-/** Forgets all lists when the current transaction has committed: somebody may read another issue now, or one less. */
+/** Forgets all lists when the current transaction has committed, because users may be able to read more or fewer issues now. */
 export const forgetLists = (): void =>
   afterCommit(() => {
     forgotten++
     kept.clear()
   })
 
-/** Reads a list and keeps it. Undefined when it is too long for that. */
+/** Reads a list and caches it. Undefined when it is too long for that. */
 export async function keepList(
   key: string,
   read: { readonly whole: () => Promise<string>; readonly ids: () => Promise<number[]> }
@@ -67,7 +67,7 @@ export async function keepList(
   if (long.has(key)) return undefined
   const day = today()
   const before = forgotten
-  // Before the ids, so that a change between them only costs another reading.
+  // Read before the ids, so that a change in between only costs another reading.
   const [change, whole] = await Promise.all([lastChange(), read.whole()])
   const ids = await read.ids()
   if (ids.length > MOST_KEPT) {

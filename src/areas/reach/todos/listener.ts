@@ -1,4 +1,4 @@
-// What jobs do about to-dos: the members of groups that a text mentions, and memberships that have ended.
+// Jobs of to-dos: they handle the members of groups that a text mentions, and memberships that have ended.
 import { actorOf } from '../../../access/actor.js'
 import { ACTOR_USER, type ActorUserColumns, actorUserOf } from '../../../access/actor-user.js'
 import { row } from '../../../db/connect/sql.js'
@@ -15,7 +15,7 @@ type Changed = Published<'issue.changed'> | Published<'merge_request.changed'>
 async function onChange(told: Changed): Promise<void> {
   if (told.event.kind === 'issue.changed' && told.event.plain) return
   const { action, by, changes = {} } = told.event
-  // An edit calls those alone whom it adds.
+  // An edit only mentions users and groups that it adds.
   if (by === null || (action !== 'open' && changes.named === undefined)) return
   const target =
     told.event.kind === 'issue.changed'
@@ -39,9 +39,12 @@ async function onNote(told: PublishedEvent, noteId: number, added?: readonly str
   if (target) await mentionMembers({ target, authorId, names, noteId, cause: told.id }, new Date(told.at))
 }
 
-/** Lists hide at once what the user may not read any more. It is removed, so that a later membership does not bring it back. */
+/**
+ * Lists hide to-dos at once when the user may no longer read them. They are deleted too, so that a later membership does not
+ * restore them.
+ */
 async function onRemoval({ event: { member } }: Published<'member.removed'>): Promise<void> {
-  // Those of a project went at once.
+  // To-dos of a project were deleted at once.
   if (member.source.type === 'project') return
   const user = await row<ActorUserColumns>(`select ${ACTOR_USER} from users u where u.id = ?`, [member.user.id])
   if (user) await removeUnreadable(actorOf(actorUserOf(user), 'private'), member.source)

@@ -1,11 +1,11 @@
-// What users do with their own to-dos by the API.
+// Users mark their own to-dos as done in the API.
 import type { Actor } from '../../../access/actor.js'
 import { recountTotals } from '../../../db/lists/count-cache.js'
 import { finishTodos } from './todos.js'
 import { pendingIds, requireTodo, type TodoRow } from './todos.queries.js'
 import type { TodoFilter } from './todos.schema.js'
 
-/** Makes a to-do of the asker done; one that is done stays as it is. Throws NotFound. */
+/** Marks a to-do of the caller as done; one that is done stays unchanged. Throws NotFound. */
 export async function finishTodo(id: number, actor: Actor): Promise<TodoRow> {
   const found = await requireTodo(id, actor)
   if (found.state === 'done') return found
@@ -16,7 +16,7 @@ export async function finishTodo(id: number, actor: Actor): Promise<TodoRow> {
 
 const AT_ONCE = 1000
 
-/** Makes the to-dos of a list done, as far as they are pending. Returns how many. */
+/** Marks the pending to-dos of a list as done. Returns how many. */
 export async function finishListed(filter: TodoFilter, actor: Actor): Promise<number> {
   if (filter.state === 'done') return 0
   let done = 0

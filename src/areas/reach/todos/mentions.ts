@@ -1,5 +1,5 @@
-// To-dos of those whom a text mentions. People by their names get theirs at once, in the transaction of the text; the members
-// of groups, who may be thousands, by a job.
+// To-dos of people whom a text mentions. Users who are mentioned by name get them at once, in the transaction of the text. The
+// members of groups, who may be thousands, get them by a job.
 import type { Fragment } from '../../../access/membership.js'
 import { lowerMarks, marks, padded, rows } from '../../../db/connect/sql.js'
 import { transact } from '../../../db/connect/transact.js'
@@ -12,13 +12,13 @@ import { addTodos, holdTarget, type TodoTarget } from './todos.js'
 export interface Mentions {
   readonly target: TodoTarget
   readonly authorId: number
-  /** Of users and groups, as mentionsOf gives them. */
+  /** Names of users and groups, as mentionsOf returns them. */
   readonly names: readonly string[]
   readonly noteId?: number
   readonly cause: string
 }
 
-/** Names that one statement looks up. A text has at most 10,000 (MOST_MENTIONS). */
+/** How many names one statement looks up. A text has at most 10,000 (MOST_MENTIONS). */
 const NAMES = 1000
 const MEMBERS = 1000
 
@@ -40,8 +40,8 @@ export async function mentionPeople({ names, ...mention }: Mentions): Promise<vo
 }
 
 /**
- * Adds to-dos for the members of the groups that a text mentions, and with `@all` for those of the project. Those who have
- * written about the target since have read it. The second run finds all of them done.
+ * Adds to-dos for the members of the groups that a text mentions, and with `@all` for those of the project. Members who have
+ * written about the target since have read it. A second run adds nothing.
  */
 export async function mentionMembers({ names, ...mention }: Mentions, at: Date): Promise<void> {
   if (names.length === 0) return
@@ -60,7 +60,7 @@ export async function mentionMembers({ names, ...mention }: Mentions, at: Date):
   }
 }
 
-/** Returns false when the target has gone. */
+/** Returns false when the target no longer exists. */
 async function addAll(mention: Omit<Mentions, 'names'> & { readonly userIds: readonly number[] }): Promise<boolean> {
   try {
     await transact(async () => {
@@ -83,7 +83,7 @@ async function membersAfter(after: number, sources: readonly Fragment[], readers
   return found.map(({ id }) => id)
 }
 
-/** Those of the users who wrote a note about the target after the text: what they wrote makes their to-dos done. */
+/** Returns the users who wrote a note about the target after the text, which marks their to-dos as done. */
 async function writersSince(
   { target, noteId }: Omit<Mentions, 'names'>,
   at: Date,

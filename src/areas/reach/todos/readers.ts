@@ -1,4 +1,4 @@
-// Who of many users may read something: the users whom a text mentions, or the members of a group.
+// Finds out which of many users may read a target: the users whom a text mentions, or the members of a group.
 import { type Fragment, type SeenProject, usersWhoSee, usersWithLevel } from '../../../access/membership.js'
 import { row } from '../../../db/connect/sql.js'
 import { REPORTER } from '../../../lib/levels.js'
@@ -7,13 +7,13 @@ import type { TodoTarget } from './todos.js'
 interface Facts extends SeenProject {
   readonly issues_enabled: number
   readonly merge_requests_enabled: number
-  /** Null when the target is no issue, or gone. */
+  /** Null when the target is not an issue, or no longer exists. */
   readonly confidential: number | null
   readonly author_id: number | null
   readonly assignee_id: number | null
 }
 
-/** Returns the condition that the user `u` may read a target; undefined when nobody may. One statement. */
+/** Returns the condition that the user `u` may read a target; undefined when nobody may. Runs one statement. */
 export async function readersOf(target: TodoTarget): Promise<Fragment | undefined> {
   const found = await row<Facts>(
     `select p.id, p.visibility_level, p.has_shares, p.issues_enabled, p.merge_requests_enabled, i.confidential, i.author_id,

@@ -1,4 +1,4 @@
-// What a page of to-dos is about, with a fixed number of statements. Commits come from the pool of git readers.
+// Reads the targets of a page of to-dos with a fixed number of statements. Commits come from the pool of git readers.
 import type { Actor } from '../../../access/actor.js'
 import { type Commit, readCommit } from '../../../git/objects/objects.js'
 import { type IssueReading, readIssues } from '../../planning/issues/issue-readings.js'
@@ -14,7 +14,7 @@ export type TodoReading = { readonly todo: TodoRow } & (
   | { readonly commit: Commit }
 )
 
-/** Reads what to-dos show to their user. One whose target is gone is left out, such as a commit that no ref keeps. */
+/** Reads what to-dos show to their user. Omits to-dos whose target no longer exists, such as a commit that no ref keeps. */
 export async function readTodos(todos: readonly TodoRow[], actor: Actor): Promise<TodoReading[]> {
   const idsOf = (type: TodoRow['target_type']) => [
     ...new Set(todos.flatMap(each => (each.target_type === type && each.target_id !== null ? [each.target_id] : [])))

@@ -1,4 +1,4 @@
-// Reads the to-dos of a user, as far as the user may still read what they are about.
+// Reads the to-dos of a user whose targets the user may still read.
 import { type Actor, askerOf } from '../../../access/actor.js'
 import { type Fragment, levelBy, openLevels } from '../../../access/membership.js'
 import { execute, marks, padded, row, rows, type Value } from '../../../db/connect/sql.js'
@@ -39,16 +39,16 @@ const COLUMNS = `t.id, t.project_id, t.target_type, t.target_id, t.commit_id, t.
 const NOTES = 'left join notes n on n.id = t.note_id'
 
 /**
- * To-dos with what they are about; `index` says how they are found. Lists say `straight_join` for all of the tables: to look for a
- * better order of nine took the database a sixth of its time.
+ * To-dos with their targets; `index` selects the index that finds them. Lists use `straight_join` for all tables: the search for
+ * a better order of nine tables took a sixth of the database time.
  */
 const joined = (index = '') => `todos t ${index} straight_join projects p on p.id = t.project_id
   straight_join namespaces w on w.id = p.namespace_id straight_join users a on a.id = t.author_id
   left join issues i on t.target_type = 'Issue' and i.id = t.target_id
   left join merge_requests r on t.target_type = 'MergeRequest' and r.id = t.target_id and r.deleted_at is null`
-/** The index gives the to-dos of a user in their order, and the database reads on until the page is full. */
+/** The index returns the to-dos of a user in their order, and the database reads until the page is full. */
 const IN_ORDER = 'force index (todos_list)'
-/** To-dos of these ids are found one by one; by another index, the database would first look how many there are of each. */
+/** Finds to-dos one by one by their ids. With another index, the database would first count how many there are of each. */
 const BY_ID = 'force index (primary)'
 
 const { level: LEVEL, joins: LEVELS } = levelBy('t.user_id')
@@ -59,8 +59,8 @@ interface Readable {
 }
 
 /**
- * The joins and the condition that the asker may read what a to-do is about. The level stands there once: each copy took the
- * database 80 us more to plan.
+ * The joins and the condition that the caller may read the target of a to-do. The level appears there only once: each copy cost
+ * the database 80 us more to plan.
  */
 function readable(actor: Actor): Readable {
   const user = askerOf(actor)
@@ -73,8 +73,8 @@ function readable(actor: Actor): Readable {
 }
 
 /**
- * The level from which somebody reads what a to-do is about: 0 for everybody, null for nobody. It depends on whether the project
- * is open to the asker, and what it says about an issue.
+ * The level that is needed to read the target of a to-do: 0 for everybody, null for nobody. It depends on whether the project is
+ * open to the caller, and on `issue`, the condition for an issue.
  */
 const leastLevel = (open: string, issue: string): string =>
   `case when i.id is not null then if(p.issues_enabled, greatest(if(${open}, 0, ${GUEST}), if(${issue}, 0, ${REPORTER})), null)
@@ -89,7 +89,7 @@ interface List {
   readonly state: 'pending' | 'done'
 }
 
-/** What a list reads: the to-dos of the asker that pass the filter. */
+/** What a list reads: the to-dos of the caller that match the filter. */
 function listOf(actor: Actor, filter: TodoFilter): List {
   const { id: userId, admin, external } = askerOf(actor)
   const state = filter.state ?? 'pending'
@@ -117,8 +117,8 @@ function listOf(actor: Actor, filter: TodoFilter): List {
 }
 
 /**
- * A page of the to-dos of the asker, newest first. One statement where the page shows how many there are, or where the list is
- * kept; otherwise up to three.
+ * A page of the to-dos of the caller, newest first. It takes one statement if the page shows the total or the list is cached, and
+ * otherwise up to three.
  */
 export async function listTodos(query: TodoListQuery, actor: Actor): Promise<Page<TodoRow>> {
   const part = window(query)
@@ -128,7 +128,7 @@ export async function listTodos(query: TodoListQuery, actor: Actor): Promise<Pag
   if (kept) return kept
   if (known) forgetList(list.key)
   const { page, perPage } = part
-  // Few have more than a page, and that page tells the total.
+  // Few users have more than one page, and a single page shows the total.
   const first = page === 1 ? await readPage(list, part.sql) : undefined
   if (first && first.length < perPage) return { items: first, total: first.length, page, perPage }
   const read = await keepList(list.key, { whole: () => wholeOf(list), ids: () => idsOf(list) })
@@ -149,7 +149,7 @@ const readPage = ({ from, where }: List, limit: string): Promise<TodoRow[]> =>
     where.values
   )
 
-/** The ids of a list that may be kept; one more than that for a longer one. */
+/** The ids of a list that can be cached, and one more than the limit for a longer list. */
 async function idsOf({ from, where }: List): Promise<number[]> {
   const found = await rows<{ id: number }>(
     `select straight_join t.id from ${from} where ${where.sql} order by t.id desc limit ${MOST_KEPT + 1}`,
@@ -159,8 +159,8 @@ async function idsOf({ from, where }: List): Promise<number[]> {
 }
 
 /**
- * Names the set of the to-dos of a user in one state: by their number, and a mix of their ids. An index has both, at 0.2
- * microseconds for each; to look whether a to-do may be read takes a hundred times as long.
+ * Identifies the set of the to-dos of a user in one state by their number and a mix of their ids. An index has both, at 0.2
+ * microseconds for each to-do; to check whether a to-do may be read takes a hundred times as long.
  */
 const WHOLE = `(select concat(count(*), ' ', cast(bit_xor(o.id * 2654435761) as char)) from todos o force index (todos_list)
   where o.user_id = ? and o.state = ?)`
@@ -170,7 +170,9 @@ async function wholeOf({ userId, state }: Pick<List, 'userId' | 'state'>): Promi
   return found?.whole ?? ''
 }
 
-/** Reads a page of a kept list. Undefined when the list is another one by now, or one of the page may not be read any more. */
+/**
+ * Reads a page of a cached list. Undefined when the list has changed, or when the user may no longer read a to-do of the page.
+ */
 async function pageOfKept(
   { ids, whole }: KeptList,
   { readable: able, userId, state }: List,
@@ -190,7 +192,10 @@ async function pageOfKept(
   return { items, total: ids.length, page, perPage }
 }
 
-/** Returns a to-do of the asker, pending or done. Throws NotFound for those of others, and for what is not to be read any more. */
+/**
+ * Returns a to-do of the caller, pending or done. Throws NotFound for to-dos of other users, and for targets that the caller may
+ * no longer read.
+ */
 export async function requireTodo(id: number, actor: Actor): Promise<TodoRow> {
   const { joins, condition } = readable(actor)
   const found = await row<TodoRow>(
@@ -201,7 +206,7 @@ export async function requireTodo(id: number, actor: Actor): Promise<TodoRow> {
   return found
 }
 
-/** The ids of the pending to-dos of the asker below `before`, newest first. */
+/** The ids of the pending to-dos of the caller below `before`, newest first. */
 export async function pendingIds(
   filter: TodoFilter,
   actor: Actor,
@@ -218,7 +223,7 @@ export async function pendingIds(
 const REMOVED_AT_ONCE = 500
 
 /**
- * Removes the to-dos of a user about what the user may not read any more, in a project, or in the projects of a group and those
+ * Deletes the to-dos of a user whose targets the user may no longer read, in a project, or in the projects of a group and those
  * that are shared with it.
  */
 export async function removeUnreadable(

@@ -28,7 +28,8 @@ export const todoRoutes: FastifyPluginAsyncTypebox = async app => {
       schema: {
         tags: TAGS,
         summary: 'List your to-dos',
-        description: 'Newest first, those that are pending by default. What you may not read any more is left out.',
+        description:
+          'Newest first, and only pending ones by default. Omits to-dos whose targets you can no longer read.',
         querystring: TodoListQuery,
         response: { 200: Type.Array(Todo) }
       }
@@ -46,7 +47,7 @@ export const todoRoutes: FastifyPluginAsyncTypebox = async app => {
       schema: {
         tags: TAGS,
         operationId: 'finishTodo',
-        summary: 'Make a to-do done',
+        summary: 'Mark a to-do as done',
         params: TodoParams,
         response: { 200: Todo }
       }
@@ -61,10 +62,10 @@ export const todoRoutes: FastifyPluginAsyncTypebox = async app => {
       schema: {
         tags: TAGS,
         operationId: 'finishTodos',
-        summary: 'Make your to-dos done',
-        description: 'Those that a list with the same filters shows.',
+        summary: 'Mark your to-dos as done',
+        description: 'Marks the to-dos that a list with the same filters shows.',
         querystring: TodoFilter,
-        response: { 200: Integer('how many are done by this') }
+        response: { 200: Integer('how many to-dos were marked as done') }
       }
     },
     async ({ query, actor }, reply) => reply.send(await finishListed(query, actor))

@@ -7,13 +7,15 @@ export const STATES = ['pending', 'done'] as const
 export const TYPES = ['Issue', 'MergeRequest', 'Commit'] as const
 
 const filter = {
-  action: Type.Optional(Type.Enum([...ACTIONS], { title: 'TodoAction', description: 'only those with this reason' })),
-  author_id: Type.Optional(Integer('only those that this user has caused')),
-  project_id: Type.Optional(Integer('only those of this project')),
+  action: Type.Optional(Type.Enum([...ACTIONS], { title: 'TodoAction', description: 'only to-dos with this reason' })),
+  author_id: Type.Optional(Integer('only to-dos that this user has caused')),
+  project_id: Type.Optional(Integer('only to-dos of this project')),
   state: Type.Optional(
-    Type.Enum([...STATES], { title: 'TodoState', description: 'only those in this state; default pending' })
+    Type.Enum([...STATES], { title: 'TodoState', description: 'only to-dos in this state; default: pending' })
   ),
-  type: Type.Optional(Type.Enum([...TYPES], { title: 'TodoType', description: 'only those about such things' }))
+  type: Type.Optional(
+    Type.Enum([...TYPES], { title: 'TodoType', description: 'only to-dos about targets of this type' })
+  )
 }
 
 export const TodoFilter = Type.Object(filter)

@@ -1,5 +1,5 @@
-// To-dos: what waits for a user. Each write of one goes through this file. A user has at most one pending to-do for each
-// target: while it is pending, whatever else asks for the user is left out.
+// To-dos: targets that need the attention of a user. All writes of to-dos go through this file. A user has at most one pending
+// to-do for each target: while it is pending, further causes are ignored.
 import { execute, marks, padded, row } from '../../../db/connect/sql.js'
 import { transact } from '../../../db/connect/transact.js'
 import { NotFound, NotModified } from '../../../errors.js'
@@ -8,26 +8,26 @@ import { TARGET_TABLES } from '../../planning/participation/targets.js'
 
 export type TodoAction = 'assigned' | 'mentioned' | 'build_failed' | 'marked'
 
-/** What a to-do is about. */
+/** The target of a to-do. */
 export type TodoTarget =
   | { readonly type: 'Issue' | 'MergeRequest'; readonly id: number; readonly projectId: number }
   | { readonly type: 'Commit'; readonly commitId: string; readonly projectId: number }
 
 export interface NewTodos {
-  /** For the users of this list. */
+  /** The users who get the to-dos. */
   readonly userIds: readonly number[]
   readonly authorId: number
   readonly target: TodoTarget
   readonly action: TodoAction
-  /** The note that asks for them. */
+  /** The note that causes the to-dos. */
   readonly noteId?: number
-  /** The id of the event that jobs hear of too: each user gets one to-do of it, also when that is done and a job runs again. */
+  /** The id of the event, which jobs get too: each user gets one to-do for it, even when it is done and a job runs again. */
   readonly cause?: string
 }
 
 const AT_ONCE = 500
 
-/** Adds to-dos, but for those who have a pending one for the target. Returns how many. Call it inside `transact`. */
+/** Adds to-dos, except for users who have a pending one for the target. Returns how many. Call it inside `transact`. */
 export async function addTodos({ userIds, authorId, target, action, noteId, cause }: NewTodos): Promise<number> {
   const now = new Date()
   const [targetId, commitId] = target.type === 'Commit' ? [null, target.commitId] : [target.id, null]
@@ -59,7 +59,9 @@ export async function addTodos({ userIds, authorId, target, action, noteId, caus
   return added
 }
 
-/** The condition that a to-do is pending and about this: a range of one row of the unique key, with the user before it. */
+/**
+ * The condition that a to-do is pending and about this target: a range of one row of the unique key, which starts with the user.
+ */
 const pendingOf = (target: TodoTarget) =>
   target.type === 'Commit'
     ? { sql: 'project_id = ? and commit_id = ? and is_pending = true', values: [target.projectId, target.commitId] }
@@ -71,11 +73,11 @@ export interface Finished {
   readonly userId: number
 }
 
-/** Makes what a user has to do about a target done. */
+/** Marks the pending to-do of a user about a target as done. */
 export const finishTodosOn = (target: TodoTarget, userId: number): Promise<void> =>
   finishAllTodosOn([{ target, userId }])
 
-/** The same for several: the database looks for each in the unique key, and reads nothing else. */
+/** Does the same for several: the database looks up each in the unique key and reads nothing else. */
 export async function finishAllTodosOn(all: readonly Finished[]): Promise<void> {
   const some = padded(all).map(({ target, userId }) => ({ userId, ...pendingOf(target) }))
   if (some.length === 0) return
@@ -85,18 +87,18 @@ export async function finishAllTodosOn(all: readonly Finished[]): Promise<void> 
   )
 }
 
-/** Removes all to-dos of a user in a project. */
+/** Deletes all to-dos of a user in a project. */
 export async function removeTodosIn(projectId: number, userId: number): Promise<void> {
   await execute('delete from todos where project_id = ? and user_id = ?', [projectId, userId])
 }
 
-/** Whether a user has something to do about a target. */
+/** Whether a user has a pending to-do about a target. */
 export async function hasTodoOn(target: TodoTarget, userId: number): Promise<boolean> {
   const { sql, values } = pendingOf(target)
   return (await row(`select id from todos where user_id = ? and ${sql}`, [userId, ...values])) !== undefined
 }
 
-/** Makes those of the to-dos done that are pending. Returns how many. */
+/** Marks the pending ones of the given to-dos as done. Returns how many. */
 export async function finishTodos(ids: readonly number[]): Promise<number> {
   let done = 0
   for (const some of batches(ids, AT_ONCE)) {
@@ -110,8 +112,8 @@ export async function finishTodos(ids: readonly number[]): Promise<number> {
 }
 
 /**
- * Adds a to-do about something for the user who asks for it. Returns its id. Throws NotModified while there is a pending one,
- * and NotFound when the target has just gone.
+ * Adds a to-do about a target for the user who requests it. Returns its id. Throws NotModified while there is a pending one, and
+ * NotFound when the target was just deleted.
  */
 export async function markTodo(target: Exclude<TodoTarget, { type: 'Commit' }>, userId: number): Promise<number> {
   return transact(async () => {
@@ -127,7 +129,7 @@ export async function markTodo(target: Exclude<TodoTarget, { type: 'Commit' }>, 
   })
 }
 
-/** Keeps a target from being deleted until the transaction ends. Throws NotFound when it is gone. */
+/** Keeps a target from being deleted until the transaction ends. Throws NotFound when it no longer exists. */
 export async function holdTarget(target: TodoTarget): Promise<void> {
   const [sql, values] =
     target.type === 'Commit'

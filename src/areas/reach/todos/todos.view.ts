@@ -13,8 +13,8 @@ import { ACTIONS, STATES, TYPES } from './todos.schema.js'
 const TodoProject = Type.Object(
   {
     id: IdOf('the project'),
-    name: Text('the name that people read'),
-    name_with_namespace: Text('the same with the name of the namespace before it'),
+    name: Text('the display name'),
+    name_with_namespace: Text('the display name after that of the namespace'),
     path: Text('the last part of the path'),
     path_with_namespace: Text('the whole path, such as `diaspora/diaspora`')
   },
@@ -24,17 +24,17 @@ const TodoProject = Type.Object(
 export const Todo = Type.Object(
   {
     id: IdOf('the to-do'),
-    project: described(TodoProject, 'the project of what it is about'),
-    author: described(UserBasic, 'the user who has caused it'),
-    action_name: OneOf([...ACTIONS], 'TodoActionName', 'why it is there'),
-    target_type: OneOf([...TYPES], 'TodoTargetType', 'what kind of thing it is about'),
-    target: Type.Union([Issue, MergeRequest, CommitItem], { description: 'what it is about' }),
-    target_url: Text('the URL of the page of that, or of the note about it'),
-    body: Text('the text of the note, or the title of what it is about'),
-    state: OneOf([...STATES], 'TodoStateName', 'whether it is done'),
-    created_at: Moment('when it was made')
+    project: described(TodoProject, 'the project of the target'),
+    author: described(UserBasic, 'the user who caused the to-do'),
+    action_name: OneOf([...ACTIONS], 'TodoActionName', 'why you have the to-do'),
+    target_type: OneOf([...TYPES], 'TodoTargetType', 'the type of the target'),
+    target: Type.Union([Issue, MergeRequest, CommitItem], { description: 'the target' }),
+    target_url: Text('the URL of the page of the target, or of the note about it'),
+    body: Text('the text of the note, or the title of the target'),
+    state: OneOf([...STATES], 'TodoStateName', 'whether the to-do is done'),
+    created_at: Moment('when it was created')
   },
-  { title: 'Todo', description: 'Something that waits for you.' }
+  { title: 'Todo', description: 'A target that needs your attention.' }
 )
 
 export function viewTodo(reading: TodoReading) {

@@ -1,5 +1,5 @@
-// Checks a restored home: every ref has the value that the rows give it, every repository is whole, and the secrets
-// decrypt the encrypted columns. The checks run on the home and database of this process.
+// Checks a restored home: every ref has the value in its row, every repository is complete, and the secrets decrypt the encrypted
+// columns. The checks use the home and database of this process.
 import { existsSync } from 'node:fs'
 import { config } from '../../../config.js'
 import { row, rows } from '../../../db/connect/sql.js'
@@ -8,17 +8,18 @@ import { objectInfo } from '../../../git/objects/reader.js'
 import { fileRefName, readRefFiles } from '../../../git/refs/files.js'
 import { ZERO } from '../../../git/refs/refs.js'
 import { checkRepository } from '../../../git/repository/maintenance.js'
+import { mapBounded } from '../../../lib/bounded.js'
 import { decrypt } from '../../../secrets.js'
 import { sizeOf } from '../../../storage/measure.js'
 import { repositoryPath } from '../../projects/projects/repositories.js'
 
-/** The checks add to it while they run. */
+/** The results of the checks, which add to it while they run. */
 export interface Findings {
   repositories: number
   refs: number
-  /** How the copy differs from the original. */
+  /** Differences between the copy and the original. */
   readonly problems: string[]
-  /** What the original probably lacks as well. */
+  /** Defects that the original probably has as well. */
   readonly notes: string[]
 }
 
@@ -31,19 +32,15 @@ interface CheckedProject {
 const AT_ONCE = 2
 const PROBLEMS = 1000
 
-/** Checks everything. It gives what it finds and does not throw for it. */
+/** Runs all checks. It returns their findings and does not throw for them. */
 export async function checkRestored(progress?: (done: number, total: number) => void): Promise<Findings> {
   const findings: Findings = { repositories: 0, refs: 0, problems: [], notes: [] }
   const projects = await rows<CheckedProject>('select id, storage, default_branch from projects order by id')
-  const queue = projects.values()
   let done = 0
-  const work = async () => {
-    for (const project of queue) {
-      if (findings.problems.length < PROBLEMS) await checkProject(project, findings)
-      progress?.(++done, projects.length)
-    }
-  }
-  await Promise.all(Array.from({ length: AT_ONCE }, work))
+  await mapBounded(projects, AT_ONCE, async project => {
+    if (findings.problems.length < PROBLEMS) await checkProject(project, findings)
+    progress?.(++done, projects.length)
+  })
   await checkBuildFiles(findings)
   await checkSecrets(findings)
   return findings
@@ -77,7 +74,7 @@ async function checkProject(project: CheckedProject, findings: Findings): Promis
   await checkPipelines(project, path, findings)
 }
 
-/** git prunes a commit that no ref reaches after two weeks, in the original as well. So a missing commit is a note. */
+/** git prunes an unreachable commit after two weeks, in the original as well. So a missing commit is only a note. */
 async function checkPipelines(project: CheckedProject, path: string, findings: Findings): Promise<void> {
   const shas = await rows<{ sha: string }>(
     'select distinct sha from (select sha from pipelines where project_id = ? order by id desc limit 1000) newest',

@@ -1,8 +1,9 @@
-// Copies files of a backup into a home and compares each with its hash on the way.
+// Copies files of a backup into a home and compares each with its hash at the same time.
 import { rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { config } from '../../../config.js'
 import { rows } from '../../../db/connect/sql.js'
+import { mapBounded } from '../../../lib/bounded.js'
 import { copyHashed, folderMaker, hashFile } from './copy.js'
 import { BUILD_FILE } from './copy-build-files.js'
 import { makeRepositoryFolders } from './copy-repository.js'
@@ -13,7 +14,7 @@ export interface Backup {
   readonly manifest: Manifest
 }
 
-/** Called for each file that has changed since it was written. When it throws, the restore ends. */
+/** Called for each file that has changed since it was written. If it throws, the restore ends. */
 export type OnDamage = (problem: string) => void
 
 export const refuseDamage: OnDamage = problem => {
@@ -21,7 +22,7 @@ export const refuseDamage: OnDamage = problem => {
 }
 
 const AT_ONCE = 3
-export const isRepository = (unit: Unit): boolean => unit.path.startsWith('repositories/')
+const isRepository = (unit: Unit): boolean => unit.path.startsWith('repositories/')
 const isBuildFiles = (unit: Unit): boolean => /^(traces|artifacts)\//.test(unit.path)
 
 const isUploads = (unit: Unit): boolean => unit.path.startsWith('uploads/')
@@ -32,37 +33,32 @@ export interface CopyBackOptions {
   readonly signal?: AbortSignal
 }
 
-/** Copies repositories, uploads, and the files of those builds that have rows. The database must answer already. */
+/** Copies repositories, uploads, and the files of builds that have rows. The database must already be running. */
 export async function copyBack(backup: Backup, options: CopyBackOptions): Promise<{ files: number }> {
   const { onDamage, progress, signal } = options
   const units = backup.manifest.units.filter(unit => isRepository(unit) || isBuildFiles(unit) || isUploads(unit))
-  const queue = units.values()
   let [done, files] = [0, 0]
-  const work = async () => {
-    for (const unit of queue) {
-      signal?.throwIfAborted()
-      if (isUploads(unit) && !(await hasProject(unit))) {
-        progress?.(++done, units.length)
-        continue
-      }
+  await mapBounded(units, AT_ONCE, async unit => {
+    signal?.throwIfAborted()
+    if (!isUploads(unit) || (await hasProject(unit))) {
       const wanted = isBuildFiles(unit) ? await spokenOf(unit) : () => true
-      files += await copyUnitBack(backup, unit, join(config().home, unit.path), { onDamage, wanted })
+      const copied = await copyUnitBack(backup, unit, join(config().home, unit.path), { onDamage, wanted })
+      files += copied
       if (isRepository(unit)) makeRepositoryFolders(join(config().home, unit.path))
-      progress?.(++done, units.length)
-      await new Promise(resolve => setImmediate(resolve))
     }
-  }
-  await Promise.all(Array.from({ length: AT_ONCE }, work))
+    progress?.(++done, units.length)
+    await new Promise(resolve => setImmediate(resolve))
+  })
   return { files }
 }
 
-/** A project that was made after the snapshot gets the same number again, and must not find files of the earlier one. */
+/** A project that was created after the snapshot gets the same id again, and must not get files of the earlier one. */
 const hasProject = async ({ path }: Unit): Promise<boolean> =>
   (await rows('select 1 from projects where id = ?', [path.slice(path.indexOf('/') + 1)])).length > 0
 
 /**
- * Tells whether a file belongs to a build of the rows and to an attempt that the rows count. A build that was created
- * or restarted after the snapshot gets the same number again, and must not find files of the earlier run.
+ * Returns whether a file belongs to a build and an attempt that have rows. A build that was created or restarted after the
+ * snapshot gets the same id again, and must not get files of the earlier run.
  */
 async function spokenOf({ path }: Unit): Promise<(name: string) => boolean> {
   const first = Number(path.slice(path.indexOf('/') + 1)) * 1000
@@ -80,11 +76,11 @@ async function spokenOf({ path }: Unit): Promise<(name: string) => boolean> {
 interface UnitOptions {
   readonly onDamage: OnDamage
   readonly wanted?: (path: string) => boolean
-  /** Also replace files that are there already, which an unfinished restore may have left. */
+  /** Also replaces existing files, which an unfinished restore may have left. */
   readonly replace?: boolean
 }
 
-/** Copies the files of a unit to `target`. Gives their number. */
+/** Copies the files of a unit to `target`. Returns their number. */
 export async function copyUnitBack(backup: Backup, unit: Unit, target: string, options: UnitOptions): Promise<number> {
   const makeFolder = folderMaker()
   let count = 0
@@ -115,7 +111,7 @@ function listOf(backup: Backup, unit: Unit, onDamage: OnDamage): FileEntry[] {
   }
 }
 
-/** Compares the files of a unit, in the folder of the backup, with their hashes. */
+/** Compares the files of a unit in the folder of the backup with their hashes. */
 export async function checkUnit(backup: Backup, unit: Unit, onDamage: OnDamage): Promise<void> {
   for (const file of listOf(backup, unit, onDamage)) {
     const name = join(backup.folder, unit.path, checked(file.path))
@@ -133,7 +129,7 @@ function problemOf(name: string, file: FileEntry, found: Found): string | null {
   return `${name} has changed since it was written`
 }
 
-/** Refuses a path outside of the unit: the manifest may come from somebody else. */
+/** Rejects a path outside of the unit: the manifest may come from an untrusted person. */
 function checked(path: string): string {
   if (path.startsWith('/') || path.split('/').includes('..')) throw new Damaged(`the manifest names ${path}`)
   return path

@@ -1,5 +1,5 @@
-// Copies traces and archives of builds. A finished file never changes. Of a file that still grows, the copy has what
-// was there at the time.
+// Copies traces and archives of builds. A finished file never changes. A file that is still growing is copied as it is at that
+// time.
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { config } from '../../../config.js'
@@ -28,7 +28,7 @@ async function copyFolder(draft: Draft, path: string): Promise<Unit> {
   return unit.finish()
 }
 
-/** The sorted names in a folder; none for a folder that is not there. */
+/** The sorted names in a folder; none if the folder does not exist. */
 export function names(folder: string): string[] {
   try {
     return readdirSync(folder).sort()

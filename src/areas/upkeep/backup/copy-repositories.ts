@@ -1,11 +1,11 @@
-// Copies the repositories of all projects of the snapshot, three at a time, and then sets their refs back to the
-// snapshot.
+// Copies the repositories of all projects in the snapshot, three at a time, and then resets their refs to the snapshot.
 import { existsSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { config } from '../../../config.js'
 import { row } from '../../../db/connect/sql.js'
 import type { Snapshot } from '../../../db/snapshot/snapshot.js'
 import { isRefName } from '../../../git/refs/refs.js'
+import { mapBounded } from '../../../lib/bounded.js'
 import { repositoryPath } from '../../projects/projects/repositories.js'
 import { copyRepository, PACKED_REFS } from './copy-repository.js'
 import { readFileList, type Unit } from './manifest.js'
@@ -46,19 +46,15 @@ export async function copyRepositories(
 ): Promise<CopiedRepositories> {
   const units = new Map<number, Unit>()
   const removed: number[] = []
-  const queue = projects.values()
-  const work = async () => {
-    for (const project of queue) {
-      signal.throwIfAborted()
-      const unit = await copyOne(draft, project)
-      if (unit) units.set(project.id, unit)
-      else if (!(await row('select 1 from projects where id = ?', [project.id]))) removed.push(project.id)
-      done()
-      // The calls before are synchronous: this lets the timers of the lease and the progress run.
-      await new Promise(resolve => setImmediate(resolve))
-    }
-  }
-  await Promise.all(Array.from({ length: AT_ONCE }, work))
+  await mapBounded(projects, AT_ONCE, async project => {
+    signal.throwIfAborted()
+    const unit = await copyOne(draft, project)
+    if (unit) units.set(project.id, unit)
+    else if (!(await row('select 1 from projects where id = ?', [project.id]))) removed.push(project.id)
+    done()
+    // The preceding calls are synchronous: this lets the timers of the lease and the progress run.
+    await new Promise(resolve => setImmediate(resolve))
+  })
   const rewound = await rewindAll(draft, projects, known, units)
   return { units: [...units.values()], removed, rewound }
 }

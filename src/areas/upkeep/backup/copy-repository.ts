@@ -1,5 +1,5 @@
-// Copies one repository while others push to it. It reads the refs before it copies objects: every object that these
-// refs need exists by then. When git moves objects into another pack meanwhile, the next round finds them there.
+// Copies one repository while users push to it. It reads the refs before it copies objects, so every object that these refs need
+// already exists. When git moves objects into another pack during the copy, the next round finds them there.
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Unavailable } from '../../../errors.js'
@@ -10,15 +10,15 @@ import type { UnitWriter } from './unit.js'
 const ROUNDS = 10
 const LOOSE = /^[0-9a-f]{38}$/
 const PACK = /^(pack-[0-9a-f]{40})\.(pack|idx|rev|bitmap|mtimes)$/
-/** Files whose name is the hash of their content. git may write other files again under the same name. */
+/** Files whose name is the hash of their content. Other names may get new content from git. */
 const NAMED = /^objects\/(?:[0-9a-f]{2}\/[0-9a-f]{38}|pack\/pack-[0-9a-f]{40}\.(?:pack|idx|rev))$/
 
 export const PACKED_REFS = 'packed-refs'
 
 /**
- * Copies a repository into a unit. HEAD points to the branch `head`, if one is given. Returns false when the repository
- * does not exist. The copy leaves out half-written files (quarantines of pushes, temporary objects, locks), and all its
- * refs are packed. Throws Unavailable when git repacks the repository again and again.
+ * Copies a repository into a unit. HEAD points to the branch `head`, if one is given. Returns false when the repository does not
+ * exist. The copy omits half-written files (quarantines of pushes, temporary objects, locks), and all its refs are packed. Throws
+ * Unavailable when git repacks the repository again and again.
  */
 export async function copyRepository(source: string, unit: UnitWriter, head: string | null): Promise<boolean> {
   const own = small(join(source, 'HEAD'))
@@ -37,13 +37,13 @@ export async function copyRepository(source: string, unit: UnitWriter, head: str
   return true
 }
 
-/** Makes the folders without which git does not accept a repository. They may be empty, so no file list names them. */
+/** Creates the folders without which git rejects a repository. They may be empty, so no file list contains them. */
 export function makeRepositoryFolders(path: string): void {
   for (const name of ['refs', 'objects']) mkdirSync(join(path, name), { recursive: true, mode: 0o700 })
 }
 
 /**
- * Copies the files that exist. Returns false when a file vanished meanwhile: then there may be new files in its place.
+ * Copies the files that exist. Returns false when a file disappeared during the copy: then there may be new files in its place.
  */
 async function copyObjects(source: string, unit: UnitWriter): Promise<boolean> {
   let whole = true
@@ -72,7 +72,7 @@ function* objectFiles(source: string): Generator<string> {
   for (const name of packs) if (finished.has(PACK.exec(name)?.[1] ?? '')) yield `objects/pack/${name}`
 }
 
-/** Drops the copied files of a pack that vanished before all its files were copied: they are useless alone. */
+/** Drops the copied files of a pack that disappeared before all its files were copied: they are useless on their own. */
 function dropHalves(unit: UnitWriter): void {
   for (const path of unit.paths()) {
     const stem = /^(objects\/pack\/pack-[0-9a-f]{40})\./.exec(path)?.[1]

@@ -1,5 +1,5 @@
-// Copies files and computes their hashes. This process does nothing else, so it copies small files by synchronous
-// calls: a file takes 60 us this way, and 200 us with promises.
+// Copies files and computes their hashes. This process does nothing else, so it copies small files with synchronous calls: a file
+// takes 60 us this way, and 200 us with promises.
 import { createHash } from 'node:crypto'
 import {
   closeSync,
@@ -25,7 +25,8 @@ export interface Copied {
 const SMALL = 1_048_576
 
 /**
- * Copies a file to a path that must not exist. Gives undefined when the original is gone. It follows no symbolic link.
+ * Copies a file to a path that must not exist. Returns undefined when the original no longer exists. It follows no symbolic
+ * links.
  */
 export async function copyHashed(from: string, to: string): Promise<Copied | undefined> {
   const found = openOriginal(from)
@@ -54,7 +55,7 @@ function openOriginal(path: string): number | undefined {
   }
 }
 
-/** Gives the size in bytes and the hash of a file on the disk. */
+/** Returns the size in bytes and the hash of a file on the disk. */
 export async function hashFile(path: string): Promise<{ size: number; sha256: string }> {
   const hash = createHash('sha256')
   let size = 0
@@ -65,7 +66,9 @@ export async function hashFile(path: string): Promise<{ size: number; sha256: st
   return { size, sha256: hash.digest('hex') }
 }
 
-/** Gives a file of an earlier backup a second name (a hard link). Returns false when it cannot: then copy the file. */
+/**
+ * Links a file of an earlier backup to a second name (a hard link). Returns false when that is impossible: then copy the file.
+ */
 export function shareFile(earlier: string, to: string): boolean {
   try {
     linkSync(earlier, to)
@@ -77,7 +80,7 @@ export function shareFile(earlier: string, to: string): boolean {
   }
 }
 
-/** Gives a function that makes folders. It asks the file system only once for each folder. */
+/** Returns a function that creates folders. It calls the file system only once for each folder. */
 export function folderMaker(): (folder: string) => void {
   const made = new Set<string>()
   return folder => {

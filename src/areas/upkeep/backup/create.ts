@@ -1,11 +1,11 @@
-// Makes an online backup, in these steps:
+// Creates an online backup, in these steps:
 //   1. lock       a lease in the database: only one backup runs at a time, and nothing is pruned while it runs
-//   2. snapshot   one transaction dumps all rows; the backup shows the moment at which this transaction starts
+//   2. snapshot   one transaction dumps all rows; the backup shows the state at the start of this transaction
 //   3. copies     repositories (refs first, then objects), traces and archives; an unchanged file becomes a second name
 //                 (hard link) of the previous backup's file, and no backup changes a file, so every backup is complete
-//   4. rewind     refs that moved since the snapshot are set back in the copy, by the rows of their changes
-//   5. seal       the lists of files with hashes and the manifest over them go to the disk, and then the backup gets its
-//                 final name
+//   4. rewind     refs that moved since the snapshot are reset in the copy, by the rows of their changes
+//   5. seal       the lists of files with hashes, and the manifest with the hashes of the lists, are flushed to the disk;
+//                 then the backup gets its final name
 import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -31,7 +31,7 @@ import { fingerprintOf, readHomeSecrets, SECRETS_UNIT, writeSecretsFile } from '
 import * as store from './store.js'
 import { type Draft, type Previous, UnitWriter } from './unit.js'
 
-export interface Progress {
+interface Progress {
   readonly phase: 'database' | 'repositories' | 'builds' | 'disk'
   readonly done: number
   readonly total: number
@@ -45,10 +45,10 @@ export interface CreateOptions {
   readonly keep?: number
   readonly withSecrets?: boolean
   readonly secretsTo?: string
-  /** Share no files with the previous backup. */
+  /** Shares no files with the previous backup. */
   readonly full?: boolean
   readonly progress?: (progress: Progress) => void
-  /** Ends the backup, which then leaves nothing. */
+  /** Ends the backup, which then leaves no files behind. */
   readonly signal?: AbortSignal
 }
 
@@ -60,8 +60,8 @@ export interface CreatedBackup extends store.BackupRecord {
 }
 
 /**
- * Writes a backup while the appliance runs. Throws AlreadyRunning while another backup runs, Failure if it cannot
- * write, and the errors of `refuseWrongPlaces`.
+ * Writes a backup while the appliance runs. Throws AlreadyRunning while another backup runs, Failure if it cannot write, and the
+ * errors of `refuseWrongPlaces`.
  */
 export async function createBackup(options: CreateOptions, origin: Origin): Promise<CreatedBackup> {
   refuseWrongPlaces(options)
@@ -96,7 +96,7 @@ function secretsPlace({ secretsTo }: CreateOptions): { path: string; isNew: bool
   return { path, isNew: !existsSync(path) }
 }
 
-/** Gives what a backup would write and delete. It changes nothing. */
+/** Returns what a backup would write and delete. It changes nothing. */
 export async function planBackup(options: CreateOptions) {
   const { to, keep, full } = options
   refuseWrongPlaces(options)
@@ -106,7 +106,7 @@ export async function planBackup(options: CreateOptions) {
   const previous = full ? null : (store.previousBackup(folder, fingerprint)?.manifest.id ?? null)
   return {
     would_create: { folder, projects: projects.length, previous },
-    // The new backup counts among those that stay.
+    // The new backup is one of those that are kept.
     would_delete: keep === undefined ? [] : store.surplus(folder, keep - 1).map(({ id }) => id)
   }
 }
@@ -169,7 +169,7 @@ function startDraft(folder: string, previous: Previous | null, { progress }: Cre
   return { draft, show }
 }
 
-/** Dumps the rows. Also reads, from the same snapshot, what the copies need to know. */
+/** Dumps the rows. From the same snapshot, it also reads what the copies need. */
 async function dump(draft: Draft, signal: AbortSignal) {
   const unit = new UnitWriter(draft, DATABASE_UNIT)
   return withSnapshot(async snapshot => {
@@ -201,7 +201,7 @@ function note(origin: Origin, record: store.BackupRecord, deleted: readonly stri
   return transact(() => audit(origin, { action: 'backup.create', target: { type: 'backup', id, name: path }, changes }))
 }
 
-/** Tells the audit which backups were deleted. */
+/** Records deleted backups in the audit log. */
 export function noteDeleted(backups: readonly { id: string; path: string }[], origin: Origin): Promise<void> {
   return transact(() =>
     auditAll(

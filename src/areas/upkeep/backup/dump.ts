@@ -1,4 +1,4 @@
-// Writes the rows of the snapshot as text: a file for each table, a line for each row, gzipped and hashed on the way.
+// Writes the rows of the snapshot as text: a file for each table and a line for each row, gzipped and hashed at the same time.
 import { createHash } from 'node:crypto'
 import { createReadStream, createWriteStream } from 'node:fs'
 import { Transform } from 'node:stream'
@@ -12,7 +12,7 @@ import type { UnitWriter } from './unit.js'
 export const DATABASE_UNIT = 'database'
 export const dumpFile = (table: string) => `${table}.jsonl.gz`
 
-/** Writes all tables. Gives the manifest's record of the database. */
+/** Writes all tables. Returns the database record for the manifest. */
 export async function dumpDatabase(
   snapshot: Snapshot,
   unit: UnitWriter,
@@ -22,7 +22,7 @@ export async function dumpDatabase(
   const tables: DumpedTable[] = []
   for (const table of await snapshot.tables()) {
     const { name, next, columns } = table
-    // A table that is left out keeps its next number too: a new process must not get the number of an old one.
+    // An omitted table keeps its next id too: a new process must not get the id of an old one.
     const rows = leftOut.includes(name) ? 0 : await dumpTable(table, snapshot.stream(table), unit, signal)
     tables.push({ name, rows, next: next === null ? null : Number(next), columns })
   }
@@ -59,7 +59,7 @@ async function dumpTable(
       done(null, chunk)
     }
   })
-  // Level 1 is three times as fast as the default, and gives a tenth more bytes.
+  // Level 1 is three times as fast as the default, and the output is a tenth larger.
   const gzip = createGzip({ level: 1 })
   await pipeline(lines, gzip, count, createWriteStream(unit.place(path), { flags: 'wx', mode: 0o600 }))
   unit.adopt({ path, size, sha256: hash.digest('hex'), modified: Date.now() })
@@ -67,7 +67,8 @@ async function dumpTable(
 }
 
 /**
- * Reads the rows of a dumped table. It cannot use node's readline, which also ends lines at U+2028: text may hold that.
+ * Reads the rows of a dumped table. It cannot use node's readline, which also ends lines at U+2028, because text may contain
+ * that.
  */
 export async function* readDump(path: string): AsyncGenerator<TableRow> {
   const source = createReadStream(path)

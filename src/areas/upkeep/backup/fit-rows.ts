@@ -1,4 +1,4 @@
-// Fits rows of a backup into the appliance of today: their owners may be gone, and builds that ran then run no longer.
+// Fits rows of a backup into the current appliance: their owners may no longer exist, and builds that ran then no longer run.
 
 import { marks, rows, type Value } from '../../../db/connect/sql.js'
 import { goesWith, ownersOf, restoringOf } from '../../../db/ownership/owned-tables.js'
@@ -9,13 +9,15 @@ export type Fields = ReadonlyMap<string, Value>
 /** Table -> its rows. The order of the tables is the order in which they are inserted. */
 export type ProjectRows = ReadonlyMap<TableName, readonly Fields[]>
 
-/** Gives a row as it can be inserted; null when its owner is gone and the row would have gone with the owner. */
+/**
+ * Returns a row that can be inserted; null when its owner no longer exists and the row would have been deleted with the owner.
+ */
 export type Fit = (table: TableName, fields: Fields) => Fields | null
 
 const AT_ONCE = 1000
 const UNFINISHED: ReadonlySet<unknown> = new Set(['created', 'pending', 'running'])
 
-/** Gives the function that fits rows. Call that function in the order of `found`. */
+/** Returns the function that fits rows. Call that function in the order of `found`. */
 export async function fitter(found: ProjectRows): Promise<Fit> {
   const there = await ownersThere(found)
   const isGone = (fields: Fields, { to, column, when }: Link) => {
@@ -25,7 +27,7 @@ export async function fitter(found: ProjectRows): Promise<Fit> {
   return (table, fields) => {
     const gone = ownersOf(table).filter(each => isLooked(each) && isGone(fields, each))
     if (gone.some(goesWith)) {
-      // The rows that belong to this row do not come back either.
+      // The rows that belong to this row are not restored either.
       there.get(table)?.delete(String(fields.get('id')))
       return null
     }
@@ -34,16 +36,13 @@ export async function fitter(found: ProjectRows): Promise<Fit> {
   }
 }
 
-/**
- * Cancels what was unfinished, because nobody runs it any more: builds, and pipelines, whose status follows from
- * builds.
- */
+/** Cancels unfinished builds, because nothing runs them any more, and pipelines, whose status follows from builds. */
 function ended(fields: Fields): (readonly [string, Value])[] {
   if (!UNFINISHED.has(fields.get('status'))) return []
   return [['status', 'canceled'], ...(fields.has('finished_at') ? [['finished_at', new Date()] as const] : [])]
 }
 
-/** The ids of the owners that the rows name and that will exist: they exist now, or they come back as well. */
+/** The ids of owners that the rows name and that will exist: they exist now, or they are restored as well. */
 async function ownersThere(found: ProjectRows): Promise<ReadonlyMap<string, Set<string>>> {
   const named = new Map<TableName, Set<string>>()
   for (const [table, list] of found) {
@@ -62,7 +61,7 @@ async function ownersThere(found: ProjectRows): Promise<ReadonlyMap<string, Set<
   return there
 }
 
-/** `requirePlace` has checked the owner of the project itself, and rows that are kept need no owner. */
+/** `placeOf` has already checked the owner of the project, and rows that are kept need no owner. */
 const isLooked = ({ fate }: Link): boolean => fate !== 'kept' && fate !== 'removed'
 
 async function existing(table: TableName, ids: readonly string[]): Promise<string[]> {

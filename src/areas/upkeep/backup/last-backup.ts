@@ -3,20 +3,20 @@ import { dirname } from 'node:path'
 import { rows } from '../../../db/connect/sql.js'
 import { readManifest } from './manifest.js'
 
-/** A backup that this appliance made, as the audit tells. */
+/** A backup that this appliance created, according to the audit log. */
 export interface LastBackup {
   readonly path: string
   readonly made_at: Date
-  /** False when the folder that holds it is not there, such as a disk that is mounted only for backups. */
+  /** False when its folder does not exist, for example on a disk that is mounted only for backups. */
   readonly seen: boolean
 }
 
-/** More backups than this are damaged or removed only together. */
+/** If this many backups in a row are damaged or removed, all of them probably are. */
 const LOOKED_AT = 20
 
 /**
- * Returns the newest backup whose manifest is whole, or that cannot be seen from here; null when there is none. It does
- * not read the files of the backup: `backup verify` does.
+ * Returns the newest backup whose manifest is undamaged or that is not visible from here; null when there is none. It does not
+ * read the files of the backup: `backup verify` does.
  */
 export async function lastGoodBackup(): Promise<LastBackup | null> {
   const made = await rows<{ path: string; created_at: Date }>(

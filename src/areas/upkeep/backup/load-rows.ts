@@ -1,5 +1,5 @@
-// Loads the rows of a backup into an empty database: first the schema of that time, then the rows, then the newer
-// migrations. So these migrations find the same rows as in an upgrade.
+// Loads the rows of a backup into an empty database: first the schema of that time, then the rows, then the newer migrations. So
+// these migrations find the same rows as in an upgrade.
 import { join } from 'node:path'
 import { execute, rows } from '../../../db/connect/sql.js'
 import { transact } from '../../../db/connect/transact.js'
@@ -16,30 +16,30 @@ import { DATABASE_UNIT, dumpFile, readDump } from './dump.js'
 import { Damaged, type DumpedTable } from './manifest.js'
 
 /**
- * Makes the database ready to be filled: it must be empty, or hold what a killed restore has left, which goes. Throws
- * Conflict when it holds anything else.
+ * Prepares the database for loading: it must be empty, or contain the remains of a killed restore, which are deleted. Throws
+ * Conflict when it contains anything else.
  */
 export async function requireEmptyDatabase(): Promise<void> {
   const found = await rows<{ name: string }>(
     'select table_name as name from information_schema.tables where table_schema = database()'
   )
   if (found.length > 0 && found.every(({ name }) => name !== UNFINISHED_RESTORE)) {
-    throw new Conflict('the database is not empty: name an empty one by GITSTEAD_DATABASE_URL')
+    throw new Conflict('the database is not empty: choose an empty one with GITSTEAD_DATABASE_URL')
   }
   for (const { name } of found) if (name !== UNFINISHED_RESTORE) await execute(`drop table \`${name}\``)
   await execute(`create table if not exists ${UNFINISHED_RESTORE} (id tinyint not null primary key)`)
 }
 
-/** Marks the database as whole. */
+/** Marks the database as complete. */
 export async function finishFilling(): Promise<void> {
   await execute(`drop table ${UNFINISHED_RESTORE}`)
 }
 
-/** Loads all rows. Throws Damaged for rows that have changed, Misconfigured for a backup of a newer version. */
+/** Loads all rows. Throws Damaged for rows that have changed, and Misconfigured for a backup of a newer version. */
 export async function loadRows(backup: Backup, signal?: AbortSignal): Promise<void> {
   const { database, units } = backup.manifest
   const unit = units.find(({ path }) => path === DATABASE_UNIT)
-  if (!unit) throw new Damaged(`${backup.folder} holds no rows`)
+  if (!unit) throw new Damaged(`${backup.folder} contains no rows`)
   await checkUnit(backup, unit, refuseDamage)
   const states = new Set((await migrationStates()).map(({ name }) => name))
   const foreign = database.migrations.find(name => !states.has(name))
@@ -58,12 +58,12 @@ async function loadTable(backup: Backup, loader: Loader, table: DumpedTable, sig
   const left = manifest.database.left_out.includes(table.name)
   const path = join(folder, DATABASE_UNIT, dumpFile(table.name))
   const count = await loader.load(table, left ? none() : until(signal, readDump(path)))
-  if (count !== table.rows) throw new Damaged(`${path} holds ${count} rows, but the manifest says ${table.rows}`)
+  if (count !== table.rows) throw new Damaged(`${path} contains ${count} rows, but the manifest says ${table.rows}`)
 }
 
 async function* none() {}
 
-/** Gives the rows until the signal aborts, and then throws its reason. */
+/** Yields the rows until the signal aborts, and then throws its reason. */
 async function* until<T>(signal: AbortSignal | undefined, list: AsyncIterable<T>): AsyncGenerator<T> {
   for await (const each of list) {
     signal?.throwIfAborted()
@@ -71,10 +71,7 @@ async function* until<T>(signal: AbortSignal | undefined, list: AsyncIterable<T>
   }
 }
 
-/**
- * Corrects the rows of jobs and ref changes of ended processes, and removes projects that were removed during the
- * backup.
- */
+/** Corrects the rows of jobs and ref changes of ended processes, and removes projects that were removed during the backup. */
 export async function settleRows(removedProjects: readonly number[], options: { pauseJobs: boolean }): Promise<void> {
   await transact(async () => {
     await freeAllJobs()
@@ -85,9 +82,7 @@ export async function settleRows(removedProjects: readonly number[], options: { 
   })
 }
 
-/**
- * Removes all rows at once: nobody else uses this database yet, and files of builds are copied only for existing rows.
- */
+/** Removes all rows at once: nothing else uses this database yet, and files of builds are copied only for existing rows. */
 async function removeProjects(ids: readonly number[]): Promise<void> {
   const { signal } = new AbortController()
   for (const id of ids) await eraseOwned('projects', id, { signal })

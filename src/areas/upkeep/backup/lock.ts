@@ -1,4 +1,4 @@
-// Only one backup runs at a time. It also holds the locks of the maintenance tasks that remove files which it needs.
+// Allows only one backup at a time. A backup also holds the locks of the maintenance tasks that remove files which it needs.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { AlreadyRunning } from '../../../errors.js'
 import { takeLock } from '../maintenance/maintenance-lock.js'
@@ -12,8 +12,8 @@ const PATIENCE_MS = 1_800_000
 type TaskLock = Awaited<ReturnType<typeof takeLock>>
 
 /**
- * Runs `work` as the only backup, and first waits for such a task that runs already. The signal aborts when a lock is
- * lost, and when `ending` does. Throws AlreadyRunning while another backup runs, and when a task runs for longer than half an hour.
+ * Runs `work` as the only backup, after waiting for such a task that is already running. The signal aborts when a lock is lost,
+ * and when `ending` does. Throws AlreadyRunning while another backup runs, and when a task runs for longer than half an hour.
  */
 export async function asOnlyBackup<T>(work: (signal: AbortSignal) => Promise<T>, ending?: AbortSignal): Promise<T> {
   const locks: TaskLock[] = [await takeOwn()]
@@ -22,7 +22,7 @@ export async function asOnlyBackup<T>(work: (signal: AbortSignal) => Promise<T>,
     for (const task of AT_REST) locks.push(await takeWhenFree(task, ending))
     return await work(AbortSignal.any([...given, ...locks.map(({ signal }) => signal)]))
   } finally {
-    // If the database does not answer, the leases end by themselves.
+    // If the database does not respond, the leases expire.
     await Promise.allSettled(locks.map(lock => lock.release()))
   }
 }
@@ -32,7 +32,7 @@ async function takeOwn(): Promise<TaskLock> {
     return await takeLock(OWN)
   } catch (error) {
     if (!(error instanceof AlreadyRunning)) throw error
-    throw new AlreadyRunning('another backup is being written: wait for its end')
+    throw new AlreadyRunning('another backup is being written: wait until it ends')
   }
 }
 

@@ -1,5 +1,5 @@
-// What a backup holds. manifest.json is written last and has the hash of every list of files; each list has the hashes
-// of its files. So one hash, that of the manifest, covers all bytes.
+// Describes the contents of a backup. manifest.json is written last and contains the hash of every list of files; each list
+// contains the hashes of its files. So one hash, that of the manifest, covers all bytes.
 import { createHash } from 'node:crypto'
 import { accessSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -8,8 +8,7 @@ import { Failure, Misconfigured, NotFound } from '../../../errors.js'
 export const FORMAT = 1
 
 /**
- * A file of a unit. `modified` is the modification time of the original in milliseconds; it shows whether a file
- * changed.
+ * A file of a unit. `modified` is the modification time of the original in milliseconds, which shows whether a file has changed.
  */
 export interface FileEntry {
   readonly path: string
@@ -18,7 +17,7 @@ export interface FileEntry {
   readonly modified: number
 }
 
-/** A folder of the backup whose files are listed in `PATH.files`: a repository, a thousand builds' traces, the rows. */
+/** A folder of the backup whose files are listed in `PATH.files`: a repository, the traces of a thousand builds, or the rows. */
 export interface Unit {
   readonly path: string
   readonly files: number
@@ -42,7 +41,7 @@ export interface Manifest {
   readonly gitstead: string
   readonly home: string
   readonly host: string
-  /** The moment that the backup shows. */
+  /** The time of the state that the backup shows. */
   readonly snapshot_at: string
   readonly finished_at: string
   /** The backup whose unchanged files this one shares. */
@@ -52,11 +51,11 @@ export interface Manifest {
     readonly tables: readonly DumpedTable[]
     readonly left_out: readonly string[]
   }
-  /** Projects whose repository was removed with them while the backup was written. */
+  /** Projects that were removed, with their repositories, while the backup was written. */
   readonly removed_projects: readonly number[]
   readonly secrets: {
     readonly where: 'included' | 'apart' | 'left_out'
-    /** Shows whether a secrets.json holds the key with which the rows were encrypted. */
+    /** Shows whether a secrets.json contains the key with which the rows were encrypted. */
     readonly fingerprint: string
   }
   readonly units: readonly Unit[]
@@ -64,13 +63,13 @@ export interface Manifest {
     readonly repositories: number
     readonly files: number
     readonly bytes: number
-    /** Files that this backup wrote itself; it shares the others with the previous backup. */
+    /** Files that this backup wrote itself. It shares the others with the previous backup. */
     readonly new_files: number
     readonly new_bytes: number
   }
 }
 
-/** A backup whose files are not as its manifest says. */
+/** The files of a backup differ from its manifest. */
 export class Damaged extends Failure {}
 
 export const sha256 = (content: string | Buffer): string => createHash('sha256').update(content).digest('hex')
@@ -82,7 +81,10 @@ export function writeManifest(folder: string, manifest: Manifest): void {
   writeFileSync(join(folder, 'manifest.json.sha256'), `${sha256(text)}  manifest.json\n`, { mode: 0o600 })
 }
 
-/** Tells whether a folder has a manifest. Throws Failure when this user may not look: it may be a whole backup. */
+/**
+ * Returns whether a folder has a manifest. Throws Failure when this user may not read the folder, because it may be a complete
+ * backup.
+ */
 export function hasManifest(folder: string): boolean {
   const path = join(folder, 'manifest.json')
   try {
@@ -109,7 +111,7 @@ export function readManifest(folder: string): Manifest {
   return manifest
 }
 
-/** The checksum covers what was written, so only a manifest that another program wrote is no JSON. */
+/** The checksum covers what was written, so only a manifest of another program can be invalid JSON. */
 function parsed(text: string, folder: string): Manifest {
   try {
     return JSON.parse(text) as Manifest
@@ -126,17 +128,17 @@ function readOr(path: string): string {
   }
 }
 
-/** Writes the list of a unit's files. Gives the hash of the list. */
+/** Writes the list of files of a unit. Returns the hash of the list. */
 export function writeFileList(folder: string, unit: string, files: readonly FileEntry[]): string {
   const text = files.map(file => `${JSON.stringify(file)}\n`).join('')
   const path = join(folder, `${unit}.files`)
-  // A unit without files has made no folder.
+  // A unit without files has not created its folder.
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
   writeFileSync(path, text, { mode: 0o600 })
   return sha256(text)
 }
 
-/** Reads the list of a unit's files. Throws Damaged when the list is missing or has changed. */
+/** Reads the list of files of a unit. Throws Damaged when the list is missing or has changed. */
 export function readFileList(folder: string, unit: Pick<Unit, 'path' | 'sha256'>): FileEntry[] {
   const path = join(folder, `${unit.path}.files`)
   const text = readOr(path)

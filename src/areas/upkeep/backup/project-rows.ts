@@ -1,4 +1,4 @@
-// Takes the rows of one project from a backup and puts them into an appliance that has lost them.
+// Reads the rows of one project from a backup and inserts them into an appliance that has lost them.
 import { join } from 'node:path'
 import { duplicateKey } from '../../../db/connect/failure.js'
 import { execute, row } from '../../../db/connect/sql.js'
@@ -33,7 +33,7 @@ export async function readProjectRows(backup: Backup, id: number): Promise<Proje
 
 const isProject = (id: number) => (fields: Fields) => fields.get('id') === String(id)
 
-/** Tells whether a row belongs to one of the rows that were read before. */
+/** Returns whether a row belongs to one of the rows that were read before. */
 function isOwned(table: TableName, ids: ReadonlyMap<string, ReadonlySet<string>>): (fields: Fields) => boolean {
   const links = ownersOf(table).filter(goesWith)
   const only = restoringOf(table)?.only
@@ -54,14 +54,14 @@ async function* readTable({ folder, manifest }: Backup, table: TableName): Async
   }
 }
 
-/** A project as the rows of a backup have it. */
+/** A project in the rows of a backup. */
 export interface ProjectInBackup {
   readonly id: number
   /** NAMESPACE/PROJECT. */
   readonly path: string
 }
 
-/** Finds a project by its NAMESPACE/PROJECT or id among the rows: a project without a repository has no unit. */
+/** Finds a project by its NAMESPACE/PROJECT or id in the rows: a project without a repository has no unit. */
 export async function findProjectRow(backup: Backup, name: string): Promise<ProjectInBackup | undefined> {
   const namespaces = new Map<unknown, unknown>()
   for await (const fields of readTable(backup, 'namespaces')) namespaces.set(fields.get('id'), fields.get('path'))
@@ -72,17 +72,17 @@ export async function findProjectRow(backup: Backup, name: string): Promise<Proj
   return undefined
 }
 
-/** The namespace in which a removed project comes back. */
+/** The namespace in which a removed project is restored. */
 export interface Place {
   readonly id: number
   readonly path: string
-  /** The user whose namespace it is; null for a group. */
+  /** The owner of a user's namespace; null for a group. */
   readonly owner_id: number | null
 }
 
 /**
- * Finds the place of a removed project: its own namespace, or the one with the path `into`. Throws Conflict when the
- * namespace is gone, has another project of this name, or when the project is still being removed.
+ * Finds the place of a removed project: its own namespace, or the one with the path `into`. Throws Conflict when the namespace no
+ * longer exists, when it has another project with this name, or when the project is still being removed.
  */
 export async function placeOf(found: ProjectRows, id: number, into?: string): Promise<Place> {
   const [project] = found.get('projects') ?? []
@@ -93,7 +93,7 @@ export async function placeOf(found: ProjectRows, id: number, into?: string): Pr
     [into ?? project.get('namespace_id') ?? 0]
   )
   if (!place && into !== undefined) throw new NoSuch('namespace', into)
-  if (!place) throw new Conflict('the namespace of the project is gone: name another one by --into NAMESPACE')
+  if (!place) throw new Conflict('the namespace of the project is gone: choose another one with --into NAMESPACE')
   if (await row('select 1 from project_removals where project_id = ?', [id])) {
     throw new Conflict('the project is still being removed: wait until that is done')
   }
@@ -102,17 +102,17 @@ export async function placeOf(found: ProjectRows, id: number, into?: string): Pr
     [place.id, project.get('path') ?? '', project.get('name') ?? '']
   )
   if (taken)
-    throw new Conflict(`${place.path}/${taken.path} exists already: rename it, or name another --into NAMESPACE`)
+    throw new Conflict(`${place.path}/${taken.path} already exists: rename it, or choose another --into NAMESPACE`)
   return place
 }
 
-/** Gives the rows with the project in this place. */
+/** Returns the rows with the project in this place. */
 export function movedTo({ id }: Place, found: ProjectRows): ProjectRows {
   const projects = (found.get('projects') ?? []).map(fields => new Map([...fields, ['namespace_id', id] as const]))
   return new Map([...found, ['projects', projects] as const])
 }
 
-/** Inserts the rows. Call it inside `transact`. Throws Conflict when the name is taken meanwhile. */
+/** Inserts the rows. Call it inside `transact`. Throws Conflict when the name was taken in the meantime. */
 export async function insertProjectRows(found: ProjectRows): Promise<void> {
   const fit = await fitter(found)
   for (const [table, list] of found) {
@@ -133,6 +133,6 @@ async function insert(table: string, fields: Fields): Promise<void> {
   } catch (error) {
     const key = duplicateKey(error)
     if (key === undefined) throw error
-    throw new Conflict(`the project cannot come back: others have taken its ${table} (${key})`)
+    throw new Conflict(`the project cannot be restored: other records use its ${table} (${key})`)
   }
 }

@@ -1,4 +1,4 @@
-// Puts objects of a backup into a repository that is in use.
+// Adds objects of a backup to a repository that is in use.
 import { existsSync, renameSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { syncFileSystem } from '../../../storage/sync.js'
@@ -7,8 +7,9 @@ import type { Backup } from './copy-back.js'
 import { Damaged, readFileList, type Unit } from './manifest.js'
 
 /**
- * Adds objects that the repository lacks, and in a damaged one replaces those with other bytes than in the backup: their names
- * say what they hold. Each file appears as a whole, and an index comes after its pack. Returns the number of files.
+ * Adds objects that the repository lacks. In a damaged one, also replaces objects whose bytes differ from the backup: names of
+ * objects determine their content. Each file appears as a whole, and an index appears after its pack. Returns the number of
+ * files.
  */
 export async function addObjects(
   backup: Backup,

@@ -1,7 +1,6 @@
-// Sets the refs of the copy back to the snapshot. The backup copies repositories after the snapshot, while pushes go
-// on. It undoes in the copy what these pushes changed, by the rows of the changes. So every restored ref has the row,
-// the hooks and the pipeline that it has in the appliance. All objects exist, because nothing is pruned while a backup
-// runs.
+// Resets the refs of the copy to the snapshot. The backup copies repositories after the snapshot, while users continue to push.
+// This undoes the changes of these pushes in the copy, by the rows of the changes. So every restored ref has the row, the hooks
+// and the pipeline that it has in the appliance. All objects exist, because nothing is pruned while a backup runs.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { row, rows } from '../../../db/connect/sql.js'
@@ -16,9 +15,9 @@ import { PACKED_REFS } from './copy-repository.js'
 export interface KnownChanges {
   /** Changes with this id or a higher one may be newer than the snapshot. */
   readonly floor: number
-  /** The changes among them that were done at the snapshot. */
+  /** The changes among them that were done in the snapshot. */
   readonly settled: ReadonlySet<number>
-  /** Older changes that were still open at the snapshot. */
+  /** Older changes that were still open in the snapshot. */
   readonly open: readonly number[]
 }
 
@@ -31,20 +30,18 @@ interface Change {
   readonly state: 'open' | 'done'
 }
 
-/** What happened to one ref since the snapshot: its value before the first done change, and the changes still open. */
+/** The changes of one ref since the snapshot: its value before the first done change, and the changes that are still open. */
 interface News {
   before?: string
   readonly open: Change[]
 }
 
-/**
- * A transaction commits its row within this time after the row got its id: the database gives ids before the commit.
- */
+/** A transaction commits its row within this time after the row got its id: the database assigns ids before the commit. */
 const HOUR = 3_600_000
-/** The nodes of a cluster give ids in turns, so ids do not follow the order of time exactly. */
+/** The nodes of a cluster assign ids in turns, so ids do not follow the order of time exactly. */
 const SLACK = 1000
 
-/** Reads from a snapshot what `readNews` needs to tell later changes from earlier ones. */
+/** Reads from a snapshot what `readNews` needs to distinguish later changes from earlier ones. */
 export async function readKnownChanges(snapshot: Snapshot): Promise<KnownChanges> {
   const since = new Date(snapshot.takenAt.getTime() - HOUR)
   const [recent] = await snapshot.rows<{ least: number | null }>(
@@ -64,7 +61,7 @@ export async function readKnownChanges(snapshot: Snapshot): Promise<KnownChanges
   return { floor, settled: new Set(done.map(({ id }) => id)), open: open.map(({ id }) => id) }
 }
 
-/** Project -> ref -> what happened to it since the snapshot. */
+/** Project -> ref -> its changes since the snapshot. */
 export type NewsByProject = Map<number, Map<string, News>>
 
 /** Reads the changes since the snapshot. Call it after the refs were copied. */
@@ -91,13 +88,11 @@ function note(news: NewsByProject, change: Change): void {
   const known = refs.get(change.ref) ?? { open: [] }
   refs.set(change.ref, known)
   if (change.state === 'open') known.open.push(change)
-  // git moves a ref only from exactly this value, so the first change has the value of the snapshot.
+  // git moves a ref only from exactly this value, so it is the value in the snapshot.
   else known.before ??= change.old_id
 }
 
-/**
- * Undoes the changes since the snapshot in a copied repository. Gives the new `packed-refs` and how many refs moved.
- */
+/** Undoes the changes since the snapshot in a copied repository. Returns the new `packed-refs` and how many refs moved. */
 export async function rewindRefs(
   copy: string,
   project: { id: number; storage: string },
@@ -115,7 +110,7 @@ export async function rewindRefs(
   return { text: formatPackedRefs(refs), moved }
 }
 
-/** If git has made one of the open changes already, gives the last done value before it; otherwise the copied value. */
+/** If git has already made one of the open changes, returns the last done value before it; otherwise the copied value. */
 async function beforeOpen(projectId: number, ref: string, open: readonly Change[], copied: string): Promise<string> {
   const made = open.find(change => change.new_id === copied)
   if (!made) return copied

@@ -1,5 +1,5 @@
-// Restores a whole backup into an empty home. It works in a folder inside the home (new-home.ts), and moves the content up
-// when all of it is on the disk. So a restore that breaks off leaves nothing on which an appliance could start.
+// Restores a whole backup into an empty home. It works in a folder inside the home (new-home.ts), and moves the content up when
+// all of it is on the disk. So an interrupted restore leaves nothing that could start as an appliance.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import type { Origin } from '../../../access/actor.js'
@@ -19,9 +19,9 @@ import { fingerprintOf, readSecretsFile, SECRETS_UNIT, type SecretFiles } from '
 
 export interface RestoreOptions {
   readonly into: string
-  /** The secrets, when the backup has none: a file of `backup create --secrets-to`, or a secrets.json. */
+  /** The secrets, when the backup has none: a file from `backup create --secrets-to`, or a secrets.json. */
   readonly secretsFile?: string
-  /** Pause all queues: the copy sends no mail and calls no hook until somebody resumes them. */
+  /** Pauses all queues: the copy sends no mail and calls no hooks until a sysadmin resumes them. */
   readonly pauseJobs?: boolean
   /** Ends the restore; the home is then empty again. */
   readonly signal?: AbortSignal
@@ -38,7 +38,7 @@ export interface RestoredHome {
   readonly paused: boolean
 }
 
-/** Checks whether a restore is possible, and gives the secrets to use. Throws Conflict, BadParameters, Damaged. */
+/** Checks whether a restore is possible, and returns the secrets to use. Throws Conflict, BadParameters, Damaged. */
 export async function checkRestore(backup: Backup, options: RestoreOptions): Promise<SecretFiles> {
   refuseWrongPlaces({ to: options.into })
   requireEmptyHome(resolve(options.into))
@@ -54,7 +54,7 @@ export async function restoreHome(backup: Backup, options: RestoreOptions, origi
     draft = draftFolder(home)
     const { files } = await inRestored(backup, { ...options, home: draft, secrets }, async restored => {
       await transact(() => audit(origin, entry(backup, home)))
-      // Most of the writing happens before the database counts as whole; the second time is for its own last files.
+      // Most data is written before the database counts as complete. The second sync is for the last files of the database.
       await syncFileSystem(config().home)
       return restored
     })
@@ -74,11 +74,11 @@ interface HomeOptions {
   readonly onDamage?: OnDamage
   readonly progress?: RestoreOptions['progress']
   readonly signal?: AbortSignal
-  /** Use an embedded database, even when the configuration names another one. */
+  /** Use an embedded database, even when the configuration names another database. */
   readonly embedded?: boolean
 }
 
-/** Fills a new home from a backup, and calls `work` while its database runs. Then this process stays with that home. */
+/** Fills a new home from a backup, and calls `work` while its database runs. Afterwards, this process keeps using that home. */
 export async function inRestored<T>(
   backup: Backup,
   options: HomeOptions,
@@ -108,14 +108,15 @@ export async function inRestored<T>(
 }
 
 /**
- * Gives the secrets of the backup itself, or those of a file. Throws Conflict when they are not of the appliance that
- * wrote the backup, BadParameters when there are no secrets.
+ * Returns the secrets of the backup itself, or those of a file. Throws Conflict when they do not belong to the appliance that
+ * wrote the backup, and BadParameters when there are no secrets.
  */
 export async function secretsFor(backup: Backup, file: string | undefined): Promise<SecretFiles> {
   const { secrets, units } = backup.manifest
   const unit = units.find(({ path }) => path === SECRETS_UNIT)
   if (file === undefined && !unit) {
-    const text = 'the backup holds no secrets: name them by --secrets FILE (what --secrets-to wrote, or a secrets.json)'
+    const text =
+      'the backup contains no secrets: pass them with --secrets FILE (what --secrets-to wrote, or a secrets.json)'
     throw new BadParameters(text, text)
   }
   if (file === undefined && unit) await checkUnit(backup, unit, refuseDamage)

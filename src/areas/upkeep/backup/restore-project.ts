@@ -1,5 +1,5 @@
-// Restores one project in its running appliance. If the row of the project still exists, the restore moves refs in the
-// same way as a push, with hooks and pipelines. If the row is gone, rows, repository and files of builds come back.
+// Restores one project in its running appliance. If the row of the project still exists, the restore moves refs like a push, with
+// hooks and pipelines. If the row no longer exists, it restores rows, repository and files of builds.
 import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Origin } from '../../../access/actor.js'
@@ -40,10 +40,10 @@ import { addObjects } from './put-objects.js'
 import { fingerprintOf, readHomeSecrets } from './secrets-file.js'
 
 export interface ProjectRestoreOptions {
-  /** Also move refs that have another value now. */
+  /** Also moves refs that have another value now. */
   readonly overwrite: boolean
   readonly dryRun: boolean
-  /** The path of the namespace in which a removed project comes back; its own by default. */
+  /** The path of the namespace in which a removed project is restored; its own by default. */
   readonly into?: string
 }
 
@@ -52,13 +52,13 @@ export interface RestoredProject {
   readonly path_with_namespace: string
   /** Its path at the time of the backup. */
   readonly path_in_backup: string
-  /** Whether the row of the project was gone. */
+  /** Whether the row of the project did not exist. */
   readonly recreated: boolean
   /** Refs that got the value of the backup. */
   readonly moved: readonly { readonly ref: string; readonly before: string | null; readonly after: string }[]
-  /** Files of objects that its repository lacked, or that were damaged, and that the backup has. */
+  /** Files of objects that the backup has and that were missing or damaged in the repository. */
   readonly put_back: number
-  /** Refs that have another value than in the backup and keep it, because `overwrite` is off. */
+  /** Refs that differ from the backup and keep their value, because `overwrite` is off. */
   readonly kept: readonly string[]
   readonly dry_run: boolean
 }
@@ -70,7 +70,7 @@ interface LiveProject {
   readonly path: string
 }
 
-/** A repository has this file while a restore fills it. What a killed restore left is known by it. */
+/** A repository has this file while a restore fills it. It identifies the remains of a killed restore. */
 const MARK = 'restoring'
 
 /**
@@ -84,7 +84,7 @@ export async function restoreProject(
   origin: Origin
 ): Promise<RestoredProject> {
   if (fingerprintOf(readHomeSecrets()['secrets.json']) !== backup.manifest.secrets.fingerprint) {
-    throw new Conflict(`the backup ${backup.manifest.id} comes from another appliance`)
+    throw new Conflict(`the backup ${backup.manifest.id} is from another appliance`)
   }
   const unit = backup.manifest.units.find(({ project }) => project?.path === name || String(project?.id) === name)
   const found = unit?.project ?? (await findProjectRow(backup, name))
@@ -103,7 +103,7 @@ async function takeOwn(id: number) {
     return await takeLock(`restore_project_${id}`)
   } catch (error) {
     if (!(error instanceof AlreadyRunning)) throw error
-    throw new AlreadyRunning(`another process restores project ${id}: wait for its end`)
+    throw new AlreadyRunning(`another process restores project ${id}: wait until it ends`)
   }
 }
 
@@ -158,7 +158,7 @@ async function restoreRefs(
   const damaged = existsSync(path) && !(await checkRepository(path)).ok
   let putBack = 0
   if (unit && (damaged || moves.length > 0)) {
-    // A lost repository is made again here, to be filled.
+    // A lost repository is created again here, to be filled.
     if (!dryRun) await ensureRepository({ id: project.id, storage: project.storage })
     if (damaged && !dryRun && project.default_branch !== null) mendHead(path, project.default_branch)
     putBack = await addObjects(backup, unit, path, { damaged, dryRun })
@@ -172,7 +172,7 @@ async function move(project: LiveProject, moves: readonly RefMove[], origin: Ori
   try {
     await putRefsBack(project, moves, origin)
   } catch (error) {
-    if (error instanceof RefMoved) throw new Conflict(`${error.ref} moved meanwhile: run the restore again`)
+    if (error instanceof RefMoved) throw new Conflict(`${error.ref} moved during the restore: run it again`)
     throw error
   }
 }
@@ -188,7 +188,7 @@ async function recreate(
   const found = movedTo(place, dumped)
   const [project] = found.get('projects') ?? []
   const path = unit ? join(config().home, unit.path) : null
-  if (path && existsSync(path) && !isUnfinished(path)) throw new Conflict(`${path} exists already: move it away first`)
+  if (path && existsSync(path) && !isUnfinished(path)) throw new Conflict(`${path} already exists: move it away first`)
   const moved = [...refsOf(backup, unit)].map(([name, after]) => ({ ref: textRefName(name), before: null, after }))
   const outcome = { path_with_namespace: `${place.path}/${project?.get('path')}`, moved, kept: [], put_back: 0 }
   if (dryRun) return outcome
@@ -209,7 +209,7 @@ async function recreate(
   return outcome
 }
 
-/** Tells whether a killed restore left this repository. Call it under the lock, for a project without a row. */
+/** Returns whether a killed restore left this repository. Call it under the lock, for a project without a row. */
 function isUnfinished(path: string): boolean {
   const names = readdirSync(path)
   return names.length === 0 || names.includes(MARK)
@@ -223,10 +223,10 @@ async function fill(backup: Backup, unit: Unit, path: string): Promise<void> {
   makeRepositoryFolders(path)
 }
 
-/** Inserts the rows, and tells that the project is there again. `owner` is the user of a new namespace. */
+/** Inserts the rows and publishes that the project is restored. `owner` is the user of a new namespace. */
 async function putBack(found: ProjectRows, id: number, owner: number | null): Promise<void> {
   await insertProjectRows(found)
-  // The owner of a namespace is a member of the projects in it, as of new ones.
+  // The owner of a namespace is a member of the projects in it, as for new projects.
   const members = await rows<{ user_id: number }>(
     "select user_id from members where source_type = 'project' and source_id = ?",
     [id]
@@ -235,11 +235,11 @@ async function putBack(found: ProjectRows, id: number, owner: number | null): Pr
     await insertMember({ type: 'project', id }, owner, MASTER)
   }
   await publish({ kind: 'project.restored', project: await projectSnapshot(id) })
-  // It counts what the project stores, too.
+  // The job also counts the storage of the project.
   await enqueue('repository.optimise', { projectId: id })
 }
 
-/** Copies the traces and archives of the project's builds. No row speaks of those that are there: a killed restore left them. */
+/** Copies the traces and archives of the project's builds. Existing files have no rows: a killed restore left them. */
 async function copyBuildFilesBack(backup: Backup, found: ProjectRows): Promise<void> {
   const builds = new Set((found.get('builds') ?? []).map(fields => String(fields.get('id'))))
   if (builds.size === 0) return

@@ -1,12 +1,11 @@
-// Keeps secrets apart from the backup: a person who finds a backup must not find the key to its encrypted columns with
-// it.
+// Keeps secrets out of the backup: a person who finds a backup must not also find the key to its encrypted columns.
 import { createHash, randomBytes } from 'node:crypto'
 import { existsSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { config } from '../../../config.js'
 import { BadParameters, Failure } from '../../../errors.js'
 
-/** The texts of the two files of a home that hold secrets. */
+/** The texts of the two files of a home that contain secrets. */
 export interface SecretFiles {
   readonly 'secrets.json': string
   /** It may contain the password of a database. */
@@ -15,7 +14,7 @@ export interface SecretFiles {
 
 export const SECRETS_UNIT = 'secrets'
 
-/** Gives a fingerprint of the key. It reveals nothing about the key. */
+/** Returns a fingerprint of the key. It reveals nothing about the key. */
 export function fingerprintOf(secrets: string): string {
   const { encryption_key } = JSON.parse(secrets) as { encryption_key: string }
   return createHash('sha256').update(`gitstead backup ${encryption_key}`).digest('hex').slice(0, 16)
@@ -69,7 +68,7 @@ export function readSecretsFile(path: string): SecretFiles {
   try {
     fingerprintOf(files['secrets.json'])
   } catch {
-    throw wrong('hold no encryption key')
+    throw wrong('contain no encryption key')
   }
   return files
 }

@@ -1,4 +1,4 @@
-// The folder of backups: it holds one folder for each backup, and the drafts that killed runs left behind.
+// The folder of backups: it contains one folder for each backup, and the drafts of killed runs.
 import { createHash, randomBytes } from 'node:crypto'
 import { existsSync, readdirSync, renameSync, rmdirSync, rmSync } from 'node:fs'
 import { hostname } from 'node:os'
@@ -12,7 +12,7 @@ import type { Previous } from './unit.js'
 
 const ID = /^\d{8}T\d{6}Z-[0-9a-f]{4}$/
 
-/** The record of a backup that commands show. */
+/** The record of a backup in the output of commands. */
 export interface BackupRecord {
   readonly id: string
   readonly path: string
@@ -29,29 +29,27 @@ export interface BackupRecord {
 
 export const defaultStore = () => join(config().home, 'backups')
 
-/** Gives a name for a backup. Names sort by time. */
+/** Returns a name for a backup. Names sort by time. */
 export function newId(now: Date): string {
   const time = now.toISOString().replace(/\.\d+Z$/, 'Z')
   return `${time.replace(/[-:]/g, '')}-${randomBytes(2).toString('hex')}`
 }
 
-/** The names of drafts carry a mark of their home and machine: another appliance may be using its drafts. */
+/** The names of drafts contain a mark of their home and machine, because another appliance may be using its drafts. */
 const ownMark = () => createHash('sha256').update(`${hostname()}:${config().home}`).digest('hex').slice(0, 12)
 
 export const draftFolder = (store: string, id: string) => join(store, `${id}.unfinished-${ownMark()}`)
 
-/**
- * Makes the folder of backups. Returns the first folder that it made, if any. Throws Failure when this user may not.
- */
+/** Creates the folder of backups. Returns the topmost folder that it created, if any. Throws Failure when this user may not. */
 export function openStore(store: string): string | undefined {
   try {
     return makeFolders(store)
   } catch (error) {
-    throw new Failure(`${store} cannot be made (${codeOf(error)}): name another folder by --to`)
+    throw new Failure(`${store} cannot be created (${codeOf(error)}): choose another folder with --to`)
   }
 }
 
-/** Removes the folders that `openStore` made, if nothing is in them. */
+/** Removes the folders that `openStore` created, if they are empty. */
 export function closeStore(store: string, made: string | undefined): void {
   if (made === undefined) return
   for (let folder = store; folder.startsWith(made); folder = dirname(folder)) {
@@ -63,16 +61,14 @@ export function closeStore(store: string, made: string | undefined): void {
   }
 }
 
-/**
- * Removes the drafts of killed runs of this appliance and gives their number. Call it only under the lock of backups.
- */
+/** Removes the drafts of killed runs of this appliance and returns their number. Call it only under the lock of backups. */
 export function removeDrafts(store: string): number {
   const drafts = readdirSync(store).filter(name => name.endsWith(`.unfinished-${ownMark()}`))
   for (const name of drafts) rmSync(join(store, name), { recursive: true, force: true })
   return drafts.length
 }
 
-/** A folder with the name of a backup that nobody can restore. */
+/** A folder with the name of a backup that cannot be restored. */
 export interface DamagedBackup {
   readonly id: string
   readonly path: string
@@ -85,8 +81,8 @@ interface Finished {
 }
 
 /**
- * Throws NotFound when the folder of backups does not exist, and what `requireFolder` throws when that folder would be in a
- * home that is none: a typing error. Backups of a home that is damaged or lost are still there.
+ * Throws NotFound when the folder of backups does not exist, and the errors of `requireFolder` when that folder would be in a
+ * path that is not a home, such as a typing error. Backups of a damaged or lost home can still be listed.
  */
 export function requireStore(store = defaultStore()): void {
   if (existsSync(store)) return
@@ -99,10 +95,10 @@ export function requireStore(store = defaultStore()): void {
 export const listBackups = (store = defaultStore()): BackupRecord[] =>
   finished(store).whole.map(({ folder, manifest }) => viewBackup(folder, manifest))
 
-/** The backups of a folder that are damaged, oldest first. All that works with backups passes over them. */
+/** The damaged backups of a folder, oldest first. All other functions skip them. */
 export const damagedBackups = (store = defaultStore()): readonly DamagedBackup[] => finished(store).damaged
 
-/** One damaged backup must not hide the others, nor prevent the next one. */
+/** One damaged backup must not hide the others, nor prevent the next backup. */
 function finished(store: string): { whole: Finished[]; damaged: DamagedBackup[] } {
   const whole: Finished[] = []
   const damaged: DamagedBackup[] = []
@@ -120,7 +116,7 @@ function finished(store: string): { whole: Finished[]; damaged: DamagedBackup[] 
   return { whole, damaged }
 }
 
-/** Throws Failure when this user may not read the folder: nobody may take that for a folder without backups. */
+/** Throws Failure when this user may not read the folder: that must not look like a folder without backups. */
 function backupNames(store: string): string[] {
   try {
     return readdirSync(store)
@@ -185,20 +181,20 @@ export function viewBackup(folder: string, manifest: Manifest): BackupRecord {
 }
 
 /**
- * Deletes backups, each by its id or folder; damaged ones as well. Other backups stay complete, because each has its own
- * name for every file. Throws NotFound, before it deletes anything, when one of them does not exist.
+ * Deletes backups, also damaged ones, each by its id or folder. Other backups stay complete, because each has its own name for
+ * every file. Throws NotFound before it deletes anything when one of them does not exist.
  */
 export function deleteBackups(names: readonly string[], store = defaultStore()): void {
   const folders = names.map(name => deletable(name, store).path)
   for (const path of folders) {
-    // A deletion that is killed must not leave a backup with half of its files; the next backup removes the rest.
+    // A killed deletion must not leave a backup with half of its files; the next backup removes the rest.
     const doomed = draftFolder(dirname(path), basename(path))
     renameSync(path, doomed)
     rmSync(doomed, { recursive: true, force: true })
   }
 }
 
-/** Gives what `deleteBackups` would delete. */
+/** Returns what `deleteBackups` would delete. */
 export function deletable(name: string, store = defaultStore()): { id: string; path: string; bytes: number | null } {
   const path = name === 'latest' ? findBackup(name, store).folder : folderOf(name, store)
   if (!ID.test(basename(path)) || !existsSync(path)) throw new NoSuch('backup', name)

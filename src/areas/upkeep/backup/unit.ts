@@ -1,19 +1,19 @@
-// Writes one unit of a backup: it copies files, or shares them with the previous backup when they are the same.
+// Writes one unit of a backup: copies files, or shares them with the previous backup when they have not changed.
 import { rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { isMissing } from '../../../storage/files.js'
 import { copyHashed, folderMaker, shareFile } from './copy.js'
 import { Damaged, type FileEntry, type Manifest, readFileList, sha256, type Unit, writeFileList } from './manifest.js'
 
-/** A finished backup whose files may be shared. */
+/** A finished backup whose files can be shared. */
 export interface Previous {
   readonly folder: string
   readonly manifest: Manifest
   readonly units: ReadonlyMap<string, Unit>
 }
 
-/** Counted up with each file that is added. */
-export interface Totals {
+/** Totals that grow with each added file. */
+interface Totals {
   files: number
   bytes: number
   new_files: number
@@ -44,7 +44,7 @@ export class UnitWriter {
     this.earlier = new Map(list.map(file => [file.path, file]))
   }
 
-  /** Continues a unit of the same draft that was finished already. */
+  /** Continues a finished unit of the same draft. */
   static resume(draft: Draft, unit: Unit, files: readonly FileEntry[]): UnitWriter {
     const writer = new UnitWriter({ ...draft, previous: null }, unit.path)
     for (const file of files) {
@@ -63,8 +63,8 @@ export class UnitWriter {
   }
 
   /**
-   * Copies a file. Returns false when the file is gone. A file whose name is the hash of its content (`named`) counts
-   * as unchanged when its size is the same; any other file must also have the same modification time.
+   * Copies a file. Returns false when the file does not exist. A file whose name is the hash of its content (`named`) counts as
+   * unchanged when its size is the same; any other file must also have the same modification time.
    */
   async copy(path: string, original: string, named = false): Promise<boolean> {
     const found = this.place(path)
@@ -84,12 +84,12 @@ export class UnitWriter {
     this.add({ path, size: bytes.length, sha256: sha256(bytes), modified: Date.now() }, true)
   }
 
-  /** Adds a file that was written to its place already. */
+  /** Adds a file that is already written to its place. */
   adopt(file: FileEntry): void {
     this.add(file, true)
   }
 
-  /** Gives the place of a file of this unit, and makes the folder for it. */
+  /** Returns the place of a file of this unit, and creates the folder for it. */
   place(path: string): string {
     const place = join(this.draft.folder, this.path, path)
     this.makeFolder(dirname(place))
@@ -105,7 +105,7 @@ export class UnitWriter {
     this.count(file, -1, this.fresh.delete(path))
   }
 
-  /** Writes the list of files. Gives the manifest's record of the unit. */
+  /** Writes the list of files. Returns the record of the unit for the manifest. */
   finish(project?: Unit['project']): Unit {
     const files = [...this.files.values()].sort((a, b) => (a.path < b.path ? -1 : 1))
     const bytes = files.reduce((sum, { size }) => sum + size, 0)
@@ -113,7 +113,7 @@ export class UnitWriter {
     return { path: this.path, files: files.length, bytes, sha256: list, ...(project ? { project } : {}) }
   }
 
-  /** Removes the whole unit, because its original is gone. */
+  /** Removes the whole unit, because its original no longer exists. */
   abandon(): void {
     for (const path of this.paths()) this.drop(path)
     rmSync(join(this.draft.folder, this.path), { recursive: true, force: true })
@@ -151,7 +151,7 @@ export class UnitWriter {
   }
 }
 
-/** A damaged or deleted list of an earlier backup is no reason to fail: the files are copied again. */
+/** A damaged or deleted list of an earlier backup does not make this one fail: the files are copied again. */
 function listOf({ folder }: Previous, unit: Unit): FileEntry[] {
   try {
     return readFileList(folder, unit)

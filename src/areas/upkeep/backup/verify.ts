@@ -1,4 +1,4 @@
-// Verifies a backup by a real restore into a temporary home, because a backup is worth only what its restore is worth.
+// Verifies a backup by a real restore into a temporary home, because a backup is only useful if it can be restored.
 import { existsSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -17,7 +17,7 @@ import { type BackupRecord, viewBackup } from './store.js'
 
 export interface VerifyOptions {
   readonly secretsFile?: string
-  /** The folder in which the temporary home is made. */
+  /** The folder in which the temporary home is created. */
   readonly inside?: string
   readonly progress?: (phase: 'restore' | 'check', done: number, total: number) => void
   readonly signal?: AbortSignal
@@ -31,7 +31,7 @@ export interface Verification {
   readonly notes: readonly string[]
 }
 
-/** Restores a backup into a temporary home and checks it. It gives the problems and does not throw for them. */
+/** Restores a backup into a temporary home and checks it. It returns the problems and does not throw for them. */
 export async function verifyBackup(backup: Backup, options: VerifyOptions = {}): Promise<Verification> {
   const record = viewBackup(backup.folder, backup.manifest)
   const secrets = await secretsOf(backup, options.secretsFile)
@@ -42,7 +42,7 @@ export async function verifyBackup(backup: Backup, options: VerifyOptions = {}):
   const onDamage = (problem: string) => void damage.push(problem)
   try {
     await checkRows(backup, onDamage)
-    // Rows that have changed are not loaded: the checks of such a home would tell nothing.
+    // Changed rows are not loaded, because checks of such a home would show nothing.
     if (damage.length > 0) return failed(record, damage)
     const restored = {
       home,
@@ -80,7 +80,7 @@ const failed = (backup: BackupRecord, problems: readonly string[]): Verification
   notes: []
 })
 
-/** Gives the secrets of this home if they fit: so a nightly verification needs no secrets beside the backup. */
+/** Returns the secrets of this home if they match, so that a nightly verification needs no secrets in addition to the backup. */
 async function secretsOf(backup: Backup, file: string | undefined): Promise<SecretFiles> {
   if (file === undefined && existsSync(join(config().home, 'secrets.json'))) {
     const own = readHomeSecrets()
@@ -89,7 +89,7 @@ async function secretsOf(backup: Backup, file: string | undefined): Promise<Secr
   return secretsFor(backup, file)
 }
 
-/** Gives a folder with room for a whole home, and removes what killed verifications left there. Throws Failure. */
+/** Returns a folder with room for a whole home, and removes the remains of killed verifications in it. Throws Failure. */
 function parentFolder(inside: string | undefined): string {
   const own = join(config().home, 'tmp')
   const parent = inside === undefined ? (existsSync(own) ? own : tmpdir()) : resolve(inside)
@@ -101,7 +101,7 @@ function parentFolder(inside: string | undefined): string {
     }
   } catch (error) {
     throw new Failure(
-      `${parent} cannot be used (${(error as NodeJS.ErrnoException).code}): name another folder by --in`
+      `${parent} cannot be used (${(error as NodeJS.ErrnoException).code}): choose another folder with --in`
     )
   }
   return parent

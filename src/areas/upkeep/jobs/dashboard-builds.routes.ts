@@ -1,4 +1,4 @@
-// Not specified: these routes show, cancel and repeat builds of any project, for a dashboard on another machine.
+// Not specified: these routes show, cancel and retry builds of any project, for a dashboard on another machine.
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Conflict } from '../../../errors.js'
 import { Type } from '../../../lib/type.js'
@@ -27,7 +27,7 @@ export const watchedBuildRoutes: FastifyPluginAsyncTypebox = async app => {
       schema: {
         tags,
         summary: 'List builds of all projects',
-        description: 'At most 100 that run, 100 that wait, and the 100 newest; the newest first.',
+        description: 'At most 100 running builds, 100 waiting builds, and the 100 newest builds, newest first.',
         response: { 200: Type.Array(WatchedBuild) }
       }
     },
@@ -41,7 +41,7 @@ export const watchedBuildRoutes: FastifyPluginAsyncTypebox = async app => {
       schema: {
         tags,
         summary: 'Get a build of any project',
-        description: 'With the end of its trace.',
+        description: 'The response includes the end of its trace.',
         params: BuildParams,
         response: { 200: WatchedBuildDetails }
       }
@@ -56,7 +56,7 @@ export const watchedBuildRoutes: FastifyPluginAsyncTypebox = async app => {
       schema: {
         tags,
         summary: 'Cancel a build of any project',
-        description: 'A build that has ended is a conflict.',
+        description: 'Returns 409 for a build that has ended.',
         params: BuildParams,
         response: { 201: CanceledBuild },
         errors: [409]
@@ -75,8 +75,8 @@ export const watchedBuildRoutes: FastifyPluginAsyncTypebox = async app => {
       config: change,
       schema: {
         tags,
-        summary: 'Repeat a build of any project',
-        description: 'It becomes a new build of its pipeline. A build that has not ended is forbidden.',
+        summary: 'Retry a build of any project',
+        description: 'Adds a new build to the pipeline. Returns 403 for a build that has not ended.',
         params: BuildParams,
         response: { 201: RetriedBuild }
       }

@@ -12,19 +12,19 @@ const record = {
   stage: Text('the stage of the pipeline'),
   ref: Text('the branch or tag'),
   status: Text('such as `pending`, `running` or `failed`'),
-  created_at: Moment('when it was made'),
-  started_at: Nullable(Moment('when it began')),
+  created_at: Moment('when it was created'),
+  started_at: Nullable(Moment('when it started')),
   finished_at: Nullable(Moment('when it ended')),
   hostname: Nullable(Text('the machine that runs it')),
-  pid: Nullable(Integer('the number of the process there')),
-  runner: Nullable(Text('what people call the outside runner that has it; null with the built-in one'))
+  pid: Nullable(Integer('the process id on that machine')),
+  runner: Nullable(Text('the description of the runner that has it; null for the built-in runner'))
 }
 
 export const WatchedBuild = Type.Object(record, { title: 'WatchedBuild', description: 'A build of any project.' })
 export type WatchedBuild = Static<typeof WatchedBuild>
 
 const Trace = Type.Object(
-  { size: Integer('bytes of the whole trace'), tail: Text('its last 64 KiB, from the beginning of a line') },
+  { size: Integer('bytes of the whole trace'), tail: Text('its last 64 KiB, from the start of a line') },
   { title: 'TraceTail', description: 'The end of a trace.' }
 )
 
@@ -33,9 +33,9 @@ export const WatchedBuildDetails = Type.Object(
     ...record,
     failure_reason: Nullable(Text('why it failed')),
     exit_code: Nullable(Integer('the exit code of its script')),
-    trace: described(Trace, 'the end of what its scripts have printed')
+    trace: described(Trace, 'the end of the output of its scripts')
   },
-  { title: 'WatchedBuildDetails', description: 'A build with the end of its trace.' }
+  { title: 'WatchedBuildDetails', description: 'A build and the end of its trace.' }
 )
 export type WatchedBuildDetails = Static<typeof WatchedBuildDetails>
 
@@ -46,7 +46,7 @@ export const CanceledBuild = Type.Object(
 
 export const RetriedBuild = Type.Object(
   { id: IdOf('the build'), retried_as: IdOf('the new build') },
-  { title: 'RetriedBuild', description: 'A build that is repeated.' }
+  { title: 'RetriedBuild', description: 'A build that was retried.' }
 )
 
 export const viewWatchedBuild = (build: Row): WatchedBuild => ({

@@ -10,7 +10,7 @@ export const jobMetricsRoutes: FastifyPluginAsyncTypebox = async app => {
 
   app.get(
     '/bgjobs/queue_metrics',
-    { config, schema: schema('Get how much waits in each queue', QueueMetrics) },
+    { config, schema: schema('Get the backlog and latency of each queue', QueueMetrics) },
     async () => ({
       queues: await queueMetrics()
     })
@@ -24,7 +24,7 @@ export const jobMetricsRoutes: FastifyPluginAsyncTypebox = async app => {
     })
   )
 
-  app.get('/bgjobs/job_stats', { config, schema: schema('Get how many jobs have run', JobStats) }, async () => ({
+  app.get('/bgjobs/job_stats', { config, schema: schema('Get the counts of background jobs', JobStats) }, async () => ({
     jobs: await jobStats()
   }))
 

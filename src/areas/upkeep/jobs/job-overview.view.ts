@@ -10,29 +10,29 @@ import type { MailQueue } from '../../reach/mail/mail-queue.queries.js'
 
 const states = {
   ready: Integer('jobs that wait for a worker'),
-  delayed: Integer('jobs that wait for their time'),
-  running: Integer('jobs that run'),
-  dead: Integer('jobs that have failed for good')
+  delayed: Integer('jobs that are not due yet'),
+  running: Integer('running jobs'),
+  dead: Integer('jobs that have failed permanently')
 }
 
 const Minute = Type.Object(
   {
-    minute: Moment('when it began'),
+    minute: Moment('when the minute started'),
     processed: Integer('tries that ended'),
-    failed: Integer('those of them that failed')
+    failed: Integer('failed tries among these')
   },
-  { title: 'BackgroundMinute', description: 'What a queue did in one minute.' }
+  { title: 'BackgroundMinute', description: 'The work of a queue in one minute.' }
 )
 
 const Queue = Type.Object(
   {
     name: Text('the name of the queue'),
-    paused: Flag('whether workers leave its jobs alone'),
+    paused: Flag('whether workers take no jobs of the queue'),
     ...states,
     latency: Type.Number({ description: 'seconds that the oldest ready job has waited' }),
-    processed_per_minute: Type.Number({ description: 'tries that ended, over the current minute and the one before' }),
-    failed_per_minute: Type.Number({ description: 'those of them that failed' }),
-    minutes: Type.Array(Minute, { description: 'the last hour, oldest first; the last one is under way' })
+    processed_per_minute: Type.Number({ description: 'tries that ended, over the current and the previous minute' }),
+    failed_per_minute: Type.Number({ description: 'failed tries among these' }),
+    minutes: Type.Array(Minute, { description: 'the last hour, oldest first; the last minute is not over yet' })
   },
   { title: 'BackgroundQueueOverview', description: 'A queue as the dashboard shows it.' }
 )
@@ -41,13 +41,13 @@ const Queue = Type.Object(
 export const Process = Type.Object(
   {
     hostname: Text('the machine'),
-    pid: Integer('the number of the process there'),
-    tag: Text('what the process is called'),
-    started_at: Moment('when it began'),
-    queues: Type.Array(Type.String(), { description: 'the queues that it works on' }),
-    labels: Type.Array(Type.String(), { description: 'words that describe it' }),
-    concurrency: Integer('jobs that it can run at once'),
-    busy: Integer('jobs that it runs now')
+    pid: Integer('the process id on that machine'),
+    tag: Text('the name of the process'),
+    started_at: Moment('when it started'),
+    queues: Type.Array(Type.String(), { description: 'the queues that it processes' }),
+    labels: Type.Array(Type.String(), { description: 'labels of the process' }),
+    concurrency: Integer('how many jobs it can run at once'),
+    busy: Integer('how many jobs it runs now')
   },
   { title: 'BackgroundProcess', description: 'A worker process.' }
 )
@@ -57,12 +57,12 @@ const Failure = Type.Object(
     id: IdOf('the job'),
     queue: Text('the name of its queue'),
     name: Text('what it does'),
-    state: OneOf(['delayed', 'dead'], 'BackgroundFailureState', 'whether it is tried again'),
-    attempts: Integer('tries that have begun'),
-    run_at: Moment('when it may run'),
+    state: OneOf(['delayed', 'dead'], 'BackgroundFailureState', 'whether it will be tried again'),
+    attempts: Integer('tries that have started'),
+    run_at: Moment('when it can run'),
     failed_at: Moment('when its last try failed'),
     error: Text('the first 2,000 characters of the error'),
-    payload: Type.Unknown({ description: 'null where it is longer than 4,000 bytes: the job itself has it' })
+    payload: Type.Unknown({ description: 'null when it is longer than 4,000 bytes; get the job for the whole payload' })
   },
   { title: 'BackgroundFailure', description: 'A job whose last try failed.' }
 )
@@ -75,26 +75,26 @@ const Build = Type.Object(
     name: Text('its name in the CI file'),
     stage: Text('the stage of the pipeline'),
     ref: Text('the branch or tag'),
-    started_at: Nullable(Moment('when it began')),
+    started_at: Nullable(Moment('when it started')),
     hostname: Nullable(Text('the machine that runs it')),
-    pid: Nullable(Integer('the number of the process there')),
-    runner: Nullable(Text('what people call the outside runner that has it; null with the built-in one'))
+    pid: Nullable(Integer('the process id on that machine')),
+    runner: Nullable(Text('the description of the runner that has it; null for the built-in runner'))
   },
-  { title: 'RunningBuild', description: 'A build that runs now.' }
+  { title: 'RunningBuild', description: 'A running build.' }
 )
 
 const Hook = Type.Object(
   {
     id: IdOf('the hook'),
-    receiver: Text('the URL that is called, without user, password and query'),
+    receiver: Text('the URL of the receiver, without user, password and query'),
     project: Nullable(Text('the path of its project; null for a system hook')),
     failures: Integer('failed tries since the last success'),
-    since: Nullable(Moment('when the oldest delivery that is lost or waits was tried first')),
-    next_try_at: Nullable(Moment('when a delivery is tried next; null when none waits')),
-    pending: Integer('deliveries that wait'),
-    dead: Integer('deliveries that were given up'),
-    event: Nullable(Text('the event of the oldest delivery that is lost or waits')),
-    status: Nullable(Integer('the HTTP status that its last try got')),
+    since: Nullable(Moment('when the oldest lost or pending delivery was first tried')),
+    next_try_at: Nullable(Moment('when a delivery is tried next; null when no delivery is pending')),
+    pending: Integer('pending deliveries'),
+    dead: Integer('lost deliveries'),
+    event: Nullable(Text('the event of the oldest lost or pending delivery')),
+    status: Nullable(Integer('the HTTP status of its last try')),
     error: Nullable(Text('why its last try failed'))
   },
   { title: 'FailingHook', description: 'A hook whose receiver fails.' }
@@ -103,51 +103,51 @@ const Hook = Type.Object(
 const TroubledMail = Type.Object(
   {
     id: IdOf('the delivery'),
-    kind: Text('what the mail is about'),
-    address: Text('who should get it'),
+    kind: Text('the kind of mail'),
+    address: Text('the address of the recipient'),
     state: Text('waiting, sending, or failed'),
-    attempts: Integer('tries that have begun'),
-    created_at: Moment('when it was made'),
-    tried_at: Nullable(Moment('when its last try began')),
+    attempts: Integer('tries that have started'),
+    created_at: Moment('when it was created'),
+    tried_at: Nullable(Moment('when its last try started')),
     error: Nullable(Text('why its last try failed'))
   },
-  { title: 'TroubledMail', description: 'A mail to one recipient that did not go at once.' }
+  { title: 'TroubledMail', description: 'A mail to one recipient that could not be sent at once.' }
 )
 
 const Mail = Type.Object(
   {
-    waiting: Integer('mails that wait or are on their way'),
-    held: Integer('mails that come together at the end of the hour'),
+    waiting: Integer('mails that are pending or being sent'),
+    held: Integer('mails that are sent together at the end of the hour'),
     failed: Integer('mails of the last 30 days that were given up'),
     bounced: Integer('addresses that get no mail because their mailbox does not exist'),
     troubled: Type.Array(TroubledMail, {
-      description: 'mails that wait after a failed try or were given up, at most 20'
+      description: 'at most 20 mails that wait after a failed try or were given up'
     })
   },
-  { title: 'MailQueue', description: 'How the mail goes.' }
+  { title: 'MailQueue', description: 'The state of outgoing mail.' }
 )
 
 const Totals = Type.Object(
   {
-    processed: Integer('tries that ended, since the appliance was made'),
-    failed: Integer('those of them that failed'),
+    processed: Integer('tries that ended since the appliance was created'),
+    failed: Integer('failed tries among these'),
     ...states
   },
-  { title: 'BackgroundTotals', description: 'The figures of all queues together.' }
+  { title: 'BackgroundTotals', description: 'The totals of all queues.' }
 )
 
 export const JobOverview = Type.Object(
   {
-    at: Moment('when this was read'),
+    at: Moment('when the record was read'),
     queues: Type.Array(Queue, { description: 'all queues' }),
-    processes: Type.Array(Process, { description: 'the worker processes that show life' }),
-    failures: Type.Array(Failure, { description: 'the last failures, the newest first' }),
-    builds: Type.Array(Build, { description: 'the builds that run now' }),
-    hooks: Type.Array(Hook, { description: 'the hooks whose receiver fails, at most 20, the worst first' }),
-    mail: described(Mail, 'how the mail goes'),
-    totals: described(Totals, 'the figures of all queues together')
+    processes: Type.Array(Process, { description: 'the live worker processes' }),
+    failures: Type.Array(Failure, { description: 'the last failures, newest first' }),
+    builds: Type.Array(Build, { description: 'the running builds' }),
+    hooks: Type.Array(Hook, { description: 'at most 20 hooks whose receiver fails, the worst first' }),
+    mail: described(Mail, 'the state of outgoing mail'),
+    totals: described(Totals, 'the totals of all queues')
   },
-  { title: 'BackgroundOverview', description: 'What the dashboard of background jobs shows.' }
+  { title: 'BackgroundOverview', description: 'The contents of the dashboard of background jobs.' }
 )
 export type JobOverview = Static<typeof JobOverview>
 

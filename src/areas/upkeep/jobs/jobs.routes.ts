@@ -16,7 +16,7 @@ export const jobRoutes: FastifyPluginAsyncTypebox = async app => {
 
   app.get(
     '/bgjobs/overview',
-    { config: read, schema: { tags, summary: 'Get what the dashboard shows', response: { 200: JobOverview } } },
+    { config: read, schema: { tags, summary: 'Get the contents of the dashboard', response: { 200: JobOverview } } },
     () => jobOverview()
   )
 
@@ -27,7 +27,7 @@ export const jobRoutes: FastifyPluginAsyncTypebox = async app => {
       schema: {
         tags,
         summary: 'List background jobs',
-        description: 'The newest first.',
+        description: 'Newest first.',
         querystring: JobsQuery,
         response: { 200: Type.Array(Job) }
       }
@@ -41,9 +41,9 @@ export const jobRoutes: FastifyPluginAsyncTypebox = async app => {
       config: read,
       schema: {
         tags,
-        summary: 'Search among all background jobs',
+        summary: 'Search all background jobs',
         description:
-          'The newest first. One call looks through at most 20,000 jobs: call again with `past` until `next` is null.',
+          'Newest first. One call searches at most 20,000 jobs: call again with `past` until `next` is null.',
         querystring: JobSearchQuery,
         response: { 200: FoundJobs }
       }
@@ -64,7 +64,7 @@ export const jobRoutes: FastifyPluginAsyncTypebox = async app => {
       schema: {
         tags,
         summary: 'Run a dead or delayed job again',
-        description: 'At once, with all its tries.',
+        description: 'The job runs at once, and all its tries are available again.',
         params: JobParams,
         response: { 201: Job }
       }
@@ -72,7 +72,7 @@ export const jobRoutes: FastifyPluginAsyncTypebox = async app => {
     async ({ params, origin }, reply) => {
       const job = await findJob(params.id)
       await retryJobs([job.id], origin)
-      // The job may have finished already, so the answer shows the state that the retry set.
+      // The job may have finished already, so the response shows the state that the retry set.
       return reply.code(201).send(viewJob({ ...job, state: 'ready', attempts: 0, crashes: 0, run_at: new Date() }))
     }
   )

@@ -10,10 +10,10 @@ const filters = {
   state: Type.Optional(
     Type.Enum(['ready', 'delayed', 'running', 'dead'], {
       title: 'BackgroundJobState',
-      description: 'only jobs of that state'
+      description: 'only jobs in this state'
     })
   ),
-  queue: Type.Optional(Text('only jobs of the queue of that name', { maxLength: 32 }))
+  queue: Type.Optional(Text('only jobs of this queue', { maxLength: 32 }))
 }
 
 export const JobsQuery = Type.Object({
@@ -24,13 +24,16 @@ export type JobsQuery = Static<typeof JobsQuery>
 
 export const JobSearchQuery = Type.Object({
   text: Type.Optional(
-    Text('what the id, queue, name, state, payload or error contains, in any case; the first 4,000 characters count', {
-      maxLength: LONGEST_TEXT
-    })
+    Text(
+      'text in the id, queue, name, state, payload or error, in any case; only the first 4,000 characters of each are searched',
+      {
+        maxLength: LONGEST_TEXT
+      }
+    )
   ),
   ...filters,
-  oldest: Type.Optional(Flag('the oldest come first')),
-  past: Type.Optional(IdOf('the job after which to go on: `next` of the answer before'))
+  oldest: Type.Optional(Flag('oldest first')),
+  past: Type.Optional(IdOf('the job after which to continue: `next` of the previous response'))
 })
 export type JobSearchQuery = Static<typeof JobSearchQuery>
 

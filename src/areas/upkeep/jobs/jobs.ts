@@ -1,5 +1,4 @@
-// What a sysadmin can do with background jobs and their queues. Each change writes to the audit in the same
-// transaction.
+// What a sysadmin can do with background jobs and their queues. Each change writes to the audit log in the same transaction.
 import type { Origin } from '../../../access/actor.js'
 import { transact } from '../../../db/connect/transact.js'
 import { BadParameters, NotFound } from '../../../errors.js'
@@ -12,25 +11,23 @@ import { cancelMails } from '../../reach/mail/old-mails.js'
 /** Jobs by their ids, or all dead jobs. */
 export type JobSelection = readonly number[] | 'dead'
 
-/** How many jobs one call may name. There is a limit because each job gets its own row in the audit. */
+/** How many jobs one call may name. The limit exists because each job gets its own row in the audit log. */
 export const MOST_JOBS = 1000
 
 const DISCARDABLE = ['ready', 'delayed', 'dead'] as const
 
-/**
- * Makes dead or delayed jobs ready, with all their tries again. Gives their number. Throws NotFound when no id fits.
- */
+/** Makes dead or delayed jobs ready, with all their tries again. Returns their number. Throws NotFound when no id matches. */
 export function retryJobs(which: JobSelection, origin: Origin): Promise<number> {
   return change(which, { action: 'job.retry', states: ['dead', 'delayed'], apply: queue.retryJobs }, origin)
 }
 
 /**
- * Removes jobs that do not run, and cancels the builds for which they wake the runner: no build waits for a job that is
- * gone. Of all dead jobs, those builds stay that another job wakes for, because nobody has chosen them. Gives the number of
- * jobs. Throws NotFound when no id fits.
+ * Removes jobs that are not running, and cancels the builds that they would run: a build must not wait for a removed job. When
+ * all dead jobs are removed, a build stays if another job also wakes the runner for it, because nobody has chosen it. Returns the
+ * number of jobs. Throws NotFound when no id matches.
  */
 export async function discardJobs(which: JobSelection, origin: Origin): Promise<number> {
-  // Each build in its own transaction: there may be thousands. Killed in between, the dead jobs are still there.
+  // Each build has its own transaction, because there may be thousands. After a kill in between, the dead jobs still exist.
   if (which === 'dead') await cancelAbandoned(await buildsOf('dead'), origin)
   const apply = async (chosen: JobSelection) => {
     // Otherwise the build would soon wake the runner again.
@@ -46,7 +43,7 @@ async function buildsOf(jobs: JobSelection): Promise<number[]> {
   return payloads.flatMap(({ buildId }) => buildId ?? [])
 }
 
-/** Removes jobs, and cancels the hook deliveries and mails of these jobs, which would otherwise wait for ever. */
+/** Removes jobs, and cancels the hook deliveries and mails of these jobs, which would otherwise wait forever. */
 async function discard(which: JobSelection): Promise<number> {
   await cancelDeliveries(await queue.payloadsOf('hook.deliver', which))
   await cancelMails(await queue.payloadsOf('mail.send', which))
@@ -54,20 +51,20 @@ async function discard(which: JobSelection): Promise<number> {
 }
 
 /**
- * Removes the dead ones among these jobs, and cancels the builds that nothing else brings to an end; the task `old_jobs`
- * uses it. Gives the number of jobs.
+ * Removes those of the given jobs that are dead, and cancels the builds that nothing else would end. The task `old_jobs` uses it.
+ * Returns the number of jobs.
  */
 export async function discardDead(ids: readonly number[], origin: Origin): Promise<number> {
   const chosen = (await queue.jobsIn(ids, ['dead'])).map(({ id }) => id)
   await cancelAbandoned(await buildsOf(chosen), origin)
   return transact(async () => {
-    // A job that somebody has retried meanwhile stays.
+    // A job that was retried in the meantime stays.
     const dead = await queue.jobsIn(ids, ['dead'], { lock: true })
     return dead.length === 0 ? 0 : discard(dead.map(({ id }) => id))
   })
 }
 
-/** The jobs that a discard would remove, and their total number. Of all dead jobs it gives only the newest 1,000. */
+/** The jobs that a discard would remove, and their total number. Of all dead jobs, it returns only the newest 1,000. */
 export async function discardableJobs(which: JobSelection): Promise<{ jobs: queue.JobRow[]; total: number }> {
   if (which === 'dead') {
     const [jobs, total] = await Promise.all([
@@ -82,16 +79,14 @@ export async function discardableJobs(which: JobSelection): Promise<{ jobs: queu
   return { jobs, total: jobs.length }
 }
 
-/**
- * Workers take no more jobs of this queue; running jobs end normally. Throws Invalid for a queue that does not exist.
- */
+/** Stops workers from taking jobs of this queue; running jobs end normally. Throws Invalid for a queue that does not exist. */
 export function pauseQueue(name: string, origin: Origin): Promise<void> {
   return transact(async () => {
     if (await queue.pauseQueue(name)) await audit(origin, { action: 'queue.pause', target: targetOfQueue(name) })
   })
 }
 
-/** Workers take jobs of this queue again. Throws Invalid for a queue that does not exist. */
+/** Lets workers take jobs of this queue again. Throws Invalid for a queue that does not exist. */
 export function resumeQueue(name: string, origin: Origin): Promise<void> {
   return transact(async () => {
     if (await queue.resumeQueue(name)) await audit(origin, { action: 'queue.resume', target: targetOfQueue(name) })
@@ -113,7 +108,7 @@ async function change(which: JobSelection, { action, states, apply }: JobChange,
       origin,
       named.map(job => entryOf(action, job))
     )
-    // There may be a hundred thousand dead jobs: together they get one row.
+    // There may be a hundred thousand dead jobs, so they share one row.
     if (which === 'dead' && count > 0) {
       const target = { type: 'job', id: 'dead', name: 'all dead jobs' }
       await audit(origin, { action, target, changes: { count: { after: count } } })

@@ -13,23 +13,23 @@ export const Job = Type.Object(
     state: OneOf(
       ['ready', 'delayed', 'running', 'dead'],
       'BackgroundJobState',
-      'where it stands; a dead one has failed for good'
+      'the state; a dead job has failed permanently'
     ),
-    payload: Type.Unknown({ description: 'what it is about' }),
-    attempts: Integer('tries that have begun'),
-    crashes: Integer('how often it took its process down'),
-    process_id: Nullable(Integer('the id of the worker process that has it')),
-    run_at: Moment('when it may run'),
-    started_at: Nullable(Moment('when its current try began')),
-    error: Nullable(Text('the error of the last try that failed')),
+    payload: Type.Unknown({ description: 'the arguments of the job' }),
+    attempts: Integer('tries that have started'),
+    crashes: Integer('how often it crashed its process'),
+    process_id: Nullable(Integer('the id of the worker process that runs it')),
+    run_at: Moment('when it can run'),
+    started_at: Nullable(Moment('when its current try started')),
+    error: Nullable(Text('the error of the last failed try')),
     created_at: Moment('when it was enqueued')
   },
-  { title: 'BackgroundJob', description: 'A piece of work for a worker process.' }
+  { title: 'BackgroundJob', description: 'A job for a worker process.' }
 )
 export type Job = Static<typeof Job>
 
 export const QueueState = Type.Object(
-  { queue: Text('the name of the queue'), paused: Flag('whether workers leave its jobs alone') },
+  { queue: Text('the name of the queue'), paused: Flag('whether workers take no jobs of the queue') },
   { title: 'BackgroundQueueState', description: 'Whether a queue is paused.' }
 )
 
@@ -51,7 +51,7 @@ export const viewJob = (job: JobRow): Job => ({
 export const FoundJobs = Type.Object(
   {
     jobs: Type.Array(Job, { description: 'at most 100; a payload of more than 4,000 bytes is null' }),
-    next: Nullable(IdOf('the job after which to go on, as `past`; null when every job was looked at'))
+    next: Nullable(IdOf('the job after which to continue, for `past`; null when all jobs were searched'))
   },
   { title: 'FoundBackgroundJobs', description: 'One step of a search among all jobs.' }
 )

@@ -1,4 +1,4 @@
-// Counts what the appliance holds, for its sysadmin.
+// Counts the contents of the appliance, for its sysadmin.
 import { row, rows } from '../../../db/connect/sql.js'
 import { QUEUES } from '../../../queue/jobs.js'
 
@@ -47,7 +47,7 @@ export async function applianceCounts(): Promise<ApplianceCounts> {
 }
 
 export interface DatabaseFacts {
-  /** The version as the server gives it, such as `10.11.14-MariaDB`. */
+  /** The version as the server reports it, such as `10.11.14-MariaDB`. */
   readonly version: string
   /** Size of tables and indexes in bytes, as the server estimates it. */
   readonly bytes: number

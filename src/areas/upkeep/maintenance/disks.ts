@@ -1,4 +1,4 @@
-// The disks of the home: a sysadmin may mount or link some of its folders elsewhere.
+// Finds the disks of the home: a sysadmin may mount or link some of its folders elsewhere.
 import { existsSync, statfsSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { config } from '../../../config.js'
@@ -8,14 +8,14 @@ export interface Disk {
   /** `home`, or the name of the folder of the home that is on this disk. */
   readonly name: string
   readonly folder: string
-  /** Bytes that this user may still write, and all bytes. */
+  /** Bytes that the current user can still write, and the total of bytes. */
   readonly free: number
   readonly size: number
-  /** Files that may still be made; null on a file system without a limit, such as btrfs. */
+  /** How many files can still be created; null on a file system without a limit, such as btrfs. */
   readonly freeFiles: number | null
 }
 
-/** Returns each disk once, that of the home first. Before the home exists, it is that of the nearest folder above. */
+/** Returns each disk once, that of the home first. Before the home exists, it is the disk of the nearest parent folder. */
 export function disksOfHome(): Disk[] {
   const { home } = config()
   let folder = home

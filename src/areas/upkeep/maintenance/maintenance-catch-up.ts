@@ -1,5 +1,4 @@
-// When a worker starts, it catches up on the tasks that were due while no worker ran: each task once, one after
-// another.
+// When a worker starts, it catches up on tasks that were due while no worker ran. It runs each task once, one after another.
 import { nextDue, previousDue } from '../../../lib/cron.js'
 import { enqueueTick } from '../../../queue/ticks.js'
 import { lastRuns, maintainedSince } from './maintenance.queries.js'
@@ -12,7 +11,7 @@ const APART_MS = 30_000
 const SOON_MS = 3_600_000
 
 /**
- * Enqueues the tasks that did not run at their last time, and gives their names. It enqueues each task once, even if
+ * Enqueues the tasks that did not run when they were last due, and returns their names. It enqueues each task once, even if
  * several workers start. For a task that has never run, the time counts from the creation of the database.
  */
 export async function catchUp(now = new Date()): Promise<string[]> {

@@ -1,5 +1,5 @@
-// Only one run of a task at a time, on any number of machines: the lock is a row with a lease, which the run renews.
-// When the holder dies, its own machine knows at once; other machines know when the lease ends.
+// Allows only one run of a task at a time, on any number of machines. The lock is a row with a lease that the run renews. When
+// the holder dies, its own machine knows at once; other machines know when the lease ends.
 import { createHash, randomBytes } from 'node:crypto'
 import { execute, row, rows } from '../../../db/connect/sql.js'
 import { AlreadyRunning } from '../../../errors.js'
@@ -10,7 +10,7 @@ const LEASE_MS = 30_000
 
 export interface TaskLock {
   /**
-   * Aborts when the lease is lost, for example because the database was away for long: another process may run by then.
+   * Aborts when the lease is lost, for example because the database was unavailable for long: another process may run by then.
    */
   readonly signal: AbortSignal
   release(): Promise<void>
@@ -22,7 +22,7 @@ export interface LockRow {
   readonly lease_until: Date
 }
 
-/** A hash of the machine's name, because the column is shorter than such a name. */
+/** A hash of the name of the machine, because the column is shorter than such a name. */
 const machineKey = () => createHash('sha256').update(machine()).digest('hex').slice(0, 16)
 
 const leaseEnd = () => new Date(Date.now() + LEASE_MS)
@@ -43,8 +43,8 @@ export async function takeLock(task: string): Promise<TaskLock> {
 }
 
 /**
- * Runs work under the lock of a task, with a signal that aborts with `signal` or when the lock is lost. Throws AlreadyRunning,
- * without waiting, while a living process holds it.
+ * Runs work under the lock of a task, with a signal that aborts with `signal` or when the lock is lost. Throws AlreadyRunning
+ * without waiting while a living process holds the lock.
  */
 export async function underLock<T>(
   task: string,
@@ -85,7 +85,7 @@ async function renew(task: string, holder: string, lost: AbortController): Promi
   if (affectedRows === 0) lost.abort(new Error('the lock of this run was lost'))
 }
 
-/** Tells whether no living process holds a lock. */
+/** Returns whether no living process holds a lock. */
 export function isStale({ holder, lease_until }: LockRow): boolean {
   if (lease_until < new Date()) return true
   const [where, pid, start] = holder.split('#')

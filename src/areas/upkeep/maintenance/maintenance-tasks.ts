@@ -1,4 +1,4 @@
-// Every maintenance task: a sysadmin or cron runs it by name, and the worker runs it by its schedule.
+// All maintenance tasks. A sysadmin or cron runs a task by name, and the worker runs it on its schedule.
 
 import { oldQueueMinutes, oldTicks } from '../../../queue/old-records.js'
 import type { Task } from '../../../queue/task.js'

@@ -31,13 +31,13 @@ export function listRuns({ task, limit }: { task?: string; limit: number }): Pro
   )
 }
 
-/** The next part of such a list: runs with a lower id than `before`. */
+/** The next part of that list: runs with a lower id than `before`. */
 export function runsBefore(task: string | undefined, before: number): Promise<RunRow[]> {
   const [where, values] = task === undefined ? ['', []] : ['task = ? and', [task]]
   return rows<RunRow>(`${SELECT} where ${where} id < ? order by id desc limit ${PART}`, [...values, before])
 }
 
-/** The last run of each task by the task's name; dry runs do not count. */
+/** Returns the last run of each task by the name of the task; dry runs do not count. */
 export async function lastRuns(): Promise<Map<string, RunRow>> {
   const found = await rows<RunRow>(
     `${SELECT} where id in (select max(id) from maintenance_runs where dry_run = 0 group by task)`

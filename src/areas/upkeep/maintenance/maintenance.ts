@@ -1,5 +1,4 @@
-// Runs a maintenance task under its lock and keeps a record. Both the schedule of the worker and the command line use
-// it.
+// Runs a maintenance task under its lock and records the run. The schedule of the worker and the command line use it.
 import { hostname } from 'node:os'
 import type { Origin } from '../../../access/actor.js'
 import { execute } from '../../../db/connect/sql.js'
@@ -16,16 +15,16 @@ import { tasks } from './maintenance-tasks.js'
 export interface RunOptions {
   /** Only report what the task would do. */
   readonly dryRun?: boolean
-  /** Ends the run between two steps. The record takes the reason of the signal as its error. */
+  /** Ends the run between two steps. The reason of the signal becomes the error in the record. */
   readonly signal?: AbortSignal
   /** Called with each note at once. */
   readonly onNote?: (text: string) => void
 }
 
-/** The record keeps this many notes and only counts the others, because people read it. */
+/** The record keeps this many notes, because people read it, and only counts the others. */
 const MOST_NOTES = 1000
 
-/** The task with this name. Throws NotFound when no task has it. */
+/** Returns the task with this name. Throws NotFound when no task has it. */
 export function taskNamed(name: string): Task {
   const task = tasks.find(known => known.name === name)
   if (!task) throw new NoSuch('task', name)
@@ -33,8 +32,8 @@ export function taskNamed(name: string): Task {
 }
 
 /**
- * Runs a task to its end and gives the record, also when the run failed. Throws NotFound when no task has this name,
- * and AlreadyRunning, without waiting, while another process runs the task.
+ * Runs a task to its end and returns the record, also when the run failed. Throws NotFound when no task has this name, and
+ * AlreadyRunning, without waiting, while another process runs the task.
  */
 export async function runTask(name: string, options: RunOptions, origin: Origin): Promise<MaintenanceRun> {
   const task = taskNamed(name)
@@ -51,7 +50,7 @@ export async function runTask(name: string, options: RunOptions, origin: Origin)
   }
 }
 
-/** Marks the runs of dead processes as failed. Call it with the lock held: then no other process runs the task. */
+/** Marks the runs of dead processes as failed. Call it while holding the lock, so that no other process runs the task. */
 async function endDeadRuns(task: string): Promise<void> {
   await execute(
     `update maintenance_runs set state = 'failed', finished_at = ?, error = 'the process of this run died before the run ended'
@@ -60,7 +59,7 @@ async function endDeadRuns(task: string): Promise<void> {
   )
 }
 
-/** Releases the locks of dead processes and marks their runs as failed. Gives the names of the tasks. */
+/** Releases the locks of dead processes and marks their runs as failed. Returns the names of the tasks. */
 export async function releaseStaleLocks(): Promise<string[]> {
   const released: string[] = []
   for (const { task } of (await listLocks()).filter(isStale)) {
@@ -70,7 +69,7 @@ export async function releaseStaleLocks(): Promise<string[]> {
       await lock.release()
       released.push(task)
     } catch (error) {
-      // Another process was faster, and does the same.
+      // Another process was faster and does the same.
       if (!(error instanceof AlreadyRunning)) throw error
     }
   }

@@ -14,7 +14,7 @@ export interface MaintenanceRun {
   readonly state: 'running' | 'done' | 'failed'
   readonly started_at: Date
   readonly finished_at: Date | null
-  /** The number of processed items; in a dry run, of items that would be processed. */
+  /** The number of processed items; in a dry run, the number of items that would be processed. */
   readonly count: number
   /** Other results of the task: figures by name, and notes of one line each. */
   readonly report: { readonly notes: readonly string[]; readonly [figure: string]: number | readonly string[] }

@@ -1,4 +1,4 @@
-// The names of records for the completion of a shell: few, and found by an index.
+// Finds names of records for shell completion: few names, and by an index.
 import { rows } from '../../../db/connect/sql.js'
 
 export interface NameRow {
@@ -6,7 +6,7 @@ export interface NameRow {
   readonly about: string | null
 }
 
-/** More than anybody reads. */
+/** More than anyone would read. */
 const MOST = 100
 
 const begins = (text: string) => `${text.replace(/[\\%_]/g, sign => `\\${sign}`)}%`
@@ -34,7 +34,7 @@ export const namesOfApplications = () =>
 
 export function namesOfProjects(start: string): Promise<NameRow[]> {
   const [namespace = '', project] = start.split('/')
-  // The whole namespace is known once the slash is written.
+  // After the slash, the namespace is complete.
   const [condition, text] = project === undefined ? ['like lower(?)', begins(namespace)] : ['= lower(?)', namespace]
   return rows<NameRow>(
     `select concat(s.path, '/', p.path) as name, p.name as about from namespaces s join projects p on p.namespace_id = s.id
@@ -43,7 +43,7 @@ export function namesOfProjects(start: string): Promise<NameRow[]> {
   )
 }
 
-/** What has members: groups, and once the slash is written the projects of a namespace. */
+/** Names of records that have members: groups, and after the slash the projects of a namespace. */
 export const namesOfSources = async (start: string): Promise<NameRow[]> => {
   const projects = await namesOfProjects(start)
   return start.includes('/') ? projects : [...(await namesOfGroups(start)), ...projects].slice(0, MOST)
@@ -55,7 +55,7 @@ export const namesOfHooks = () =>
 export const namesOfBroadcasts = () =>
   rows<NameRow>(`select id as name, message as about from broadcast_messages order by id desc limit ${MOST}`)
 
-/** Jobs that failed: nobody completes the number of a job that is done in a moment. */
+/** Failed jobs only: nobody completes the id of a job that ends in a moment. */
 export const namesOfJobs = () =>
   rows<NameRow>(
     `select id as name, concat(name, ', ', state) as about from jobs where state in ('dead', 'delayed')

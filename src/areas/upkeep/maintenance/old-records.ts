@@ -1,11 +1,11 @@
-// Removes old records. The time to keep them is a constant, not a setting: a log that is kept for ever fills the disk,
-// and a log that a setting has cut short is missing when somebody needs it.
+// Removes old records. How long they are kept is a constant, not a setting: a log that is kept forever fills the disk, and a log
+// that a setting has cut short is missing when somebody needs it.
 import { scheduleOrigin } from '../../../access/actor.js'
 import { deadJobsBefore } from '../../../queue/administer.js'
 import { countRows, daysAgo, removeRows, type Task, type TaskContext } from '../../../queue/task.js'
 import { discardDead } from '../jobs/jobs.js'
 
-/** Long enough for a sysadmin's holiday and some days to find out what happened. */
+/** Long enough for the vacation of a sysadmin and some days to find out what happened. */
 const JOB_DAYS = 30
 const RUN_DAYS = 90
 

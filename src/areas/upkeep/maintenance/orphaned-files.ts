@@ -1,5 +1,5 @@
-// Removes files of the home that have no row in the database, if they are older than a day: a new file gets its row a
-// moment before or after the file itself. It follows no link, so it looks at nothing outside of the home.
+// Removes files of the home that have no row in the database and are older than a day: a new file gets its row just before or
+// after the file itself. It follows no links, so it reads nothing outside of the home.
 import { existsSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { join, relative } from 'node:path'
@@ -37,15 +37,15 @@ export const orphanedFiles: Task = {
 }
 
 /**
- * Finds files without a row; it looks at the files of builds in at most `folders` folders. Throws Misconfigured when
- * the database seems to belong to another home, because then all files here would look like orphans.
+ * Finds files without a row; it reads the files of builds in at most `folders` folders. Throws Misconfigured when the database
+ * seems to belong to another home, because then all files here would look like orphans.
  */
 export async function findOrphans(now = new Date(), folders?: number): Promise<Found> {
   const before = now.getTime() - AGE_MS
   const repositories = await orphanedRepositories(before)
   const artifacts = await orphanedBuildFiles('artifacts', before, folders)
   const traces = await orphanedBuildFiles('traces', before, folders)
-  // A look that is limited reads no whole bucket.
+  // A limited search does not read the whole bucket.
   const objects =
     folders === undefined ? [await orphanedObjects('artifacts', before), await orphanedObjects('traces', before)] : []
   // A new home without users has no files yet. That is not a fault.
@@ -68,14 +68,14 @@ export async function findOrphans(now = new Date(), folders?: number): Promise<F
   }
 }
 
-/** Only the secrets of its own home can decrypt what the database holds. Throws Misconfigured if those here cannot. */
+/** Throws Misconfigured if the secrets of this home cannot decrypt values in the database: then it belongs to another home. */
 async function requireOwnDatabase(): Promise<void> {
   const token = await row<{ encrypted: Buffer }>(
     'select encrypted from access_tokens where encrypted is not null order by id desc limit 1'
   )
   const why = 'no file counts as an orphan'
   if (!token) throw new Misconfigured(`the database has no users: ${why}`)
-  // To read the secrets would create new ones, which fit no database.
+  // Reading the secrets would create new ones, which match no database.
   if (!existsSync(join(config().home, 'secrets.json'))) throw new Misconfigured(`the home has no secrets: ${why}`)
   try {
     decrypt(token.encrypted)
@@ -84,7 +84,7 @@ async function requireOwnDatabase(): Promise<void> {
   }
 }
 
-/** Removes orphans; a dry run only notes them. Gives the number of each kind. */
+/** Removes orphans; a dry run only notes them. Returns the number of each kind. */
 export async function removeOrphans({ dryRun, signal, count, note }: TaskContext, now = new Date()) {
   const found = await findOrphans(now)
   const each = async (paths: readonly string[], remove: (path: string) => Promise<void>) => {
@@ -96,7 +96,7 @@ export async function removeOrphans({ dryRun, signal, count, note }: TaskContext
     }
   }
   await each(found.repositories, removeRepository)
-  // A build may have taken the permissions on its folder away: removeFolder removes such a folder too.
+  // A build may have removed the permissions of its folder: removeFolder handles that too.
   await each([...found.drafts, ...found.temporary], removeFolder)
   await each([...found.artifacts, ...found.traces], path => rm(path, { force: true }))
   for (const name of found.objects) {

@@ -1,17 +1,17 @@
-// Finds what killed processes have left in HOME/tmp, and their drafts of secrets.json in HOME.
+// Finds leftovers of killed processes in HOME/tmp, and their drafts of secrets.json in HOME.
 import { existsSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { config } from '../../../config.js'
 import { changedSince } from '../../../storage/stored-files.js'
 
-/** The embedded database keeps its temporary files there too, and may have them open for as long as it runs. */
+/** The embedded database keeps its temporary files there too, and may have them open while it runs. */
 const DATABASE = /^(#sql|ib|ML|MY|aria)/
 const BUILD = /^gitstead-build-(\d+)-/
 
 /**
- * Paths of HOME/tmp, and drafts of secrets, that have not changed since `before` (milliseconds), nor anything inside
- * them, and that no process uses.
+ * Returns paths in HOME/tmp and drafts of secrets that no process uses, and that, with their contents, have not changed since
+ * `before` (milliseconds).
  */
 export async function leftovers(before: number): Promise<string[]> {
   const { home } = config()
@@ -23,7 +23,7 @@ export async function leftovers(before: number): Promise<string[]> {
   return old
 }
 
-/** Tells whether the process of a build still runs: a build may run for days and not change a file. */
+/** Returns whether the process of a build still runs: a build may run for days without changing a file. */
 function isUsed(name: string): boolean {
   const pid = BUILD.exec(name)?.[1]
   return pid !== undefined && existsSync(`/proc/${pid}`)

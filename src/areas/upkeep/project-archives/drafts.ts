@@ -1,5 +1,5 @@
-// The unfinished file of an export, beside the archive that it becomes. A killed export leaves it behind, as large as it was by
-// then: the next export into the same folder removes it.
+// The unfinished file of an export, next to the final archive. A killed export leaves it behind in its current size, and the next
+// export into the same folder removes it.
 import { createHash } from 'node:crypto'
 import { readdir, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
@@ -7,22 +7,22 @@ import { startOf } from '../../../lib/process-status.js'
 import { machine } from '../../../queue/processes.js'
 
 const NAME = /\.unfinished-([0-9a-f]{12})-(\d+)-(\d+)$/
-/** Milliseconds. A draft of another machine, or from before a restart of this one, is dead when nobody has written it so long. */
+/** Milliseconds. A draft from another machine, or from before a restart, is dead when nothing was written to it for this long. */
 const SILENT = 86_400_000
 
 const machineMark = () => createHash('sha256').update(machine()).digest('hex').slice(0, 12)
 
-/** Returns the name of the unfinished file of an archive. It says which process writes it. */
+/** Returns the name of the unfinished file of an archive. It identifies the process that writes it. */
 export const draftOf = (path: string): string =>
   `${path}.unfinished-${machineMark()}-${process.pid}-${startOf(process.pid) ?? 0}`
 
-/** Removes what dead processes have left in the folder of an archive, as far as this user may. */
+/** Removes drafts of dead processes in the folder of an archive, if this user may. */
 export async function removeDeadDrafts(path: string): Promise<void> {
   const folder = dirname(path)
   const names = await readdir(folder).catch(() => [])
   for (const name of names) {
     const draft = join(folder, name)
-    // What cannot be removed is in nobody's way: the export goes on.
+    // A draft that cannot be removed does no harm: the export continues.
     if (await isDead(name, draft)) await rm(draft, { force: true }).catch(() => undefined)
   }
 }

@@ -56,8 +56,8 @@ export async function projectRecord(source: ProjectRows, id: number): Promise<Dr
 }
 
 /**
- * The ids of the labels: those of the project, and those of groups that it uses, which become labels of the project. One
- * stands for all with the same title.
+ * The ids of the labels: those of the project, and the labels of groups that it uses, which become labels of the project. Labels
+ * with the same title are merged into one.
  */
 export async function labelIds(source: ProjectRows, id: number): Promise<readonly number[]> {
   const found = await source.rows<{ id: number }>(
@@ -110,7 +110,7 @@ export async function* boardRecords(source: ProjectRows, id: number): AsyncGener
 }
 
 type Target = 'Issue' | 'MergeRequest'
-/** What hangs on the records of a page, by the id of the record. */
+/** Rows that belong to the records of a page, by the id of the record. */
 type Hanging = (id: number) => readonly Row[]
 
 async function hanging(source: ProjectRows, sql: string, values: readonly unknown[]): Promise<Hanging> {
@@ -132,7 +132,7 @@ async function awardsOf(source: ProjectRows, type: string, ids: readonly number[
   return (id: number) => found(id).map(row => ({ name: row.name, user: row.user, ...times(row) }))
 }
 
-/** Reads what issues and merge requests have alike. */
+/** Reads what issues and merge requests have in common. */
 async function plannedOf(source: ProjectRows, project: number, type: Target, ids: readonly number[]) {
   const values = [type, ids]
   const labels = await hanging(
@@ -195,7 +195,7 @@ export async function* mergeRequestRecords(source: ProjectRows, id: number): Asy
         kind: 'merge_request',
         ...without(row),
         ...times(row),
-        // A merge that runs now is not finished elsewhere.
+        // A merge that runs now does not finish in the archive.
         state: row.state === 'locked' ? 'opened' : row.state,
         fork: row.fork === null ? null : forks.get(row.fork),
         should_remove_source_branch: flag(row.should_remove_source_branch),
@@ -207,7 +207,7 @@ export async function* mergeRequestRecords(source: ProjectRows, id: number): Asy
   }
 }
 
-/** Snippets get numbers, and `numbers` tells them by the ids. */
+/** Assigns numbers to snippets; `numbers` maps their ids to them. */
 export async function* snippetRecords(source: ProjectRows, numbers: Map<number, number>): AsyncGenerator<Draft> {
   for await (const page of source.pages('snippet')) {
     const awards = await awardsOf(source, 'Snippet', idsOf(page))

@@ -1,5 +1,5 @@
-// Reads the rows of a project from a snapshot, page by page. Whoever has written something and is gone is not in it: nobody
-// sees that any more.
+// Reads the rows of a project from a snapshot, page by page. It omits texts whose author no longer exists, because nobody can see
+// them any more.
 import type { Snapshot } from '../../../db/snapshot/snapshot.js'
 import type { Kind } from './format.js'
 
@@ -10,20 +10,20 @@ export interface Row {
 
 const PAGE = 100
 
-/** Where the rows of a kind are: in the table, as `x`. */
+/** Where the rows of a kind are stored: in the table, as `x`. */
 interface Source {
   readonly table: string
-  /** Of the rows of one owner, by their own columns alone; the first value is the id of the owner. */
+  /** Selects the rows of one owner, only by their own columns; the first value is the id of the owner. */
   readonly where: string
-  /** The column in whose order an index has them: a page goes on where the last one ended. */
+  /** The column that orders them in an index: a page continues where the previous one ended. */
   readonly key: string
   readonly columns: string
   readonly joins: string
-  /** What the joined rows must be. */
+  /** A condition on the joined rows. */
   readonly more?: string
 }
 
-/** The users whom the columns name. */
+/** Joins the users that the columns name. */
 const named = (...columns: readonly string[]) =>
   columns.map(column => `left join users ${column}_user on ${column}_user.id = x.${column}_id`).join(' ')
 const AUTHOR = 'join users author on author.id = x.author_id'
@@ -34,8 +34,8 @@ const PLANNED_JOINS = `${AUTHOR} ${named('assignee', 'updated_by')} left join mi
 const RAN = 'x.started_at, x.finished_at, x.created_at, x.updated_at'
 
 /**
- * Notes that refer to other projects are left out: who may see them is not known elsewhere. So are those about what nobody sees
- * any more, because its author is gone.
+ * Notes that refer to other projects are omitted, because the target does not know who may see them. Notes about targets without
+ * an author are omitted too, because nobody can see those any more.
  */
 const NOTES: Source = {
   table: 'notes',
@@ -59,7 +59,7 @@ const NOTES: Source = {
     or x.refers_type = 'Commit' and x.refers_project_id = x.project_id)`
 }
 
-export type PagedKind = Exclude<Kind, 'project' | 'label' | 'board' | 'note' | 'build' | 'commit_status'>
+type PagedKind = Exclude<Kind, 'project' | 'label' | 'board' | 'note' | 'build' | 'commit_status'>
 
 const SOURCES: { readonly [K in PagedKind]: Source } = {
   member: {
@@ -155,15 +155,15 @@ export interface ProjectRows {
   rows<T = Row>(sql: string, values?: readonly unknown[]): Promise<T[]>
 }
 
-/** The rows of a project in a snapshot. It throws the reason of the signal when that aborts. */
+/** The rows of a project in a snapshot. It throws the reason of the signal when the signal aborts. */
 export function rowsOf(snapshot: Snapshot, id: number, signal: AbortSignal): ProjectRows {
   const rows = <T = Row>(sql: string, values: readonly unknown[] = []): Promise<T[]> => {
     signal.throwIfAborted()
     return snapshot.rows<T>(sql, values)
   }
   /**
-   * Reads the ids of a page from an index alone, and then its rows. In one statement the database would begin with the people,
-   * or sort all texts again for each page.
+   * Reads the ids of a page only from an index, and then the rows. In one statement, the database would begin with the people, or
+   * sort all texts again for each page.
    */
   async function* paged(source: Source, values: readonly unknown[] = [id]): AsyncGenerator<readonly Row[]> {
     const { table, where, key, columns, joins, more = '' } = source

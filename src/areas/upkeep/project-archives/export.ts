@@ -1,5 +1,5 @@
-// Writes the archive of a project while others work on it: rows are those of one moment, and refs are read after it, so that
-// the commits of all rows are there.
+// Writes the archive of a project while it is in use: all rows are of one moment, and refs are read after that, so that the
+// commits of all rows exist.
 import { readdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { Readable } from 'node:stream'
@@ -47,7 +47,7 @@ import { checkRecord } from './records.js'
 import { type Entry, linesOf, writeArchive } from './write-archive.js'
 
 export interface ExportOptions {
-  /** The file to write; NAMESPACE-PROJECT-TIME.zip in the current folder without it. */
+  /** The file to write; default: NAMESPACE-PROJECT-TIME.zip in the current folder. */
   readonly output?: string
   readonly signal: AbortSignal
   /** Called after each record. */
@@ -99,7 +99,7 @@ export async function exportProject(project: ProjectRow, options: ExportOptions,
 const nameOf = (path: string, now: Date): string =>
   `${path.replaceAll('/', '-')}-${now.toISOString().replace(/[-:]|\.\d+/g, '')}.zip`
 
-/** The kinds whose records are counted by a statement of their own. */
+/** The kinds whose records are counted by separate statements. */
 const PAGED = KINDS.filter(kind => kind !== 'project' && kind !== 'label' && kind !== 'board')
 
 async function countAll(source: ProjectRows, id: number, labels: number): Promise<Counts> {
@@ -109,7 +109,7 @@ async function countAll(source: ProjectRows, id: number, labels: number): Promis
   return { ...counts, project: 1, label: labels, board: boards.length }
 }
 
-/** Throws BadProjectArchive for more than an import takes. */
+/** Throws BadProjectArchive when there is more than an import accepts. */
 function requirePortable({ counts, refs, uploads }: Manifest): void {
   const { max_files: files } = config().uploads
   for (const kind of KINDS) requireMost(kind, counts[kind], MOST[kind])
@@ -171,7 +171,7 @@ async function* entriesOf(content: Content): AsyncGenerator<Entry> {
     yield {
       name: `${UPLOADS}${secret}/${name}`,
       compress: false,
-      // Uploads are never removed alone, so a missing one means that the project goes.
+      // Uploads are never removed on their own, so a missing one means that the project is being removed.
       open: async () => (await openUpload({ project: project.id, secret, name }))?.stream ?? Readable.from([])
     }
   }
@@ -186,7 +186,7 @@ async function* recordLines({ project, source, labels, manifest, options }: Cont
     const where = `${draft.kind} ${draft.iid ?? draft.number ?? counts[draft.kind] + 1}`
     const line = JSON.stringify(checkRecord(draft, where))
     if (Buffer.byteLength(line) > LONGEST_LINE) {
-      throw new BadProjectArchive(`${where} takes more than ${LONGEST_LINE} bytes, which an archive cannot hold`)
+      throw new BadProjectArchive(`${where} has more than ${LONGEST_LINE} bytes, the limit of an archive`)
     }
     counts[draft.kind]++
     options.progress?.(++done, total)
@@ -212,7 +212,7 @@ async function* draftsOf(source: ProjectRows, id: number, labels: readonly numbe
   yield* pipelineRecords(source)
 }
 
-/** Kinds whose columns are their record, but for the types of dates and flags. */
+/** Kinds whose columns are their record, except that dates and flags are converted. */
 async function* plain(
   source: ProjectRows,
   kind: 'member' | 'milestone' | 'protected_branch' | 'release'

@@ -1,14 +1,14 @@
 // The archive of one project. Its design:
-// - The container is a zip file (yazl, yauzl): entries are streamed without their size being known before, and a cut file
-//   has no list of entries, so it is refused before anything is read.
-// - Entries come in one order: manifest.json (format, version, counts), records.jsonl, refs.jsonl, repository.pack,
-//   uploads/SECRET/NAME, SHA256SUMS. Nothing else may be in it, and no name becomes a path as it is.
+// - The container is a zip file (yazl, yauzl): entries are streamed without knowing their size in advance, and a truncated
+//   file has no list of entries, so it is rejected before anything is read.
+// - Entries have a fixed order: manifest.json (format, version, counts), records.jsonl, refs.jsonl, repository.pack,
+//   uploads/SECRET/NAME, SHA256SUMS. No other entries are allowed, and no name is used as a path unchecked.
 // - Rows are records with names instead of ids (users by username, labels by title, issues by iid), in the order in which they
-//   are inserted. So ownership.ts does not serve here: it tells which rows go with a project, with the ids of one appliance.
-// - Git is one pack with all history of the branches, the tags and the commits that are kept for merge requests. The target
-//   checks it as it checks a push, and sets the refs itself.
-// - An import loads into a project that is removed already, as it were: its id stands in project_removals, so nobody sees a
-//   row of it, and the job of removals takes away what a killed import leaves. One transaction makes it a project.
+//   are inserted. ownership.ts is no help here: it lists the rows that are deleted with a project, with the ids of one appliance.
+// - Git is one pack with the whole history of the branches, the tags and the commits that are kept for merge requests. The target
+//   checks it like a push, and sets the refs itself.
+// - An import loads into a project that counts as removed: its id is in project_removals, so nobody sees a row of it, and the job
+//   of removals deletes the remains of a killed import. One transaction turns it into a project.
 import { Failure } from '../../../errors.js'
 
 export const FORMAT = 1
@@ -20,16 +20,16 @@ export const PACK = 'repository.pack'
 export const UPLOADS = 'uploads/'
 export const SUMS = 'SHA256SUMS'
 
-/** Bytes of one line of records.jsonl and refs.jsonl. */
+/** The limit of bytes of one line of records.jsonl and refs.jsonl. */
 export const LONGEST_LINE = 16 * 1024 * 1024
-/** Bytes of all records together, unpacked. */
+/** The limit of bytes of all records together, unpacked. */
 export const MOST_RECORD_BYTES = 64 * 1024 ** 3
 export const MOST_REFS = 500_000
-/** Bytes of the manifest, and of the list of checksums for each file in it. */
+/** The limits of bytes of the manifest, and of each line in the list of checksums. */
 export const LONGEST_MANIFEST = 1024 * 1024
 export const LONGEST_SUM = 400
 
-/** The kinds of records, in their order. Builds and statuses follow their pipeline. */
+/** The kinds of records, in their order. Builds and statuses come after their pipeline. */
 export const KINDS = [
   'project',
   'member',
@@ -48,7 +48,7 @@ export const KINDS = [
 ] as const
 export type Kind = (typeof KINDS)[number]
 
-/** How many records of a kind an archive may have. The importing process keeps the names of the small kinds in memory. */
+/** How many records of a kind an archive may have. The import keeps the names of the small kinds in memory. */
 export const MOST: { readonly [K in Kind]: number } = {
   project: 1,
   member: 100_000,
@@ -78,5 +78,5 @@ export interface Manifest {
   readonly uploads: number
 }
 
-/** An archive that is cut, damaged, too large or hostile. Nothing of it stays. */
+/** An archive is truncated, damaged, too large or hostile. Nothing of it is kept. */
 export class BadProjectArchive extends Failure {}

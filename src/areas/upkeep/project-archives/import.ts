@@ -1,4 +1,4 @@
-// Imports the archive of a project. All of it is checked and loaded while nobody sees it; the last transaction shows it.
+// Imports the archive of a project. All of it is checked and loaded while it is invisible; the last transaction makes it visible.
 import { randomInt } from 'node:crypto'
 import type { Origin } from '../../../access/actor.js'
 import { row, rows } from '../../../db/connect/sql.js'
@@ -22,9 +22,9 @@ import { eraseReserved, keepProject, reserveProject, stayReserved } from './stag
 
 export interface ImportOptions {
   readonly namespace: string
-  /** The path of the new project; that of the archive without it. */
+  /** The path of the new project; default: that of the archive. */
   readonly path?: string
-  /** Who imports: it stands in for authors who are missing. */
+  /** The user who imports, and who replaces missing authors. */
   readonly creator?: string
   readonly signal: AbortSignal
   readonly progress?: (what: string, done: number, total: number) => void
@@ -38,18 +38,18 @@ export interface Imported {
   readonly counts: Manifest['counts']
   readonly refs: number
   readonly uploads: number
-  /** People of the archive who have no account here; the first thousand of them. */
+  /** People in the archive who have no account here; the first thousand of them. */
   readonly missing_users: readonly string[]
-  /** Those of them who were members. */
+  /** The missing people who were members. */
   readonly missing_members: readonly string[]
 }
 
-/** Between two signs of life, while git works or one part takes long. */
+/** The time between two updates of the reservation, while git works or one part takes long. */
 const BEAT_MS = 60_000
 
 /**
  * Imports an archive as a new project. Throws BadProjectArchive, NoSuch for the file or the namespace, Conflict when the path is
- * taken, Invalid, ProjectLimit. After a failure nothing of it is there.
+ * taken, Invalid, ProjectLimit. After a failure, nothing of it is kept.
  */
 export async function importProject(file: string, options: ImportOptions, origin: Origin): Promise<Imported> {
   const archive = await openArchive(file)
@@ -83,7 +83,7 @@ interface Target extends Place {
   readonly visibilityLevel: 0 | 10 | 20
 }
 
-/** Finds the place, before anything is loaded. The last transaction looks again. */
+/** Finds the place before anything is loaded. The last transaction checks it again. */
 async function targetOf(project: RecordOf<'project'>, { namespace, path, creator }: ImportOptions): Promise<Target> {
   const place = await placeOfNewProject(`${namespace}/${path ?? project.path}`, creator)
   const problem = pathProblem(place.path, 'project')
@@ -97,18 +97,18 @@ async function targetOf(project: RecordOf<'project'>, { namespace, path, creator
     [place.path, place.namespaceId, place.path, project.name]
   )
   const there = taken.find(each => each.by_path === 1)
-  if (there) throw new Conflict(`${found?.path}/${there.path} exists already: name another path by --path`)
-  // Not specified: a name that another project has. The path then is the name.
+  if (there) throw new Conflict(`${found?.path}/${there.path} already exists: choose another path with --path`)
+  // Not specified: a name that another project has. The path then becomes the name.
   const name = taken.length > 0 ? place.path : project.name
   if (nameProblem(name)) throw new BadProjectArchive(`the name of the project ${nameProblem(name)}`)
-  // Not specified: an archive of a project that is more visible than the group. It becomes as visible as the group.
+  // Not specified: an archive of a project that is more visible than the group. It gets the visibility of the group.
   const most = found?.kind === 'group' ? found.level : 20
   const visibilityLevel = Math.min(project.visibility_level, most) as 0 | 10 | 20
   return { ...place, namespace: found?.path ?? namespace, name, visibilityLevel }
 }
 
 interface Import extends Content {
-  /** Behind the first record, which is the project. */
+  /** The records after the first one, which is the project. */
   readonly records: AsyncGenerator<ProjectRecord>
   readonly target: Target
   readonly origin: Origin
@@ -178,7 +178,7 @@ async function membershipsOf(members: readonly RecordOf<'member'>[], people: Peo
   return { found, missing }
 }
 
-/** What the project needs beside its row. Call it in the transaction that inserts that. */
+/** Adds what the project needs in addition to its row. Call it in the transaction that inserts the row. */
 async function finish(id: number, members: readonly ImportedMember[]): Promise<void> {
   await keepProject(id)
   await insertImportedMembers(id, members)

@@ -1,4 +1,4 @@
-// Stores the repository and the uploads of an archive under the id of a project that nobody sees yet.
+// Stores the repository and the uploads of an archive under the id of a project that is still invisible.
 import { config } from '../../../config.js'
 import { TooLarge } from '../../../errors.js'
 import { GitFailure } from '../../../git/process/run.js'
@@ -23,7 +23,7 @@ export interface Content {
   }
 }
 
-/** Fills the repository beside its place, and moves it there. Returns the default branch, if that is there. */
+/** Fills the repository in a draft next to its place, and moves it there. Returns the default branch, if it exists. */
 export async function loadRepository({ archive, project, id, storage, options }: Content): Promise<string | null> {
   const refs = await readRefs(archive)
   const pack = await archive.pack()
@@ -39,7 +39,7 @@ export async function loadRepository({ archive, project, id, storage, options }:
         options.signal.throwIfAborted()
         if (!(error instanceof GitFailure)) throw error
         throw new BadProjectArchive(
-          `git refuses the repository: ${error.message.replace(/\p{Cc}+/gu, ' ').slice(0, 500)}`
+          `git rejects the repository: ${error.message.replace(/\p{Cc}+/gu, ' ').slice(0, 500)}`
         )
       })
       if (objects > most)
@@ -69,7 +69,7 @@ async function readRefs({ lines, manifest }: OpenArchive): Promise<readonly Pack
     }
     if (refs.push({ ref, id }) > manifest.refs) break
   }
-  if (refs.length !== manifest.refs) throw new BadProjectArchive('the number of refs is not that of the manifest')
+  if (refs.length !== manifest.refs) throw new BadProjectArchive('the number of refs differs from the manifest')
   return refs
 }
 
@@ -86,7 +86,7 @@ export async function loadUploads({ archive, id, options }: Content): Promise<vo
   for (const { secret, name, size, open } of archive.uploads()) {
     options.signal.throwIfAborted()
     await stayReserved(id)
-    const excess = new TooLarge(`the upload ${secret}/${name} is larger than its archive says`)
+    const excess = new TooLarge(`the upload ${secret}/${name} is larger than the archive states`)
     await putUpload({ project: id, secret, name }, await open(), { limit: size, excess })
     options.progress?.('uploads', ++done, archive.manifest.uploads)
   }

@@ -1,4 +1,4 @@
-// Takes the records of an archive in parts, each of which is one transaction.
+// Loads the records of an archive in parts, each in one transaction.
 import { isWrongValue } from '../../../db/connect/failure.js'
 import { transact } from '../../../db/connect/transact.js'
 import { BadProjectArchive, KINDS, type Kind, RECORDS } from './format.js'
@@ -9,7 +9,7 @@ import type { OpenArchive } from './read-archive.js'
 import { checkRecord, type ProjectRecord, type RecordOf } from './records.js'
 import { stayReserved } from './staging.js'
 
-/** The records of an archive, checked, in their order, and as many of each kind as the manifest says. */
+/** Yields the records of an archive, checked, in their order, and as many of each kind as the manifest states. */
 export async function* checkedRecords({ lines, manifest }: OpenArchive): AsyncGenerator<ProjectRecord> {
   const counts = Object.fromEntries(KINDS.map(kind => [kind, 0])) as { [K in Kind]: number }
   let [number, last] = [0, 0]
@@ -26,7 +26,7 @@ export async function* checkedRecords({ lines, manifest }: OpenArchive): AsyncGe
 }
 
 const differs = (kind: Kind) =>
-  new BadProjectArchive(`the number of records of the kind ${kind} is not that of the manifest`)
+  new BadProjectArchive(`the number of records of the kind ${kind} differs from the manifest`)
 
 function parsed(line: string, number: number): unknown {
   try {
@@ -37,7 +37,7 @@ function parsed(line: string, number: number): unknown {
 }
 
 const PART = 200
-/** Characters of the texts of one part, about. */
+/** The approximate number of characters of the texts of one part. */
 const PART_SIZE = 2_000_000
 
 /** Loads the records in parts, each in one transaction. Returns the members, who come last. */
@@ -88,7 +88,7 @@ async function loadPart(loading: Loading, part: readonly ProjectRecord[]): Promi
       }
     })
   } catch (error) {
-    // What the check of records does not know: numbers that come twice, and texts that a column cannot hold.
+    // Problems that the check of records cannot detect: duplicate numbers, and texts that do not fit into a column.
     if (isWrongValue(error))
       throw new BadProjectArchive(`a record cannot be stored: ${(error as Error).message.slice(0, 300)}`)
     throw error

@@ -1,5 +1,5 @@
-// Inserts the records of an archive under the id of a project that nobody sees yet. Each function inserts one record with what
-// hangs on it, within the transaction of its part of the archive.
+// Inserts the records of an archive under the id of a project that is still invisible. Each function inserts one record and
+// everything that belongs to it, in the transaction of its part of the archive.
 import type { PlannedBuild } from '../../../ci/plan.js'
 import { setLastNumber } from '../../../db/connect/counters.js'
 import { row } from '../../../db/connect/sql.js'
@@ -22,13 +22,15 @@ import {
 } from './loading.js'
 import type { About, RecordOf } from './records.js'
 
-/** What works no longer: nobody runs it here. Its pipeline has the status that its builds then have. */
+/**
+ * Cancels an unfinished build or status, because nothing runs it here. The status of its pipeline then follows from its builds.
+ */
 function ended<T extends { status: string; finished_at: string | null; updated_at: string }>(record: T): T {
   if (!['created', 'pending', 'running'].includes(record.status)) return record
   return { ...record, status: 'canceled', finished_at: record.finished_at ?? record.updated_at }
 }
 
-/** The script is not in the archive. Whoever repeats such a build is told. */
+/** The script is not in the archive. The output of a retried build says so. */
 const PLAN = JSON.stringify({
   environment: null,
   coverage: null,
@@ -44,7 +46,7 @@ const PLAN = JSON.stringify({
   }
 } satisfies Pick<PlannedBuild, 'environment' | 'coverage' | 'variables' | 'options'>)
 
-/** The project itself and its members come last, when all others are there. */
+/** The project itself and its members come last, after all others. */
 export type LoadedKind = Exclude<Kind, 'project' | 'member'>
 type Load<K extends LoadedKind> = (loading: Loading, record: RecordOf<K>) => Promise<void>
 
@@ -111,7 +113,7 @@ const LOADS: { readonly [K in LoadedKind]: Load<K> } = {
     const { projectId: project_id, people } = loading
     const { author_id, text } = written(loading, record.author, record.note)
     const { on, refers, is_system, path, line, line_type } = record
-    if (on.type === 'Commit' && on.commit === null) throw new BadProjectArchive('a note about a commit names none')
+    if (on.type === 'Commit' && on.commit === null) throw new BadProjectArchive('a note about a commit names no commit')
     const id = await insert('notes', {
       project_id,
       noteable_type: on.type,
@@ -169,12 +171,14 @@ const LOADS: { readonly [K in LoadedKind]: Load<K> } = {
 }
 
 function pipelineId({ pipeline }: Loading, number: number): number {
-  if (pipeline?.number !== number)
-    throw new BadProjectArchive(`the pipeline ${number} does not stand before its builds`)
+  if (pipeline?.number !== number) throw new BadProjectArchive(`the pipeline ${number} does not come before its builds`)
   return pipeline.id
 }
 
-/** Returns the id of what a note is about, or refers to; null for a commit. Throws BadProjectArchive when it is missing. */
+/**
+ * Returns the id of the target of a note, or of what it refers to; null for a commit. Throws BadProjectArchive when it is
+ * missing.
+ */
 async function idOf({ projectId, snippets, iids }: Loading, { type, number, commit }: About): Promise<number | null> {
   const missing = () => new BadProjectArchive(`a note names ${type} ${number ?? commit}, which is not in the archive`)
   if (type === 'Commit') {
@@ -197,7 +201,7 @@ export function loadRecord<K extends LoadedKind>(loading: Loading, record: Recor
   return load(loading, record)
 }
 
-/** Counts what is kept in numbers: open issues, and the last iids. Call it inside `transact`, when all records are there. */
+/** Sets counters: open issues, and the last iids. Call it inside `transact`, after all records are inserted. */
 export async function finishRecords(projectId: number, counters: RecordOf<'project'>['counters']): Promise<void> {
   await countAllIssues(projectId)
   for (const kind of ['issue', 'milestone', 'merge_request'] as const) {

@@ -1,4 +1,4 @@
-// What the records of an archive have in common when they are inserted: people, labels, awards, subscriptions.
+// What the records of an archive have in common when they are inserted: people, labels, awards and subscriptions.
 import { LRUCache } from 'lru-cache'
 import { execute, type Value } from '../../../db/connect/sql.js'
 import { batches } from '../../../lib/batches.js'
@@ -8,10 +8,10 @@ import type { RecordOf } from './records.js'
 
 export interface Loading {
   readonly projectId: number
-  /** Who stands in for authors who are missing. */
+  /** The user who replaces missing authors. */
   readonly importerId: number
   readonly people: People
-  /** The ids at the target by the title, iid or number of the archive. */
+  /** Ids at the target by the title, iid or number in the archive. */
   readonly labels: Map<string, number>
   readonly milestones: Map<number, number>
   readonly snippets: Map<number, number>
@@ -45,7 +45,7 @@ export async function insert(table: string, fields: Fields): Promise<number> {
   return insertId
 }
 
-/** Inserts rows of the same columns; what is there already stays, so that a list may name something twice. */
+/** Inserts rows with the same columns; existing ones stay, so that a list may contain duplicates. */
 async function insertAll(table: string, list: readonly Fields[]): Promise<void> {
   const names = Object.keys(list[0] ?? {})
   for (const some of batches(list, ROWS)) {
@@ -73,11 +73,11 @@ export const ran = (record: {
   ...times(record)
 })
 
-/** The author, and the text with a line about the one who is missing. */
+/** Returns the author, and the text with a line about a missing author. */
 export function written(loading: Loading, author: string, text: string): { author_id: number; text: string } {
   const id = loading.people.idOf(author)
   if (id !== null) return { author_id: id, text }
-  const line = `*Imported: ${author} wrote this, who has no account here.*`
+  const line = `*Imported: written by ${author}, who has no account here.*`
   return { author_id: loading.importerId, text: text === '' ? line : `${text}\n\n${line}` }
 }
 
@@ -87,7 +87,7 @@ interface Awarded {
   readonly award_emoji: RecordOf<'note'>['award_emoji']
 }
 
-/** Emoji of people who are missing are left out: nobody else gave them. */
+/** Emoji of missing people are omitted: nobody else awarded them. */
 export async function insertAwards(
   { people }: Loading,
   type: string,
@@ -118,18 +118,18 @@ export async function insertSubscriptions(
 export function labelId({ labels }: Loading, title: string): number {
   const id = labels.get(title)
   if (id === undefined)
-    throw new BadProjectArchive(`the label ${JSON.stringify(title)} is used, and is not in the archive`)
+    throw new BadProjectArchive(`the label ${JSON.stringify(title)} is used but is not in the archive`)
   return id
 }
 
 function milestoneId({ milestones }: Loading, iid: number | null): number | null {
   if (iid === null) return null
   const id = milestones.get(iid)
-  if (id === undefined) throw new BadProjectArchive(`the milestone ${iid} is used, and is not in the archive`)
+  if (id === undefined) throw new BadProjectArchive(`the milestone ${iid} is used but is not in the archive`)
   return id
 }
 
-/** What issues and merge requests have alike. */
+/** What issues and merge requests have in common. */
 export function planned(loading: Loading, record: RecordOf<'issue'> | RecordOf<'merge_request'>): Fields {
   const { people } = loading
   const { author_id, text } = written(loading, record.author, record.description ?? '')
@@ -181,5 +181,5 @@ export async function insertPlanned(
   loading.iids.set(`${type} ${record.iid}`, { id })
 }
 
-/** Merge requests from forks keep their number of a project, which nobody has here: their source is gone. */
+/** Merge requests from forks keep the number of a project that does not exist here: their source is deleted. */
 export const LAST_ID = 2_147_483_647

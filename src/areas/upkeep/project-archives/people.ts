@@ -1,11 +1,11 @@
-// Who the names of an archive are at the target. It keeps a bounded number of them.
+// Maps the usernames of an archive to users at the target. It keeps a limited number of them in memory.
 import { LRUCache } from 'lru-cache'
 import { lowerMarks, padded, rows } from '../../../db/connect/sql.js'
 import { batches } from '../../../lib/batches.js'
 import type { ProjectRecord } from './records.js'
 
 const KEPT = 10_000
-/** Missing people whom the report names. */
+/** The limit of missing people in the report. */
 const MOST_NAMED = 1000
 const AT_ONCE = 500
 
@@ -13,16 +13,16 @@ const SINGLE = ['author', 'assignee', 'updated_by', 'merge_user', 'user', 'usern
 const LISTS = ['award_emoji', 'subscriptions', 'timelogs', 'participants'] as const
 
 export interface People {
-  /** Looks up all people of some records, with as few statements as there are parts of 500. */
+  /** Looks up all people of some records, with one statement for each 500. */
   lookUp(records: readonly ProjectRecord[]): Promise<void>
-  /** The id of a user; null when nobody has the name at the target. Only for people who were looked up before. */
+  /** The id of a user; null when no user has the name at the target. Only for people who were looked up before. */
   idOf(username: string | null): number | null
-  /** Names that nobody has at the target, sorted; the first thousand of them. */
+  /** Names that no user has at the target, sorted; the first thousand of them. */
   missing(): readonly string[]
 }
 
 export function newPeople(): People {
-  // What one part of the archive names stays until the next part, however much it is.
+  // The names of one part of the archive are kept until the next part, however many there are.
   let current = new Map<string, number | null>()
   const kept = new LRUCache<string, { readonly id: number | null }>({ max: KEPT })
   const missing = new Set<string>()

@@ -1,5 +1,5 @@
-// Reads the container. Anybody may have written it: names, sizes and types are checked before a byte is unpacked, each entry
-// has a limit while it is read, and the checksums at the end cover all that was read.
+// Reads the container. Anyone may have written it, so names, sizes and types are checked before a byte is unpacked, each entry
+// has a limit while it is read, and the checksums at the end cover everything that was read.
 import { createHash, type Hash } from 'node:crypto'
 import { stat } from 'node:fs/promises'
 import { type Readable, Transform } from 'node:stream'
@@ -26,11 +26,11 @@ import {
   UPLOADS
 } from './format.js'
 
-/** Deflate cannot compress better than this, so an entry that claims more is false. */
+/** Deflate cannot compress better than this, so a higher ratio is forged. */
 const BEST_RATIO = 1032
 const UPLOAD = new RegExp(`^${UPLOADS}([0-9a-f]{32})/([^/]{1,200})$`)
 
-export interface StoredFile {
+interface StoredFile {
   readonly secret: string
   readonly name: string
   readonly size: number
@@ -51,7 +51,9 @@ export interface OpenArchive {
   close(): void
 }
 
-/** Opens an archive. Throws NoSuch, and BadProjectArchive for a wrong, cut or too large one, or one of a newer format. */
+/**
+ * Opens an archive. Throws NoSuch, and BadProjectArchive for an invalid, truncated or too large archive, or for a newer format.
+ */
 export async function openArchive(path: string): Promise<OpenArchive> {
   const size = await sizeOf(path)
   const most = config().imports.max_size + config().uploads.max_size
@@ -102,8 +104,7 @@ async function read(zip: ZipFile, size: number): Promise<OpenArchive> {
     if (secret === undefined || name === undefined) return []
     return [{ secret, name, size: entry.uncompressedSize, open: () => open(entry.fileName, entry.uncompressedSize) }]
   })
-  if (files.length !== manifest.uploads)
-    throw new BadProjectArchive('the number of uploads is not that of the manifest')
+  if (files.length !== manifest.uploads) throw new BadProjectArchive('the number of uploads differs from the manifest')
   return {
     manifest,
     size,
@@ -129,11 +130,11 @@ async function readEntries(zip: ZipFile): Promise<ReadonlyMap<string, Entry>> {
   for await (const entry of zip.eachEntry()) {
     const rank = check(entry)
     const again = entries.has(entry.fileName) || (rank === last && rank !== RANK_OF_UPLOADS)
-    if (rank < last || again) throw new BadProjectArchive(`${shown(entry)} comes twice, or at a wrong place`)
+    if (rank < last || again) throw new BadProjectArchive(`${shown(entry)} is a duplicate, or in the wrong place`)
     last = rank
     packed += entry.compressedSize
     if (rank === RANK_OF_UPLOADS) uploads += entry.uncompressedSize
-    // Entries that share their bytes would give a large content from a small archive.
+    // Entries that share their bytes would unpack to a large content from a small archive.
     if (packed > zip.fileSize) throw new BadProjectArchive('entries overlap')
     entries.set(entry.fileName, entry)
   }
@@ -147,15 +148,15 @@ const ORDER = [MANIFEST, RECORDS, REFS, PACK, UPLOADS, SUMS]
 const RANK_OF_UPLOADS = ORDER.indexOf(UPLOADS)
 const shown = ({ fileName }: Entry) => JSON.stringify(fileName.slice(0, 200))
 
-/** Returns the place of an entry in the order. Throws BadProjectArchive for one that cannot be in an archive. */
+/** Returns the rank of an entry in the order. Throws BadProjectArchive for an entry that cannot be in an archive. */
 function check(entry: Entry): number {
   const { fileName, uncompressedSize, compressedSize } = entry
   const upload = UPLOAD.exec(fileName)
   const rank = upload && UPLOAD_NAME.test(upload[2] ?? '') ? RANK_OF_UPLOADS : ORDER.indexOf(fileName)
-  if (rank < 0 || fileName === UPLOADS) throw new BadProjectArchive(`${shown(entry)} does not belong into an archive`)
+  if (rank < 0 || fileName === UPLOADS) throw new BadProjectArchive(`${shown(entry)} does not belong in an archive`)
   const type = (entry.externalFileAttributes >>> 16) & 0o170000
   if (type !== 0 && type !== 0o100000) throw new BadProjectArchive(`${shown(entry)} is not a file`)
-  if (!entry.canDecodeFileData()) throw new BadProjectArchive(`${shown(entry)} is packed in an unknown way`)
+  if (!entry.canDecodeFileData()) throw new BadProjectArchive(`${shown(entry)} has an unknown compression`)
   if (uncompressedSize > compressedSize * BEST_RATIO + 1024) {
     throw new BadProjectArchive(`${shown(entry)} claims an impossible size`)
   }
@@ -168,7 +169,7 @@ function entryOf(entries: ReadonlyMap<string, Entry>, name: string): Entry {
   return entry
 }
 
-/** Opens an entry; `sums` gets its hash when it was read to its end. */
+/** Opens an entry; `sums` gets its hash after it was read to its end. */
 async function openEntry(zip: ZipFile, entry: Entry, limit: number, sums: Map<string, string>): Promise<Readable> {
   if (entry.uncompressedSize > limit) throw new BadProjectArchive(`${shown(entry)} is larger than ${limit} bytes`)
   const source = await zip.openReadStreamPromise(entry).catch(error => {
@@ -196,7 +197,7 @@ async function textOf(stream: Readable): Promise<string> {
   return Buffer.concat(chunks).toString('utf8')
 }
 
-/** The lines of an entry. It never keeps more than one line and one chunk. */
+/** Yields the lines of an entry. It never keeps more than one line and one chunk. */
 async function* linesIn(stream: Readable, name: string): AsyncGenerator<string> {
   let parts: Buffer[] = []
   let size = 0
@@ -249,7 +250,7 @@ function requireCount(name: string, count: unknown, most: number): void {
   if ((count as number) > most) throw new BadProjectArchive(`the archive has more than ${most} of ${name}`)
 }
 
-/** Compares the list with what was read. Every entry stands in it, and was read. */
+/** Compares the list with what was read. The list contains every entry, and every entry was read. */
 function compareSums(text: string, names: readonly string[], found: ReadonlyMap<string, string>): string {
   const listed = new Map<string, string>()
   for (const line of text.split('\n')) {
@@ -262,6 +263,6 @@ function compareSums(text: string, names: readonly string[], found: ReadonlyMap<
     if (listed.get(name) !== found.get(name) || !found.has(name))
       throw new BadProjectArchive(`${name} has changed since it was written: use another copy of the archive`)
   }
-  if (listed.size !== covered.length) throw new BadProjectArchive(`${SUMS} names what is not there`)
+  if (listed.size !== covered.length) throw new BadProjectArchive(`${SUMS} names missing entries`)
   return createHash('sha256').update(text).digest('hex')
 }

@@ -1,4 +1,4 @@
-// The records of an archive, and the check of each. An export checks as well: what it writes can be read.
+// The records of an archive, and the check of each. An export runs the check as well, so that everything it writes can be read.
 import { Ajv, type ValidateFunction } from 'ajv'
 import { BUILD_STATUSES } from '../../../ci/status.js'
 import { isShowable } from '../../../lib/moment.js'
@@ -7,7 +7,7 @@ import { type Static, type TSchema, Type } from '../../../lib/type.js'
 import { LONGEST_DESCRIPTION } from '../../planning/participation/targets.js'
 import { BadProjectArchive, KINDS, type Kind } from './format.js'
 
-/** Characters of a text that no rule of its kind limits further. */
+/** The limit of characters of a text that no rule of its kind limits further. */
 const LONGEST_TEXT = 2_000_000
 /** Characters that an import adds to a text whose author is missing. */
 const ADDED = 500
@@ -118,7 +118,7 @@ const SCHEMAS = {
     tag_list: list(text(255), 1000),
     created_at: moment,
     last_activity_at: moment,
-    /** The last numbers that were given, also to what was deleted since. */
+    /** The last numbers that were assigned, also to records that were deleted since. */
     counters: Type.Object({ issue: count, milestone: count, merge_request: count }, exactly)
   }),
   member: record('member', {
@@ -167,7 +167,7 @@ const SCHEMAS = {
     merge_status: choice('unchecked', 'can_be_merged', 'cannot_be_merged'),
     target_branch: refName,
     source_branch: refName,
-    /** Null for the project itself; another number for each fork. Their bound keeps them apart from ids (LAST_ID). */
+    /** Null for the project itself; a different number for each fork. The maximum keeps them apart from ids (LAST_ID). */
     fork: maybe(Type.Integer({ minimum: 1, maximum: 1_000_000 })),
     head_sha: maybe(sha),
     merge_commit_sha: maybe(sha),
@@ -253,13 +253,13 @@ export type RecordOf<K extends Kind> = Static<(typeof SCHEMAS)[K]>
 export type ProjectRecord = { [K in Kind]: RecordOf<K> }[Kind]
 export type About = Static<typeof about>
 
-// It ends at the first problem: a line may have a million of them.
+// Validation stops at the first problem, because a line may have a million of them.
 const ajv = new Ajv({ strict: false, allErrors: false })
 ajv.addFormat('moment', at => isShowable(new Date(at)))
 ajv.addFormat('day', at => isShowable(new Date(at)) && new Date(at).toISOString().startsWith(at))
 const compiled = new Map<Kind, ValidateFunction>()
 
-/** Throws BadProjectArchive with `where` for anything but a record of this format. */
+/** Throws BadProjectArchive, starting with `where`, unless the value is a record of this format. */
 export function checkRecord(value: unknown, where: string): ProjectRecord {
   const kind = (value as { readonly kind?: unknown } | null)?.kind as Kind
   if (!KINDS.includes(kind)) throw new BadProjectArchive(`${where}: not a record of a known kind`)

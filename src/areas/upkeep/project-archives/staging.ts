@@ -1,6 +1,6 @@
 // A project that is being imported. Its rows, repository and files are stored under an id that no row of `projects` has, so
-// that nobody sees them: what reads them goes by the project. For the removal of projects it is one more that is gone: its row
-// of project_removals lets the task unfinished_removals erase what a killed import has left.
+// nobody sees them: all readers start from the project. For the removal of projects it counts as removed: its row in
+// project_removals lets the task unfinished_removals erase the remains of a killed import.
 import { execute } from '../../../db/connect/sql.js'
 import { transact } from '../../../db/connect/transact.js'
 import { Conflict } from '../../../errors.js'
@@ -9,10 +9,10 @@ import { enqueue } from '../../../queue/enqueue.js'
 import { takeProjectId } from '../../projects/projects/new-projects.js'
 import { eraseProject } from '../removal/erase-project.js'
 
-/** Half of what that task waits: an import that did not show itself for so long may be in the middle of its removal. */
+/** Half of the time that this task waits: after a longer silence, an import may be in the middle of its removal. */
 const AWAY_MS = 1_800_000
 
-/** Takes an id for a project, and notes that it is to be removed. */
+/** Reserves an id for a project, and records that it is to be removed. */
 export function reserveProject(storage: string, path: string): Promise<number> {
   return transact(async () => {
     const id = await takeProjectId(storage)
@@ -24,7 +24,7 @@ export function reserveProject(storage: string, path: string): Promise<number> {
   })
 }
 
-/** Says that the import goes on. Throws Conflict when it was away for so long that its rows may be gone. */
+/** Records that the import continues. Throws Conflict after a pause so long that its rows may have been removed. */
 export async function stayReserved(id: number): Promise<void> {
   const now = Date.now()
   const { affectedRows } = await execute(
@@ -34,7 +34,7 @@ export async function stayReserved(id: number): Promise<void> {
   if (affectedRows === 0) throw lost()
 }
 
-/** Ends the reservation. Call it in the transaction that makes the project. */
+/** Ends the reservation. Call it in the transaction that creates the project. */
 export async function keepProject(id: number): Promise<void> {
   const { affectedRows } = await execute('delete from project_removals where project_id = ? and created_at > ?', [
     id,
@@ -43,14 +43,14 @@ export async function keepProject(id: number): Promise<void> {
   if (affectedRows === 0) throw lost()
 }
 
-const lost = () => new Conflict('the import stood still for too long, and its beginning is removed: run it again')
+const lost = () => new Conflict('the import stood still for too long, and its first part was removed: run it again')
 
-/** Erases what a failed import has stored. What it cannot erase now, a job does. */
+/** Erases what a failed import has stored. A job erases the rest if this fails. */
 export async function eraseReserved(id: number): Promise<void> {
   try {
     await eraseProject(id, new AbortController().signal)
   } catch (error) {
-    log().warn({ error: String(error), project: id }, 'what is left of an import is erased later')
+    log().warn({ error: String(error), project: id }, 'the remains of an import are erased later')
     await enqueue('project.remove', { projectId: id }).catch(() => undefined)
   }
 }

@@ -1,4 +1,5 @@
-// Writes the container: entry after entry, each hashed on the way. A file appears under its name when it is whole.
+// Writes the container: one entry after another, each hashed while it is written. A file appears under its name when it is
+// complete.
 import { createHash } from 'node:crypto'
 import { createWriteStream } from 'node:fs'
 import { link, open, rm } from 'node:fs/promises'
@@ -13,9 +14,9 @@ import { SUMS } from './format.js'
 
 export interface Entry {
   readonly name: string
-  /** False for what is compressed already. */
+  /** False for content that is already compressed. */
   readonly compress: boolean
-  /** Called when the entries before it are written. */
+  /** Called after the previous entries are written. */
   readonly open: () => Promise<Readable> | Readable
 }
 
@@ -30,7 +31,7 @@ export async function writeArchive(
   const draft = draftOf(path)
   try {
     const bytes = await writeDraft(draft, entries, signal)
-    // Unlike a renaming, this fails when somebody has made the file meanwhile.
+    // Unlike a rename, this fails when the file was created in the meantime.
     await link(draft, path)
     await syncFolder(dirname(path))
     return { bytes }
@@ -43,9 +44,9 @@ export async function writeArchive(
 
 function named(error: unknown, path: string): unknown {
   const { code } = error as NodeJS.ErrnoException
-  if (code === 'EEXIST') return new Conflict(`${path} exists already: name another file by --output`)
+  if (code === 'EEXIST') return new Conflict(`${path} already exists: choose another file with --output`)
   if (code === 'ENOENT' || code === 'EACCES' || code === 'ENOTDIR' || code === 'EROFS' || code === 'EPERM') {
-    return new Failure(`${path} cannot be written (${code}): name another file by --output`)
+    return new Failure(`${path} cannot be written (${code}): choose another file with --output`)
   }
   return error
 }
@@ -59,7 +60,7 @@ async function writeDraft(draft: string, entries: AsyncIterable<Entry>, signal: 
     zip.on('error', error => content.destroy(error instanceof Error ? error : new Error(String(error))))
     const file = createWriteStream(draft, { fd: handle.fd, autoClose: false })
     const done = pipeline(content, file, { signal })
-    // The failure is thrown below; until then nobody waits for it.
+    // The failure is thrown below; until then nothing awaits it.
     done.catch(() => undefined)
     await addAll({ zip, content, ended: ended.signal }, entries).catch(error => {
       content.destroy(error as Error)
@@ -78,7 +79,7 @@ async function writeDraft(draft: string, entries: AsyncIterable<Entry>, signal: 
 interface Writing {
   readonly zip: ZipFile
   readonly content: Readable
-  /** Closes the entry that is being read. The writer of the archive leaves it open when it fails. */
+  /** Closes the entry that is being read. The writer of the archive leaves it open on failure. */
   readonly ended: AbortSignal
 }
 
@@ -88,7 +89,7 @@ async function addAll(writing: Writing, entries: AsyncIterable<Entry>): Promise<
   writing.zip.addBuffer(Buffer.from(sums.join('')), SUMS, { mode: 0o100600 })
 }
 
-/** Resolves with the hash when the entry is read to its end. */
+/** Resolves with the hash after the entry was read to its end. */
 function add({ zip, content, ended }: Writing, { name, compress, open: source }: Entry): Promise<string> {
   return new Promise((resolve, reject) => {
     content.once('error', reject)
@@ -117,7 +118,7 @@ function add({ zip, content, ended }: Writing, { name, compress, open: source }:
   })
 }
 
-/** The lines as bytes, in pieces of some size. */
+/** Returns the lines as bytes, in pieces of limited size. */
 export function linesOf(lines: AsyncIterable<string> | Iterable<string>): Readable {
   return Readable.from(pieces(lines), { objectMode: false })
 }

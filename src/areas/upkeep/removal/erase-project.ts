@@ -1,5 +1,5 @@
-// Erases what a removed project leaves behind: its builds end, then their files, the rows and the repository go. The
-// row of project_removals goes last: when the job is killed at any point, it begins again and finds what is left.
+// Erases the remains of a removed project: ends its builds, then removes their files, the rows and the repository. The row of
+// project_removals is deleted last: a job that is killed at any point starts again and finds the rest.
 import { scheduleOrigin } from '../../../access/actor.js'
 import { execute, marks, row, rows } from '../../../db/connect/sql.js'
 import { eraseOwned } from '../../../db/ownership/owned-rows.js'
@@ -17,7 +17,7 @@ import { removeUnusedKeys } from '../../projects/ssh/deploy-keys.js'
 /** A canceled build may still write for this long, until its runner notices and ends it. */
 const ENDING_MS = 15_000
 
-/** Removes what is left of a project whose row is gone. While its builds end, it enqueues another job for later. */
+/** Removes the remains of a project whose row is deleted. While its builds end, it enqueues another job for later. */
 export async function eraseProject(projectId: number, signal: AbortSignal): Promise<void> {
   const removal = await row<{ storage: string }>('select storage from project_removals where project_id = ?', [
     projectId
@@ -28,7 +28,7 @@ export async function eraseProject(projectId: number, signal: AbortSignal): Prom
     await enqueue('project.remove', { projectId }, { runAt: new Date(Date.now() + ENDING_MS) })
     return
   }
-  // The files of a build go before its row: without the row, nothing names them.
+  // The files of a build are removed before its row: without the row, their names are unknown.
   await eraseOwned('projects', projectId, { signal, before: { builds: removeFiles } })
   await wakeWaiting()
   await removeUploads(projectId)
@@ -61,7 +61,7 @@ async function buildsStillEnd(projectId: number): Promise<boolean> {
   return found !== undefined
 }
 
-/** Removes files of one attempt more than the row counts: when a worker stops, the row no longer counts its attempt. */
+/** Removes the files of one attempt more than the row counts: when a worker stops, the row no longer counts its attempt. */
 async function removeFiles(buildIds: readonly number[]): Promise<void> {
   const builds = await rows<{ id: number; attempt: number }>(
     `select id, attempt from builds where id in (${marks(buildIds)})`,

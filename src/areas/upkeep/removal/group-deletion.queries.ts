@@ -1,18 +1,18 @@
-// What the deletion of a group would take along, for people who ask before they do it.
+// Counts what the deletion of a group would remove, for people who are about to delete it.
 import { row } from '../../../db/connect/sql.js'
 import { projectsOfNamespace } from '../../ground/activity/project-snapshots.js'
 
 export interface GroupDeletion {
-  /** The paths of its projects, which go with their repositories, builds and files. */
+  /** The paths of its projects, which are removed with their repositories, builds and files. */
   readonly projects: readonly string[]
   /** Memberships of the group and of its projects. */
   readonly members: number
   readonly access_requests: number
   readonly pipelines: number
   readonly builds: number
-  /** Bytes of repositories and artifacts, as jobs counted them last. */
+  /** Bytes of repositories and artifacts, by the last count of jobs. */
   readonly storage_size: number
-  /** Projects of others that are shared with the group: they stay, and its members lose their access to them. */
+  /** Projects of other namespaces that are shared with the group: they stay, and its members lose access to them. */
   readonly unshared_projects: number
 }
 
@@ -21,7 +21,7 @@ const OWN = 'select p.id from projects p where p.namespace_id = n.id'
 const OF_GROUP = `((x.source_type = 'namespace' and x.source_id = n.id)
   or (x.source_type = 'project' and x.source_id in (${OWN})))`
 
-/** Gives what goes with a group. It changes nothing. */
+/** Returns what the deletion of a group would remove. It changes nothing. */
 export async function deletionOfGroup(id: number): Promise<GroupDeletion> {
   const [projects, counts] = await Promise.all([
     projectsOfNamespace(id),

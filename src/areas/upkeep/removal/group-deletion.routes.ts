@@ -4,7 +4,7 @@ import { GroupDetail, groupDetail } from '../../projects/projects/group-detail.j
 import { deleteGroup } from './group-deletion.js'
 
 export const groupDeletionRoutes: FastifyPluginAsyncTypebox = async app => {
-  // Decided: the answer is the record as a GET showed it before.
+  // Decided: the response is the record as a GET showed it before.
   app.delete(
     '/groups/:id',
     {

@@ -1,4 +1,4 @@
-// Deletes a group with all its projects. The rows go at once; jobs remove the builds and files of the projects.
+// Deletes a group with all its projects. The rows are deleted at once; jobs remove the builds and files of the projects.
 import type { Origin } from '../../../access/actor.js'
 import { transact } from '../../../db/connect/transact.js'
 import { deleteRows } from '../../../db/ownership/owned-rows.js'
@@ -9,7 +9,7 @@ import { audit, changesBetween } from '../../ground/audit/audit.js'
 import { lockGroup } from '../../people/groups/groups.queries.js'
 import { removeProjects } from './project-removal.js'
 
-/** Deletes a group. Does nothing when it is gone already. */
+/** Deletes a group. Does nothing when it no longer exists. */
 export function deleteGroup(id: number, origin: Origin): Promise<void> {
   return transact(async () => {
     // A request that creates a project in the group waits for this row, and then finds no group.
@@ -17,7 +17,7 @@ export function deleteGroup(id: number, origin: Origin): Promise<void> {
     if (!group) return
     const projects = await projectsOfNamespace(id)
     await removeProjects(projects, origin)
-    // Not specified: whether hooks hear of each membership that ends. They only hear of the deleted group.
+    // Not specified: whether hooks get an event for each membership that ends. They only get the deletion of the group.
     await deleteRows('namespaces', [id])
     await publish({ kind: 'group.deleted', group: groupSnapshot(group) })
     const { name, path, description, visibility_level } = group

@@ -1,10 +1,10 @@
-// Counts what goes with a project, for a person who is about to delete it.
+// Counts what the deletion of a project would remove, for people who are about to delete it.
 
 import { row } from '../../../db/connect/sql.js'
 import { linksTo } from '../../../db/ownership/owned-tables.js'
 import type { TableName } from '../../../db/ownership/ownership.js'
 
-/** Tables of the product's own notes, which nobody would miss, and of relations that only end. */
+/** Tables of internal notes, which nobody would miss, and of relations that only end. */
 const UNCOUNTED: ReadonlySet<TableName> = new Set([
   'project_statistics',
   'repository_upkeeps',
@@ -25,17 +25,17 @@ const NAMES: { readonly [Table in TableName]?: string } = {
 }
 
 export interface ProjectDeletion {
-  /** What jobs counted last; null for what was not counted yet. */
+  /** The last counts of jobs; null for values that were not counted yet. */
   readonly commit_count: number | null
   readonly repository_size: number | null
   readonly build_artifacts_size: number | null
-  /** The numbers of the records that go. */
+  /** How many records of each kind are removed. */
   readonly goes: { readonly [name: string]: number }
-  /** How many projects were forked from it. They stay. */
+  /** How many forks the project has. They stay. */
   readonly forks: number
 }
 
-/** Gives what the removal of a project would take. It changes nothing. */
+/** Returns what the removal of a project would remove. It changes nothing. */
 export async function deletionOfProject({ id }: { readonly id: number }): Promise<ProjectDeletion> {
   const counted = linksTo('projects').filter(
     ({ table, link }) => !UNCOUNTED.has(table) && (link.fate === 'deleted' || link.fate === 'erased')

@@ -11,7 +11,7 @@ export const projectRemovalRoutes: FastifyPluginAsyncTypebox = async app => {
       schema: {
         tags: ['Projects'],
         summary: 'Delete a project',
-        description: 'It is gone at once; a job removes its repository, builds and files.',
+        description: 'The project disappears at once; a job removes its repository, builds and files.',
         params: ProjectParams,
         response: { 200: Type.Unsafe<true>({ type: 'boolean', description: 'true' }) }
       }

@@ -1,5 +1,5 @@
-// Removes projects. Their rows go at once, together with the events and the audit. Builds and files take long, so a job
-// removes them afterwards (erase-project.ts).
+// Removes projects. Their rows are deleted at once, in the transaction of the events and the audit log. Builds and files take
+// long, so a job removes them afterwards (erase-project.ts).
 import type { Origin } from '../../../access/actor.js'
 import { execute, row } from '../../../db/connect/sql.js'
 import { transact } from '../../../db/connect/transact.js'
@@ -16,7 +16,7 @@ import { recountForks, sourcesOf } from '../../projects/projects/fork-links.js'
 const AT_ONCE = 500
 
 /**
- * Removes projects: from now on nobody finds them. A running push or build has no effect. Joins the transaction of the
+ * Removes projects: from now on nobody finds them, and a running push or build has no effect. Joins the transaction of the
  * caller.
  */
 export async function removeProjects(projects: readonly ProjectSnapshot[], origin: Origin): Promise<void> {
@@ -25,7 +25,7 @@ export async function removeProjects(projects: readonly ProjectSnapshot[], origi
   })
 }
 
-/** Removes one project. Throws NotFound when somebody else has removed it. */
+/** Removes one project. Throws NotFound when another request has removed it. */
 export async function removeProject({ id }: { readonly id: number }, origin: Origin): Promise<void> {
   await transact(async () => {
     if (!(await row('select id from projects where id = ? for update', [id]))) throw new NotFound('Project')

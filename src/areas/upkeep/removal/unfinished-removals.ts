@@ -9,7 +9,7 @@ const LATE_MS = 3_600_000
 export const unfinishedRemovals: Task = {
   name: 'unfinished_removals',
   schedule: '53 * * * *',
-  about: 'gives the removal of a project, or of what a killed import left, a new job when it has none',
+  about: 'queues a new job for the removal of a project, or of leftovers of a killed import, when it has none',
   run: async ({ dryRun, count, note }) => {
     for (const { project_id: projectId, path_with_namespace: path } of await findLostRemovals()) {
       if (!dryRun) await enqueue('project.remove', { projectId })
@@ -20,7 +20,7 @@ export const unfinishedRemovals: Task = {
   }
 }
 
-/** Removed projects of which something is left, but which no job removes. */
+/** Returns removed projects that still have remains, but no job that removes them. */
 export async function findLostRemovals(): Promise<{ project_id: number; path_with_namespace: string }[]> {
   const late = await rows<{ project_id: number; path_with_namespace: string }>(
     'select project_id, path_with_namespace from project_removals where created_at < ? order by project_id',

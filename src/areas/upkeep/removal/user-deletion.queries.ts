@@ -8,7 +8,7 @@ export type Counts = { readonly [name: string]: number }
 /** Tables that have another name in the public record, or of which it counts only some rows, or no rows (`false`). */
 const COUNTED: { readonly [Table in TableName]?: { readonly as: string; readonly only?: string } | false } = {
   ssh_keys: { as: 'keys' },
-  // Every user has a private one.
+  // Every user also has a private token.
   access_tokens: { as: 'tokens', only: "x.kind = 'personal'" },
   members: { as: 'memberships' },
   ref_changes: { as: 'pushes' },
@@ -26,12 +26,12 @@ const COUNTED: { readonly [Table in TableName]?: { readonly as: string; readonly
 const OWN =
   "select p.id from projects p join namespaces n on n.id = p.namespace_id where n.kind = 'user' and n.owner_id = u.id"
 
-/** Counts the rows that go with a user, outside of the user's own projects. */
+/** Counts the rows that are removed with a user, outside of the user's own projects. */
 export const countBelongings = (userId: number): Promise<Counts> => countRows(userId, ['deleted', 'erased'])
 
 /**
- * Counts the rows that stay and refer to a user, outside of the user's own projects. It reads all builds, so it is for
- * people who ask and not for pages.
+ * Counts the rows that stay and refer to a user, outside of the user's own projects. It reads all builds, so use it for explicit
+ * requests, not for pages.
  */
 export const countTraces = (userId: number): Promise<Counts> => countRows(userId, ['nulled', 'forgotten', 'kept'])
 
@@ -51,7 +51,7 @@ function countOf(table: TableName, links: readonly Link[], only: string | undefi
   return `select count(*) from ${table} x where ${conditions.join(' and ')}`
 }
 
-/** Excludes the rows of the user's own projects: they go with the projects, and are not counted separately. */
+/** Excludes the rows of the user's own projects: they are removed with the projects and not counted separately. */
 function outsideOfOwn(table: TableName): string[] {
   if (table === 'projects') return [`x.id not in (${OWN})`]
   const links = ownersOf(table).filter(each => each.to === 'projects' && goesWith(each))

@@ -6,8 +6,8 @@ import { User } from '../../people/users/users.view.js'
 import { deleteUser } from './user-deletion.js'
 
 export const userDeletionRoutes: FastifyPluginAsyncTypebox = async app => {
-  // Not specified: the body is null when there is no such user. A user who stays as the only owner of a group gets the
-  // same answer as a deleted user.
+  // Not specified: the body is null when there is no such user. When a user stays as the only owner of a group, the response is
+  // the same as for a deleted user.
   app.delete(
     '/users/:id',
     {
@@ -15,7 +15,7 @@ export const userDeletionRoutes: FastifyPluginAsyncTypebox = async app => {
       schema: {
         tags: ['Users'],
         summary: 'Delete a user',
-        description: 'With all personal projects of the user. Answers 200 and null when there is no such user.',
+        description: 'Also deletes all personal projects of the user. Returns 200 and null when there is no such user.',
         params: NumberedUserParams,
         response: { 200: Nullable(User) }
       }

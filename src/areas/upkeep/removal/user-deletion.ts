@@ -1,4 +1,4 @@
-// Deletes a user: some records go with the user, others stay without the user's name.
+// Deletes a user. Some records are deleted with the user; others stay without the user's name.
 import type { Origin } from '../../../access/actor.js'
 import { transact } from '../../../db/connect/transact.js'
 import { User } from '../../../db/models/index.js'
@@ -16,17 +16,17 @@ import { removeProjects } from './project-removal.js'
 import { type Counts, countBelongings, countTraces, findGroupsOwnedAlone } from './user-deletion.queries.js'
 
 export interface UserDeletion {
-  /** Groups that would have no owner left. The user cannot be deleted while there are any. */
+  /** Groups that would lose their only owner. The user cannot be deleted while there are any. */
   readonly only_owner_of: readonly string[]
   /** Whether the user is the last active administrator, who cannot be deleted either. */
   readonly last_admin: boolean
-  /** The paths of the projects that go, and the numbers of the other records that go. */
+  /** The paths of the projects and the numbers of other records that are removed. */
   readonly goes: { readonly projects: readonly string[]; readonly [name: string]: number | readonly string[] }
-  /** The numbers of the records that stay. They lose the user's name, except in the audit. */
+  /** The numbers of the records that stay. They lose the user's name, except in the audit log. */
   readonly stays: Counts
 }
 
-/** Gives what the deletion of a user would remove and what would stay. It changes nothing. */
+/** Returns what the deletion of a user would remove and what would stay. It changes nothing. */
 export async function deletionOf(user: { id: number }): Promise<UserDeletion> {
   const [groups, last, projects, belongings, traces] = await Promise.all([
     findGroupsOwnedAlone(user.id),
@@ -40,9 +40,9 @@ export async function deletionOf(user: { id: number }): Promise<UserDeletion> {
 }
 
 /**
- * Deletes a user with the personal projects, keys, addresses, tokens, sessions, identities and memberships. If the user
- * is the only owner of groups, the user stays, and the function gives the paths of these groups. Otherwise it gives an
- * empty list, and null when the user did not exist. Throws Forbidden for the last active administrator.
+ * Deletes a user with the personal projects, keys, addresses, tokens, sessions, identities and memberships. If the user is the
+ * only owner of groups, the user stays, and the function returns the paths of these groups. Otherwise it returns an empty list,
+ * or null when the user did not exist. Throws Forbidden for the last active administrator.
  */
 export function deleteUser(id: number, origin: Origin): Promise<string[] | null> {
   return transact(async () => {
@@ -55,7 +55,7 @@ export function deleteUser(id: number, origin: Origin): Promise<string[] | null>
     const projects = await personalProjects(id)
     await removeProjects(projects, origin)
     const keys = await listKeys(id)
-    // Not specified: whether hooks hear of each membership that ends. They only hear of the deleted user.
+    // Not specified: whether hooks get an event for each membership that ends. They only get the deletion of the user.
     await uncountStars(id)
     await uncountIssues(id)
     await deleteRows('users', [id])
@@ -70,8 +70,8 @@ export function deleteUser(id: number, origin: Origin): Promise<string[] | null>
 }
 
 /**
- * Removes the id of a deleted user from the records that stay, and what the user did from the feed. Nothing waits for
- * this: readers look for the user and find nobody.
+ * Removes the id of a deleted user from the records that stay, and the user's actions from the feed. Nothing waits for this:
+ * readers look up the user and find nobody.
  */
 export const forgetUser = (userId: number, signal: AbortSignal): Promise<void> =>
   eraseOwned('users', userId, { signal })

@@ -19,24 +19,26 @@ const COLUMNS: readonly Column<Row>[] = [
 ]
 
 export default class AuditList extends BaseCommand {
-  static override summary = 'List what administrators, commands and the schedule have changed, newest first'
+  static override summary = 'List changes made by administrators, commands and the schedule, newest first'
   static override description =
-    'For a secret, the audit only says that it changed. With --json: {audit_events, total}; total also counts the events beyond --limit.'
+    'Of a secret, the audit only records that it changed. With --json: {audit_events, total}; total also counts the events beyond --limit.'
   static override examples = [
     '<%= config.bin %> audit list --since 2d',
     '<%= config.bin %> audit list --actor ada --action user.block --json',
     '<%= config.bin %> audit list --target-type hook --target-id 3 --since 2026-01-01 --until 2026-02-01'
   ]
   static override flags = {
-    actor: Flags.string({ description: 'only changes by this user, or by this account of the system (for commands)' }),
+    actor: Flags.string({
+      description: 'only changes by this user, or by this operating system account (for commands)'
+    }),
     action: Flags.string({ description: 'only this action, such as user.block' }),
     'target-type': Flags.string({ description: 'only changes of this kind of record, such as user' }),
     'target-id': Flags.string({ description: 'only changes of the record with this number' }),
     since: Flags.string({
       description:
-        'only from this time on: a date, a date and time (in UTC unless it has a zone), or how long ago such as 2d'
+        'only since this time: a date, a date and time (in UTC unless it has a time zone), or how long ago, such as 2d'
     }),
-    until: Flags.string({ description: 'only before this time; written like --since' }),
+    until: Flags.string({ description: 'only before this time; same format as --since' }),
     limit: Flags.integer({ default: 50, min: 1, max: 10_000, description: 'show at most this many events' }),
     ...allFlag()
   }

@@ -9,11 +9,11 @@ import { pathFlag } from '../../input/path-flag.js'
 import { Flags } from '../../oclif.js'
 
 export default class BackupCreate extends BaseCommand {
-  static override summary = 'Write a backup while the appliance runs'
+  static override summary = 'Create a backup, also while the appliance runs'
   static override description =
-    'It writes the rows as they are at one moment, then repositories, traces and archives. Unchanged files are shared with ' +
-    'the previous backup. It leaves the secrets out unless you ask for them: keep them apart from the rest. Exit code 6 ' +
-    'while another backup is written. A signal ends it, and leaves nothing of it.'
+    'Saves a consistent snapshot of the database, then repositories, traces and archives. Unchanged files are shared with the ' +
+    'previous backup. Secrets are not included by default: keep them in another place. The exit code is 6 if another backup ' +
+    'is being written. A signal cancels the backup and removes its files.'
   static override examples = [
     '<%= config.bin %> backup create --keep 14 --secrets-to /root/gitstead-secrets.json',
     '<%= config.bin %> backup create --to /mnt/backups --json',
@@ -23,13 +23,13 @@ export default class BackupCreate extends BaseCommand {
     to: pathFlag({ description: 'the folder that holds the backups (default: HOME/backups)' }),
     keep: Flags.integer({ min: 1, description: 'keep this many backups of this home, and delete the older ones' }),
     'secrets-to': pathFlag({
-      description: 'write the secrets into a file of their own (mode 0600)',
+      description: 'write the secrets to a separate file (mode 0600)',
       exclusive: ['with-secrets']
     }),
     'with-secrets': Flags.boolean({
-      description: 'put the secrets into the backup: whoever has that backup can read everything'
+      description: 'include the secrets: anyone who has the backup can then read everything'
     }),
-    full: Flags.boolean({ description: 'share no files with the previous backup' }),
+    full: Flags.boolean({ description: 'do not share files with the previous backup' }),
     'dry-run': Flags.boolean({ description: 'show what would be written and deleted, and change nothing' })
   }
 

@@ -10,10 +10,10 @@ import { pathFlag } from '../../input/path-flag.js'
 import { Args } from '../../oclif.js'
 
 export default class BackupDelete extends BaseCommand {
-  static override summary = 'Delete backups, damaged ones as well'
+  static override summary = 'Delete backups, including damaged ones'
   static override description =
-    'Other backups stay complete, also those that share files with a deleted one. It needs no database, so it works on a ' +
-    'full disk. One that does not exist does not stop the others. With --json: {deleted, failed}, or with --dry-run ' +
+    'Other backups stay complete, even if they share files with a deleted one. No database is needed, so it works on a full ' +
+    'disk. A backup that does not exist does not stop the others. With --json: {deleted, failed}, or with --dry-run ' +
     '{would_delete, failed}: [{id, path, bytes}] and [{argument, error}].'
   static override strict = false
   static override examples = [
@@ -54,12 +54,12 @@ export default class BackupDelete extends BaseCommand {
     return { deleted, failed }
   }
 
-  /** The audit comes last: a full disk, which stops the database, is a reason to delete backups. */
+  /** Writes the audit after the deletion, because the database may have stopped on a full disk. */
   private async note(found: readonly { id: string; path: string }[]): Promise<void> {
     try {
       await withDatabase(() => noteDeleted(found, commandOrigin()))
     } catch (error) {
-      this.logToStderr(`gitstead: the audit does not record this: ${(error as Error).message}`)
+      this.logToStderr(`gitstead: not recorded in the audit: ${(error as Error).message}`)
     }
   }
 }

@@ -7,7 +7,7 @@ import { table } from '../../output/table.js'
 export default class BackupList extends BaseCommand {
   static override summary = 'List finished backups, oldest first'
   static override description =
-    'A damaged backup cannot be restored; the list marks it, and says why. With --json: {backups, damaged}.'
+    'Damaged backups, which cannot be restored, are marked with the reason. With --json: {backups, damaged}.'
   static override examples = ['<%= config.bin %> backup list', '<%= config.bin %> backup list --to /mnt/backups --json']
   static override flags = {
     to: pathFlag({ description: 'the folder that holds the backups (default: HOME/backups)' })

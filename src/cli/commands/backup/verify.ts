@@ -12,9 +12,9 @@ type Verified = Awaited<ReturnType<typeof import('../../../areas/upkeep/backup/v
 export default class BackupVerify extends BaseCommand {
   static override summary = 'Restore a backup into a temporary home, and check the result'
   static override description =
-    'It compares every file with its hash, loads the rows into a temporary database, and checks that every repository is ' +
-    'complete and every ref is as the rows say. It needs room for the whole backup. Exit code 1 when something is wrong. ' +
-    '`latest` is the newest backup that is not damaged; the command names the damaged ones that it passes over.'
+    'Compares every file with its hash, loads the rows into a temporary database, and checks that every repository is ' +
+    'complete and that its refs match the rows. It needs disk space for the whole backup. The exit code is 1 if something is ' +
+    'wrong. `latest` is the newest backup that is not damaged; the command reports the damaged backups that it skips.'
   static override examples = [
     '<%= config.bin %> backup verify latest',
     '<%= config.bin %> backup verify /mnt/backups/20261121T020000Z-3f9a --secrets /root/gitstead-secrets.json --json'
@@ -28,7 +28,7 @@ export default class BackupVerify extends BaseCommand {
   }
   static override flags = {
     to: pathFlag({ description: 'the folder that holds the backups (default: HOME/backups)' }),
-    secrets: pathFlag({ description: 'the file of secrets, if those of this home do not fit the backup' }),
+    secrets: pathFlag({ description: 'the file with the secrets, if those of this home do not match the backup' }),
     in: pathFlag({ description: 'the folder for the temporary home (default: HOME/tmp)' })
   }
 
@@ -46,8 +46,8 @@ export default class BackupVerify extends BaseCommand {
         signal,
         progress: (phase, done, total) => line.show(phase, done, total)
       }).finally(line.end)
-      // Cron throws the output away, but nobody may believe that a damaged backup is well.
-      for (const { id, problem } of passedOver) process.stderr.write(`gitstead: passed over ${id}: ${problem}\n`)
+      // Goes to stderr, because cron jobs often discard the output, and a damaged backup must not go unnoticed.
+      for (const { id, problem } of passedOver) process.stderr.write(`gitstead: skipped ${id}: ${problem}\n`)
       return this.said(result, passedOver)
     }
     return endedBySignals(signal => doEach(argv.map(String), this.jsonEnabled(), name => verify(name, signal)))

@@ -8,9 +8,9 @@ import * as lines from '../../output/broadcast-lines.js'
 import { broadcastFlags, newBroadcastOf } from '../../topics/broadcast-flags.js'
 
 export default class BroadcastsCreate extends BaseCommand {
-  static override summary = 'Create a broadcast message, which the sign-in page shows to everybody'
+  static override summary = 'Create a broadcast message, which the sign-in page shows to everyone'
   static override description =
-    'The message starts now and ends an hour after its start, unless the flags say otherwise. With --json: the message in the form of GET /broadcast_messages/:id.'
+    'By default, the message starts now and ends one hour after its start. With --json: the message as in GET /broadcast_messages/:id.'
   static override examples = [
     '<%= config.bin %> broadcasts create "Down for an upgrade from 20:00" --ends-in 2h',
     '<%= config.bin %> broadcasts create "New: runners for everybody" --starts-at 2026-12-01 --ends-at 2026-12-08 --color "#2e7d32" --json'

@@ -11,7 +11,7 @@ export default class BroadcastsList extends BaseCommand {
   static override description = 'With --json: {broadcasts, total}; total counts all pages.'
   static override examples = ['<%= config.bin %> broadcasts list --active', '<%= config.bin %> broadcasts list --json']
   static override flags = {
-    active: Flags.boolean({ description: 'only messages that are shown now' }),
+    active: Flags.boolean({ description: 'only messages that are currently shown' }),
     limit: Flags.integer({ default: 50, min: 1, max: 100, description: 'messages on a page' }),
     page: Flags.integer({ default: 1, min: 1, max: 100_000, description: 'the number of the page, from 1' }),
     ...allFlag(['limit', 'page'])

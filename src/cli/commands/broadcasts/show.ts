@@ -9,7 +9,7 @@ import { broadcastTable } from '../../output/broadcast-lines.js'
 
 export default class BroadcastsShow extends BaseCommand {
   static override summary = 'Show a broadcast message'
-  static override description = 'With --json: the message in the form of GET /broadcast_messages/:id.'
+  static override description = 'With --json: the message as in GET /broadcast_messages/:id.'
   static override examples = ['<%= config.bin %> broadcasts show 3', '<%= config.bin %> broadcasts show 3 --json']
   static override strict = false
   static override args = { id: recordNumbers('number of the message') }

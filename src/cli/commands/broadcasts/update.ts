@@ -12,7 +12,7 @@ import { broadcastFlags, broadcastOf } from '../../topics/broadcast-flags.js'
 
 export default class BroadcastsUpdate extends BaseCommand {
   static override summary = 'Change a broadcast message'
-  static override description = 'With --json: the message in the form of GET /broadcast_messages/:id.'
+  static override description = 'With --json: the message as in GET /broadcast_messages/:id.'
   static override examples = [
     '<%= config.bin %> broadcasts update 3 --ends-in 30m',
     '<%= config.bin %> broadcasts update 3 --message "Back at 23:00" --color "#b71c1c" --json'
@@ -25,7 +25,7 @@ export default class BroadcastsUpdate extends BaseCommand {
     this.configure(flags)
     const body = { ...(flags.message === undefined ? {} : { message: flags.message }), ...broadcastOf(flags) }
     if (Object.keys(body).length === 0)
-      this.error('give at least one change, such as --message or --ends-in', { exit: 2 })
+      this.error('specify at least one change, such as --message or --ends-in', { exit: 2 })
     const message = await withDatabase(async () => {
       await orNotFound('broadcast message', args.id, () => requireBroadcast(args.id))
       return viewBroadcast(await rules.updateBroadcast(args.id, body, commandOrigin()))

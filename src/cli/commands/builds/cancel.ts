@@ -8,9 +8,9 @@ import { recordNumbers, requireNumbers } from '../../input/record-number.js'
 import { Flags } from '../../oclif.js'
 
 export default class BuildsCancel extends BaseCommand {
-  static override summary = 'Stop builds that run, and cancel builds that wait'
+  static override summary = 'Stop running builds and cancel waiting builds'
   static override description =
-    'The built-in runner ends a running build at once, with everything that it started. A build that has ended stays as it is. Exit code 3 when a build does not exist; the others are canceled. With --json: {canceled, unchanged, failed}, or with --dry-run {would_cancel, failed}: the numbers of the builds; each failure is {argument, error}.'
+    'The built-in runner ends a running build at once, with all its processes. Finished builds do not change. The exit code is 3 if a build does not exist; the others are canceled. With --json: {canceled, unchanged, failed}, or with --dry-run {would_cancel, failed}: the numbers of the builds; each failure is {argument, error}.'
   static override strict = false
   static override examples = [
     '<%= config.bin %> builds cancel 4711 4712',
@@ -37,7 +37,7 @@ export default class BuildsCancel extends BaseCommand {
     }
     const unchanged = done.flatMap(({ argument, result }) => (result.length === 0 ? [argument] : []))
     this.log(`canceled ${canceled.length}${listed(canceled)}`)
-    if (unchanged.length > 0) this.log(`ended before: ${unchanged.join(' ')}`)
+    if (unchanged.length > 0) this.log(`already finished: ${unchanged.join(' ')}`)
     return { canceled, unchanged, failed }
   }
 }

@@ -6,9 +6,9 @@ import { DestroyingCommand, type RecordDestruction } from '../../framework/destr
 import { recordNumbers } from '../../input/record-number.js'
 
 export default class BuildsErase extends DestroyingCommand<BuildRow> {
-  static override summary = 'Remove the trace and the artifacts of builds that have ended; the builds stay'
+  static override summary = 'Delete the trace and the artifacts of finished builds, but keep the builds'
   static override description =
-    'For a trace that shows a secret, or files that nobody may have. With --json: {erased}, or with --dry-run {would_erase}: the build in the form of `builds list`.'
+    'Use it if a trace shows a secret, or if artifacts must not be published. With --json: {erased}, or with --dry-run {would_erase}: the build as in `builds list`.'
   static override examples = [
     '<%= config.bin %> builds erase 4711 --dry-run',
     '<%= config.bin %> builds erase 4711 4712 --yes --json'

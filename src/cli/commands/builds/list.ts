@@ -26,7 +26,7 @@ const COLUMNS: readonly Column<Row>[] = [
 export default class BuildsList extends BaseCommand {
   static override summary = 'List builds, newest first'
   static override description =
-    'Several filters list the builds that pass all of them. With --json: {builds, total}, each in the form of `builds show`, but without trace_size; total also counts the builds beyond --limit. With --all --json, each build is a line of its own.'
+    'Lists the builds that match all given filters. With --json: {builds, total}, each as in `builds show`, but without trace_size; total also counts the builds beyond --limit. With --all --json, each build is one line.'
   static override examples = [
     '<%= config.bin %> builds list --status running --status pending',
     '<%= config.bin %> builds list --project ada/engine --ref master --limit 10 --json',

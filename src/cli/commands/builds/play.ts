@@ -9,9 +9,9 @@ import { orNotFound } from '../../input/or-not-found.js'
 import { recordNumbers, requireNumbers } from '../../input/record-number.js'
 
 export default class BuildsPlay extends BaseCommand {
-  static override summary = 'Start builds that wait to be started by hand'
+  static override summary = 'Start manual builds'
   static override description =
-    'A build with `when: manual` waits with the status skipped. With --json: {played, failed}: the numbers of the builds; each failure is {argument, error}.'
+    'A build with `when: manual` has the status skipped until it is started. With --json: {played, failed}: the numbers of the builds; each failure is {argument, error}.'
   static override strict = false
   static override examples = ['<%= config.bin %> builds play 4711', '<%= config.bin %> builds play 4711 4712 --json']
   static override args = { build: recordNumbers('number of a build') }
@@ -23,7 +23,7 @@ export default class BuildsPlay extends BaseCommand {
       const build = await orNotFound('build', id, () => requireBuild(id))
       await playBuild({ id: build.project_id }, id, commandOrigin()).catch(error => {
         if (!(error instanceof BadRequest)) throw error
-        throw new Failure(`build ${id} does not wait to be started by hand: it is ${build.status}`)
+        throw new Failure(`build ${id} is not a waiting manual build: its status is ${build.status}`)
       })
       this.log(`started build ${id}`)
     }

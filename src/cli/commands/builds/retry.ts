@@ -7,9 +7,9 @@ import { orNotFound } from '../../input/or-not-found.js'
 import { recordNumbers, requireNumbers } from '../../input/record-number.js'
 
 export default class BuildsRetry extends BaseCommand {
-  static override summary = 'Repeat builds that have ended, each as a new build of its pipeline'
+  static override summary = 'Retry finished builds, each as a new build of its pipeline'
   static override description =
-    'The old build stays. Builds of later stages that were skipped run when the new build passes. One that cannot be repeated does not stop the others. With --json: {retried: [{build, retried_as}], failed: [{argument, error}]}, the numbers of the old and the new builds.'
+    'The old build is kept. Skipped builds of later stages run if the new build succeeds. A build that cannot be retried does not stop the others. With --json: {retried: [{build, retried_as}], failed: [{argument, error}]}, the numbers of the old and the new builds.'
   static override strict = false
   static override examples = ['<%= config.bin %> builds retry 4711', '<%= config.bin %> builds retry 4711 4712 --json']
   static override args = { build: recordNumbers('number of a build') }

@@ -9,7 +9,7 @@ import { recordNumbers, requireNumbers } from '../../input/record-number.js'
 import { fields } from '../../output/table.js'
 
 export default class BuildsShow extends BaseCommand {
-  static override summary = 'Show a build: where it stands, who runs it, and why it failed'
+  static override summary = 'Show a build: its status, its runner, and why it failed'
   static override description =
     'With --json: the record, with id, pipeline_id, project_id, project, name, stage, ref, tag, sha, status, when, allow_failure, tag_list, attempt, failure_reason, exit_code, coverage, user, runner_id, runner, artifacts_size, artifacts_expire_at, created_at, queued_at, started_at, finished_at, erased_at and trace_size.'
   static override strict = false

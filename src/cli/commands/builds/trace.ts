@@ -6,13 +6,13 @@ import { recordNumber } from '../../input/record-number.js'
 import { Flags } from '../../oclif.js'
 import { printTrace } from '../../topics/print-trace.js'
 
-/** Bytes of the end of a trace that a document of --json has. */
+/** Maximum bytes of a trace in --json: its end. */
 const MOST_JSON = 4_194_304
 
 export default class BuildsTrace extends BaseCommand {
-  static override summary = 'Print the trace of a build: what its scripts have printed so far'
+  static override summary = 'Print the trace of a build: the output of its scripts so far'
   static override description =
-    'Exactly as the build printed it, with its colors, when the output is not a terminal; a terminal gets no control signs but colors and line ends. With --follow it goes on until the build has ended; then the exit code is 0 when the build succeeded, otherwise 1. When the build starts again after its worker was lost, its new trace begins after a line on standard error. With --json: {id, status, attempt, size, trace}, at most the last 4 MiB of the trace.'
+    'The trace is printed unchanged, with its colors; on a terminal, all control characters except colors and line ends are removed. With --follow, it continues until the build finishes; the exit code is then 0 if the build succeeded, otherwise 1. If the build starts again because its worker was lost, a line on standard error announces the new trace. With --json: {id, status, attempt, size, trace}, at most the last 4 MiB of the trace.'
   static override examples = [
     '<%= config.bin %> builds trace 4711',
     '<%= config.bin %> builds trace 4711 --follow',
@@ -20,13 +20,13 @@ export default class BuildsTrace extends BaseCommand {
   ]
   static override args = { build: recordNumber('number of the build') }
   static override flags = {
-    follow: Flags.boolean({ char: 'f', description: 'go on with what is added until the build has ended' })
+    follow: Flags.boolean({ char: 'f', description: 'keep printing new output until the build finishes' })
   }
 
   async run() {
     const { args, flags } = await this.parse(BuildsTrace)
     this.configure(flags)
-    if (flags.follow && this.jsonEnabled()) this.error('--follow prints a text: leave --json away', { exit: 2 })
+    if (flags.follow && this.jsonEnabled()) this.error('--follow cannot be used with --json', { exit: 2 })
     return withDatabase(async () => {
       const build = await orNotFound('build', args.build, () => traceStateOf(args.build))
       if (this.jsonEnabled()) {

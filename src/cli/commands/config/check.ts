@@ -5,7 +5,7 @@ import { Args } from '../../oclif.js'
 export default class ConfigCheck extends BaseCommand {
   static override summary = 'Report every problem of the configuration'
   static override description =
-    "Without FILE it checks what the appliance would load: the defaults, the home's config.yaml and the environment. With FILE it checks the defaults and that file alone, so that you can check a file before you put it in place. Exit code 1 when it finds a problem. With --json: {ok, file, problems: [{path, text, origin}]}."
+    "Without FILE, it checks the configuration that the appliance would load: the defaults, the home's config.yaml and the environment. With FILE, it checks only the defaults and that file, so that you can test a file before you install it. The exit code is 1 if it finds a problem. With --json: {ok, file, problems: [{path, text, origin}]}."
   static override examples = [
     '<%= config.bin %> config check',
     '<%= config.bin %> config check ./config.yaml.new && mv config.yaml.new /var/lib/gitstead/config.yaml'

@@ -3,7 +3,7 @@ import { BaseCommand } from '../../framework/base.js'
 import { withDatabase } from '../../framework/with-database.js'
 
 export default class DbMigrate extends BaseCommand {
-  static override summary = 'Bring the database schema up to date; two runs at once are safe'
+  static override summary = 'Update the database schema; running it twice at the same time is safe'
   static override examples = ['<%= config.bin %> db migrate', '<%= config.bin %> db migrate --json']
 
   async run(): Promise<{ applied: string[] }> {

@@ -9,18 +9,18 @@ import { withDatabase } from '../../framework/with-database.js'
 import { Flags } from '../../oclif.js'
 
 export default class DbRollback extends BaseCommand {
-  static override summary = 'Undo the newest migrations; the data in their tables is lost'
+  static override summary = 'Undo the newest migrations, with loss of the data in their tables'
   static override description =
-    'Stop the appliance first: the command is refused with exit code 4 while anything uses the database. It lists the ' +
-    'tables and columns that go, with the number of their rows. --backup writes a backup before; at a terminal the ' +
-    'command offers one. With --json: {rolled_back, dry_run, steps: [{migration, losses: [{table, column, rows}]}], backup}.'
+    'Stop the appliance first: the command fails with exit code 4 while anything uses the database. It lists the tables and ' +
+    'columns that will be lost, with their numbers of rows. --backup creates a backup first; at a terminal the command ' +
+    'offers to do so. With --json: {rolled_back, dry_run, steps: [{migration, losses: [{table, column, rows}]}], backup}.'
   static override examples = [
     '<%= config.bin %> db rollback --dry-run',
     '<%= config.bin %> db rollback --steps 1 --backup --yes'
   ]
   static override flags = {
-    steps: Flags.integer({ description: 'how many migrations to undo', default: 1, min: 1 }),
-    backup: Flags.boolean({ description: 'write a backup into HOME/backups first', exclusive: ['dry-run'] }),
+    steps: Flags.integer({ description: 'number of migrations to undo', default: 1, min: 1 }),
+    backup: Flags.boolean({ description: 'create a backup in HOME/backups first', exclusive: ['dry-run'] }),
     ...destroyingFlags
   }
 
@@ -52,10 +52,10 @@ export default class DbRollback extends BaseCommand {
 
   private async backUp(steps: readonly RollbackStep[], wanted: boolean, how: { yes: boolean; json: boolean }) {
     const loses = steps.some(({ losses }) => losses.some(({ rows }) => rows > 0))
-    const agreed = wanted || (loses && (await offer('Rows will be lost. Write a backup first?', how)))
+    const agreed = wanted || (loses && (await offer('Rows will be lost. Create a backup first?', how)))
     if (!agreed) return null
     const { id, path } = await createBackup({}, commandOrigin())
-    this.log(`wrote the backup ${id}\n${path}`)
+    this.log(`created backup ${id}\n${path}`)
     return id
   }
 }

@@ -10,16 +10,19 @@ import { Flags } from '../../oclif.js'
 export default class DeployKeysAdd extends BaseCommand {
   static override summary = 'Add a deploy key to a project, from standard input or a file'
   static override description =
-    'A key that the project has already stays as it is; a key of another project is enabled, with the rights that it has. With --public instead of --project: a key that the masters of every project may enable there. With --json: the key as the API shows it.'
+    'A key that the project already has does not change; a key of another project is enabled, with its existing rights. With --public instead of --project, the masters of any project can enable the key. With --json: the key as the API shows it.'
   static override examples = [
     '<%= config.bin %> deploy-keys add --project ada/engine --title server < id_ed25519.pub',
     '<%= config.bin %> deploy-keys add --public --title mirror --file mirror.pub --json'
   ]
   static override flags = {
-    project: Flags.string({ description: 'the project: its path or its number', exactlyOne: ['project', 'public'] }),
-    public: Flags.boolean({ description: 'let the masters of every project enable it' }),
-    title: Flags.string({ required: true, description: 'a name by which people recognise the key' }),
-    push: Flags.boolean({ description: 'let the key push too' }),
+    project: Flags.string({
+      description: 'the project: NAMESPACE/PROJECT or number',
+      exactlyOne: ['project', 'public']
+    }),
+    public: Flags.boolean({ description: 'allow the masters of any project to enable the key' }),
+    title: Flags.string({ required: true, description: 'a name for the key' }),
+    push: Flags.boolean({ description: 'allow the key to push' }),
     file: Flags.file({ description: 'read the key from a file' })
   }
 
@@ -33,7 +36,7 @@ export default class DeployKeysAdd extends BaseCommand {
         : keys.addDeployKey(await requireNamedProject(flags.project), body, commandOrigin())
     )
     const rights = key.can_push ? 'reads and pushes' : 'reads'
-    this.log(`deploy key ${key.id} of ${flags.project ?? 'all who want it'} ${rights} (SHA256:${key.fingerprint})`)
+    this.log(`deploy key ${key.id} of ${flags.project ?? 'all projects'} ${rights} (SHA256:${key.fingerprint})`)
     return viewDeployKey(key)
   }
 }

@@ -9,7 +9,7 @@ import { recordNumbers } from '../../input/record-number.js'
 export default class DeployKeysRemove extends DestroyingCommand<ListedDeployKeyRow> {
   static override summary = 'Remove a deploy key from all projects that have it'
   static override description =
-    'With --json: {deleted}, or with --dry-run {would_delete}: the key in the form of `deploy-keys list`.'
+    'With --json: {deleted}, or with --dry-run {would_delete}: the key as in `deploy-keys list`.'
   static override examples = [
     '<%= config.bin %> deploy-keys remove 5 --dry-run',
     '<%= config.bin %> deploy-keys remove 5 --yes --json'

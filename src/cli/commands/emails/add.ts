@@ -9,7 +9,7 @@ import { Args, Flags } from '../../oclif.js'
 export default class EmailsAdd extends BaseCommand {
   static override summary = 'Add a mail address to a user'
   static override description =
-    'An address that any user has already, primary or not, is refused. With --json: the address as the API shows it.'
+    'An address that any user already has, primary or not, is refused. With --json: the address as the API shows it.'
   static override examples = [
     '<%= config.bin %> emails add --user ada ada@home.example.org',
     '<%= config.bin %> emails add --user 17 ada@home.example.org --json'

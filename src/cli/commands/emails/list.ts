@@ -6,7 +6,7 @@ import { Flags } from '../../oclif.js'
 import { table } from '../../output/table.js'
 
 export default class EmailsList extends BaseCommand {
-  static override summary = 'List the further mail addresses of a user, without the primary one'
+  static override summary = 'List the additional mail addresses of a user, without the primary one'
   static override description =
     '`users show` shows the primary address. With --json: {emails}, each as the API shows it.'
   static override examples = [
@@ -21,7 +21,7 @@ export default class EmailsList extends BaseCommand {
     const { flags } = await this.parse(EmailsList)
     this.configure(flags)
     const found = await withDatabase(async () => listEmails((await requireUser(flags.user)).id))
-    // Load the view for --json alone: it brings the schema library along.
+    // Load the view only for --json, because it loads the schema library.
     if (this.jsonEnabled()) {
       const { viewEmail } = await import('../../../areas/people/users/emails.view.js')
       return { emails: found.map(viewEmail) }

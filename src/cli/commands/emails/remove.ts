@@ -6,7 +6,7 @@ import { DestroyingCommand, type RecordDestruction } from '../../framework/destr
 import { recordNumbers } from '../../input/record-number.js'
 
 export default class EmailsRemove extends DestroyingCommand<OwnedEmailRow> {
-  static override summary = 'Remove a further mail address from its user'
+  static override summary = 'Remove an additional mail address from its user'
   static override description =
     'With --json: {deleted}, or with --dry-run {would_delete}: the address as the API shows it.'
   static override examples = [

@@ -11,7 +11,7 @@ import { groupAttributes, groupFlags } from '../../topics/group-attributes.js'
 export default class GroupsCreate extends BaseCommand {
   static override summary = 'Create a group with its owner'
   static override description =
-    'The owner needs no right to create groups: you decide. Without --visibility, the group gets the level of the setting default_group_visibility. With --json: the group in the form of `groups list`.'
+    'The owner does not need the right to create groups. The default of --visibility is the setting default_group_visibility. With --json: the group as in `groups list`.'
   static override examples = [
     '<%= config.bin %> groups create team --owner ada',
     '<%= config.bin %> groups create team --owner ada --name "The team" --visibility internal --request-access --json'
@@ -21,7 +21,7 @@ export default class GroupsCreate extends BaseCommand {
   }
   static override flags = {
     owner: Flags.string({ required: true, description: 'the first owner: username, mail address or number' }),
-    name: Flags.string({ description: 'the name that people read (default: the path)' }),
+    name: Flags.string({ description: 'the display name (default: the path)' }),
     ...groupFlags
   }
 

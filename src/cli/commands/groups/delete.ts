@@ -14,7 +14,7 @@ import * as summary from '../../output/group-summary.js'
 export default class GroupsDelete extends BaseCommand {
   static override summary = 'Delete a group with all its projects'
   static override description =
-    'Its projects, memberships and shares are gone at once; jobs remove the repositories, builds and files afterwards. This cannot be undone, except that `restore --project` brings projects back from a backup: use --dry-run first. It asks for --yes, or for an answer at the terminal. With --json: {deleted: group}, or with --dry-run {would_delete: group, projects, members, access_requests, pipelines, builds, storage_size, unshared_projects}.'
+    'Its projects, memberships and shares disappear at once; jobs then delete the repositories, builds and files. This cannot be undone, except that `restore --project` restores projects from a backup: use --dry-run first. The command asks for confirmation at the terminal, or needs --yes. With --json: {deleted: group}, or with --dry-run {would_delete: group, projects, members, access_requests, pipelines, builds, storage_size, unshared_projects}.'
   static override examples = [
     '<%= config.bin %> groups delete team --dry-run',
     '<%= config.bin %> groups delete team --yes --json'

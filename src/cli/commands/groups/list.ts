@@ -11,13 +11,13 @@ import { Flags } from '../../oclif.js'
 export default class GroupsList extends BaseCommand {
   static override summary = 'List groups, newest first'
   static override description =
-    'SIZE is that of the repositories and artifacts, as jobs counted them last. With --json: {groups, total}; total counts all pages. With --all --json, each group is a line of its own.'
+    'SIZE is the size of the repositories and artifacts when a job last measured them. With --json: {groups, total}; total counts all pages. With --all --json, each group is one line.'
   static override examples = [
     '<%= config.bin %> groups list --search team',
     '<%= config.bin %> groups list --all --json > groups.json'
   ]
   static override flags = {
-    search: Flags.string({ description: 'a part of the name or the path' }),
+    search: Flags.string({ description: 'only groups with this text in their name or path' }),
     page: Flags.integer({ default: 1, min: 1, max: 1_000_000, description: 'the number of the page, from 1' }),
     'per-page': Flags.integer({ default: 100, min: 1, max: 100, description: 'groups on a page' }),
     ...allFlag(['page', 'per-page'])

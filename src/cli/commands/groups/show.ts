@@ -9,7 +9,7 @@ import { fields } from '../../output/table.js'
 export default class GroupsShow extends BaseCommand {
   static override summary = 'Show a group'
   static override description =
-    'With the numbers of its projects and members, and what its projects store, as jobs counted it last. An old path of the group works too. `members list GROUP` shows the members. With --json: the group in the form of `groups list`.'
+    'Shows the number of projects and members, and the storage of the projects when a job last measured it. An old path of the group also works. `members list GROUP` shows the members. With --json: the group as in `groups list`.'
   static override examples = ['<%= config.bin %> groups show team', '<%= config.bin %> groups show 42 --json']
   static override strict = false
   static override args = {

@@ -10,7 +10,7 @@ import { groupAttributes, groupFlags } from '../../topics/group-attributes.js'
 export default class GroupsUpdate extends BaseCommand {
   static override summary = 'Change attributes of a group'
   static override description =
-    'Attributes without a flag stay as they are. Another path moves the projects with the group, and the old paths go on to lead to them. A group cannot be less visible than one of its projects. With --json: the group in the form of `groups list`.'
+    'Attributes without a flag do not change. A new path also changes the paths of the projects; the old paths still work. A group cannot be less visible than one of its projects. With --json: the group as in `groups list`.'
   static override examples = [
     '<%= config.bin %> groups update team --visibility public',
     '<%= config.bin %> groups update team --path crew --name "The crew" --json',
@@ -20,7 +20,7 @@ export default class GroupsUpdate extends BaseCommand {
     group: Args.string({ required: true, description: 'the group: path or number' })
   }
   static override flags = {
-    name: Flags.string({ description: 'the name that people read' }),
+    name: Flags.string({ description: 'the display name' }),
     path: Flags.string({ description: 'the first part of the paths of its projects' }),
     ...groupFlags
   }
@@ -30,7 +30,7 @@ export default class GroupsUpdate extends BaseCommand {
     this.configure(flags)
     const change = groupAttributes(flags)
     if (Object.keys(change).length === 0) {
-      this.error('give at least one attribute to change, such as --name: see gitstead groups update --help', {
+      this.error('specify at least one attribute to change, such as --name: see gitstead groups update --help', {
         exit: 2
       })
     }

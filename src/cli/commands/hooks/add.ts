@@ -13,7 +13,7 @@ const flag = (what: string, usual: boolean) =>
 export default class HooksAdd extends BaseCommand {
   static override summary = 'Add a system hook'
   static override description =
-    'The hook gets every system event (see `hooks events`); the flags say whether it also gets pushes and tags. The token comes from standard input or a file, never from the command line. Each delivery carries the token and is signed with it. Delivery to a private address fails unless hooks.allow lists it. With --json: the hook in the form of `hooks show`.'
+    'The hook receives every system event (see `hooks events`); flags select whether it also receives pushes and tags. The token is read from standard input or a file, never from the command line. Each delivery contains the token and is signed with it. Delivery to a private address fails unless hooks.allow lists the address. With --json: the hook as in `hooks show`.'
   static override examples = [
     '<%= config.bin %> hooks add --url https://ci.example.org/hook',
     'echo "$TOKEN" | <%= config.bin %> hooks add --url https://ci.example.org/hook --token-stdin --tag-push-events',
@@ -52,7 +52,7 @@ export default class HooksAdd extends BaseCommand {
       await withDatabase(() => createHook(body, commandOrigin()), { makes: true }),
       undefined
     )
-    this.log(`added hook ${hook.id}: check that it answers with gitstead hooks test ${hook.id} --wait`)
+    this.log(`added hook ${hook.id}: test it with gitstead hooks test ${hook.id} --wait`)
     return hook
   }
 }

@@ -8,9 +8,9 @@ import { recordNumber } from '../../input/record-number.js'
 import { deliveryReport } from '../../output/delivery-report.js'
 
 export default class HooksDelivery extends BaseCommand {
-  static override summary = 'Show one delivery: its payload, and every try with request, answer and error'
+  static override summary = 'Show one delivery: its payload, and every attempt with request, response and error'
   static override description =
-    'The token of the hook, the signature and a password in the URL are hidden. With --json: the delivery with `payload` and `tries`.'
+    'The token of the hook, the signature and passwords in the URL are hidden. With --json: the delivery with `payload` and `tries`.'
   static override examples = [
     '<%= config.bin %> hooks delivery 3 4711',
     '<%= config.bin %> hooks delivery 3 4711 --json'

@@ -4,9 +4,9 @@ import { BaseCommand } from '../../framework/base.js'
 import { table } from '../../output/table.js'
 
 export default class HooksEvents extends BaseCommand {
-  static override summary = 'List the events of system hooks, and the operations that emit each'
+  static override summary = 'List the events of system hooks, and the operations that emit them'
   static override description =
-    'It needs no appliance. An event without an operation is known, but nothing in this version emits it. With --json: {events: [{event, flag, operations}]}; flag is the flag that a hook needs for the event, or null when every hook gets it.'
+    'No appliance is needed. An event without an operation is valid, but this version never emits it. With --json: {events: [{event, flag, operations}]}; flag is the flag that a hook needs for the event, or null when every hook gets it.'
   static override examples = [
     '<%= config.bin %> hooks events',
     "<%= config.bin %> hooks events --json | jq -r '.events[] | select(.flag) | .event'"

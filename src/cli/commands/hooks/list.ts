@@ -8,7 +8,7 @@ import { table } from '../../output/table.js'
 export default class HooksList extends BaseCommand {
   static override summary = 'List system hooks and the state of their receivers'
   static override description =
-    'When a receiver fails several times in a row, its hook rests: nothing is sent to it for a while. With --json: {hooks}, each in the form of `hooks show`, but with `redacted` in place of the values of the query of a URL.'
+    'When a receiver fails several times in a row, its hook pauses: nothing is sent to it for a while. With --json: {hooks}, each as in `hooks show`, but with the query values of URLs replaced by `redacted`.'
   static override examples = ['<%= config.bin %> hooks list', '<%= config.bin %> hooks list --json']
 
   async run() {
@@ -26,7 +26,7 @@ export default class HooksList extends BaseCommand {
         ['WAITING', hook => hook.pending_deliveries],
         ['DEAD', hook => hook.dead_deliveries],
         ['FAILURES', hook => hook.failures],
-        ['RESTS UNTIL', hook => hook.resting_until]
+        ['PAUSED UNTIL', hook => hook.resting_until]
       ])
     )
     return { hooks }

@@ -10,7 +10,7 @@ import { Args, Flags } from '../../oclif.js'
 export default class HooksRedeliver extends BaseCommand {
   static override summary = 'Send events again, as new deliveries'
   static override description =
-    'The new deliveries are sent at once, also when the hook rests. --dead repeats every dead delivery of a hook that was not repeated before. With --json: {redelivered, deliveries}: how many, and the numbers of the new deliveries; for numbers also failed: [{argument, error}].'
+    'The new deliveries are sent at once, even if the hook is paused. --dead repeats every dead delivery of a hook that has not been repeated yet. With --json: {redelivered, deliveries}: the count and the numbers of the new deliveries; with numbers as arguments also failed: [{argument, error}].'
   static override strict = false
   static override examples = [
     '<%= config.bin %> hooks redeliver 4711 4712',
@@ -27,7 +27,7 @@ export default class HooksRedeliver extends BaseCommand {
     this.configure(flags)
     const ids = numbersIn(argv.map(String))
     if (ids === undefined || Boolean(flags.dead) === ids.length > 0 || ids.length > 1000) {
-      this.error('give the numbers of up to 1000 deliveries, or --dead --hook ID for all dead ones of a hook', {
+      this.error('give the numbers of up to 1000 deliveries, or --dead --hook ID for all dead deliveries of a hook', {
         exit: 2
       })
     }

@@ -6,9 +6,9 @@ import { DestroyingCommand, type RecordDestruction } from '../../framework/destr
 import { recordNumbers } from '../../input/record-number.js'
 
 export default class HooksRemove extends DestroyingCommand<ListedHook> {
-  static override summary = 'Remove a system hook; its waiting deliveries are not sent any more'
+  static override summary = 'Remove a system hook and cancel its waiting deliveries'
   static override description =
-    'With --json: {deleted}, or with --dry-run {would_delete}: the hook in the form of `hooks show`, with pending_deliveries.'
+    'With --json: {deleted}, or with --dry-run {would_delete}: the hook as in `hooks show`, with pending_deliveries.'
   static override examples = [
     '<%= config.bin %> hooks remove 3 --dry-run',
     '<%= config.bin %> hooks remove 3 --yes --json'

@@ -10,16 +10,16 @@ import { Flags } from '../../oclif.js'
 import { deliveryReport } from '../../output/delivery-report.js'
 
 export default class HooksTest extends BaseCommand {
-  static override summary = 'Send the sample event to a system hook'
+  static override summary = 'Send a sample event to a system hook'
   static override description =
-    'A worker sends the event, also when the hook rests. --wait waits for the first try and shows it: exit code 1 when it failed, 5 when no worker tried it in time. With --json: {payload, delivery}; the delivery has the form of `hooks delivery`.'
+    'A worker sends the event, even if the hook is paused. --wait waits for the first attempt and shows it: the exit code is 1 if it failed, 5 if no worker tried it in time. With --json: {payload, delivery}; the delivery as in `hooks delivery`.'
   static override examples = [
     '<%= config.bin %> hooks test 3 --wait',
     '<%= config.bin %> hooks test 3 --wait --seconds 60 --json'
   ]
   static override args = { id: recordNumber('number of the hook') }
   static override flags = {
-    wait: Flags.boolean({ description: 'wait until the first try is over' }),
+    wait: Flags.boolean({ description: 'wait for the first attempt to finish' }),
     seconds: Flags.integer({
       min: 1,
       max: 3600,

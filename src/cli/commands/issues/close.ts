@@ -5,7 +5,7 @@ import { changeStates } from '../../topics/issue-states.js'
 export default class IssuesClose extends BaseCommand {
   static override summary = 'Close issues of a project'
   static override description =
-    'The number is the one in the project. Exit code 3 when an issue does not exist; the others are closed. With --json: {closed, unchanged, failed}: the numbers of the issues; each failure is {argument, error}.'
+    'NUMBER is the number of the issue within the project. The exit code is 3 if an issue does not exist; the others are closed. With --json: {closed, unchanged, failed}: the numbers of the issues; each failure is {argument, error}.'
   static override strict = false
   static override examples = [
     '<%= config.bin %> issues close ada/engine 12',
@@ -21,7 +21,7 @@ export default class IssuesClose extends BaseCommand {
     this.configure(flags)
     const { done, unchanged, failed } = await changeStates(argv.map(String), 'close', this.jsonEnabled())
     if (done.length > 0) this.log(`closed ${done.join(' ')}`)
-    if (unchanged.length > 0) this.log(`closed before: ${unchanged.join(' ')}`)
+    if (unchanged.length > 0) this.log(`already closed: ${unchanged.join(' ')}`)
     return { closed: done, unchanged, failed }
   }
 }

@@ -23,7 +23,7 @@ const COLUMNS: readonly Column<Row>[] = [
 export default class IssuesList extends BaseCommand {
   static override summary = 'List issues, newest first'
   static override description =
-    'Open ones, without --state. Several filters list the issues that pass all of them. Confidential issues are listed, too. With --json: {issues, total}, each in the form of `issues show` without the description; total also counts the issues beyond --limit. With --all --json, each issue is a line of its own.'
+    'Lists open issues by default, and only issues that match all given filters. Includes confidential issues. With --json: {issues, total}, each as in `issues show` without the description; total also counts the issues beyond --limit. With --all --json, each issue is one line.'
   static override examples = [
     '<%= config.bin %> issues list --project ada/engine --label bug',
     '<%= config.bin %> issues list --state all --limit 10 --json',

@@ -3,9 +3,9 @@ import { Args } from '../../oclif.js'
 import { changeStates } from '../../topics/issue-states.js'
 
 export default class IssuesReopen extends BaseCommand {
-  static override summary = 'Open closed issues of a project again'
+  static override summary = 'Reopen closed issues of a project'
   static override description =
-    'The number is the one in the project. Exit code 3 when an issue does not exist; the others are reopened. With --json: {reopened, unchanged, failed}: the numbers of the issues; each failure is {argument, error}.'
+    'NUMBER is the number of the issue within the project. The exit code is 3 if an issue does not exist; the others are reopened. With --json: {reopened, unchanged, failed}: the numbers of the issues; each failure is {argument, error}.'
   static override strict = false
   static override examples = [
     '<%= config.bin %> issues reopen ada/engine 12',
@@ -21,7 +21,7 @@ export default class IssuesReopen extends BaseCommand {
     this.configure(flags)
     const { done, unchanged, failed } = await changeStates(argv.map(String), 'reopen', this.jsonEnabled())
     if (done.length > 0) this.log(`reopened ${done.join(' ')}`)
-    if (unchanged.length > 0) this.log(`open before: ${unchanged.join(' ')}`)
+    if (unchanged.length > 0) this.log(`already open: ${unchanged.join(' ')}`)
     return { reopened: done, unchanged, failed }
   }
 }

@@ -13,7 +13,7 @@ import { fields } from '../../output/table.js'
 export default class IssuesShow extends BaseCommand {
   static override summary = 'Show issues of a project'
   static override description =
-    'The number is the one in the project. With --json: the record, with id, project_id, project, number, title, description, state, confidential, author, assignee, milestone, labels, due_date, time_estimate, total_time_spent, created_at and updated_at.'
+    'NUMBER is the number of the issue within the project. With --json: the record, with id, project_id, project, number, title, description, state, confidential, author, assignee, milestone, labels, due_date, time_estimate, total_time_spent, created_at and updated_at.'
   static override strict = false
   static override examples = [
     '<%= config.bin %> issues show ada/engine 12',

@@ -14,7 +14,7 @@ import { jobTable } from '../../output/job-table.js'
 export default class JobsDiscard extends BaseCommand {
   static override summary = 'Discard jobs that are not running'
   static override description =
-    'The work of a discarded job is never done: the delivery of a hook.deliver job and the build of a build.run job are canceled, unless with --dead another job does the same build. A number that no such job has does not stop the others. With --json: {discarded}, or with --dry-run {would_discard, jobs} (at most 1,000 jobs); for numbers also failed: [{argument, error}].'
+    'The work of a discarded job is never done: the delivery of a hook.deliver job and the build of a build.run job are canceled. With --dead, a build that another job runs is not canceled. A number without such a job does not stop the others. With --json: {discarded}, or with --dry-run {would_discard, jobs} (at most 1,000 jobs); with numbers as arguments also failed: [{argument, error}].'
   static override strict = false
   static override examples = [
     '<%= config.bin %> jobs discard 4711 4712 --yes',

@@ -8,7 +8,7 @@ import { JOB_COLUMNS } from '../../output/job-table.js'
 export default class JobsList extends BaseCommand {
   static override summary = 'List background jobs, newest first'
   static override description =
-    'A job is deleted when it is done. With --json: {jobs, total}; total also counts the jobs beyond --limit.'
+    'A finished job is deleted, so it is not listed. With --json: {jobs, total}; total also counts the jobs beyond --limit.'
   static override examples = [
     '<%= config.bin %> jobs list --state dead',
     '<%= config.bin %> jobs list --queue hooks --name hook.deliver --json'

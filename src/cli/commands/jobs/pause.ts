@@ -6,7 +6,7 @@ import { withDatabase } from '../../framework/with-database.js'
 import { Args } from '../../oclif.js'
 
 export default class JobsPause extends BaseCommand {
-  static override summary = 'Pause a queue: workers take no more of its jobs; running jobs go on to their end'
+  static override summary = 'Pause a queue: workers take no new jobs from it, but running jobs continue'
   static override examples = ['<%= config.bin %> jobs pause hooks', '<%= config.bin %> jobs pause builds --json']
   static override strict = false
   static override args = {

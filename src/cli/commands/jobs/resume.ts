@@ -6,7 +6,7 @@ import { withDatabase } from '../../framework/with-database.js'
 import { Args } from '../../oclif.js'
 
 export default class JobsResume extends BaseCommand {
-  static override summary = 'Resume a paused queue: workers take its jobs again'
+  static override summary = 'Resume a paused queue: workers take jobs from it again'
   static override examples = ['<%= config.bin %> jobs resume hooks', '<%= config.bin %> jobs resume builds --json']
   static override strict = false
   static override args = {

@@ -8,9 +8,9 @@ import { orNotFound } from '../../input/or-not-found.js'
 import { Args, Flags } from '../../oclif.js'
 
 export default class JobsRetry extends BaseCommand {
-  static override summary = 'Retry dead or delayed jobs at once; each gets all its tries again'
+  static override summary = 'Retry dead or delayed jobs at once, with a full number of attempts'
   static override description =
-    'A number that no dead or delayed job has does not stop the others. With --json: {retried}, the number of jobs, and for numbers also failed: [{argument, error}].'
+    'A number without a dead or delayed job does not stop the others. With --json: {retried}, the number of jobs; with numbers as arguments also failed: [{argument, error}].'
   static override strict = false
   static override examples = ['<%= config.bin %> jobs retry 4711', '<%= config.bin %> jobs retry --dead']
   static override args = { id: Args.string({ description: 'number of a job; you can give several' }) }

@@ -10,9 +10,9 @@ import { recordNumbers, requireNumbers } from '../../input/record-number.js'
 import { fields } from '../../output/table.js'
 
 export default class JobsShow extends BaseCommand {
-  static override summary = 'Show a background job: its payload, tries and error, and what sysadmins did to it'
+  static override summary = 'Show a background job: its payload, attempts and error, and changes by sysadmins'
   static override description =
-    'A job is deleted when it is done: then its number is not found. With --json: the job with `history`, the changes that sysadmins made to it, newest first.'
+    'A finished job is deleted and cannot be found. With --json: the job with `history`, the changes by sysadmins, newest first.'
   static override examples = ['<%= config.bin %> jobs show 4711', '<%= config.bin %> jobs show 4711 --json']
   static override strict = false
   static override args = { id: recordNumbers('number of the job, as `jobs list` shows it') }
@@ -27,7 +27,7 @@ export default class JobsShow extends BaseCommand {
       this.log(fields({ ...rest, payload: job.payload }))
       for (const event of events)
         this.log(fields({ [event.action]: `${event.created_at.toISOString()} by ${event.actor_name}` }))
-      // A stack has several lines, and some may quote a text of a user. `fields` makes each line safe to print.
+      // A stack has several lines, and some may quote text from a user. `fields` makes each line safe to print.
       for (const line of job.error?.split('\n') ?? []) this.log(fields({ error: line }))
       return { ...viewJob(job), history: events.map(viewAuditEvent) }
     }

@@ -6,7 +6,7 @@ import { withDatabase } from '../../framework/with-database.js'
 export default class JobsStats extends BaseCommand {
   static override summary = 'Show queues, worker processes and counts of background jobs'
   static override description =
-    'With --json: {queues, processes, jobs, paused}; the first three have the form of GET /bgjobs/compound_metrics.'
+    'With --json: {queues, processes, jobs, paused}; the first three as in GET /bgjobs/compound_metrics.'
   static override examples = ['<%= config.bin %> jobs stats', '<%= config.bin %> jobs stats --json']
 
   async run() {

@@ -6,12 +6,11 @@ import { withDatabase } from '../../framework/with-database.js'
 import { Flags } from '../../oclif.js'
 
 export default class JobsTop extends BaseCommand {
-  static override summary =
-    'Watch queues, workers, jobs, builds and hooks in a dashboard; search, retry, discard, cancel and pause'
+  static override summary = 'Watch and manage queues, workers, jobs, builds, hooks and mail in a dashboard'
   static override description =
-    `The key ? shows all keys. Without a terminal, use --once for one plain frame, or --json for one record in the form of
-GET /bgjobs/overview. With --url it watches another appliance. That needs a token of an administrator, from --token-file,
---token-stdin, --token or GITSTEAD_TOKEN. If NO_COLOR is set, it uses no colours; every state is also shown as a word.`
+    `Press ? to show all keys. Without a terminal, use --once for one plain frame, or --json for one record as in
+GET /bgjobs/overview. With --url, it watches another appliance, which needs the token of an administrator from --token-file,
+--token-stdin, --token or GITSTEAD_TOKEN. If NO_COLOR is set, it uses no colors; every state is also shown as a word.`
   static override examples = [
     '<%= config.bin %> jobs top',
     '<%= config.bin %> jobs top --once',
@@ -19,17 +18,17 @@ GET /bgjobs/overview. With --url it watches another appliance. That needs a toke
     '<%= config.bin %> jobs top --url https://git.example.org --token-file ./token'
   ]
   static override flags = {
-    once: Flags.boolean({ description: 'print one plain frame and end' }),
+    once: Flags.boolean({ description: 'print one plain frame and exit' }),
     interval: Flags.integer({ description: 'seconds between two updates', default: 2, min: 1, max: 3600 }),
-    'read-only': Flags.boolean({ description: 'disable all keys that change something' }),
-    url: Flags.string({ description: 'watch the appliance at this URL over its API' }),
+    'read-only': Flags.boolean({ description: 'disable all keys that change anything' }),
+    url: Flags.string({ description: 'watch the appliance at this URL through its API' }),
     'token-file': Flags.file({ description: 'read the token from the first line of a file', dependsOn: ['url'] }),
     'token-stdin': Flags.boolean({
       description: 'read the token from the first line of standard input',
       dependsOn: ['url']
     }),
     token: Flags.string({
-      description: 'the token itself: other users of this machine can read it in the list of processes',
+      description: 'the token itself; other users of this machine can see it in the process list',
       dependsOn: ['url']
     })
   }
@@ -84,7 +83,7 @@ GET /bgjobs/overview. With --url it watches another appliance. That needs a toke
     const theme = wantsColor() ? 'color' : 'mono'
     const options = { source, keyboard: keys, interval: flags.interval, readOnly: flags['read-only'], theme } as const
     const signal = await within(() => runDashboard(options))
-    // The terminal and the database are clean now. We end by the same signal, so that its sender sees its effect.
+    // The terminal and the database are cleaned up. End by the same signal, so that the parent process sees it.
     if (signal) process.kill(process.pid, signal)
   }
 

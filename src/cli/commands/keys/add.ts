@@ -10,14 +10,14 @@ import { Flags } from '../../oclif.js'
 export default class KeysAdd extends BaseCommand {
   static override summary = 'Add an SSH key to a user, from standard input or a file'
   static override description =
-    'It takes a public key of the kind ssh-ed25519, ecdsa-sha2-nistp256, -384 or -521, or ssh-rsa of 2048 bits or more. With --json: the key as the API shows it.'
+    'Accepts public keys of the kinds ssh-ed25519, ecdsa-sha2-nistp256, -384 or -521, and ssh-rsa with at least 2048 bits. With --json: the key as the API shows it.'
   static override examples = [
     '<%= config.bin %> keys add --user ada --title laptop < id_ed25519.pub',
     '<%= config.bin %> keys add --user ada --title laptop --file ~/.ssh/id_ed25519.pub --json'
   ]
   static override flags = {
     user: Flags.string({ required: true, description: 'the user: username, mail address or number' }),
-    title: Flags.string({ required: true, description: 'a name by which the user recognises the key' }),
+    title: Flags.string({ required: true, description: 'a name for the key' }),
     file: Flags.file({ description: 'read the key from a file' })
   }
 

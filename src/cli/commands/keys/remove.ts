@@ -8,8 +8,7 @@ import { recordNumbers } from '../../input/record-number.js'
 
 export default class KeysRemove extends DestroyingCommand<OwnedKeyRow> {
   static override summary = 'Remove an SSH key from its user'
-  static override description =
-    'With --json: {deleted}, or with --dry-run {would_delete}: the key in the form of `keys list`.'
+  static override description = 'With --json: {deleted}, or with --dry-run {would_delete}: the key as in `keys list`.'
   static override examples = [
     '<%= config.bin %> keys remove 17 --dry-run',
     '<%= config.bin %> keys remove 17 --yes --json'

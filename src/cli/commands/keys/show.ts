@@ -11,7 +11,7 @@ import { fields } from '../../output/table.js'
 
 export default class KeysShow extends BaseCommand {
   static override summary = 'Show an SSH key and its user'
-  static override description = 'With --json: the key with its user, in the form of GET /keys/:id.'
+  static override description = 'With --json: the key with its user as in GET /keys/:id.'
   static override examples = ['<%= config.bin %> keys show 17', '<%= config.bin %> keys show 17 --json']
   static override strict = false
   static override args = { id: recordNumbers('number of the key, as `keys list` shows it') }

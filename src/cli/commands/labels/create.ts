@@ -7,19 +7,23 @@ import { labelOwnerFlags, requireLabelOwner } from '../../topics/label-owner.js'
 
 export default class LabelsCreate extends BaseCommand {
   static override summary = 'Create a label of a project or group'
-  static override description = 'All projects of a group have the labels of the group. With --json: {id, title}.'
+  static override description = 'The labels of a group apply to all its projects. With --json: {id, title}.'
   static override examples = [
     "<%= config.bin %> labels create bug --project ada/engine --color '#d9534f'",
     "<%= config.bin %> labels create urgent --group team --description 'before all else' --json"
   ]
   static override args = {
-    title: Args.string({ required: true, description: 'the title: at most 255 characters and no comma' })
+    title: Args.string({ required: true, description: 'the title: at most 255 characters, without commas' })
   }
   static override flags = {
     ...labelOwnerFlags,
-    color: Flags.string({ default: '#428BCA', description: '# with three or six hex digits' }),
-    description: Flags.string({ description: 'what it is for' }),
-    priority: Flags.integer({ min: 0, description: 'its place among the labels of a project', exclusive: ['group'] })
+    color: Flags.string({ default: '#428BCA', description: 'the color: # with three or six hex digits' }),
+    description: Flags.string({ description: 'what the label is for' }),
+    priority: Flags.integer({
+      min: 0,
+      description: 'its position among the labels of the project',
+      exclusive: ['group']
+    })
   }
 
   async run() {

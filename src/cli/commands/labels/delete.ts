@@ -11,7 +11,7 @@ import { labelOwnerFlags, requireLabelOwner } from '../../topics/label-owner.js'
 export default class LabelsDelete extends BaseCommand {
   static override summary = 'Delete labels of a project or group'
   static override description =
-    'They are taken from all issues and merge requests that have them. With --json: {deleted}, or with --dry-run {would_delete}: the title.'
+    'Also removes them from all issues and merge requests. With --json: {deleted}, or with --dry-run {would_delete}: the title.'
   static override strict = false
   static override examples = [
     '<%= config.bin %> labels delete bug --project ada/engine --dry-run',
@@ -35,7 +35,7 @@ export default class LabelsDelete extends BaseCommand {
         dryRun,
         find: title => requireOwnLabel(owner, title),
         loss: ({ title, issues, merge_requests }) =>
-          `to delete label ${title} of ${owner.path}, which ${issues + merge_requests} issues and merge requests have`,
+          `to delete label ${title} of ${owner.path} from ${issues + merge_requests} issues and merge requests`,
         destroy: async label => {
           if (!dryRun) await removeLabel(owner, label, commandOrigin())
           this.log(`${dryRun ? 'would delete' : 'deleted'} label ${label.title} of ${owner.path}`)

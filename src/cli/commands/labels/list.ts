@@ -8,7 +8,7 @@ import { labelOwnerFlags, requireLabelOwner } from '../../topics/label-owner.js'
 export default class LabelsList extends BaseCommand {
   static override summary = 'List the labels of a project or group'
   static override description =
-    'Those of a project with the labels of its group. With --json: {labels}, each with id, title, color, description, group (null for a label of the project), priority, issues and merge_requests: how many have it.'
+    'The labels of a project include those of its group. With --json: {labels}, each with id, title, color, description, group (null for a label of the project), priority, and the counts issues and merge_requests.'
   static override examples = [
     '<%= config.bin %> labels list --project ada/engine',
     '<%= config.bin %> labels list --group team --json'

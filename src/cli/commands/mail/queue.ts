@@ -22,14 +22,13 @@ const BOUNCES: readonly Column<Bounce>[] = [
 ]
 
 const STATES = ['waiting', 'sending', 'held', 'failed', 'canceled', 'sent', 'digested'] as const
-/** Those that a sysadmin should see when nothing else is asked for. */
+/** The states that are shown by default. */
 const OPEN = ['waiting', 'sending', 'held', 'failed'] as const
 
 export default class MailQueue extends BaseCommand {
-  static override summary =
-    'Show the mails that wait, that were held back and that failed, and the addresses that bounced'
+  static override summary = 'Show waiting, held and failed mails, and addresses that bounced'
   static override description =
-    'Held mails come as one at the end of the hour (mail.per_hour). Records are kept for 30 days. `mail retry` sends failed mails again, `mail unblock` lets a bounced address get mail. With --json: {counts, mails, total, bounced}.'
+    'Held mails are sent as one mail at the end of the hour (mail.per_hour). Records are kept for 30 days. `mail retry` sends failed mails again, `mail unblock` allows mail to a bounced address again. With --json: {counts, mails, total, bounced}.'
   static override examples = [
     '<%= config.bin %> mail queue',
     '<%= config.bin %> mail queue --state failed --limit 100 --json'

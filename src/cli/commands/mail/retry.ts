@@ -8,9 +8,9 @@ import { numbersIn } from '../../input/record-number.js'
 import { Args, Flags } from '../../oclif.js'
 
 export default class MailRetry extends BaseCommand {
-  static override summary = 'Send mails again that failed or were canceled'
+  static override summary = 'Send failed or canceled mails again'
   static override description =
-    'Each gets two more days of tries. A number that no such mail has does not stop the others. With --json: {retried}, the number of mails, and for numbers also failed: [{argument, error}].'
+    'Each mail is tried for two more days. A number without such a mail does not stop the others. With --json: {retried}, the number of mails; with numbers as arguments also failed: [{argument, error}].'
   static override strict = false
   static override examples = ['<%= config.bin %> mail retry 4711 4712', '<%= config.bin %> mail retry --failed --json']
   static override args = {
@@ -23,7 +23,7 @@ export default class MailRetry extends BaseCommand {
     this.configure(flags)
     const ids = numbersIn(argv.map(String))
     if (ids === undefined || Boolean(flags.failed) === ids.length > 0 || ids.length > 1000)
-      this.error('give the numbers of up to 1000 mails, or --failed for all failed ones', { exit: 2 })
+      this.error('give the numbers of up to 1000 mails, or --failed for all failed mails', { exit: 2 })
     if (flags.failed) {
       const retried = await withDatabase(() => rules.retryFailedMails(commandOrigin()))
       this.log(`retried ${retried}`)

@@ -8,21 +8,21 @@ import { ExitCode } from '../../framework/failures.js'
 import { Args } from '../../oclif.js'
 
 export default class MailTest extends BaseCommand {
-  static override summary = 'Send a mail to an address now, and show what the server says'
+  static override summary = 'Send a test mail to an address, and show the conversation with the server'
   static override description =
-    'It uses mail.* of the configuration, but neither the queue nor the database. C: is what we say, S: what the server says; passwords are hidden. Exit code 1 when the mail is refused, 5 when the server cannot be reached or does not let us in. With --json: {transport, sent, error, conversation}.'
+    'Uses mail.* of the configuration, but neither the queue nor the database. C: marks lines of the client, S: lines of the server; passwords are hidden. The exit code is 1 if the mail is refused, 5 if the server cannot be reached or refuses the login. With --json: {transport, sent, error, conversation}.'
   static override examples = [
     '<%= config.bin %> mail test ada@example.org',
     '<%= config.bin %> mail test ada@example.org --json'
   ]
-  static override args = { address: Args.string({ description: 'who gets the mail', required: true }) }
+  static override args = { address: Args.string({ description: 'the recipient', required: true }) }
 
   async run() {
     const { flags, args } = await this.parse(MailTest)
     this.configure(flags)
     const { transport } = config().mail
     const conversation: string[] = []
-    // A server may say anything, and a terminal obeys some of it.
+    // A server may send anything, including control characters.
     const say = (words: string) => {
       const line = plainText(words)
       conversation.push(line)
@@ -37,13 +37,13 @@ export default class MailTest extends BaseCommand {
       error = plainText(fault.message)
       process.exitCode = fault.kind === 'server' ? ExitCode.unavailable : ExitCode.failed
     }
-    this.log(error === null ? SENT[transport] : `the mail did not go: ${error}`)
+    this.log(error === null ? SENT[transport] : `the mail was not sent: ${error}`)
     return { transport, sent: error === null, error, conversation }
   }
 }
 
 const SENT = {
-  smtp: 'the server has taken the mail',
-  sendmail: 'sendmail has taken the mail',
-  file: 'the mail is a file, because mail.transport is file: nobody gets it'
+  smtp: 'the server accepted the mail',
+  sendmail: 'sendmail accepted the mail',
+  file: 'the mail was only written to a file, because mail.transport is file'
 }

@@ -7,16 +7,16 @@ import { orNotFound } from '../../input/or-not-found.js'
 import { Args } from '../../oclif.js'
 
 export default class MailUnblock extends BaseCommand {
-  static override summary = 'Let addresses get mail again that bounced'
+  static override summary = 'Allow mail to bounced addresses again'
   static override description =
-    'An address bounces when its server says that there is no such mailbox (550 5.1.x). Security mail is sent to it all the same, and one that arrives unblocks it. With --json: {unblocked}: the address with the words of the server; for several addresses {results}.'
+    'An address bounces when its server reports that the mailbox does not exist (550 5.1.x). Security mail is still sent to it, and unblocks the address if it arrives. With --json: {unblocked}: the address with the response of the server; for several addresses {results}.'
   static override strict = false
   static override examples = [
     '<%= config.bin %> mail unblock ada@example.org',
     '<%= config.bin %> mail unblock ada@example.org bob@example.org --json'
   ]
   static override args = {
-    address: Args.string({ description: 'address, as `mail queue` shows it; you can give several', required: true })
+    address: Args.string({ description: 'the address, as `mail queue` shows it; you can give several', required: true })
   }
 
   async run() {

@@ -7,7 +7,8 @@ import { table } from '../../output/table.js'
 
 export default class MaintenanceList extends BaseCommand {
   static override summary = 'List the maintenance tasks, with their schedule and last run'
-  static override description = 'Times are in UTC. The worker runs the tasks on this schedule; cron may run them too.'
+  static override description =
+    'Times are in UTC. The worker runs the tasks on this schedule; you can also run them from cron.'
   static override examples = ['<%= config.bin %> maintenance list', '<%= config.bin %> maintenance list --json']
 
   async run() {

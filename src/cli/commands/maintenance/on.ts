@@ -5,9 +5,9 @@ import { withDatabase } from '../../framework/with-database.js'
 import { Flags } from '../../oclif.js'
 
 export default class MaintenanceOn extends BaseCommand {
-  static override summary = 'Refuse all writes and pushes with a message, while reads go on'
+  static override summary = 'Refuse all writes and pushes with a message, but allow reads'
   static override description =
-    'Clients that write get 503 with the message, on every server process from the next request on; signing in, clones and fetches go on. Writes that have begun come to their end. Commands like this one, jobs and builds go on. Give the command again for another message.'
+    'Clients that write get 503 with the message, from their next request on, on every server process. Signing in, clones and fetches still work. Writes that have already started finish. Commands, jobs and builds continue. Run the command again to change the message.'
   static override examples = [
     '<%= config.bin %> maintenance on --message "Moving to new disks until 21:00"',
     '<%= config.bin %> maintenance on --message "Read only until Monday" --json'
@@ -16,7 +16,7 @@ export default class MaintenanceOn extends BaseCommand {
     message: Flags.string({
       char: 'm',
       required: true,
-      description: 'what refused clients read, up to 1,000 characters'
+      description: 'the message for refused clients, up to 1,000 characters'
     })
   }
 

@@ -16,7 +16,7 @@ import { endOf, expiresFlag, levelFlag, SOURCE } from '../../topics/member-terms
 export default class MembersAdd extends BaseCommand {
   static override summary = 'Make users members of a project or group'
   static override description =
-    'A request of the user for access is accepted by it. A user who is a member already is refused: `members set` changes them. With --json: the member in the form of GET /groups/:id/members.'
+    'This also accepts an access request of the user. A user who is already a member is refused; use `members set` instead. With --json: the member as in GET /groups/:id/members.'
   static override examples = [
     '<%= config.bin %> members add ada/engine bert --level developer',
     '<%= config.bin %> members add team ada bert --level reporter --expires 2027-01-31 --json'
@@ -43,9 +43,9 @@ export default class MembersAdd extends BaseCommand {
       const source = await requireSource(of)
       return doEach(users, this.jsonEnabled(), async name => {
         const { id, username } = await requireUser(name)
-        // The rule gives a member of a project unchanged, as the API does; a person would take that for a success.
+        // Like the API, the rule returns an existing member of a project unchanged, which would look like a success.
         if (await findMember(source, id))
-          throw new Conflict(`${username} is a member of ${words.nameOf(source)} already`)
+          throw new Conflict(`${username} is already a member of ${words.nameOf(source)}`)
         const level = levels.levelOf(flags.level) ?? 0
         const body = { user_id: id, access_level: level, ...(end !== undefined && { expires_at: end }) }
         const member = await rules.addMember(source, body, commandOrigin())

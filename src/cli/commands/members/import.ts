@@ -11,7 +11,7 @@ import { printable } from '../../output/table.js'
 export default class MembersImport extends BaseCommand {
   static override summary = 'Make users members of projects and groups from a CSV file'
   static override description =
-    'The first row names the columns: path (NAMESPACE/PROJECT, or the path of a group), user (username, mail address or number) and level (guest, reporter, developer, master, owner, or its number) are required; expires_at (a day, empty for no change) is optional. A member with the same level and end stays unchanged; one with others is refused, or changed with --update. The command reports each refused row with its line and column and writes all others. Exit code 1 when a row is refused. With --json: {added, changed, unchanged, refused: [{line, path, user, attribute, error}]}, or with --dry-run {would_add, would_change, unchanged, refused}.'
+    'The first row names the columns: path (NAMESPACE/PROJECT, or the path of a group), user (username, mail address or number) and level (guest, reporter, developer, master, owner, or its number) are required; expires_at (a day, empty for no change) is optional. An existing member with the same level and end stays unchanged; a member with another level or end is refused, or changed with --update. The command reports each refused row with its line and column, and imports all others. The exit code is 1 if a row is refused. With --json: {added, changed, unchanged, refused: [{line, path, user, attribute, error}]}, or with --dry-run {would_add, would_change, unchanged, refused}.'
   static override examples = [
     '<%= config.bin %> members import members.csv --dry-run',
     '<%= config.bin %> members import members.csv --update',
@@ -22,7 +22,7 @@ export default class MembersImport extends BaseCommand {
   }
   static override flags = {
     'dry-run': Flags.boolean({ description: 'check all rows and change nothing' }),
-    update: Flags.boolean({ description: 'give members of another level or end those of the file' })
+    update: Flags.boolean({ description: 'change members whose level or end differs from the file' })
   }
 
   async run() {
@@ -30,7 +30,7 @@ export default class MembersImport extends BaseCommand {
     this.configure(flags)
     const dryRun = flags['dry-run'] === true
     const file = await openCsvFile(args.file, { known: MEMBER_COLUMNS, required: REQUIRED_MEMBER_COLUMNS })
-    // A reader of stderr such as `head` may close the pipe early: that must not stop the import.
+    // A reader of stderr, such as `head`, may close the pipe early: that must not stop the import.
     process.stderr.on('error', () => undefined)
     const progress = progressLine()
     const say = (text: string) => {
@@ -71,7 +71,7 @@ export default class MembersImport extends BaseCommand {
 
 function textOf({ line, path, user, attribute, error }: MemberRefusal): string {
   const of = [path, user].filter(Boolean).join(' ')
-  // `no user is called "ghost"` is a sentence of its own; other errors say what is wrong with the attribute.
+  // `no user is called "ghost"` is a complete sentence; other errors describe what is wrong with the attribute.
   const text = attribute && !error.startsWith('no ') ? `${attribute} ${error}` : error
   return `line ${line}: ${of}${of === '' ? '' : ': '}${text}`
 }

@@ -12,7 +12,7 @@ import { SOURCE } from '../../topics/member-terms.js'
 export default class MembersList extends BaseCommand {
   static override summary = 'List the members of a project or group'
   static override description =
-    'Only direct members: the members of the group of a project, and of groups that it is shared with, are listed there. With --json: {members, total}, each in the form of GET /groups/:id/members; total counts all pages. With --all --json, each member is a line of its own.'
+    'Lists only direct members, not the members of the group of a project or of groups that it is shared with. With --json: {members, total}, each as in GET /groups/:id/members; total counts all pages. With --all --json, each member is one line.'
   static override examples = [
     '<%= config.bin %> members list ada/engine',
     '<%= config.bin %> members list team --search example.org --json',
@@ -20,7 +20,9 @@ export default class MembersList extends BaseCommand {
   ]
   static override args = { of: Args.string({ required: true, description: SOURCE }) }
   static override flags = {
-    search: Flags.string({ description: 'a part of the name or username, or the whole mail address' }),
+    search: Flags.string({
+      description: 'only members with this text in their name or username, or with this mail address'
+    }),
     page: Flags.integer({ default: 1, min: 1, max: 1_000_000, description: 'the number of the page, from 1' }),
     'per-page': Flags.integer({ default: 100, min: 1, max: 100, description: 'members on a page' }),
     ...allFlag(['page', 'per-page'])

@@ -17,7 +17,7 @@ import { SOURCE } from '../../topics/member-terms.js'
 export default class MembersRemove extends BaseCommand {
   static override summary = 'Remove members from a project or group'
   static override description =
-    'They lose what the membership gave them from the next request on. The last owner of a group, and the owner of a personal project, stay. It asks for --yes, or for an answer at the terminal. With --json: {removed: member}, or with --dry-run {would_remove: member}, in the form of GET /groups/:id/members.'
+    'They lose access from their next request on. The last owner of a group and the owner of a personal project cannot be removed. The command asks for confirmation at the terminal, or needs --yes. With --json: {removed: member}, or with --dry-run {would_remove: member} as in GET /groups/:id/members.'
   static override examples = [
     '<%= config.bin %> members remove team bert --dry-run',
     '<%= config.bin %> members remove ada/engine bert eve --yes --json'

@@ -14,9 +14,9 @@ import * as words from '../../topics/member-terms.js'
 import { endOf, expiresFlag, levelFlag, SOURCE } from '../../topics/member-terms.js'
 
 export default class MembersSet extends BaseCommand {
-  static override summary = 'Change the level or the end of members of a project or group'
+  static override summary = 'Change the level or the end date of members of a project or group'
   static override description =
-    'What has no flag stays as it is. A group keeps an owner whose membership has no end. With --json: the member in the form of GET /groups/:id/members.'
+    'Values without a flag do not change. A group must keep an owner whose membership does not end. With --json: the member as in GET /groups/:id/members.'
   static override examples = [
     '<%= config.bin %> members set team bert --level master',
     '<%= config.bin %> members set ada/engine bert eve --expires 2027-01-31',
@@ -38,7 +38,7 @@ export default class MembersSet extends BaseCommand {
     const [of = '', ...users] = argv.map(String)
     const end = endOf(flags.expires)
     if (flags.level === undefined && end === undefined) {
-      this.error('give --level or --expires: see gitstead members set --help', { exit: 2 })
+      this.error('specify --level or --expires: see gitstead members set --help', { exit: 2 })
     }
     return withDatabase(async () => {
       const source = await sources.requireSource(of)

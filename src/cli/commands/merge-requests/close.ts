@@ -5,7 +5,7 @@ import { changeMergeRequestStates } from '../../topics/merge-request-states.js'
 export default class MergeRequestsClose extends BaseCommand {
   static override summary = 'Close merge requests of a project'
   static override description =
-    'The number is the one in the project. Exit code 3 when a merge request does not exist; the others are closed. With --json: {closed, unchanged, failed}: the numbers of the merge requests; each failure is {argument, error}.'
+    'NUMBER is the number of the merge request within the project. The exit code is 3 if a merge request does not exist; the others are closed. With --json: {closed, unchanged, failed}: the numbers of the merge requests; each failure is {argument, error}.'
   static override strict = false
   static override examples = [
     '<%= config.bin %> merge-requests close ada/engine 12',
@@ -24,7 +24,7 @@ export default class MergeRequestsClose extends BaseCommand {
     this.configure(flags)
     const { done, unchanged, failed } = await changeMergeRequestStates(argv.map(String), 'close', this.jsonEnabled())
     if (done.length > 0) this.log(`closed ${done.join(' ')}`)
-    if (unchanged.length > 0) this.log(`closed before: ${unchanged.join(' ')}`)
+    if (unchanged.length > 0) this.log(`already closed: ${unchanged.join(' ')}`)
     return { closed: done, unchanged, failed }
   }
 }

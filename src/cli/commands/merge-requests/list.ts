@@ -23,7 +23,7 @@ const COLUMNS: readonly Column<Row>[] = [
 export default class MergeRequestsList extends BaseCommand {
   static override summary = 'List merge requests, newest first'
   static override description =
-    'Open ones, without --state. With --json: {merge_requests, total}, each in the form of `merge-requests show` without the description; total also counts those beyond --limit. With --all --json, each merge request is a line of its own.'
+    'Lists open merge requests by default. With --json: {merge_requests, total}, each as in `merge-requests show` without the description; total also counts the merge requests beyond --limit. With --all --json, each merge request is one line.'
   static override examples = [
     '<%= config.bin %> merge-requests list --project ada/engine',
     '<%= config.bin %> merge-requests list --state merged --limit 10 --json'

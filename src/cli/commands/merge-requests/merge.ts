@@ -8,9 +8,9 @@ import { requireNumbers } from '../../input/record-number.js'
 import { Args, Flags } from '../../oclif.js'
 
 export default class MergeRequestsMerge extends BaseCommand {
-  static override summary = 'Merge merge requests of a project in the name of a user'
+  static override summary = 'Merge merge requests of a project as a user'
   static override description =
-    'The rights of the user count, and the rules of the project: work in progress, conflicts, and builds that must succeed. The number is the one in the project. With --json: {merged, failed}: each merged one is {number, merge_commit_sha, state}; each failure is {argument, error}.'
+    'The user needs the right to merge, and the rules of the project apply: work in progress, conflicts, and builds that must succeed. NUMBER is the number of the merge request within the project. With --json: {merged, failed}: each merged one is {number, merge_commit_sha, state}; each failure is {argument, error}.'
   static override strict = false
   static override examples = [
     '<%= config.bin %> merge-requests merge ada/engine 12 --user ada',
@@ -24,12 +24,17 @@ export default class MergeRequestsMerge extends BaseCommand {
     })
   }
   static override flags = {
-    user: Flags.string({ required: true, description: 'who merges: the commit has the name and address of this user' }),
+    user: Flags.string({
+      required: true,
+      description: 'the user who merges, and whose name and address the merge commit has'
+    }),
     message: Flags.string({
-      description: 'the message of the commit (default: the branches, the title and the number)'
+      description: 'the commit message (default: the branches, the title and the number)'
     }),
     'remove-source-branch': Flags.boolean({ description: 'remove the source branch after the merge' }),
-    'when-build-succeeds': Flags.boolean({ description: 'wait for the pipeline of the source branch, if one runs' })
+    'when-build-succeeds': Flags.boolean({
+      description: 'if a pipeline of the source branch is running, merge when it succeeds'
+    })
   }
 
   async run() {

@@ -5,7 +5,7 @@ import { changeMergeRequestStates } from '../../topics/merge-request-states.js'
 export default class MergeRequestsReopen extends BaseCommand {
   static override summary = 'Reopen merge requests of a project'
   static override description =
-    'The number is the one in the project. Exit code 3 when a merge request does not exist; the others are reopened. With --json: {reopened, unchanged, failed}: the numbers of the merge requests; each failure is {argument, error}.'
+    'NUMBER is the number of the merge request within the project. The exit code is 3 if a merge request does not exist; the others are reopened. With --json: {reopened, unchanged, failed}: the numbers of the merge requests; each failure is {argument, error}.'
   static override strict = false
   static override examples = [
     '<%= config.bin %> merge-requests reopen ada/engine 12',
@@ -24,7 +24,7 @@ export default class MergeRequestsReopen extends BaseCommand {
     this.configure(flags)
     const { done, unchanged, failed } = await changeMergeRequestStates(argv.map(String), 'reopen', this.jsonEnabled())
     if (done.length > 0) this.log(`reopened ${done.join(' ')}`)
-    if (unchanged.length > 0) this.log(`not closed before: ${unchanged.join(' ')}`)
+    if (unchanged.length > 0) this.log(`was not closed: ${unchanged.join(' ')}`)
     return { reopened: done, unchanged, failed }
   }
 }

@@ -12,7 +12,7 @@ import { fields } from '../../output/table.js'
 export default class MergeRequestsShow extends BaseCommand {
   static override summary = 'Show merge requests of a project'
   static override description =
-    'The number is the one in the project. With --json: the record, with id, project_id, project, number, title, description, state, merge_status, source_project_id, source_branch, target_branch, sha, merge_commit_sha, merge_when_build_succeeds, author, assignee, created_at and updated_at.'
+    'NUMBER is the number of the merge request within the project. With --json: the record, with id, project_id, project, number, title, description, state, merge_status, source_project_id, source_branch, target_branch, sha, merge_commit_sha, merge_when_build_succeeds, author, assignee, created_at and updated_at.'
   static override strict = false
   static override examples = [
     '<%= config.bin %> merge-requests show ada/engine 12',

@@ -3,9 +3,9 @@ import { Args } from '../../oclif.js'
 import { changeStates } from '../../topics/milestone-states.js'
 
 export default class MilestonesActivate extends BaseCommand {
-  static override summary = 'Activate closed milestones of a project again'
+  static override summary = 'Reactivate closed milestones of a project'
   static override description =
-    'Exit code 3 when a milestone does not exist; the others are activated. With --json: {activated, unchanged, failed}: the titles; each failure is {argument, error}.'
+    'The exit code is 3 if a milestone does not exist; the others are activated. With --json: {activated, unchanged, failed}: the titles; each failure is {argument, error}.'
   static override strict = false
   static override examples = [
     '<%= config.bin %> milestones activate ada/engine v1.0',
@@ -21,7 +21,7 @@ export default class MilestonesActivate extends BaseCommand {
     this.configure(flags)
     const { done, unchanged, failed } = await changeStates(argv.map(String), 'activate', this.jsonEnabled())
     for (const title of done) this.log(`activated milestone ${title}`)
-    for (const title of unchanged) this.log(`active before: milestone ${title}`)
+    for (const title of unchanged) this.log(`already active: milestone ${title}`)
     return { activated: done, unchanged, failed }
   }
 }

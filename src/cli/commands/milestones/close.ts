@@ -5,7 +5,7 @@ import { changeStates } from '../../topics/milestone-states.js'
 export default class MilestonesClose extends BaseCommand {
   static override summary = 'Close milestones of a project'
   static override description =
-    'Exit code 3 when a milestone does not exist; the others are closed. With --json: {closed, unchanged, failed}: the titles; each failure is {argument, error}.'
+    'The exit code is 3 if a milestone does not exist; the others are closed. With --json: {closed, unchanged, failed}: the titles; each failure is {argument, error}.'
   static override strict = false
   static override examples = [
     '<%= config.bin %> milestones close ada/engine v1.0',
@@ -21,7 +21,7 @@ export default class MilestonesClose extends BaseCommand {
     this.configure(flags)
     const { done, unchanged, failed } = await changeStates(argv.map(String), 'close', this.jsonEnabled())
     for (const title of done) this.log(`closed milestone ${title}`)
-    for (const title of unchanged) this.log(`closed before: milestone ${title}`)
+    for (const title of unchanged) this.log(`already closed: milestone ${title}`)
     return { closed: done, unchanged, failed }
   }
 }

@@ -17,9 +17,9 @@ export default class MilestonesCreate extends BaseCommand {
     title: Args.string({ required: true, description: 'the title' })
   }
   static override flags = {
-    description: Flags.string({ description: 'what it is about' }),
-    start: Flags.string({ description: 'the day on which it begins: YYYY-MM-DD' }),
-    due: Flags.string({ description: 'the day on which it ends: YYYY-MM-DD' })
+    description: Flags.string({ description: 'what the milestone is about' }),
+    start: Flags.string({ description: 'the start date: YYYY-MM-DD' }),
+    due: Flags.string({ description: 'the due date: YYYY-MM-DD' })
   }
 
   async run() {

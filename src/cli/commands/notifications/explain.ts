@@ -6,9 +6,9 @@ import { Args } from '../../oclif.js'
 import { fields, table } from '../../output/table.js'
 
 export default class NotificationsExplain extends BaseCommand {
-  static override summary = 'Show of what a user gets mail, and why'
+  static override summary = 'Show which events send mail to a user, and why'
   static override description =
-    'Shows the level of the project, of its group and of the user, which of them applies, and for each event whether the user would get mail when somebody else does it. With --json: user, target, settings, applied, member, reads, roles, address and events, each {event, mail, why}.'
+    'Shows the levels of the project, its group and the user, the level that applies, and for each event whether the user would get mail when another user causes it. With --json: user, target, settings, applied, member, reads, roles, address and events, each {event, mail, why}.'
   static override examples = [
     '<%= config.bin %> notifications explain ada ada/engine',
     "<%= config.bin %> notifications explain ada 'ada/engine#12'",

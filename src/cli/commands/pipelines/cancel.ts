@@ -9,9 +9,9 @@ import { orNotFound } from '../../input/or-not-found.js'
 import { recordNumbers, requireNumbers } from '../../input/record-number.js'
 
 export default class PipelinesCancel extends BaseCommand {
-  static override summary = 'Cancel pipelines: their builds that run or wait'
+  static override summary = 'Cancel the running and waiting builds of pipelines'
   static override description =
-    'The built-in runner ends a running build at once, with everything that it started. A pipeline that has ended stays as it is. With --json: {canceled, failed}: the pipelines in the form of `pipelines list`; each failure is {argument, error}.'
+    'The built-in runner ends a running build at once, with all its processes. Finished pipelines do not change. With --json: {canceled, failed}: the pipelines as in `pipelines list`; each failure is {argument, error}.'
   static override strict = false
   static override examples = [
     '<%= config.bin %> pipelines cancel 1205',

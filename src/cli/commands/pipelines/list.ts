@@ -24,7 +24,7 @@ const COLUMNS: readonly Column<Row>[] = [
 export default class PipelinesList extends BaseCommand {
   static override summary = 'List pipelines, newest first'
   static override description =
-    'Several filters list the pipelines that pass all of them. With --json: {pipelines, total}, each with id, project_id, project, ref, tag, sha, status, source, user, yaml_errors, duration, created_at, started_at and finished_at; total also counts the pipelines beyond --limit. With --all --json, each pipeline is a line of its own.'
+    'Lists the pipelines that match all given filters. With --json: {pipelines, total}, each with id, project_id, project, ref, tag, sha, status, source, user, yaml_errors, duration, created_at, started_at and finished_at; total also counts the pipelines beyond --limit. With --all --json, each pipeline is one line.'
   static override examples = [
     '<%= config.bin %> pipelines list --project ada/engine',
     '<%= config.bin %> pipelines list --status failed --limit 10 --json'

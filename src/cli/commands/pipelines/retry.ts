@@ -9,9 +9,9 @@ import { orNotFound } from '../../input/or-not-found.js'
 import { recordNumbers, requireNumbers } from '../../input/record-number.js'
 
 export default class PipelinesRetry extends BaseCommand {
-  static override summary = 'Repeat the builds of pipelines that failed or were canceled'
+  static override summary = 'Retry the failed and canceled builds of pipelines'
   static override description =
-    'It begins with the first stage that has such a build; the others wait for their stage again. A pipeline without such a build stays as it is. With --json: {retried, failed}: the pipelines in the form of `pipelines list`; each failure is {argument, error}.'
+    'Starts with the first stage that has such a build; builds of later stages wait for their stage again. Pipelines without such a build do not change. With --json: {retried, failed}: the pipelines as in `pipelines list`; each failure is {argument, error}.'
   static override strict = false
   static override examples = [
     '<%= config.bin %> pipelines retry 1205',

@@ -11,7 +11,7 @@ import { Args, Flags } from '../../oclif.js'
 export default class PipelinesRun extends BaseCommand {
   static override summary = 'Run the CI file of a branch or tag as a new pipeline'
   static override description =
-    'A skip marker in the message of the commit does not count. With --json: the pipeline in the form of `pipelines list`.'
+    'Ignores skip markers in the commit message. With --json: the pipeline as in `pipelines list`.'
   static override examples = [
     '<%= config.bin %> pipelines run ada/engine',
     '<%= config.bin %> pipelines run ada/engine --ref v1.2 --json',

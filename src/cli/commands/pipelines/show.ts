@@ -12,7 +12,7 @@ import { fields, table } from '../../output/table.js'
 export default class PipelinesShow extends BaseCommand {
   static override summary = 'Show a pipeline with its builds, stage by stage'
   static override description =
-    'Retried builds are shown as well. With --json: the pipeline in the form of `pipelines list`, with builds in the form of `builds list`.'
+    'Includes builds that were retried. With --json: the pipeline as in `pipelines list`, with builds as in `builds list`.'
   static override strict = false
   static override examples = [
     '<%= config.bin %> pipelines show 1205',

@@ -3,9 +3,9 @@ import { Args } from '../../oclif.js'
 import { archiveProjects } from '../../topics/archive-projects.js'
 
 export default class ProjectsArchive extends BaseCommand {
-  static override summary = 'Archive projects: nobody can push to them any more'
+  static override summary = 'Archive projects, so that nobody can push to them'
   static override description =
-    'Everything stays readable. It does not ask, because `projects unarchive` takes it back. With --json: the project in the form of `projects show`.'
+    'Everything stays readable. The command does not ask for confirmation, because `projects unarchive` undoes it. With --json: the project as in `projects show`.'
   static override examples = [
     '<%= config.bin %> projects archive ada/engine',
     '<%= config.bin %> projects archive 42 43 --json'

@@ -14,7 +14,7 @@ const LEVELS = { private: PRIVATE, internal: INTERNAL, public: PUBLIC } as const
 export default class ProjectsCreate extends BaseCommand {
   static override summary = 'Create a project, empty or filled from a git URL'
   static override description =
-    'In the namespace of a user, the user creates it, and the limit of projects of the user holds. In a group, the user of --creator does, who needs the level of a master there or is an administrator; without --creator, an owner of the group. With an import URL, a job of the worker fetches branches and tags: `projects show` tells what became of it. Write a URL with a password into a file, because everybody on the machine can read command lines. With --json: the project in the form of `projects show`.'
+    'In the namespace of a user, that user is the creator, and their projects limit applies. In a group, the creator is the user of --creator, who must be a master of the group or an administrator; the default is an owner of the group. With an import URL, a job of the worker fetches branches and tags: `projects show` shows its state. Put a URL with a password into a file, because everyone on the machine can read command lines. With --json: the project as in `projects show`.'
   static override examples = [
     '<%= config.bin %> projects create ada/engine --description "Calculates"',
     '<%= config.bin %> projects create machines/engine --visibility internal --creator ada --json',
@@ -25,19 +25,19 @@ export default class ProjectsCreate extends BaseCommand {
     project: Args.string({ required: true, description: 'the new project: NAMESPACE/PROJECT' })
   }
   static override flags = {
-    name: Flags.string({ description: 'the name that people read; the last part of the path without it' }),
+    name: Flags.string({ description: 'the display name (default: the last part of the path)' }),
     description: Flags.string({ description: 'what the project is about' }),
     visibility: Flags.option({
       options: ['private', 'internal', 'public'] as const,
-      description: 'who may see it; by the settings without it'
+      description: 'who can see the project (default: set in the application settings)'
     })(),
-    'default-branch': Flags.string({ description: 'the branch that a clone of the empty project is on' }),
+    'default-branch': Flags.string({ description: 'the default branch' }),
     'import-url': Flags.string({
       description: 'fetch branches and tags from this http, https or git URL',
       exclusive: ['import-url-file']
     }),
     'import-url-file': Flags.file({ description: 'read the import URL from the first line of a file' }),
-    creator: Flags.string({ description: 'who creates it: username, mail address or number' })
+    creator: Flags.string({ description: 'the creator: username, mail address or number' })
   }
 
   async run() {

@@ -14,7 +14,7 @@ import { projectLoss } from '../../output/project-loss.js'
 export default class ProjectsDelete extends BaseCommand {
   static override summary = 'Delete a project with its repository, builds and files'
   static override description =
-    'It is gone at once; a job of the worker then removes the repository, the builds and the files. Forks stay. This cannot be undone, except that `restore --project` brings a project back from a backup: use --dry-run first, or archive the project instead. It asks for --yes, or for an answer at the terminal. With --json: {deleted: project}, or with --dry-run {would_delete: project, commit_count, repository_size, build_artifacts_size, goes, forks}, the project in the form of `projects show`.'
+    'The project disappears at once; a job of the worker then deletes the repository, the builds and the files. Forks are kept. This cannot be undone, except that `restore --project` restores a project from a backup: use --dry-run first, or archive the project instead. The command asks for confirmation at the terminal, or needs --yes. With --json: {deleted: project}, or with --dry-run {would_delete: project, commit_count, repository_size, build_artifacts_size, goes, forks}, the project as in `projects show`.'
   static override examples = [
     '<%= config.bin %> projects delete ada/engine --dry-run',
     '<%= config.bin %> projects delete ada/engine --yes',

@@ -10,9 +10,9 @@ import { pathFlag } from '../../input/path-flag.js'
 import { Args } from '../../oclif.js'
 
 export default class ProjectsExport extends BaseCommand {
-  static override summary = 'Write one project into an archive'
+  static override summary = 'Export one project to an archive'
   static override description =
-    'The archive holds repository, issues, merge requests, comments, award emoji, labels, milestones, snippets, boards, members, records of pipelines and builds, releases, protected branches and uploads, as they are at one moment; the appliance may run meanwhile. It holds no variables, hooks, keys, tokens, traces or artifacts. `projects import` reads it. Whoever has the file can read all of the project. A signal ends it, and leaves nothing of it.'
+    'The archive is a consistent snapshot of the repository, issues, merge requests, comments, award emoji, labels, milestones, snippets, boards, members, records of pipelines and builds, releases, protected branches and uploads. It contains no variables, hooks, keys, tokens, traces or artifacts. The appliance may keep running. `projects import` imports the archive. Anyone who has the file can read the whole project. A signal cancels the export and removes the file.'
   static override examples = [
     '<%= config.bin %> projects export ada/engine',
     '<%= config.bin %> projects export ada/engine --output /mnt/engine.zip --json'
@@ -22,8 +22,7 @@ export default class ProjectsExport extends BaseCommand {
   }
   static override flags = {
     output: pathFlag({
-      description:
-        'the file to write, which must not exist; NAMESPACE-PROJECT-TIME.zip in the current folder without it'
+      description: 'the file to write, which must not exist (default: NAMESPACE-PROJECT-TIME.zip in the current folder)'
     })
   }
 

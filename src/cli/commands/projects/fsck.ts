@@ -15,9 +15,9 @@ interface Checked {
 const SHOWN = 20
 
 export default class ProjectsFsck extends BaseCommand {
-  static override summary = 'Look into repositories: whether every object is there that HEAD and the refs need'
+  static override summary = 'Check that repositories have every object that HEAD and the refs need'
   static override description =
-    'It also looks at repositories that have not changed since the last look of `doctor`, and changes nothing. With --contents, git reads every object and compares it with its id: that finds bytes which the disk has changed, and takes minutes for a large repository. Exit code 1 when one is damaged. With --json: {id, path_with_namespace, state, problems}; the state is intact, damaged, empty (nothing was pushed yet) or waiting (a job fills it). With --all: {looked, damaged, failed}.'
+    'Unlike `doctor`, it also checks repositories that have not changed since their last check. It changes nothing. With --contents, git reads every object and compares it with its id, which finds corruption of the disk and takes minutes for a large repository. The exit code is 1 if a repository is damaged. With --json: {id, path_with_namespace, state, problems}; the state is intact, damaged, empty (nothing was pushed yet) or waiting (a job is filling it). With --all: {looked, damaged, failed}.'
   static override examples = [
     '<%= config.bin %> projects fsck ada/engine --contents',
     '<%= config.bin %> projects fsck 42 43 --json',
@@ -27,7 +27,7 @@ export default class ProjectsFsck extends BaseCommand {
   static override args = repositoryArgs
   static override flags = {
     ...everyFlag,
-    contents: Flags.boolean({ description: 'read every object, and compare it with its id' })
+    contents: Flags.boolean({ description: 'read every object and compare it with its id' })
   }
 
   async run() {
@@ -35,11 +35,11 @@ export default class ProjectsFsck extends BaseCommand {
     this.configure(flags)
     const names = argv.map(String)
     if (Boolean(flags.all) === names.length > 0)
-      this.error('name projects, or give --all for every project', { exit: ExitCode.usage })
+      this.error('name projects, or use --all for all projects', { exit: ExitCode.usage })
     const result = await eachRepository<Checked>({
       names,
       json: this.jsonEnabled(),
-      label: 'looking into',
+      label: 'checking',
       work: async (repository, signal) => {
         const look = await lookIntoRepository(repository, { signal, contents: flags.contents })
         if (look.state === 'damaged') process.exitCode = ExitCode.failed
@@ -51,7 +51,7 @@ export default class ProjectsFsck extends BaseCommand {
       matters: ({ state }) => state === 'damaged'
     })
     if (!('found' in result)) return result
-    this.log(`looked into ${result.done} repositories: ${result.found.length} damaged, ${result.failed.length} failed`)
+    this.log(`checked ${result.done} repositories: ${result.found.length} damaged, ${result.failed.length} failed`)
     return { looked: result.done, damaged: result.found, failed: result.failed }
   }
 }

@@ -8,7 +8,7 @@ import { eachRepository, everyFlag, repositoryArgs } from '../../topics/each-rep
 interface Packed {
   readonly id: number
   readonly path_with_namespace: string
-  /** Null for a repository that is not made yet. */
+  /** Null for a repository that does not exist yet. */
   readonly before: Files | null
   readonly after: Files | null
 }
@@ -16,9 +16,9 @@ interface Packed {
 const shown = ({ objects, packs, bytes }: Files) => `${objects} loose objects, ${packs} packs, ${bytesText(bytes)}`
 
 export default class ProjectsGc extends BaseCommand {
-  static override summary = 'Pack repositories now, and remove objects that no ref has reached for two weeks'
+  static override summary = 'Pack repositories now, and remove objects that have been unreachable for two weeks'
   static override description =
-    'The task repository_upkeep does the same by itself, when it is worth it; pushes and reads go on meanwhile. Exit code 6 while that task or another `projects gc` runs. With --json: {id, path_with_namespace, before, after}, with {objects, packs, bytes} each; with --all {packed, failed}.'
+    'The task repository_upkeep does the same automatically when a repository needs it. Pushes and reads still work. The exit code is 6 if that task or another `projects gc` is running. With --json: {id, path_with_namespace, before, after}, with {objects, packs, bytes} each; with --all {packed, failed}.'
   static override examples = [
     '<%= config.bin %> projects gc ada/engine',
     '<%= config.bin %> projects gc 42 43 --json',
@@ -33,7 +33,7 @@ export default class ProjectsGc extends BaseCommand {
     this.configure(flags)
     const names = argv.map(String)
     if (Boolean(flags.all) === names.length > 0)
-      this.error('name projects, or give --all for every project', { exit: ExitCode.usage })
+      this.error('name projects, or use --all for all projects', { exit: ExitCode.usage })
     const result = await eachRepository<Packed>({
       names,
       json: this.jsonEnabled(),

@@ -7,20 +7,20 @@ import { withDatabase } from '../../framework/with-database.js'
 import { Args, Flags } from '../../oclif.js'
 
 export default class ProjectsImport extends BaseCommand {
-  static override summary = 'Make a project of an archive that `projects export` wrote'
+  static override summary = 'Create a project from an archive that `projects export` wrote'
   static override description =
-    'It makes a new project with new ids; iids and dates stay. People are found by their usernames: what a missing one wrote belongs to the importing user, with a line that says so, and a missing member is only listed. All is checked before anybody sees it; a damaged archive, a failure or a signal leaves nothing. In the namespace of a user, the user imports it; in a group --creator does, or else an owner of the group. Unfinished builds are canceled. To fetch a repository from a URL, see `projects create --import-url`.'
+    'The new project has new ids, but keeps iids and dates. Users are matched by username: texts of a missing user belong to the importing user, with a note about the original author, and missing members are only listed. The project becomes visible only after all checks; after a damaged archive, a failure or a signal, nothing is left. In the namespace of a user, that user is the importing user; in a group it is the user of --creator (default: an owner of the group). Unfinished builds are canceled. To fetch a repository from a URL, see `projects create --import-url`.'
   static override examples = [
     '<%= config.bin %> projects import ada-engine-20261122T120000Z.zip --namespace machines',
     '<%= config.bin %> projects import /mnt/engine.zip --namespace ada --path engine-2 --json'
   ]
   static override args = {
-    file: Args.string({ required: true, description: 'the archive' })
+    file: Args.string({ required: true, description: 'the archive file' })
   }
   static override flags = {
-    namespace: Flags.string({ required: true, description: 'the path of the user or group that gets the project' }),
-    path: Flags.string({ description: 'the last part of the path; that of the archive without it' }),
-    creator: Flags.string({ description: 'who imports it: username, mail address or number' })
+    namespace: Flags.string({ required: true, description: 'the path of the user or group for the new project' }),
+    path: Flags.string({ description: 'the last part of the path (default: as in the archive)' }),
+    creator: Flags.string({ description: 'the importing user: username, mail address or number' })
   }
 
   async run() {

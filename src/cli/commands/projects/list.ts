@@ -26,7 +26,7 @@ const COLUMNS: readonly Column<Row>[] = [
 export default class ProjectsList extends BaseCommand {
   static override summary = 'List projects with their sizes and last activity, newest first'
   static override description =
-    'Several filters list the projects that pass all of them. Jobs count commits and bytes after each push; a project that was not counted yet shows -. With --json: {projects, total}, each in the form of `projects show`; total also counts the projects beyond --limit. With --all --json, each project is a line of its own.'
+    'Lists the projects that match all given filters. Jobs count commits and bytes after each push; a project that is not counted yet shows -. With --json: {projects, total}, each as in `projects show`; total also counts the projects beyond --limit. With --all --json, each project is one line.'
   static override examples = [
     '<%= config.bin %> projects list --namespace ada',
     '<%= config.bin %> projects list --order size --limit 10',
@@ -40,15 +40,15 @@ export default class ProjectsList extends BaseCommand {
       options: ['private', 'internal', 'public'] as const,
       description: 'only projects with this visibility'
     })(),
-    archived: Flags.boolean({ allowNo: true, description: 'only archived projects; --no-archived: only others' }),
+    archived: Flags.boolean({ allowNo: true, description: 'only archived projects; --no-archived excludes them' }),
     inactive: Flags.string({
-      description: 'only projects without activity for so long, such as 365d, or since a date'
+      description: 'only projects without activity for this long, such as 365d, or since a date'
     }),
-    search: Flags.string({ description: 'a part of the name, the path or the description' }),
+    search: Flags.string({ description: 'only projects with this text in their name, path or description' }),
     order: Flags.option({
       options: ['newest', 'activity', 'size', 'path'] as const,
       default: 'newest' as const,
-      description: 'newest first, last activity first, largest first (repository and artifacts), or by path'
+      description: 'sort by newest, latest activity, largest size (repository and artifacts), or path'
     })(),
     limit: Flags.integer({ default: 100, min: 1, max: 10_000, description: 'show at most this many projects' })
   }

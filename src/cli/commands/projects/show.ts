@@ -9,7 +9,7 @@ import { fields } from '../../output/table.js'
 export default class ProjectsShow extends BaseCommand {
   static override summary = 'Show a project'
   static override description =
-    'With what it stores, as jobs counted it last, and with what became of its fork or import. An old path of the project works too.'
+    'Includes its storage when a job last measured it, and the state of its fork or import. An old path of the project also works.'
   static override examples = [
     '<%= config.bin %> projects show ada/engine',
     '<%= config.bin %> projects show 42 43 --json'

@@ -11,7 +11,7 @@ import { Args } from '../../oclif.js'
 export default class ProjectsTransfer extends BaseCommand {
   static override summary = 'Move a project into a group'
   static override description =
-    'The old path goes on to lead to the project, and no file moves. A project that is more visible than the group gets the level of the group. Exit code 4 when the project is in the group already, or the group has another project of this name or path. With --json: the project in the form of `projects show`.'
+    'The old path still leads to the project, and no files are moved. A project that is more visible than the group gets the visibility of the group. The exit code is 4 if the project is already in the group, or if the group has another project with this name or path. With --json: the project as in `projects show`.'
   static override examples = [
     '<%= config.bin %> projects transfer ada/engine machines',
     '<%= config.bin %> projects transfer 42 machines --json'
@@ -27,7 +27,7 @@ export default class ProjectsTransfer extends BaseCommand {
     return withDatabase(async () => {
       const [project, group] = [await projects.requireProject(args.project), await groups.requireGroup(args.group)]
       if (project.namespace_id === group.id)
-        throw new Conflict(`project ${project.namespace_path}/${project.path} is in the group ${group.path} already`)
+        throw new Conflict(`project ${project.namespace_path}/${project.path} is already in the group ${group.path}`)
       await transferProject(project.id, group.id, commandOrigin()).catch(error => {
         const { cause } = error as Error
         throw cause instanceof Invalid ? new Conflict(`in the group ${group.path}, the ${cause.message}`) : error

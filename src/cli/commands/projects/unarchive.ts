@@ -3,9 +3,8 @@ import { Args } from '../../oclif.js'
 import { archiveProjects } from '../../topics/archive-projects.js'
 
 export default class ProjectsUnarchive extends BaseCommand {
-  static override summary = 'Take projects out of the archive'
-  static override description =
-    'They take pushes again, as before. With --json: the project in the form of `projects show`.'
+  static override summary = 'Unarchive projects, so that users can push to them again'
+  static override description = 'Undoes `projects archive`. With --json: the project as in `projects show`.'
   static override examples = [
     '<%= config.bin %> projects unarchive ada/engine',
     '<%= config.bin %> projects unarchive 42 43 --json'

@@ -40,7 +40,7 @@ export default class RunnersList extends BaseCommand {
   static override flags = {
     scope: Flags.option({
       options: ['specific', 'shared', 'active', 'paused', 'online'] as const,
-      description: 'only these runners; online are those that were there within the last hour'
+      description: 'only these runners; online means contact within the last hour'
     })(),
     limit: Flags.integer({ default: 100, min: 1, max: 100, description: 'show at most this many runners' }),
     ...allFlag(['limit', 'scope'])

@@ -8,9 +8,9 @@ import { orNotFound } from '../../input/or-not-found.js'
 import { recordNumbers, requireNumbers } from '../../input/record-number.js'
 
 export default class RunnersPause extends BaseCommand {
-  static override summary = 'Pause runners: they take no more builds; builds that run go on to their end'
+  static override summary = 'Pause runners: they take no new builds, but running builds continue'
   static override description =
-    'With --json: {paused, changed}: the number of the runner, and whether it was otherwise before.'
+    'With --json: {paused, changed}: the number of the runner, and whether its state changed.'
   static override examples = ['<%= config.bin %> runners pause 3', '<%= config.bin %> runners pause 3 4 --json']
   static override strict = false
   static override args = { id: recordNumbers('number of the runner') }

@@ -7,26 +7,26 @@ import { Flags } from '../../oclif.js'
 
 export default class RunnersRegister extends BaseCommand {
   static override summary =
-    'Register a runner and print its authentication token, for the configuration of gitlab-runner'
+    'Register a runner, and print its authentication token for the configuration of gitlab-runner'
   static override description =
-    'The runner is shared, or with --project one of that project. Write the token into config.toml of the runner, or give it to `gitlab-runner register --token`. It is shown only here and to the masters of the project in the record of the runner. With --json: {id, token}.'
+    'The runner is shared, or with --project specific to that project. Put the token into config.toml of the runner, or pass it to `gitlab-runner register --token`. It is shown only here, and to masters of the project in the record of the runner. With --json: {id, token}.'
   static override examples = [
     '<%= config.bin %> runners register --description "build host 1" --tag linux --tag arm',
     '<%= config.bin %> runners register --project ada/engine --tag deploy --no-run-untagged --json'
   ]
   static override flags = {
-    project: Flags.string({ description: 'serve this project: NAMESPACE/PROJECT or number' }),
-    description: Flags.string({ default: '', description: 'a name by which people recognise it' }),
+    project: Flags.string({ description: 'register the runner for this project: NAMESPACE/PROJECT or number' }),
+    description: Flags.string({ default: '', description: 'a name for the runner' }),
     tag: Flags.string({ multiple: true, description: 'a tag; you can give several' }),
     'run-untagged': Flags.boolean({
       allowNo: true,
       default: true,
-      description: 'take builds without tags, too (default)'
+      description: 'also take builds without tags (default)'
     }),
-    locked: Flags.boolean({ description: 'serve no further projects', dependsOn: ['project'] }),
-    protected: Flags.boolean({ description: 'take builds of protected branches alone' }),
+    locked: Flags.boolean({ description: 'do not allow other projects to enable the runner', dependsOn: ['project'] }),
+    protected: Flags.boolean({ description: 'only take builds of protected branches' }),
     paused: Flags.boolean({ description: 'take no builds until `runners resume`' }),
-    'maximum-timeout': Flags.integer({ min: 1, description: 'seconds that a build may take on this runner' })
+    'maximum-timeout': Flags.integer({ min: 1, description: 'maximum seconds of a build on this runner' })
   }
 
   async run() {

@@ -6,9 +6,9 @@ import { DestroyingCommand, type RecordDestruction } from '../../framework/destr
 import { recordNumbers } from '../../input/record-number.js'
 
 export default class RunnersRemove extends DestroyingCommand<RunnerRecord> {
-  static override summary = 'Remove a runner: its token stops working'
+  static override summary = 'Remove a runner; its token stops working'
   static override description =
-    'Builds that it runs can end. The built-in runner stays: pause it instead. With --json: {removed}, or with --dry-run {would_remove}: the summary of the runner.'
+    'Its running builds can finish. The built-in runner cannot be removed: pause it instead. With --json: {removed}, or with --dry-run {would_remove}: the summary of the runner.'
   static override examples = [
     '<%= config.bin %> runners remove 3 --dry-run',
     '<%= config.bin %> runners remove 3 --yes --json'

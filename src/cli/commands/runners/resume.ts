@@ -8,9 +8,9 @@ import { orNotFound } from '../../input/or-not-found.js'
 import { recordNumbers, requireNumbers } from '../../input/record-number.js'
 
 export default class RunnersResume extends BaseCommand {
-  static override summary = 'Let paused runners take builds again'
+  static override summary = 'Resume paused runners: they take builds again'
   static override description =
-    'With --json: {resumed, changed}: the number of the runner, and whether it was otherwise before.'
+    'With --json: {resumed, changed}: the number of the runner, and whether its state changed.'
   static override examples = ['<%= config.bin %> runners resume 3', '<%= config.bin %> runners resume 3 4 --json']
   static override strict = false
   static override args = { id: recordNumbers('number of the runner') }

@@ -7,9 +7,9 @@ import { requireNamedProject } from '../../input/named-project.js'
 import { Flags } from '../../oclif.js'
 
 export default class RunnersToken extends BaseCommand {
-  static override summary = 'Print the token with which shared runners, or those of a project, register'
+  static override summary = 'Print the registration token for shared runners, or for runners of a project'
   static override description =
-    'With --reset the old token stops working; runners that are registered stay. With --json: {token}.'
+    'With --reset, the old token stops working; registered runners are not affected. With --json: {token}.'
   static override examples = [
     '<%= config.bin %> runners token',
     '<%= config.bin %> runners token --project ada/engine --json',
@@ -17,8 +17,8 @@ export default class RunnersToken extends BaseCommand {
   ]
   static override flags = {
     project: Flags.string({ description: 'the token of this project: NAMESPACE/PROJECT or number' }),
-    reset: Flags.boolean({ description: 'replace the token by a new one' }),
-    yes: Flags.boolean({ description: 'do it without a question', dependsOn: ['reset'] })
+    reset: Flags.boolean({ description: 'replace the token with a new one' }),
+    yes: Flags.boolean({ description: 'do not ask for confirmation', dependsOn: ['reset'] })
   }
 
   async run() {

@@ -9,9 +9,9 @@ import { Args, Flags } from '../../oclif.js'
 import { CRON, scheduleFlags } from '../../topics/schedule-flags.js'
 
 export default class SchedulesCreate extends BaseCommand {
-  static override summary = 'Make a schedule, which runs a pipeline of a branch or tag by the clock'
+  static override summary = 'Create a schedule, which runs pipelines of a branch or tag at set times'
   static override description =
-    'A time that passes while no worker runs is made up for once. The variables are stored encrypted. When the owner may not create pipelines any more, the schedule makes none; when the owner is deleted, it goes. With --json: the schedule in the form of `schedules list`.'
+    'If times pass while no worker runs, one pipeline is run afterwards. Variables are stored encrypted. If the owner loses the right to create pipelines, the schedule runs none; if the owner is deleted, the schedule is deleted too. With --json: the schedule as in `schedules list`.'
   static override examples = [
     '<%= config.bin %> schedules create ada/engine --cron "0 4 * * *"',
     '<%= config.bin %> schedules create ada/engine --cron "*/30 * * * *" --ref stable --owner ada --json'
@@ -39,7 +39,7 @@ export default class SchedulesCreate extends BaseCommand {
     })
     const view = viewSchedule(made)
     this.log(
-      `made schedule ${view.id}: ${view.ref} of ${view.project}, next ${view.next_run_at?.toISOString() ?? 'never'}`
+      `created schedule ${view.id}: ${view.ref} of ${view.project}, next ${view.next_run_at?.toISOString() ?? 'never'}`
     )
     return view
   }

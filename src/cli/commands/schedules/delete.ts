@@ -9,9 +9,9 @@ import { orNotFound } from '../../input/or-not-found.js'
 import { recordNumbers, requireNumbers } from '../../input/record-number.js'
 
 export default class SchedulesDelete extends BaseCommand {
-  static override summary = 'Delete a schedule; pipelines that it has made stay'
+  static override summary = 'Delete a schedule, but keep its pipelines'
   static override description =
-    'With --json: {deleted}, or with --dry-run {would_delete}: the schedule in the form of `schedules list`.'
+    'With --json: {deleted}, or with --dry-run {would_delete}: the schedule as in `schedules list`.'
   static override strict = false
   static override examples = [
     '<%= config.bin %> schedules delete 3 --dry-run',

@@ -6,7 +6,7 @@ import { Flags } from '../../oclif.js'
 import { table } from '../../output/table.js'
 
 export default class SchedulesList extends BaseCommand {
-  static override summary = 'List schedules of pipelines, oldest first'
+  static override summary = 'List pipeline schedules, oldest first'
   static override description =
     'With --json: {schedules, total}, each with id, project_id, project, owner, description, ref, cron, active, has_variables, next_run_at, last_run_at, last_pipeline_id, last_error, created_at and updated_at.'
   static override examples = [

@@ -8,7 +8,7 @@ import { orNotFound } from '../../input/or-not-found.js'
 import { recordNumbers, requireNumbers } from '../../input/record-number.js'
 
 export default class SchedulesRun extends BaseCommand {
-  static override summary = 'Run a schedule now; its next time stays'
+  static override summary = 'Run a schedule now, without changing its next time'
   static override description = 'With --json: {schedule, pipeline}: the number of the schedule and of the new pipeline.'
   static override strict = false
   static override examples = ['<%= config.bin %> schedules run 3', '<%= config.bin %> schedules run 3 4 --json']
@@ -20,7 +20,7 @@ export default class SchedulesRun extends BaseCommand {
     const start = async (id: number) => {
       const schedule = await orNotFound('schedule', id, () => requireSchedule(id))
       const pipeline = await runScheduleNow(schedule, commandOrigin())
-      this.log(`schedule ${id} made pipeline ${pipeline}`)
+      this.log(`schedule ${id} started pipeline ${pipeline}`)
       return { schedule: id, pipeline }
     }
     return withDatabase(() => doEach(requireNumbers(argv), this.jsonEnabled(), start))

@@ -10,9 +10,9 @@ import { Flags } from '../../oclif.js'
 import { CRON, scheduleFlags } from '../../topics/schedule-flags.js'
 
 export default class SchedulesUpdate extends BaseCommand {
-  static override summary = 'Change a schedule: its time, its ref, its variables, or whether it runs'
+  static override summary = 'Change a schedule: its times, ref, variables, or whether it is active'
   static override description =
-    'What you do not name stays. --variables replaces all variables; {} removes them. With --json: the schedule in the form of `schedules list`.'
+    'Values without a flag do not change. --variables replaces all variables; {} removes them. With --json: the schedule as in `schedules list`.'
   static override examples = [
     '<%= config.bin %> schedules update 3 --no-active',
     '<%= config.bin %> schedules update 3 --cron "30 5 * * *" --ref stable --json'

@@ -8,9 +8,9 @@ import { Flags } from '../../oclif.js'
 import * as lines from '../../output/setting-changes.js'
 
 export default class SettingsApply extends BaseCommand {
-  static override summary = 'Set the application settings of a file, either all of them or none'
+  static override summary = 'Set application settings from a file, either all of them or none'
   static override description =
-    'Settings that the file does not name stay as they are. If one key is not a setting, or one value has a wrong type, the whole file is refused. A second run of the same file changes nothing. With --json: {changes, dry_run}, each change {name, from, to}.'
+    'Settings that are not in the file do not change. If a key is not a setting, or a value has the wrong type, the whole file is refused. Applying the same file again changes nothing. With --json: {changes, dry_run}, each change {name, from, to}.'
   static override examples = [
     '<%= config.bin %> settings apply -f settings.yaml --dry-run',
     '<%= config.bin %> settings apply -f settings.yaml --json',
@@ -20,7 +20,7 @@ export default class SettingsApply extends BaseCommand {
     file: Flags.string({
       char: 'f',
       required: true,
-      description: 'a YAML file with a line NAME: VALUE for each setting; - is standard input'
+      description: 'a YAML file with a line NAME: VALUE for each setting; - reads standard input'
     }),
     'dry-run': Flags.boolean({ description: 'show what would change, and change nothing' })
   }

@@ -9,7 +9,7 @@ import * as lines from '../../output/setting-changes.js'
 export default class SettingsDiff extends BaseCommand {
   static override summary = 'Show which application settings differ from their defaults, or what a file would change'
   static override description =
-    'Like diff, it ends with exit code 0 when nothing differs, and 1 when something does. With --json: {changes}, each {name, from, to}: from the default to the current value, or from the current value to that of the file.'
+    'As with diff, the exit code is 0 if nothing differs, and 1 otherwise. With --json: {changes}, each {name, from, to}: from the default to the current value, or from the current value to that of the file.'
   static override examples = [
     '<%= config.bin %> settings diff',
     '<%= config.bin %> settings diff -f settings.yaml',
@@ -18,7 +18,7 @@ export default class SettingsDiff extends BaseCommand {
   static override flags = {
     file: Flags.string({
       char: 'f',
-      description: 'compare with a YAML file with a line NAME: VALUE for each setting; - is standard input'
+      description: 'compare with a YAML file that has a line NAME: VALUE for each setting; - reads standard input'
     })
   }
 

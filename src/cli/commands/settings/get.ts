@@ -10,7 +10,7 @@ import { Args } from '../../oclif.js'
 export default class SettingsGet extends BaseCommand {
   static override summary = 'Print the value of an application setting'
   static override description =
-    'It prints a text as it is and any other value as JSON. With --json: {name, value, default, changed, type, meaning, enforced}.'
+    'Prints text unchanged, and any other value as JSON. With --json: {name, value, default, changed, type, meaning, enforced}.'
   static override examples = [
     '<%= config.bin %> settings get default_projects_limit',
     '<%= config.bin %> settings get restricted_visibility_levels --json'

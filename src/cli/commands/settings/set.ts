@@ -13,9 +13,9 @@ import * as lines from '../../output/setting-changes.js'
 const NAMES = SETTING_NAMES.map(name => `${name}: ${settingOf(name).meaning} (${typeOf(name)})`)
 
 export default class SettingsSet extends BaseCommand {
-  static override summary = 'Change application settings, either all that you name or none'
+  static override summary = 'Change application settings, either all given ones or none'
   static override description =
-    `Write one setting as NAME VALUE, or any number as NAME=VALUE. A switch is true or false, a list is written with commas or as JSON, and null removes the value. A setting that you set to its default counts as unchanged. Every server and worker uses the new values at once. With --json: all settings, in the form of GET /application/settings.
+    `Write one setting as NAME VALUE, or any number of settings as NAME=VALUE. A switch is true or false, a list has commas or is JSON, and null removes the value. A setting with its default value counts as unchanged. Every server and worker uses the new values at once. With --json: all settings as in GET /application/settings.
 
 ${NAMES.join('\n')}`
   static override examples = [

@@ -3,10 +3,9 @@ import { BaseCommand } from '../../framework/base.js'
 import { Args, Flags } from '../../oclif.js'
 
 export default class SshAuthorizedKeys extends BaseCommand {
-  static override summary =
-    'Print the line of authorized_keys for a key, for AuthorizedKeysCommand of an OpenSSH server'
+  static override summary = 'Print the authorized_keys line of a key, for AuthorizedKeysCommand of an OpenSSH server'
   static override description =
-    'It prints nothing for a key that opens nothing. The appliance must run, and this user must be the owner of its home. docs/operate/ssh.md shows the lines of sshd_config. With --json: {line}, null for a key that opens nothing.'
+    'Prints nothing for a key without access. The appliance must be running, and the command must run as the owner of its home. docs/operate/ssh.md shows the lines for sshd_config. With --json: {line}, null for a key without access.'
   static override examples = [
     '<%= config.bin %> ssh authorized-keys --fingerprint SHA256:j9SJe5G2hl6PtznmWd+ioydvC0eZMTp+NCNKJ3S3MIc',
     '<%= config.bin %> ssh authorized-keys ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIBkKp0'
@@ -16,7 +15,7 @@ export default class SshAuthorizedKeys extends BaseCommand {
     key: Args.string({ description: 'the key in base64 (%k of sshd_config)' })
   }
   static override flags = {
-    fingerprint: Flags.string({ description: 'fingerprint of the key (%f of sshd_config), in place of type and key' })
+    fingerprint: Flags.string({ description: 'fingerprint of the key (%f of sshd_config), instead of type and key' })
   }
 
   async run() {

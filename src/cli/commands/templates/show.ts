@@ -13,8 +13,8 @@ const KINDS = ['licenses', ...FILES]
 export default class TemplatesShow extends BaseCommand {
   static override summary = 'Print the text of one template'
   static override description =
-    'It writes only the text to standard output, so that you can write it to a file. In a license it fills in the year ' +
-    'and the placeholders that you give; the other placeholders stay.'
+    'Prints only the text, so that you can redirect it to a file. In a license, it fills in the year and the placeholders ' +
+    'for which you give a value; other placeholders do not change.'
   static override examples = [
     '<%= config.bin %> templates show gitignores Node > .gitignore',
     '<%= config.bin %> templates show licenses mit --fullname "Ada Lovelace" > LICENSE',
@@ -33,7 +33,7 @@ export default class TemplatesShow extends BaseCommand {
     const { args, flags } = await this.parse(TemplatesShow)
     const kind = FILES.find(name => name === args.kind)
     const template = kind ? await file(kind, args.key) : await license(args.key, flags)
-    // Write the text as it is: one more line break would change the file.
+    // Write the text unchanged: an additional line break would change the file.
     if (!this.jsonEnabled()) process.stdout.write(template.content)
     return template
   }

@@ -22,7 +22,7 @@ const COLUMNS: readonly Column<Row>[] = [
 export default class TokensList extends BaseCommand {
   static override summary = 'List personal access tokens, newest first'
   static override description =
-    'The tokens themselves are never shown: the database does not contain them. With --json: {tokens, total}, each in the form of GET /personal_access_tokens/:id; total also counts the tokens beyond --limit.'
+    'The tokens themselves are never shown: the database does not contain them. With --json: {tokens, total}, each as in GET /personal_access_tokens/:id; total also counts the tokens beyond --limit.'
   static override examples = [
     '<%= config.bin %> tokens list',
     '<%= config.bin %> tokens list --user ada --all',
@@ -33,7 +33,7 @@ export default class TokensList extends BaseCommand {
     ...allFlag(),
     state: Flags.option({
       options: ['active', 'inactive'] as const,
-      description: 'only tokens that work, or only revoked and expired ones (default: active, and with --all both)'
+      description: 'only valid tokens, or only revoked and expired tokens (default: active; with --all: both)'
     })(),
     limit: Flags.integer({ default: 100, min: 1, max: 10_000, description: 'show at most this many tokens' })
   }

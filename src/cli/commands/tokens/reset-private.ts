@@ -11,7 +11,7 @@ import { Args } from '../../oclif.js'
 export default class TokensResetPrivate extends BaseCommand {
   static override summary = 'Give a user a new private token; the old one stops working'
   static override description =
-    'Personal access tokens, sessions, keys and the password stay as they are. With --json: the user with private_token, in the form of `users create`; with --dry-run {would_reset}: the user without the token.'
+    'Personal access tokens, sessions, keys and the password do not change. With --json: the user with private_token as in `users create`; with --dry-run {would_reset}: the user without the token.'
   static override examples = [
     '<%= config.bin %> tokens reset-private ada --yes',
     '<%= config.bin %> tokens reset-private ada@example.org --yes --json',

@@ -6,9 +6,9 @@ import { DestroyingCommand, type RecordDestruction } from '../../framework/destr
 import { recordNumbers } from '../../input/record-number.js'
 
 export default class TokensRevoke extends DestroyingCommand<TokenRow> {
-  static override summary = 'Revoke a personal access token: it stops working'
+  static override summary = 'Revoke a personal access token, so that it stops working'
   static override description =
-    'The record of the token stays in the list. A second revocation changes nothing. With --json: {revoked}, or with --dry-run {would_revoke}: the token in the form of `tokens list`.'
+    'The token stays in the list. Revoking it again changes nothing. With --json: {revoked}, or with --dry-run {would_revoke}: the token as in `tokens list`.'
   static override examples = [
     '<%= config.bin %> tokens revoke 17 --dry-run',
     '<%= config.bin %> tokens revoke 17 --yes --json'

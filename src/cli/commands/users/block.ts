@@ -8,9 +8,9 @@ import { withDatabase } from '../../framework/with-database.js'
 import { Args } from '../../oclif.js'
 
 export default class UsersBlock extends BaseCommand {
-  static override summary = 'Block a user: all their access ends at once'
+  static override summary = 'Block a user; all their access ends at once'
   static override description =
-    'The sessions of the user end, and their password, tokens and keys are refused. Projects, memberships and all content stay. The last active administrator cannot be blocked. With --json: the user as the API shows it to an administrator.'
+    'The sessions of the user end, and their password, tokens and keys are refused. Projects, memberships and all content are kept. The last active administrator cannot be blocked. With --json: the user as the API shows it to an administrator.'
   static override examples = [
     '<%= config.bin %> users block ada bob',
     '<%= config.bin %> users block ada@example.org --json'

@@ -7,9 +7,9 @@ import { withDatabase } from '../../framework/with-database.js'
 import { Args, Flags } from '../../oclif.js'
 
 export default class UsersConfirm extends BaseCommand {
-  static override summary = 'Confirm addresses of a user without the link in a mail'
+  static override summary = 'Confirm mail addresses of a user without the link in the mail'
   static override description =
-    'For somebody whose mail does not arrive: you must know that the addresses are theirs. It confirms all addresses of the user that wait for it, or the one of --email; whoever could not sign in before may now. A blocked user stays as they are. Nobody gets a mail. With --json: {username, confirmed: [address]}.'
+    'Use it if the mail does not arrive, and only if you know that the addresses belong to the user. Confirms all unconfirmed addresses, or only the address in --email. A user who could not sign in until then can now sign in; a blocked user stays blocked. No mail is sent. With --json: {username, confirmed: [address]}.'
   static override examples = [
     '<%= config.bin %> users confirm ada',
     '<%= config.bin %> users confirm ada bob --json',
@@ -23,7 +23,7 @@ export default class UsersConfirm extends BaseCommand {
     })
   }
   static override flags = {
-    email: Flags.string({ description: 'only this address' })
+    email: Flags.string({ description: 'confirm only this address' })
   }
 
   async run() {
@@ -32,7 +32,7 @@ export default class UsersConfirm extends BaseCommand {
     const confirm = async (name: string) => {
       const { id, username } = await requireUser(name)
       const confirmed = (await confirmAddressesOf(id, commandOrigin(), flags.email)).map(({ address }) => address)
-      const nothing = `nothing of user ${username} waits to be confirmed`
+      const nothing = `user ${username} has no unconfirmed address`
       this.log(confirmed.length > 0 ? `confirmed ${confirmed.join(', ')} of user ${username}` : nothing)
       return { username, confirmed }
     }

@@ -10,18 +10,18 @@ import { Flags } from '../../oclif.js'
 import { attributeFlags, attributesOf } from '../../topics/user-attributes.js'
 
 export default class UsersCreate extends BaseCommand {
-  static override summary = 'Create a user and print the record with its private token'
+  static override summary = 'Create a user, and print their private token'
   static override description =
-    'The password comes from standard input or a file, never from the command line. With --json: the user as the API shows it to an administrator, with private_token.'
+    'The password is read from standard input or a file, never from the command line. With --json: the user as the API shows it to an administrator, with private_token.'
   static override examples = [
     'echo "$PASSWORD" | <%= config.bin %> users create --username root --email root@example.org --name Root --admin --password-stdin --json',
     '<%= config.bin %> users create --username ada --email ada@example.org --name Ada --password-file ./password',
     '<%= config.bin %> users create --username eve --email eve@partner.example --name Eve --external --projects-limit 0 --password-file ./password'
   ]
   static override flags = {
-    username: Flags.string({ required: true, description: 'the name in URLs' }),
+    username: Flags.string({ required: true, description: 'the username, which is part of URLs' }),
     email: Flags.string({ required: true, description: 'the primary mail address' }),
-    name: Flags.string({ required: true, description: 'the name that people read' }),
+    name: Flags.string({ required: true, description: 'the display name' }),
     admin: Flags.boolean({ description: 'make the user an administrator' }),
     ...attributeFlags,
     'password-stdin': Flags.boolean({ description: 'read the password from the first line of standard input' }),

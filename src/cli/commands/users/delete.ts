@@ -14,9 +14,9 @@ import { summaryOf } from '../../output/deletion-summary.js'
 type ShownUser = ReturnType<typeof import('../../../areas/people/users/users.record.js').viewUserForAdmin>
 
 export default class UsersDelete extends BaseCommand {
-  static override summary = 'Delete a user and everything that belongs to them alone'
+  static override summary = 'Delete a user and everything that belongs only to them'
   static override description =
-    'It deletes the personal projects of the user with their repositories and builds, and the keys, addresses, tokens, sessions, identities, memberships and activities of the user. Pipelines, builds and pushes in other projects stay, without the name. This cannot be undone, except that `restore --project` brings projects back from a backup: use --dry-run first, or block the user instead. It asks for --yes, or for an answer at the terminal. The last active administrator and the only owner of a group cannot be deleted. With --json: {deleted: user}, or with --dry-run {would_delete: user, only_owner_of, last_admin, goes, stays}.'
+    'Deletes the personal projects of the user with their repositories and builds, and the keys, addresses, tokens, sessions, identities, memberships and activities of the user. Pipelines, builds and pushes in other projects are kept, without the name. This cannot be undone, except that `restore --project` restores projects from a backup: use --dry-run first, or block the user instead. The command asks for confirmation at the terminal, or needs --yes. The last active administrator and the only owner of a group cannot be deleted. With --json: {deleted: user}, or with --dry-run {would_delete: user, only_owner_of, last_admin, goes, stays}.'
   static override examples = [
     '<%= config.bin %> users delete ada --dry-run',
     '<%= config.bin %> users delete ada --yes',

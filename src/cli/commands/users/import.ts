@@ -11,7 +11,7 @@ import { printable } from '../../output/table.js'
 export default class UsersImport extends BaseCommand {
   static override summary = 'Create users from a CSV file'
   static override description =
-    'The first row names the columns: username, email and name are required; password, admin, external, projects_limit and the other attributes of `users create` (with _ for -) are optional. Without a password column, each user gets a random password that nobody knows; set another with `users passwd`. The command reports each refused row with its line and creates all other users. Exit code 1 when a row is refused. With --json: {created, refused: [{line, username, error}]}, or with --dry-run {would_create, refused}.'
+    'The first row names the columns: username, email and name are required; password, admin, external, projects_limit and the other attributes of `users create` (with _ for -) are optional. Without a password column, each user gets a random, unknown password; set a new one with `users passwd`. The command reports each refused row with its line, and creates all other users. The exit code is 1 if a row is refused. With --json: {created, refused: [{line, username, error}]}, or with --dry-run {would_create, refused}.'
   static override examples = [
     '<%= config.bin %> users import users.csv --dry-run',
     '<%= config.bin %> users import users.csv',
@@ -24,7 +24,7 @@ export default class UsersImport extends BaseCommand {
   static override flags = {
     'dry-run': Flags.boolean({ description: 'check all rows and create no user' }),
     mail: Flags.boolean({
-      description: 'each new user gets a mail that there is an account, as by `users create`; it has no password in it'
+      description: 'send each new user a mail about the account, as `users create` does; it contains no password'
     })
   }
 
@@ -32,7 +32,7 @@ export default class UsersImport extends BaseCommand {
     const { args, flags } = await this.parse(UsersImport)
     this.configure(flags)
     const file = await openCsvFile(args.file, { known: IMPORT_COLUMNS, required: REQUIRED_COLUMNS })
-    // A reader of stderr such as `head` may close the pipe early: that must not stop the import.
+    // A reader of stderr, such as `head`, may close the pipe early: that must not stop the import.
     process.stderr.on('error', () => undefined)
     const line = progressLine()
     const say = (text: string) => {

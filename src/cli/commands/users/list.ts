@@ -22,7 +22,7 @@ const COLUMNS: readonly Column<Row>[] = [
 export default class UsersList extends BaseCommand {
   static override summary = 'List users, newest first'
   static override description =
-    'Several filters list the users that pass all of them. With --json: {users, total}, each user as the API shows it to an administrator, with last_used_at; last_used_at is the last sign-in, use of a token or use of git, noted at most once an hour; total counts all pages. With --all --json, each user is a line of its own.'
+    'Lists the users that match all given filters. With --json: {users, total}, each user as the API shows it to an administrator, with last_used_at; last_used_at is the last sign-in, use of a token or use of git, updated at most once an hour; total counts all pages. With --all --json, each user is one line.'
   static override examples = [
     '<%= config.bin %> users list --search example.org',
     '<%= config.bin %> users list --admins --active --json',
@@ -31,14 +31,14 @@ export default class UsersList extends BaseCommand {
     '<%= config.bin %> users list --all --json > users.json'
   ]
   static override flags = {
-    search: Flags.string({ description: 'a part of the name, the username or the mail address' }),
-    active: Flags.boolean({ description: 'only users who may sign in', exclusive: ['blocked'] }),
+    search: Flags.string({ description: 'only users with this text in their name, username or mail address' }),
+    active: Flags.boolean({ description: 'only users who are not blocked', exclusive: ['blocked'] }),
     blocked: Flags.boolean({ description: 'only blocked users' }),
     admins: Flags.boolean({ description: 'only administrators' }),
     external: Flags.boolean({ description: 'only external users' }),
     dormant: Flags.string({
       description:
-        'only users without a sign-in and without any use of the API or git for so long, such as 90d, or since a date'
+        'only users who have not signed in or used the API or git for this long, such as 90d, or since a date'
     }),
     page: Flags.integer({ default: 1, min: 1, max: 1_000_000, description: 'the number of the page, from 1' }),
     'per-page': Flags.integer({ default: 100, min: 1, max: 100, description: 'users on a page' }),

@@ -9,9 +9,9 @@ import { readPassword } from '../../input/password.js'
 import { Args, Flags } from '../../oclif.js'
 
 export default class UsersPasswd extends BaseCommand {
-  static override summary = 'Set the password of a user, or send the user a link to do so'
+  static override summary = 'Set the password of a user, or send the user a link to set it'
   static override description =
-    'The password comes from standard input or a file, never from the command line. With --mail the user gets a mail with a link, which works once and for six hours, and the password stays as it is until then. When it changes, all sessions of the user end; tokens and keys stay valid. With --json: the user as the API shows it to an administrator.'
+    'The password is read from standard input or a file, never from the command line. With --mail, the user gets a link that works once, within six hours; the password does not change until then. When it changes, all sessions of the user end; tokens and keys stay valid. With --json: the user as the API shows it to an administrator.'
   static override examples = [
     'echo "$PASSWORD" | <%= config.bin %> users passwd ada --password-stdin',
     '<%= config.bin %> users passwd ada@example.org --password-file ./password --json',
@@ -49,7 +49,7 @@ export default class UsersPasswd extends BaseCommand {
       await offerPassword(found, commandOrigin())
       return viewUserForAdmin(found)
     })
-    this.log(`a link for a new password goes to ${user.email}`)
+    this.log(`sent a link to set a new password to ${user.email}`)
     return user
   }
 }

@@ -9,15 +9,17 @@ import { attributeFlags, attributesOf } from '../../topics/user-attributes.js'
 
 const OWN_FLAGS = {
   email: Flags.string({ description: 'the primary mail address' }),
-  username: Flags.string({ description: 'the name in URLs; it also changes the paths of their personal projects' }),
-  name: Flags.string({ description: 'the name that people read' }),
-  admin: Flags.boolean({ allowNo: true, description: 'the user is an administrator' })
+  username: Flags.string({
+    description: 'the username, which is part of URLs; this also changes the paths of their personal projects'
+  }),
+  name: Flags.string({ description: 'the display name' }),
+  admin: Flags.boolean({ allowNo: true, description: 'make the user an administrator' })
 }
 
 export default class UsersSet extends BaseCommand {
   static override summary = 'Change attributes of a user'
   static override description =
-    'Attributes without a flag stay as they are. The last active administrator cannot be demoted. To set a password, use `users passwd`. With --json: the user as the API shows it to an administrator.'
+    'Attributes without a flag do not change. The last active administrator must stay an administrator. To set a password, use `users passwd`. With --json: the user as the API shows it to an administrator.'
   static override examples = [
     '<%= config.bin %> users set ada --email ada@new.example --name "Ada Lovelace"',
     '<%= config.bin %> users set ada --admin --projects-limit 50',
@@ -34,7 +36,9 @@ export default class UsersSet extends BaseCommand {
     this.configure(flags)
     const change = attributesOf(flags, [...Object.keys(OWN_FLAGS), ...Object.keys(attributeFlags)])
     if (Object.keys(change).length === 0) {
-      this.error('give at least one attribute to change, such as --email: see gitstead users set --help', { exit: 2 })
+      this.error('specify at least one attribute to change, such as --email: see gitstead users set --help', {
+        exit: 2
+      })
     }
     const user = await withDatabase(async () => {
       const { id } = await requireUser(args.user)

@@ -8,7 +8,7 @@ import { withDatabase } from '../../framework/with-database.js'
 import { Args } from '../../oclif.js'
 
 export default class UsersUnblock extends BaseCommand {
-  static override summary = 'Unblock a user: they may sign in again'
+  static override summary = 'Unblock a user, who can then sign in again'
   static override description =
     'Tokens and keys of the user work again; their old sessions do not. With --json: the user as the API shows it to an administrator.'
   static override examples = [

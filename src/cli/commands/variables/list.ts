@@ -7,9 +7,9 @@ import { Args, Flags } from '../../oclif.js'
 import { table } from '../../output/table.js'
 
 export default class VariablesList extends BaseCommand {
-  static override summary = 'List the variables that the builds of a project get'
+  static override summary = 'List the variables for the builds of a project'
   static override description =
-    'Without their values, which may be secrets. With --json: {variables}, each with key and bytes, and with --values also value.'
+    'Values are hidden by default, because they may be secrets. With --json: {variables}, each with key and bytes, and with --values also value.'
   static override examples = [
     '<%= config.bin %> variables list ada/engine',
     '<%= config.bin %> variables list ada/engine --values --json'
@@ -17,7 +17,7 @@ export default class VariablesList extends BaseCommand {
   static override args = {
     project: Args.string({ required: true, description: 'the project: NAMESPACE/PROJECT or number' })
   }
-  static override flags = { values: Flags.boolean({ description: 'show the values, too' }) }
+  static override flags = { values: Flags.boolean({ description: 'also show the values' }) }
 
   async run() {
     const { args, flags } = await this.parse(VariablesList)

@@ -9,7 +9,7 @@ import { Args, Flags } from '../../oclif.js'
 export default class VariablesSet extends BaseCommand {
   static override summary = 'Set a variable of a project, from standard input or a file'
   static override description =
-    'Makes the variable, or changes its value. Builds that start from now on get it. The value is the whole text without its last line end. With --json: {key, made}: whether the variable is new.'
+    'Creates the variable, or changes its value. It applies to builds that start later. The value is the whole text without its last line end. With --json: {key, made}: whether the variable is new.'
   static override examples = [
     '<%= config.bin %> variables set ada/engine DEPLOY_KEY --file id_ed25519',
     'pass show engine | <%= config.bin %> variables set ada/engine PASSWORD --json'
@@ -27,7 +27,7 @@ export default class VariablesSet extends BaseCommand {
     const made = await withDatabase(async () =>
       setVariable(await requireNamedProject(args.project), { key: args.key, value }, commandOrigin())
     )
-    this.log(`${made ? 'made' : 'changed'} variable ${args.key} of ${args.project}`)
+    this.log(`${made ? 'created' : 'changed'} variable ${args.key} of ${args.project}`)
     return { key: args.key, made }
   }
 }

@@ -12,7 +12,7 @@ import { Args } from '../../oclif.js'
 export default class VariablesUnset extends BaseCommand {
   static override summary = 'Remove variables from a project'
   static override description =
-    'Builds that start from now on do not get them. With --json: {removed}, or with --dry-run {would_remove}: the key.'
+    'Builds that start later no longer get them. With --json: {removed}, or with --dry-run {would_remove}: the key.'
   static override examples = [
     '<%= config.bin %> variables unset ada/engine DEPLOY_KEY --dry-run',
     '<%= config.bin %> variables unset ada/engine DEPLOY_KEY PASSWORD --yes --json'

@@ -1,33 +1,33 @@
-// The columns and the orders of each pane.
+// The columns and the sort orders of each pane.
 
 import type { Job, JobOverview, WatchedBuild } from '../source.js'
 import { count, duration, rate, since } from './format.js'
 
-/** The look of a cell. Its text says the same in words. */
+/** The style of a cell. Its text says the same in words. */
 export type Tone = 'normal' | 'good' | 'warn' | 'bad' | 'dim'
 
 export interface Column {
   readonly heading: string
-  /** Columns of the terminal. A negative number is a share of the columns that are left over. */
+  /** Width in terminal columns. A negative number is a share of the remaining columns. */
   readonly width: number
   readonly right?: boolean
-  /** Where a terminal is too narrow, the columns with the highest number are left out first. Without a number: never. */
+  /** In a narrow terminal, columns with the highest number are omitted first. A column without a number is never omitted. */
   readonly drop?: number
-  /** A column that shares what is left over is left out when less than this is left for it. */
+  /** A column with a share of the remaining width is omitted when it would be narrower than this. */
   readonly least?: number
 }
 
 export interface Cell {
   readonly text: string
   readonly tone: Tone
-  /** Values for a bar chart, which is drawn as wide as its column. */
+  /** Values of a bar chart, which is drawn as wide as its column. */
   readonly bars?: readonly number[]
 }
 
 export interface Line {
   readonly id: string
   readonly cells: readonly Cell[]
-  /** What enter opens. Jobs and builds can be marked. */
+  /** The kind of record that enter opens. Jobs and builds can be marked. */
   readonly opens?: 'job' | 'build' | 'hook'
   readonly queue?: string
   readonly paused?: boolean
@@ -36,7 +36,7 @@ export interface Line {
 export interface Spec<Row> {
   readonly columns: readonly (Column & { readonly cell: (row: Row, now: number) => string | Cell })[]
   readonly line: (row: Row) => Omit<Line, 'cells'>
-  /** The first order is the one that the pane starts with. */
+  /** The first order is the default. */
   readonly sorts: readonly (readonly [name: string, compare: (a: Row, b: Row) => number])[]
   readonly empty: string
 }
@@ -217,7 +217,7 @@ export const JOBS: Spec<Job> = {
     { heading: 'ERROR', width: -1, least: 24, drop: 4, cell: ({ error }) => firstLine(error ?? '') }
   ],
   line: ({ id, queue }) => ({ id: String(id), opens: 'job', queue }),
-  // The source gives the jobs in the first order, from its beginning or its end. The others order one page.
+  // The source returns the jobs in the first order, from its beginning or its end. The other orders sort one page.
   sorts: [
     ['newest', () => 0],
     ['due', (a, b) => time(a.run_at) - time(b.run_at)],
@@ -264,7 +264,7 @@ export const MAILS: Spec<Mail> = {
     ['tries', (a, b) => b.attempts - a.attempts],
     ['address', (a, b) => byText(a.address, b.address)]
   ],
-  empty: 'all mails go'
+  empty: 'no mail waits or has failed'
 }
 
 const firstLine = (text: string) => text.trimStart().split('\n', 1)[0] ?? ''

@@ -1,4 +1,4 @@
-// Draws a whole frame as lines, exactly as many as the terminal has. It depends on its props alone.
+// Draws a whole frame, with exactly as many lines as the terminal has. It depends only on its props.
 import type { Pane } from '../keymap.js'
 import type { State } from '../model.js'
 import { chosen } from '../moves.js'
@@ -22,7 +22,7 @@ export interface FrameProps {
   readonly theme: Theme
 }
 
-/** How many lines are left below the header for one pane, one job or the list of keys. */
+/** Returns how many lines are left below the header for one pane, one record or the list of keys. */
 export const bodyOf = ({ rows }: Size) => rows - HEADER - STATUS - 1
 
 export function frameLines(props: FrameProps): string[] {
@@ -68,7 +68,7 @@ interface Screenful {
   readonly shown: Shown
 }
 
-/** The panes on the screen and their heights. */
+/** Returns the visible panes and their heights. */
 function blocksOfState({ size, state, shown: { overview, jobs, builds } }: Screenful): Block[] {
   const counts: { readonly [Name in Pane]: number } = {
     queues: overview.queues.length,
@@ -82,11 +82,11 @@ function blocksOfState({ size, state, shown: { overview, jobs, builds } }: Scree
   return blocksOf(size, state.pane, counts)
 }
 
-/** How many lines the active pane has on the screen. */
+/** Returns how many lines of the active pane are visible. */
 export const pageOf = (screenful: Screenful) =>
   blocksOfState(screenful).find(({ pane }) => pane === screenful.state.pane)?.body ?? 1
 
-/** The table of a pane as the state wants it. The filter applies to the active pane alone. */
+/** Returns the table of a pane for the current state. The filter applies only to the active pane. */
 export function tableFor(pane: Pane, state: State, shown: Shown, now: number): Table {
   const active = pane === state.pane
   const wanted = pane === 'builds' && !active ? { ...shown, builds: null } : shown

@@ -9,30 +9,30 @@ export interface Size {
 
 export interface Block {
   readonly pane: Pane
-  /** How many lines the pane has below its title and its headings. */
+  /** The number of lines below the title and the headings of the pane. */
   readonly body: number
 }
 
-/** How many lines stand above the panes, and below them (the status line). */
+/** The number of lines above the panes, and below them (the status line). */
 export const HEADER = 3
 export const STATUS = 1
-/** Lines of a pane beside its body: its title, its headings, and an empty line after it. */
+/** Lines of a pane in addition to its body: its title, its headings, and an empty line after it. */
 const AROUND = 3
-/** A terminal with at least this many lines shows other panes together with the active one. */
+/** A terminal with at least this many lines shows other panes in addition to the active one. */
 const TALL = 36
-/** Another pane gets at most this many lines before the active one has all that it needs, and then more in this order. */
+/** Every pane first gets at most this many lines. The rest goes to the active pane, and then to the others in this order. */
 const FIRST = 5
 const ORDER: readonly Pane[] = ['queues', 'failures', 'builds', 'hooks', 'mail', 'processes', 'jobs']
 
-export const SMALLEST: Size = { columns: 40, rows: 10 }
+const SMALLEST: Size = { columns: 40, rows: 10 }
 export const isTooSmall = ({ columns, rows }: Size) => columns < SMALLEST.columns || rows < SMALLEST.rows
 
-/** Whether the pane is on the screen, so that its records are needed. */
+/** Whether the pane is visible, so that its records are needed. */
 export const isShown = (pane: Pane, { rows }: Size, active: Pane) => pane === active || rows >= TALL
 
 /**
- * The panes from top to bottom: the active pane, and in a tall terminal those that fit together with it. They use every
- * line of the screen as long as there is something to show.
+ * Returns the panes from top to bottom: the active pane, and in a tall terminal the other panes that fit. They use every line
+ * of the screen if there is enough to show.
  */
 export function blocksOf({ rows }: Size, active: Pane, counts: { readonly [Name in Pane]: number }): Block[] {
   const height = rows - HEADER - STATUS
@@ -69,17 +69,17 @@ function short(height: number, active: Pane, queues: number): Block[] {
 }
 
 export interface Fitted {
-  /** The columns that are shown, as indices. */
+  /** The indices of the visible columns. */
   readonly shown: readonly number[]
   readonly widths: readonly number[]
   readonly gap: number
-  /** The headings of the columns that were left out. */
+  /** The headings of the omitted columns. */
   readonly hidden: readonly string[]
 }
 
 /**
- * Which columns of a table fit into `width` columns of the terminal, and how wide each is. `needs` are the widths of their
- * longest texts. When not all fit, the least important ones are left out: a column is never cut to a part of its heading.
+ * Returns which columns of a table fit into `width` columns of the terminal, and how wide each is. `needs` are the widths of
+ * their longest texts. When not all fit, the least important ones are omitted: a heading is never cut.
  */
 export function widthsOf(columns: readonly Column[], needs: readonly number[], width: number): Fitted {
   const gap = width >= 100 ? 2 : 1
@@ -89,7 +89,7 @@ export function widthsOf(columns: readonly Column[], needs: readonly number[], w
   while (fitting.length > 1 && leastOf(fitting, gap, tight) > width) {
     const victim = fitting.reduce((last, each) => ((each.column.drop ?? 0) > (last.column.drop ?? 0) ? each : last))
     if (victim.column.drop !== undefined) fitting = fitting.filter(each => each !== victim)
-    // A terminal of fewer than 80 columns: what is left shrinks to its headings, and then the last columns go.
+    // In a terminal with fewer than 80 columns, the rest shrinks to the headings, and then the last columns are omitted.
     else if (tight) fitting = fitting.slice(0, -1)
     else tight = true
   }
@@ -107,7 +107,7 @@ interface Sized {
   readonly need: number
 }
 
-/** The width of a column that has one, else what it needs at least. Numbers are never cut. */
+/** Returns the fixed width of a column, or its minimum width. Numbers are never cut. */
 function least({ column, need }: Sized, tight: boolean): number {
   if (column.width > 0) return column.right ? Math.max(column.width, need) : column.width
   return Math.max(column.heading.length, tight ? 0 : Math.min(column.least ?? 0, need))
@@ -116,7 +116,7 @@ function least({ column, need }: Sized, tight: boolean): number {
 const leastOf = (columns: readonly Sized[], gap: number, tight: boolean) =>
   columns.reduce((sum, column) => sum + least(column, tight) + gap, -gap)
 
-/** Shares what is left over by the weights of the columns, but gives none more than it needs. */
+/** Shares the remaining width by the weights of the columns, but no column gets more than it needs. */
 function shared(columns: readonly Sized[], spare: number, tight: boolean): number[] {
   const widths = columns.map(column => least(column, tight))
   let left = Math.max(0, spare)
@@ -136,7 +136,7 @@ function shared(columns: readonly Sized[], spare: number, tight: boolean): numbe
   }
 }
 
-/** The first line to show, so that the chosen one of `total` lines is among the `body` lines on the screen. */
+/** Returns the first line to show, so that the selected line of `total` lines is among the `body` visible lines. */
 export function firstShown(chosen: number, body: number, total: number): number {
   return Math.max(0, Math.min(chosen - Math.floor(body / 2), total - body))
 }

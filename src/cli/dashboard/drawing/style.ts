@@ -1,13 +1,13 @@
-// Styles texts. No fact is shown by its look alone: states are also words, and the chosen line has a mark.
+// Styles texts. No fact is shown only by its style: states are also words, and the selected line has a mark.
 import { cutTo } from '../../../lib/display-width.js'
 import type { Tone } from './columns.js'
 
-/** `mono` is for NO_COLOR: it uses bold, dim and reversed text. `plain` has no escapes at all. */
+/** `mono` is for NO_COLOR: it uses bold, dim and reversed text. `plain` has no escape sequences. */
 export type Theme = 'color' | 'mono' | 'plain'
 
 export type Look = Tone | 'strong' | 'chosen'
 
-/** The codes of the escapes that begin and end a look. */
+/** The codes of the escape sequences that begin and end a style. */
 type Codes = readonly [begin: number, end: number]
 
 const BOLD: Codes = [1, 22]
@@ -22,7 +22,7 @@ const CODES: { readonly [name in Look]: Codes | null } = {
 }
 const MONO: { readonly [name in Look]: Codes | null } = { ...CODES, good: null, warn: BOLD, bad: BOLD }
 
-/** The text with the escapes of its look. */
+/** Returns the text with the escape sequences of its style. */
 export function styled(text: string, look: Look, theme: Theme): string {
   const codes = theme === 'plain' ? null : (theme === 'mono' ? MONO : CODES)[look]
   return codes === null ? text : `\u001B[${codes[0]}m${text}\u001B[${codes[1]}m`
@@ -34,6 +34,6 @@ export interface CutOptions {
   readonly theme: Theme
 }
 
-/** A plain text in one look, cut to the width. */
+/** Returns plain text in one style, cut to the width. */
 export const cutLine = (text: string, { width, look = 'normal', theme }: CutOptions) =>
   styled(cutTo(text, width), look, theme)

@@ -1,4 +1,4 @@
-// Builds the table of each pane, filtered and sorted: every line as plain texts. Pure functions.
+// Builds the table of each pane, filtered and sorted, with every line as plain texts. Pure functions.
 import { plainText } from '../../../lib/display-width.js'
 import type { Pane } from '../keymap.js'
 import type { Job, JobOverview, WatchedBuild } from '../source.js'
@@ -22,28 +22,28 @@ export type { Cell, Column, Line, Tone } from './columns.js'
 export interface Table {
   readonly columns: readonly Column[]
   readonly lines: readonly Line[]
-  /** How many lines there are without the filter. */
+  /** The number of lines without the filter. */
   readonly total: number
-  /** The order, and what is special about these lines. */
+  /** The order, and notes about these lines. */
   readonly sort: string
-  /** The text that is shown when there are no lines. */
+  /** The text when there are no lines. */
   readonly empty: string
 }
 
-/** A page of jobs; the search for it may still go on. */
+/** A page of jobs; the search may still be running. */
 export interface JobPage {
   readonly jobs: readonly Job[]
-  /** Where the next page begins; null when there is none. */
+  /** The next page begins after this id; null when there is no next page. */
   readonly next: number | null
-  /** The search has come to the job with this id; null when it has ended. */
+  /** The search has reached the job with this id; null when it has ended. */
   readonly searching: number | null
 }
 
 export interface Shown {
   readonly overview: JobOverview
-  /** The jobs for their pane; null until they are read. */
+  /** The jobs of the job pane; null until they are read. */
   readonly jobs: JobPage | null
-  /** The builds for their pane; null until they are read, or when only the running ones are wanted. */
+  /** The builds of the build pane; null until they are read, or when only running builds are needed. */
   readonly builds: readonly WatchedBuild[] | null
 }
 
@@ -52,13 +52,13 @@ export interface View {
   readonly sort: number
   readonly reversed: boolean
   readonly now: number
-  /** Which page of jobs this is, from 1. */
+  /** The number of the page of jobs, from 1. */
   readonly page?: number
-  /** All jobs were searched for this text: the filter has been applied already. */
+  /** All jobs were searched for this text, so the filter is already applied. */
   readonly search?: string
 }
 
-/** The table of a pane, filtered and sorted. */
+/** Returns the table of a pane, filtered and sorted. */
 export function tableOf(pane: Pane, { overview, jobs, builds }: Shown, view: View): Table {
   switch (pane) {
     case 'queues':
@@ -89,7 +89,7 @@ const running = (build: JobOverview['builds'][number]): WatchedBuild => ({
 function jobTable(page: JobPage | null, view: View): Table {
   if (page === null) return { ...build(JOBS, [], view), empty: 'reading ...' }
   const { search = '', page: number = 1, filter, sort, reversed } = view
-  // The source has reversed all jobs already; here only the order inside the page is left.
+  // The source has already reversed all jobs; only the other orders are reversed here, inside the page.
   const order = sort % JOBS.sorts.length === 0
   const table = build(JOBS, page.jobs, {
     ...view,
@@ -107,7 +107,7 @@ function jobTable(page: JobPage | null, view: View): Table {
 }
 
 function nothing(empty: string, search: string, page: number): string {
-  if (page > 1) return 'no more jobs: [ turns back'
+  if (page > 1) return 'no more jobs: [ goes back'
   return search === '' ? empty : 'no job contains this text'
 }
 
@@ -129,12 +129,12 @@ const textOf = ({ cells }: { cells: readonly Cell[] }) =>
     .join(' ')
     .toLowerCase()
 
-/** Makes a cell safe and short. A text of a user is cut here: a payload may have megabytes, but a line is short. */
+/** Makes a cell safe and short. Text from users is cut here, because a payload may have megabytes. */
 function plain(cell: string | Cell): Cell {
   const { text, ...rest } = typeof cell === 'string' ? { text: cell, tone: 'normal' as const } : cell
   return { ...rest, text: plainText(text.slice(0, 500)) }
 }
 
-/** The text of a cell in `width` columns; a bar chart is drawn as wide as possible. */
+/** Returns the text of a cell in `width` columns; a bar chart is drawn as wide as possible. */
 export const drawn = ({ text, bars }: Cell, width: number): string =>
   bars ? sparkline(bars, Math.min(width, bars.length)) : text

@@ -1,4 +1,4 @@
-// Shows one job, build or hook whole: a job with every line of its error and its payload, a build with the end of its
+// Shows one job, build or hook in full: a job with every line of its error and its payload, a build with the end of its
 // trace.
 import { breakLines, plainText } from '../../../lib/display-width.js'
 import { duration, since } from '../drawing/format.js'
@@ -6,11 +6,11 @@ import { cutLine, type Theme } from '../drawing/style.js'
 import type { Opened } from '../model.js'
 import type { Job, JobOverview, WatchedBuildDetails } from '../source.js'
 
-/** A payload may have megabytes. Its first lines are enough here. */
+/** A payload may have megabytes. Its first lines are enough. */
 const MOST_LINES = 2000
 const LONGEST_LINE = 20_000
 
-/** What is open: null while it is read; `gone` when it does not exist any more. */
+/** The open record: null while it is read; `gone` when it no longer exists. */
 export type Found =
   | { readonly kind: 'job'; readonly job: Job }
   | { readonly kind: 'build'; readonly build: WatchedBuildDetails }
@@ -30,9 +30,9 @@ export interface DetailProps {
 
 const NAMES = { job: 'Job', build: 'Build', hook: 'Hook' } as const
 const GONE = {
-  job: 'this job is done or discarded',
-  build: 'this build does not exist any more',
-  hook: 'this hook does not fail any more, or is removed'
+  job: 'this job is finished or was discarded',
+  build: 'this build no longer exists',
+  hook: 'this hook no longer fails, or was removed'
 } as const
 
 export function openedLines({ opened, found, lines, width, body, theme }: DetailProps): string[] {
@@ -48,7 +48,7 @@ export function openedLines({ opened, found, lines, width, body, theme }: Detail
   ]
 }
 
-/** All lines that describe a record, none longer than the width. `now` is in milliseconds. */
+/** Returns all lines that describe a record, none longer than the width. `now` is in milliseconds. */
 export function detailLines(found: Found, width: number, now: number): string[] {
   if (found === null || found === 'gone') return []
   const all =
@@ -59,7 +59,7 @@ export function detailLines(found: Found, width: number, now: number): string[] 
         : ofHook(found.hook, now)
   const broken = (line: string) =>
     breakLines(plainText(line.slice(0, LONGEST_LINE)), width - 2).map(part => `  ${part}`)
-  // Of a long trace the end is wanted, of everything else the beginning.
+  // Of a long trace, show the end; of everything else, the beginning.
   if (found.kind === 'build') return all.slice(-MOST_LINES).flatMap(broken).slice(-MOST_LINES)
   return all.slice(0, MOST_LINES).flatMap(broken).slice(0, MOST_LINES)
 }
@@ -102,7 +102,7 @@ const exitOf = ({ exit_code: code }: WatchedBuildDetails) => (code === null ? ''
 const lastedOf = ({ started_at: from, finished_at: to }: WatchedBuildDetails) =>
   from === null || to === null ? '' : `, took ${duration((new Date(to).getTime() - new Date(from).getTime()) / 1000)}`
 
-/** Of a line that a program has drawn again and again, such as a progress bar, the last state is shown. */
+/** Returns the lines of a trace. Of a line that a program has redrawn, such as a progress bar, only the last state is kept. */
 function linesOfTrace(tail: string): string[] {
   const plain = tail.replace(/\u001b\[[0-9;?]*[ -/]*[@-~]/g, '').replace(/\n$/, '')
   return plain.split('\n').map(line => `  ${line.replace(/\r+$/, '').split('\r').at(-1) ?? ''}`)
@@ -110,16 +110,16 @@ function linesOfTrace(tail: string): string[] {
 
 const ofHook = (hook: JobOverview['hooks'][number], now: number) => [
   field('receiver', hook.receiver),
-  field('project', hook.project ?? 'none: it is a system hook'),
+  field('project', hook.project ?? 'none (system hook)'),
   field('failures', `${hook.failures} in a row`),
   field('since', hook.since === null ? 'unknown' : moment(hook.since, now)),
-  field('next try', hook.next_try_at === null ? 'none: no delivery waits' : moment(hook.next_try_at, now)),
+  field('next try', hook.next_try_at === null ? 'none: no delivery is waiting' : moment(hook.next_try_at, now)),
   field('waiting', `${hook.pending} deliveries`),
-  field('dead', `${hook.dead} deliveries were given up`),
+  field('dead', `${hook.dead} deliveries`),
   '',
-  'the oldest delivery that is lost or waits:',
+  'the oldest dead or waiting delivery:',
   `  ${hook.event ?? 'none'}${hook.status === null ? '' : `, HTTP status ${hook.status}`}`,
-  ...indented(hook.error ?? 'no error is known'),
+  ...indented(hook.error ?? 'no error recorded'),
   '',
-  `gitstead hooks deliveries ${hook.id} lists its deliveries.`
+  `To list its deliveries: gitstead hooks deliveries ${hook.id}`
 ]

@@ -1,5 +1,6 @@
 // Draws one pane: its title, its headings and its lines.
-import { cutTo, displayWidth, fitTo } from '../../../lib/display-width.js'
+import stringWidth from 'string-width'
+import { cutTo, fitTo } from '../../../lib/display-width.js'
 import { type Fitted, firstShown, widthsOf } from '../drawing/layout.js'
 import { cutLine, styled, type Theme } from '../drawing/style.js'
 import { drawn, type Line, type Table, type Tone } from '../drawing/tables.js'
@@ -8,9 +9,9 @@ export interface ListProps {
   readonly title: string
   readonly table: Table
   readonly width: number
-  /** How many lines there are below the headings. */
+  /** The number of lines below the headings. */
   readonly body: number
-  /** The index of the chosen line; -1 for none. */
+  /** The index of the selected line; -1 for none. */
   readonly chosen: number
   readonly active: boolean
   /** The ids of the marked lines. */
@@ -33,7 +34,7 @@ export function listLines({ title, table, width, body, chosen, active, marks, th
     ...(marks.length > 0 ? [`${marks.length} marked`] : []),
     ...(fitted.hidden.length > 0 ? [`without ${fitted.hidden.join(', ')}`] : [])
   ]
-  const order = cutTo(`  ${notes.join('; ')}`, width - displayWidth(name))
+  const order = cutTo(`  ${notes.join('; ')}`, width - stringWidth(name))
   const marked = new Set(marks)
   return [
     styled(name, active ? 'strong' : 'normal', theme) + styled(order, 'dim', theme),
@@ -46,18 +47,18 @@ export function listLines({ title, table, width, body, chosen, active, marks, th
   ]
 }
 
-/** How wide the longest text of each column is. */
+/** Returns the width of the longest text of each column. */
 function needsOf({ columns, lines }: Table): number[] {
   return columns.map((_column, at) =>
     lines.reduce((most, { cells }) => {
       const cell = cells[at]
-      return Math.max(most, cell?.bars ? cell.bars.length : displayWidth(cell?.text ?? ''))
+      return Math.max(most, cell?.bars ? cell.bars.length : stringWidth(cell?.text ?? ''))
     }, 0)
   )
 }
 
 interface Piece {
-  /** Grows while neighbours are joined. */
+  /** Grows while neighboring cells are joined. */
   text: string
   readonly tone: Tone
 }
@@ -68,7 +69,7 @@ interface Columns {
   readonly between: string
 }
 
-/** The cells of a line as few texts: neighbours with the same look are joined. */
+/** Returns the cells of a line as few texts: neighboring cells with the same style are joined. */
 function piecesOf({ cells }: Line, { table, fitted: { shown, widths }, between }: Columns): Piece[] {
   const pieces: Piece[] = []
   for (const [index, at] of shown.entries()) {
@@ -83,7 +84,7 @@ function piecesOf({ cells }: Line, { table, fitted: { shown, widths }, between }
   return pieces
 }
 
-/** The sign is `>` for the chosen line, and `*` for a marked one. */
+/** `sign` has `>` for the selected line and `*` for a marked line. */
 function rowText(sign: string, pieces: readonly Piece[], theme: Theme): string {
   if (sign.startsWith('>')) return styled(`${sign}${pieces.map(({ text }) => text).join('')}`, 'chosen', theme)
   return `${sign}${pieces.map(({ text, tone }) => styled(text, tone, theme)).join('')}`

@@ -1,4 +1,4 @@
-// Deltas as packs have them: how an object is made of pieces of another one and of new bytes.
+// Deltas as packs store them: they build an object from pieces of another object and from new bytes.
 import { LeaveToGit } from './leave-to-git.js'
 
 export interface DeltaSizes {
@@ -8,10 +8,10 @@ export interface DeltaSizes {
   readonly at: number
 }
 
-/** Bytes of a piece that is copied here. */
+/** Pieces of up to this many bytes are copied here. */
 const SHORT = 96
 
-/** Returns what the beginning of a delta says. Throws when it is cut. */
+/** Returns the header of a delta. Throws when it is cut off. */
 export function deltaSizes(delta: Buffer): DeltaSizes {
   const base = sizeAt(delta, 0)
   const result = sizeAt(delta, base.at)
@@ -31,10 +31,10 @@ function sizeAt(delta: Buffer, from: number): { value: number; at: number } {
   throw new LeaveToGit('a delta has no size')
 }
 
-/** Makes an object of its base. Throws when the delta does not fit the base, or is damaged. */
+/** Builds an object from its base. Throws when the delta does not fit the base, or is damaged. */
 export function applyDelta(base: Buffer, delta: Buffer): Buffer {
   const sizes = deltaSizes(delta)
-  if (sizes.base !== base.length) throw new LeaveToGit('a delta is of another base')
+  if (sizes.base !== base.length) throw new LeaveToGit('a delta belongs to another base')
   const result = Buffer.allocUnsafeSlow(sizes.result)
   let filled = 0
   let at = sizes.at
@@ -52,14 +52,15 @@ export function applyDelta(base: Buffer, delta: Buffer): Buffer {
     for (let bit = 0; bit < 3; bit++) if (instruction & (16 << bit)) length |= (delta[at++] ?? 0) << (bit * 8)
     filled = put(base, from, length || 0x10000, result, filled)
   }
-  if (filled !== result.length) throw new LeaveToGit('a delta gives too little')
+  if (filled !== result.length) throw new LeaveToGit('a delta produces too few bytes')
   return result
 }
 
-/** Copies a piece, and returns the place behind it. */
+/** Copies a piece, and returns the position after it. */
 function put(source: Buffer, from: number, length: number, result: Buffer, at: number): number {
-  if (from + length > source.length || at + length > result.length) throw new LeaveToGit('a delta leaves its base')
-  // A call costs as much as this loop over so many bytes, and most pieces are shorter.
+  if (from + length > source.length || at + length > result.length)
+    throw new LeaveToGit('a delta reaches beyond its base')
+  // A call costs as much as this loop over SHORT bytes, and most pieces are shorter.
   if (length > SHORT) source.copy(result, at, from, from + length)
   else for (let done = 0; done < length; done++) result[at + done] = source[from + done] ?? 0
   return at + length

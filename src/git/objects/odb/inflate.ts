@@ -1,13 +1,16 @@
-// Inflates what git has stored.
+// Inflates data that git has stored.
 import { inflate, inflateSync } from 'node:zlib'
 import { LeaveToGit } from './leave-to-git.js'
 
-/** Bytes that are inflated at once; more go to another thread, so that they do not hold up other requests. */
+/**
+ * Contents of up to this many bytes are inflated at once. Larger ones go to another thread, so that they do not hold up
+ * other requests.
+ */
 const AT_ONCE = 65_536
 
-/** Returns the first `size` bytes that a stream gives, which must be all. What follows the stream is ignored. */
+/** Returns the content of a stream, which must have `size` bytes. Bytes after the stream are ignored. */
 export async function inflated(compressed: Buffer, size: number): Promise<Buffer> {
-  // One byte more: zlib sees the end of its stream, and a larger object shows.
+  // With one byte more, zlib sees the end of its stream, and an object that is too large is noticed.
   const options = { chunkSize: Math.max(size + 1, 64), maxOutputLength: size + 1 }
   const content =
     size <= AT_ONCE
@@ -15,6 +18,6 @@ export async function inflated(compressed: Buffer, size: number): Promise<Buffer
       : await new Promise<Buffer>((resolve, reject) =>
           inflate(compressed, options, (error, result) => (error ? reject(error) : resolve(result)))
         )
-  if (content.length !== size) throw new LeaveToGit('an object has another size than it says')
+  if (content.length !== size) throw new LeaveToGit('an object does not have the size in its header')
   return content
 }

@@ -1,4 +1,7 @@
-/** What is left to git: an object or a comparison that is too large, too far from a whole one, or not as it should be. */
+/**
+ * The caller must ask git: an object or a comparison is too large, its chain of deltas is too long, or its data is not
+ * valid.
+ */
 export class LeaveToGit extends Error {
   override name = 'LeaveToGit'
 }

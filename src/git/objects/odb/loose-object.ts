@@ -1,17 +1,17 @@
-// Reads loose objects: a file each, compressed, with a head of type and size.
+// Reads loose objects: one compressed file each, with a header of type and size.
 import { join } from 'node:path'
 import { inflateSync } from 'node:zlib'
 import { files } from '../sync-files.js'
 import { LeaveToGit } from './leave-to-git.js'
 import type { StoredObject } from './pack.js'
 
-/** Bytes of a file that is read here. */
+/** The maximum size of a file that is read here, in bytes. */
 const LARGEST_FILE = 65_536
-/** Bytes that it may give. */
+/** The maximum size of its inflated content, in bytes. */
 const LARGEST_OBJECT = 1024 * 1024
 const HEAD = /^(commit|tree|blob|tag) (\d{1,10})$/
 
-/** Returns the loose object with a full id, or null when there is no such file. Throws LeaveToGit for a large one. */
+/** Returns the loose object with a full id, or null when there is no such file. Throws LeaveToGit for a large file. */
 export async function readLoose(repository: string, id: string): Promise<StoredObject | null> {
   const file = await openThere(join(repository, 'objects', id.slice(0, 2), id.slice(2)))
   if (file === null) return null
@@ -39,6 +39,7 @@ function parse(raw: Buffer): StoredObject {
   const end = raw.indexOf(0)
   const [, type, size] = HEAD.exec(raw.toString('latin1', 0, Math.min(end, 40))) ?? []
   const content = raw.subarray(end + 1)
-  if (end === -1 || !type || Number(size) !== content.length) throw new LeaveToGit('a loose object has another head')
+  if (end === -1 || !type || Number(size) !== content.length)
+    throw new LeaveToGit('the header of a loose object is wrong')
   return { type: type as StoredObject['type'], size: content.length, content }
 }

@@ -1,25 +1,25 @@
-// Keeps the files of packs open between reads, because opening and closing one costs more than the read itself, and blocks of
-// what was read: each read goes through another thread, which takes longer than all else of a small object, and git puts
-// objects that belong together next to each other. A pack that git has removed stays readable, and keeps its room on the
-// disk, until its file is closed here.
+// Keeps the files of packs open between reads, because opening and closing a file costs more than the read itself. Also
+// keeps blocks of their bytes: each read goes through another thread, which takes longer than all other work for a
+// small object, and git stores related objects next to each other. A pack that git has removed stays readable, and
+// keeps its space on the disk, until its file is closed here.
 import { close, open, read } from 'node:fs'
 import { promisify } from 'node:util'
 import { LRUCache } from 'lru-cache'
 
-// Plain file numbers: a handle of node:fs/promises is an object with more work around each call.
+// Plain file numbers: a handle of node:fs/promises is an object with more overhead for each call.
 const files = { open: promisify(open), read: promisify(read) }
 
-/** Files that are open at once. */
+/** The maximum number of open files. */
 const MOST_OPEN = 256
-/** Milliseconds after which a file is closed, and opened again when somebody reads it. */
+/** Milliseconds after which a file is closed. It is opened again for the next read. */
 const IDLE = 30_000
 
-/** Bytes that are read at once. */
+/** The bytes of one read. */
 const BLOCK = 32 * 1024
-/** Bytes of all blocks that are kept. */
+/** The maximum number of bytes in all blocks that are kept. */
 const BLOCKS_KEPT = 32 * 1024 * 1024
 
-/** An open file. It is closed when it was dropped and nobody reads it. */
+/** An open file. It is closed after it was dropped, as soon as nobody reads it. */
 class OpenFile {
   readonly opened: Promise<number>
   #users = 0
@@ -71,13 +71,13 @@ const blocks = new LRUCache<string, Buffer>({
 const arriving = new Map<string, Promise<Buffer>>()
 
 /**
- * Returns the bytes of a file from a place on: `length` of them, or fewer where the file ends. The file never changes. Rejects
- * as node:fs does. What is known already comes without a promise.
+ * Returns `length` bytes of a file from a position, or fewer where the file ends. The file never changes. Rejects as
+ * node:fs does. Cached bytes are returned without a promise.
  */
 export function readAt(path: string, position: number, length: number): Buffer | Promise<Buffer> {
   const first = Math.floor(position / BLOCK)
   const last = Math.floor((position + length - 1) / BLOCK)
-  // A large object would push out the blocks of many small ones.
+  // A large object would displace the blocks of many small ones.
   if (last - first > 1) return fileOf(path).read(position, length)
   const one = blockAt(path, first)
   const other = last > first ? blockAt(path, last) : NOTHING
@@ -103,7 +103,7 @@ function readBlock(path: string, number: number, key: string): Promise<Buffer> {
   const block = fileOf(path)
     .read(number * BLOCK, BLOCK)
     .then(bytes => {
-      // The end of a file is kept without the room behind it.
+      // The last block is copied, so that it does not keep unused memory.
       const kept = bytes.length < BLOCK ? Buffer.from(bytes) : bytes
       if (arriving.get(key) === block) blocks.set(key, kept)
       return kept
@@ -115,7 +115,7 @@ function readBlock(path: string, number: number, key: string): Promise<Buffer> {
   return block
 }
 
-/** Closes the files whose paths begin so, or all of them, as soon as nobody reads them, and drops what was read of them. */
+/** Closes the files whose paths begin with `prefix` as soon as nobody reads them, and drops their blocks. */
 export function closeFiles(prefix = ''): void {
   for (const entries of [kept, blocks, arriving]) {
     for (const key of [...entries.keys()]) if (key.startsWith(prefix)) entries.delete(key)

@@ -1,17 +1,18 @@
-// Finds objects in the index of a pack (`.idx`, version 2): ids in order, and for each the place in the pack.
+// Finds objects in the index of a pack (`.idx`, version 2), which holds sorted ids and the position of each object in
+// the pack.
 import { readFile, stat } from 'node:fs/promises'
 import { LeaveToGit } from './leave-to-git.js'
 
 export interface PackIndex {
-  /** The bytes that it takes in memory. */
+  /** The bytes that the index takes in memory. */
   readonly bytes: number
   /** Returns where an object begins in the pack, or null. Throws when the file is damaged. */
   find(id: Buffer): number | null
 }
 
 /**
- * Bytes of an index that is read: 36,000 objects. In a larger repository deltas have long chains, and one process of git that
- * everybody asks reads them faster (60 us an object instead of 1.9 ms on 80,000 commits).
+ * The maximum size in bytes of an index that is read: 36,000 objects. In a larger repository deltas have long chains,
+ * and a shared git process reads them faster (60 us per object instead of 1.9 ms on 80,000 commits).
  */
 const LARGEST = 1024 * 1024
 const SIGNATURE = 0xff744f63
@@ -19,11 +20,11 @@ const VERSION = 2
 const HEADER = 8
 const FANOUT = 256 * 4
 const ID = 20
-/** For each object: its id, a checksum and the place. */
+/** For each object: its id, a checksum and its position. */
 const ENTRY = ID + 4 + 4
 const LARGE_OFFSET = 0x80000000
 
-/** Opens an index. Returns null for one that only git can read: of another version, or a large one. */
+/** Opens an index. Returns null for an index that only git should read: one with another version, or a large one. */
 export async function openPackIndex(path: string): Promise<PackIndex | null> {
   const { size } = await stat(path)
   return size <= LARGEST ? indexOf(await readFile(path)) : null
@@ -52,7 +53,7 @@ function indexOf(file: Buffer): PackIndex | null {
   }
 }
 
-/** Returns the place of an id among those from `low` until before `high`, or null. */
+/** Returns the position of an id among the ids from `low` up to but not including `high`, or null. */
 function search(ids: Buffer, id: Buffer, low: number, high: number): number | null {
   while (low < high) {
     const middle = (low + high) >>> 1

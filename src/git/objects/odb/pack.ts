@@ -1,4 +1,4 @@
-// Reads objects of a pack: whole ones, and those that are stored as the difference from another one of the same pack.
+// Reads objects of a pack: whole objects, and objects that are stored as a delta of another object in the same pack.
 import { LRUCache } from 'lru-cache'
 import { applyDelta, deltaSizes } from './delta.js'
 import { inflated } from './inflate.js'
@@ -8,7 +8,7 @@ import { readAt } from './open-files.js'
 export interface StoredObject {
   readonly type: 'commit' | 'tree' | 'blob' | 'tag'
   readonly size: number
-  /** Null when it is larger than the caller reads. */
+  /** Null when the content is larger than the caller accepts. */
   readonly content: Buffer | null
 }
 
@@ -20,16 +20,19 @@ export interface PackFile {
 const TYPES: { readonly [type: number]: StoredObject['type'] } = { 1: 'commit', 2: 'tree', 3: 'blob', 4: 'tag' }
 const OFFSET_DELTA = 6
 const REFERENCE_DELTA = 7
-/** Bytes that the first read of an object takes: most commits and trees are shorter. Node.js has larger buffers collected one by one. */
+/**
+ * The bytes of the first read of an object: most commits and trees are shorter. Node.js collects larger buffers one by
+ * one.
+ */
 const FIRST_READ = 2048
-/** Type, size, and the base of a delta take at most so many bytes. */
+/** The maximum number of bytes for the type, the size, and the base of a delta. */
 const HEAD = 40
-/** Git makes chains of 50 by default. */
+/** By default, git makes chains of at most 50 deltas. */
 const LONGEST_CHAIN = 64
-/** Bytes of all deltas and objects that one answer may make. */
+/** The maximum number of bytes of all deltas and objects that one call may produce. */
 const MOST_WORK = 4 * 1024 * 1024
 
-/** Objects that others were made of. */
+/** Objects that were the base of others. */
 const bases = new LRUCache<string, Whole>({
   maxSize: 16 * 1024 * 1024,
   sizeCalculation: ({ content }) => content.length + 300
@@ -37,11 +40,11 @@ const bases = new LRUCache<string, Whole>({
 
 interface Entry {
   readonly type: number
-  /** Of the content, or of the delta. */
+  /** The size of the content, or of the delta. */
   readonly size: number
-  /** Where the compressed bytes begin, from the beginning of the entry. */
+  /** The offset of the compressed bytes in the entry. */
   readonly at: number
-  /** What the first read gave. */
+  /** The bytes of the first read. */
   readonly start: Buffer
   readonly base: number | Buffer | null
 }
@@ -52,8 +55,8 @@ interface Whole {
 }
 
 /**
- * Returns the object at a place of a pack. The content of one of more than `most` bytes is null. Throws LeaveToGit for what git
- * should read, and rejects as node:fs and node:zlib do.
+ * Returns the object at a position of a pack. Its content is null when it has more than `most` bytes. Throws LeaveToGit
+ * for an object that git should read, and rejects as node:fs and node:zlib do.
  */
 export async function readPacked(pack: PackFile, place: number, most: number): Promise<StoredObject> {
   const deltas: { readonly place: number; readonly delta: Buffer }[] = []
@@ -66,7 +69,7 @@ export async function readPacked(pack: PackFile, place: number, most: number): P
     const type = TYPES[entry.type]
     if (entry.size > most) {
       if (type && deltas.length === 0) return { type, size: entry.size, content: null }
-      throw new LeaveToGit('a large delta, or a large object below one')
+      throw new LeaveToGit('a large delta, or a delta of a large object')
     }
     const content = await contentOf(pack, at, entry)
     work += content.length
@@ -85,7 +88,7 @@ export async function readPacked(pack: PackFile, place: number, most: number): P
   return { type, size: content.length, content }
 }
 
-/** Makes the object, and keeps what it is made of: its neighbours in history are made of the same. */
+/** Builds the object and keeps its bases: neighbours in the history have the same bases. */
 function unwind(
   pack: PackFile,
   { at, base }: { at: number; base: Whole },
@@ -103,7 +106,7 @@ function unwind(
 
 const keyOf = ({ path }: PackFile, place: number) => `${path}\0${place}`
 
-/** Reads what stands before the compressed bytes, from the beginning of an entry. */
+/** Reads the header of an entry: the bytes before the compressed bytes. */
 function entryIn(start: Buffer, place: number): Entry {
   let at = 0
   let byte = byteOf(start, at++)
@@ -126,12 +129,12 @@ function entryIn(start: Buffer, place: number): Entry {
 
 function byteOf(start: Buffer, at: number): number {
   const byte = at < HEAD ? start[at] : undefined
-  if (byte === undefined) throw new LeaveToGit('an entry of a pack has no head')
+  if (byte === undefined) throw new LeaveToGit('an entry of a pack has no header')
   return byte
 }
 
 async function contentOf({ path }: PackFile, place: number, { size, at, start }: Entry): Promise<Buffer> {
-  // What zlib makes of bytes that it cannot compress.
+  // The maximum number of bytes that zlib writes for data that it cannot compress.
   const longest = size + (size >> 12) + (size >> 14) + 64
   const enough = start.length < FIRST_READ || at + longest <= FIRST_READ
   return inflated(enough ? start.subarray(at) : await readAt(path, place + at, longest), size)
@@ -139,7 +142,7 @@ async function contentOf({ path }: PackFile, place: number, { size, at, start }:
 
 function baseOf(pack: PackFile, place: number, { base }: Entry): number {
   const at = Buffer.isBuffer(base) ? pack.find(base) : base
-  // A pack holds the bases of its deltas, those by offset before them.
+  // A pack contains the bases of its deltas. A base that is given as an offset comes before its delta.
   if (at === null || at <= 0 || at === place || (typeof base === 'number' && at > place)) {
     throw new LeaveToGit('a delta without a base')
   }

@@ -1,11 +1,11 @@
-// Reads objects from the files of a repository without a git process. With 200 busy repositories and room for 32 readers, most
-// questions started a process, and each start holds up the server for some milliseconds.
+// Reads objects from the files of a repository without a git process. With 200 busy repositories and room for 32
+// readers, most reads started a process, and each start blocks the server for some milliseconds.
 //
-// 1. The packs of a repository are known by their indexes; the one that answered last is asked first.
-// 2. An object that no pack has is looked for among the loose ones.
-// 3. One that is nowhere makes this code look for new packs, as git does.
-// 4. What is still not found, large, far from a whole object, or not as it should be, is left to git: it alone decides what is
-//    missing and what is damaged.
+// 1. The packs of a repository are known by their indexes. The pack that contained the last object is searched first.
+// 2. An object that is in no pack is looked up among the loose objects.
+// 3. When it is not there either, this code looks for new packs, as git does.
+// 4. An object that is still not found, that is large, that has a long chain of deltas, or that is not valid, is left
+//    to git: only git decides which objects are missing or damaged.
 import { createHash } from 'node:crypto'
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -19,17 +19,26 @@ import { openPackIndex } from './pack-index.js'
 
 export type { StoredObject } from './pack.js'
 
-/** Packs of one repository that are looked into. Upkeep joins packs long before there are so many. */
+/**
+ * The maximum number of packs of one repository that are searched. Maintenance joins packs long before there are so
+ * many.
+ */
 const MOST_PACKS = 200
-/** Indexes that are read at the same time. */
+/** The number of indexes that are read at the same time. */
 const AT_ONCE = 8
-/** The coarsest clock of a file system in use: another change may leave the same time for so long. Milliseconds. */
+/**
+ * The coarsest timestamps of a file system in use, in milliseconds: two changes within this time may have the same
+ * timestamp.
+ */
 const SETTLED_AFTER = 2000
 
 interface Packs {
-  /** The time of the last change of the folder, or undefined when another change may have the same. */
+  /** The time of the last change of the folder, or undefined when a later change may have the same time. */
   readonly stamp: bigint | undefined
-  /** The one that answered last comes first. None when a pack is for git alone: it is asked for all then. */
+  /**
+   * The pack that contained the last object comes first. Null when only git may read one of the packs: then git reads
+   * all objects.
+   */
   readonly files: readonly PackFile[] | null
   readonly bytes: number
 }
@@ -47,8 +56,8 @@ const known = new LRUCache<string, Packs>({
 const listing = new Map<string, Promise<Packs>>()
 
 /**
- * Returns the object with a full id; its content is null when it is larger than `most` bytes. Returns undefined when git must
- * be asked.
+ * Returns the object with a full id; its content is null when it is larger than `most` bytes. Returns undefined when
+ * the caller must ask git.
  */
 export async function readStored(repository: string, id: string, most: number): Promise<StoredObject | undefined> {
   const asked = { id: Buffer.from(id, 'hex'), most }
@@ -58,21 +67,21 @@ export async function readStored(repository: string, id: string, most: number): 
       (await fromPacks(repository, packs, asked)) ??
       (await readLoose(repository, id)) ??
       (await fromNewPacks(repository, packs, asked))
-    // Git trusts its files. To compute the id takes 3 us, and makes every other object an impossible answer.
+    // Git trusts its files. Computing the id takes 3 us, and rules out that another object is returned.
     if (found?.content && idOf(found.type, found.content) !== id) throw new LeaveToGit('an object has another id')
     return found
   } catch (error) {
     if (!isLeft(error)) throw error
-    // Git has removed a pack, and made another one.
+    // Git has removed a pack and written a new one.
     if (isMissing(error)) forgetStored(repository)
     return undefined
   }
 }
 
-/** Tells whether git is certainly asked for all objects of a repository, because it is large. */
+/** Returns whether git certainly reads all objects of a repository, because the repository is large. */
 export const isForGit = (repository: string): boolean => known.get(repository)?.files === null
 
-/** Drops what is known of the files of one repository, or of all. */
+/** Drops everything that is known about the files of one repository, or of all repositories. */
 export function forgetStored(repository?: string): void {
   if (repository === undefined) known.clear()
   else known.delete(repository)

@@ -1,4 +1,4 @@
-// What a process and its starter tell each other.
+// The messages between a process and its starter.
 
 /** Starts a program. Its stdin, stdout and stderr are the next three connections to the starter's socket. */
 export interface StartMessage {

@@ -1,11 +1,12 @@
-// The starter: a small process that starts git for a large one. The kernel copies the page tables of a process that starts
-// another one; with the 250 MB of a busy server that takes 7 ms of processor, and under load stops it for 45 ms. This process
-// has little to copy, and nobody waits while it does.
+// The starter: a small process that starts git for a large one. When a process starts another one, the kernel copies
+// its page tables. With the 250 MB of a busy server, that takes 7 ms of processor time, and blocks the server for 45 ms
+// under load. This process has little to copy, and nobody waits in the meantime.
 //
-// 1. The large process connects three times to this one's socket, for stdin, stdout and stderr, and sends what to start.
-// 2. This process takes the connections in the order in which they came, and gives them to the program as they are: it never
-//    reads or writes what the program says.
-// 3. It tells the id of the process, and later its end.
+// 1. The large process connects to the socket of this process three times, for stdin, stdout and stderr, and sends the
+//    program to start.
+// 2. This process takes the connections in the order in which they arrived, and passes them to the program unchanged:
+//    it never reads or writes the streams of the program.
+// 3. It reports the id of the process, and later its exit.
 //
 // It ends with the process that it works for. The programs then find their connections closed.
 import { spawn } from 'node:child_process'
@@ -13,17 +14,17 @@ import { chmodSync } from 'node:fs'
 import { createServer, type Socket } from 'node:net'
 import type { FromStarter, StartMessage } from './messages.js'
 
-/** The streams of a program. */
+/** The number of streams of a program. */
 const STREAMS = 3
 
 const [path = ''] = process.argv.slice(2)
 const connected: Socket[] = []
 const asked: StartMessage[] = []
 
-// A signal to the whole group, such as that of Ctrl-C, must not end this one before the process that it works for.
+// A signal to the whole group, such as Ctrl-C, must not end this process before the process that it works for.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {})
 process.on('disconnect', () => process.exit(0))
-// It may have been killed before anybody listened here.
+// The large process may have been killed before this one listened.
 if (!process.connected) process.exit(0)
 process.on('message', (message: StartMessage) => {
   asked.push(message)
@@ -51,7 +52,7 @@ function startNext(): void {
 
 function start({ id, program, args, cwd, env }: StartMessage, streams: readonly Socket[]): void {
   try {
-    // A group of its own, so that its children can be ended with it.
+    // A separate process group, so that its children can be ended with it.
     const child = spawn(program, [...args], { cwd, env: { ...env }, detached: true, stdio: [...streams] })
     child.once('error', error => report({ id, error: error.message }))
     child.once('exit', (code, signal) => report({ id, code, signal }))
@@ -59,7 +60,7 @@ function start({ id, program, args, cwd, env }: StartMessage, streams: readonly 
   } catch (error) {
     report({ id, error: String(error) })
   } finally {
-    // The program has its own copies.
+    // The program has its own copies of the streams.
     for (const stream of streams) stream.destroy()
   }
 }

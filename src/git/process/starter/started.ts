@@ -1,4 +1,5 @@
-// A process that the starter has started. It behaves like a ChildProcess, as far as this folder's users go.
+// A process that was started by the starter. It behaves like a ChildProcess, as far as the code in this folder needs
+// it.
 import { EventEmitter } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import type { Readable, Writable } from 'node:stream'
@@ -22,13 +23,13 @@ export function signalGroup({ pid }: Pick<Spawned, 'pid'>, signal: NodeJS.Signal
   try {
     process.kill(-pid, signal)
   } catch {
-    // The whole group has already gone.
+    // The whole group has already ended.
   }
 }
 
 /**
- * Emits `exit` when the process has ended, and `close` when its output has ended, too. It connects to the starter's socket when it
- * is made: three times, which the starter takes in this order.
+ * Emits `exit` when the process has ended, and `close` when its output has ended as well. The constructor connects to
+ * the starter's socket three times, and the starter takes the connections in this order.
  */
 export class StartedProcess extends EventEmitter implements Spawned {
   pid: number | undefined
@@ -39,7 +40,10 @@ export class StartedProcess extends EventEmitter implements Spawned {
   readonly stderr: Socket
   #held = true
 
-  /** `onHold` is told when it begins or ceases to keep this program alive. `onLost` gets what a connection failed with. */
+  /**
+   * `onHold` is called when the process begins or ceases to keep this program alive. `onLost` gets the error of a
+   * failed connection.
+   */
   constructor(
     path: string,
     private readonly onHold: (held: boolean) => void,
@@ -49,13 +53,13 @@ export class StartedProcess extends EventEmitter implements Spawned {
     const stream = () => {
       const socket = connect(path)
       socket.on('error', error => {
-        // Later the process may end before it has read everything; its exit shows why.
+        // After the start, the process may end before it has read everything; its exit shows why.
         if (this.pid === undefined) onLost(error)
       })
       return socket
     }
     this.stdin = stream()
-    // Nothing comes, but the end of the process shows at once.
+    // No data arrives on stdin, but reading it reveals the end of the process at once.
     this.stdin.resume()
     this.stdout = stream()
     this.stderr = stream()
@@ -79,12 +83,15 @@ export class StartedProcess extends EventEmitter implements Spawned {
     this.#hold(false)
   }
 
-  /** The starter tells that it runs. */
+  /** The starter reports that the process runs. */
   began(pid: number): void {
     this.pid = pid
   }
 
-  /** The starter tells that it has ended, perhaps in the same moment as that it runs: nobody may listen yet. */
+  /**
+   * The starter reports that the process has ended. It may report the start and the end at the same moment, before
+   * anybody listens.
+   */
   ended(code: number | null, signal: NodeJS.Signals | null): void {
     setImmediate(() => this.#end(code, signal))
   }
@@ -106,13 +113,13 @@ export class StartedProcess extends EventEmitter implements Spawned {
       stream.once('close', close)
     }
     process.nextTick(() => {
-      // Without a reader, what remains would keep the stream open for ever.
+      // Without a reader, remaining data would keep the stream open forever.
       for (const stream of streams) stream.resume()
       close()
     })
   }
 
-  /** It was not started, or nobody knows what became of it. */
+  /** Gives the process up: it was not started, or its exit will never be known. */
   abandon(): void {
     this.#hold(false)
     for (const stream of [this.stdin, this.stdout, this.stderr]) stream.destroy()

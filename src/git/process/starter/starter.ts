@@ -1,7 +1,9 @@
-// Starts git by a small process (program.ts), once this program has said that it is large. A command is small itself.
+// Starts git through a small process (program.ts), once this program has declared itself large. Commands are small
+// themselves.
 //
-// The starter begins in the background when the first process is wanted, which this program then starts by itself, and ends when it
-// has had nothing to do for a while: an idle appliance has none. When it fails, all goes on without it.
+// The starter begins in the background when the first process is needed; this program starts that process itself. It
+// ends after it has had nothing to do for a while: an idle appliance has no starter. When it fails, everything works
+// without it.
 import { type ChildProcess, fork } from 'node:child_process'
 import { rmSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
@@ -10,12 +12,15 @@ import { StartedProcess, signalGroup } from './started.js'
 
 /** Milliseconds without a process after which the starter ends. */
 const IDLE = 20_000
-/** Milliseconds after a failure in which this program does without. */
+/** Milliseconds after a failure in which this program works without a starter. */
 const PAUSE = 10_000
-/** Programs that are being started at once: the kernel keeps hundreds of connections until the starter takes them. */
+/**
+ * The maximum number of programs that are being started at once: the kernel keeps hundreds of connections until the
+ * starter takes them.
+ */
 const MOST_AT_ONCE = 50
 const PROGRAM = fileURLToPath(new URL('program.js', import.meta.url))
-/** It needs next to no memory. */
+/** The starter needs very little memory. */
 const NODE_FLAGS = ['--max-old-space-size=64', '--max-semi-space-size=1']
 
 interface Entry {
@@ -23,11 +28,11 @@ interface Entry {
   readonly begun: (process: StartedProcess | null, error?: string) => void
 }
 
-/** What the large program says of itself. */
+/** The settings of a large program. */
 export interface LargeProgram {
   /** The path of a socket, in a folder that is private to the user. */
   readonly socket: string
-  /** Gets why the starter failed; all goes on without it. */
+  /** Receives the reason why the starter failed. Everything works without it. */
   readonly onFailure: (error: Error) => void
 }
 
@@ -35,14 +40,14 @@ let large: LargeProgram | undefined
 let starter: Starter | undefined
 let notBefore = 0
 
-/** Makes this program start git by a smaller one. Call it in programs that grow large. */
+/** Makes this program start git through a smaller one. Call it in programs that grow large. */
 export function startBySmallProgram(program: LargeProgram): void {
   large = program
 }
 
 /**
- * Starts a program by the starter, in a process group of its own. Returns null when the caller has to start it. Rejects when the
- * program cannot be started.
+ * Starts a program through the starter, in a separate process group. Returns null when the caller has to start it.
+ * Rejects when the program cannot be started.
  */
 export async function startElsewhere(what: Omit<StartMessage, 'id'>): Promise<StartedProcess | null> {
   if (!large) return null
@@ -50,7 +55,7 @@ export async function startElsewhere(what: Omit<StartMessage, 'id'>): Promise<St
   return (await starter?.start(what)) ?? null
 }
 
-/** Ends the starter. The programs that run then are ended with it. */
+/** Ends the starter, and the programs that it runs. */
 export function closeStarter(): void {
   starter?.close()
 }
@@ -146,7 +151,10 @@ class Starter {
     this.#child.kill('SIGKILL')
   }
 
-  /** What has not begun is started otherwise; what runs has lost the one that knows its end. */
+  /**
+   * Programs that have not started yet are started in another way. Programs that are running have lost the process that
+   * reports their end.
+   */
   #end(): void {
     if (starter === this) starter = undefined
     clearTimeout(this.#idle)

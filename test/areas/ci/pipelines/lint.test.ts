@@ -47,7 +47,7 @@ t.test('ci lint needs no appliance, and its exit code shows whether the file is 
   })
   const lint = (file: string, ...more: string[]) =>
     cli(['ci', 'lint', `${folder}/${file}`, ...more], { environment: { GITSTEAD_HOME: `${folder}/none` } })
-  t.match(await lint('good'), { code: 0, stdout: 'the CI file has no faults\n' })
+  t.match(await lint('good'), { code: 0, stdout: 'the CI file is valid\n' })
   const bad = await lint('bad')
   t.equal(bad.code, 1)
   t.match(bad.stdout, /^jobs:one unknown key `scrip`[\s\S]*^jobs:two:when /m)
@@ -56,7 +56,7 @@ t.test('ci lint needs no appliance, and its exit code shows whether the file is 
   t.match(json(), { ok: false, errors: [/scrip/] })
   t.match(await lint('ci/nested/including'), {
     code: 0,
-    stdout: 'warning: jobs:x key `release` has no effect here\nthe CI file has no faults\n'
+    stdout: 'warning: jobs:x key `release` has no effect here\nthe CI file is valid\n'
   })
   t.match(await lint('gone'), { code: 2, stderr: /cannot be read \(ENOENT\)/ })
 })

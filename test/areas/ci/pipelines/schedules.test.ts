@@ -169,7 +169,7 @@ t.test('schedules by commands', async t => {
   t.match(await run(['create', project.path, '--cron', 'daily']), { code: 2, stderr: /^gitstead: cron is wrong/ })
   const changed = await run(['update', id, '--no-active', '--owner', project.owner.username, '--json'])
   t.match(changed.json(), { active: false, owner: project.owner.username, next_run_at: null, has_variables: true })
-  t.match((await run(['run', id])).stdout, new RegExp(`^schedule ${id} made pipeline \\d+\\n$`))
+  t.match((await run(['run', id])).stdout, new RegExp(`^schedule ${id} started pipeline \\d+\\n$`))
   t.match(
     (await run(['list', '--project', project.path])).stdout,
     new RegExp(`\\n${id} .* master +0 4 \\* \\* \\* .*paused`)

@@ -60,7 +60,7 @@ t.test('a machine without bzip2 says what to ask for', async t => {
   await requireFormat('zip', '/nonexistent')
   await t.rejects(requireFormat('tar.bz2', '/nonexistent'), {
     name: 'Unavailable',
-    message: 'bzip2 is not installed on the server: ask for tar.gz, tar or zip'
+    message: 'bzip2 is not installed on the server: use tar.gz, tar or zip'
   })
 })
 
@@ -80,7 +80,7 @@ t.test('GET archive', async t => {
         t.equal(res.statusCode, 200, path)
         t.ok(res.rawPayload.equals(expected), path)
         t.equal(res.headers['content-type'], `application/${type}`)
-        t.match(res.headers['content-disposition'], `attachment; filename="${prefix}.${format}"`)
+        t.match(res.headers['content-disposition'], `attachment; filename=${prefix}.${format}`)
         t.equal(res.headers['x-content-type-options'], 'nosniff')
         t.equal(res.headers['content-security-policy'], "default-src 'none'; sandbox")
       }

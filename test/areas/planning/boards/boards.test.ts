@@ -1,4 +1,4 @@
-// Boards by the API.
+// Boards through the API.
 import { execute } from '../../../../src/db/connect/sql.js'
 import { testApp } from '../../../helpers/app.js'
 import t from '../../../helpers/tap.js'
@@ -22,7 +22,7 @@ async function subject() {
   return { group, project, owner, boards, board, lists, add, order }
 }
 
-t.test('a project has one board, which is there for the first who asks', async t => {
+t.test('a project has one board, which the first request creates', async t => {
   const { owner, boards, board, add } = await subject()
   t.same(board, { id: board.id, lists: [] })
   const list = await add('doing')
@@ -58,7 +58,7 @@ t.test('lists are added, moved and removed', async t => {
   t.equal((await owner.get(`${lists}/${a.id}`)).statusCode, 404)
 })
 
-t.test('a list goes with its label', async t => {
+t.test('a list is deleted with its label', async t => {
   const { project, owner, add, order } = await subject()
   await add('a')
   await add('b')
@@ -66,7 +66,7 @@ t.test('a list goes with its label', async t => {
   t.same(await order(), [['b', 0]])
 })
 
-t.test('what is refused', async t => {
+t.test('refused requests', async t => {
   const { group, project, owner, boards, lists, add } = await subject()
   const list = await add('a')
   const foreign = await makeLabel({ project: (await app.make.project()).id }, 'x')

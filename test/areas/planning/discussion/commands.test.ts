@@ -1,4 +1,4 @@
-// Slash commands that do not apply, that stand more than once, and that several write at the same moment.
+// Slash commands that do not apply, that a note repeats, and that several users write at the same moment.
 import { execute } from '../../../../src/db/connect/sql.js'
 import { GUEST, REPORTER } from '../../../../src/lib/levels.js'
 import { testApp } from '../../../helpers/app.js'
@@ -15,7 +15,7 @@ async function subject(values: { visibility_level?: 0 | 20 } = {}) {
   return { project, owner, path: `/projects/${project.id}/issues/${id}` }
 }
 
-t.test('labels that several add at the same moment all stay', async t => {
+t.test('all labels that several notes add at the same moment stay', async t => {
   const { project, owner, path } = await subject()
   const mergeRequest = await makeMergeRequest(project)
   for (const one of [path, `/projects/${project.id}/merge_requests/${mergeRequest.id}`]) {
@@ -30,7 +30,7 @@ t.test('labels that several add at the same moment all stay', async t => {
   }
 })
 
-t.test('commands that do not apply stay in the text, and the others are done', async t => {
+t.test('commands that do not apply stay in the text, and the others run', async t => {
   const { project, owner, path } = await subject()
   const stranger = await app.make.user()
   const lines = [
@@ -51,18 +51,18 @@ t.test('commands that do not apply stay in the text, and the others are done', a
   t.match((await owner.get(path)).json(), { upvotes: 1 })
 })
 
-t.test('/merge accepts a merge request as the API does', async t => {
+t.test('/merge accepts a merge request like the API', async t => {
   const { project, owner, path: issue } = await subject()
   const { id } = await makeMergeRequest(project)
   const path = `/projects/${project.id}/merge_requests/${id}`
   const reporter = app.as(await app.make.member(project, REPORTER))
-  t.equal((await reporter.post(`${path}/notes`, { body: '/merge' })).json().body, '/merge', 'no right')
-  t.equal((await owner.post(`${issue}/notes`, { body: '/merge' })).json().body, '/merge', 'an issue')
+  t.equal((await reporter.post(`${path}/notes`, { body: '/merge' })).json().body, '/merge', 'without the right')
+  t.equal((await owner.post(`${issue}/notes`, { body: '/merge' })).json().body, '/merge', 'on an issue')
   await owner.post(`${path}/notes`, { body: '/wip' })
   t.equal((await owner.post(`${path}/notes`, { body: '/merge' })).json().body, '/merge', 'work in progress')
   await owner.post(`${path}/notes`, { body: '/wip' })
   t.equal((await owner.post(`${path}/notes`, { body: 'no\n/merge\n/close' })).json().body, 'no')
-  t.equal((await owner.get(path)).json().state, 'closed', 'what is closed by the same note is not merged')
+  t.equal((await owner.get(path)).json().state, 'closed', 'a merge request that the same note closes is not merged')
   t.equal((await owner.post(`${path}/notes`, { body: '/merge' })).json().body, '/merge', 'closed')
   await owner.put(path, { state_event: 'reopen' })
   const note = await owner.post(`${path}/notes`, { body: 'Fine.\n/merge' })
@@ -70,7 +70,7 @@ t.test('/merge accepts a merge request as the API does', async t => {
   t.match((await owner.get(path)).json(), { state: 'merged', merge_commit_sha: /^[0-9a-f]{40}$/ })
 })
 
-t.test('/merge waits for a build that runs', async t => {
+t.test('/merge waits for a running build', async t => {
   const { project, owner } = await subject()
   const { id, head_sha: sha } = await makeMergeRequest(project)
   await execute(
@@ -79,14 +79,14 @@ t.test('/merge waits for a build that runs', async t => {
     [project.id, sha]
   )
   const path = `/projects/${project.id}/merge_requests/${id}`
-  t.equal((await owner.post(`${path}/notes`, { body: '/merge' })).statusCode, 404, 'a command alone')
+  t.equal((await owner.post(`${path}/notes`, { body: '/merge' })).statusCode, 404, 'only a command')
   t.match((await owner.get(path)).json(), { state: 'opened', merge_when_build_succeeds: true })
 })
 
 t.test('times and emoji add up', async t => {
   const { owner, path } = await subject()
   const body = '/spend 1h\n/spend 30m\n/spend -90m\n/spend 2h\n/award :tada:\n/award :smile:'
-  t.equal((await owner.post(`${path}/notes`, { body })).statusCode, 404, 'commands alone')
+  t.equal((await owner.post(`${path}/notes`, { body })).statusCode, 404, 'only commands')
   t.match((await owner.get(`${path}/time_stats`)).json(), { total_time_spent: 7200 })
   t.match((await owner.get(`${path}/award_emoji`)).json(), [{ name: 'tada' }, { name: 'smile' }])
   await owner.post(`${path}/notes`, { body: '/remove_time_spent\n/spend 5m' })

@@ -30,7 +30,7 @@ const aMergeRequest: Make = async ({ project, world }) => {
   return { type: 'MergeRequest', id, params: { merge_request_id: id } }
 }
 
-/** A guest of a private project reads no merge requests, so that there are no notes either. */
+/** Guests of a private project cannot read merge requests, so they get 404 for the notes too. */
 function hidingFromGuests(expected: ProjectStatuses): ProjectStatuses {
   const { private: hidden, privateClosed, grouped } = expected
   const hide = (kind: Statuses) => statuses({ ...kind, guest: 404 })
@@ -48,7 +48,7 @@ function comments(segment: string): NonNullable<ResourceAccess['project']> {
   }
 }
 
-/** Only administrators, who made them here, take awards of others back; others get 401. */
+/** Administrators created these awards, so only they may remove them; others get 401. */
 const TAKE_BACK: ProjectStatuses = Object.fromEntries(
   Object.entries(SEE_PROJECT()).map(([kind, expected]) => [kind, statuses({ ...answering(401, expected), admin: 200 })])
 ) as ProjectStatuses

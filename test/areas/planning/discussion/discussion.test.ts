@@ -25,7 +25,7 @@ async function subject(values: { visibility_level?: 0 | 20 } = {}) {
   return { project, owner, issue, path: `/projects/${project.id}/issues/${issue.id}` }
 }
 
-t.test('a note is written, read, changed, listed and removed, and counts', async t => {
+t.test('a note is written, read, changed, listed, counted and removed', async t => {
   const { project, owner, issue, path } = await subject()
   const created = await owner.post(`${path}/notes`, { body: 'Well *done*' })
   t.equal(created.statusCode, 201)
@@ -50,7 +50,7 @@ t.test('a note is written, read, changed, listed and removed, and counts', async
   t.equal(list.headers['x-total'], '2')
   const shown = (await owner.get(path)).json()
   t.equal(shown.user_notes_count, 2)
-  t.ok(shown.updated_at >= second.created_at, 'the issue counts as changed')
+  t.ok(shown.updated_at >= second.created_at, 'a note changes the time of the issue')
   const changed = await owner.put(`${path}/notes/${id}`, { body: 'Well' })
   t.match(changed.json(), { id, body: 'Well', created_at })
   t.same((await owner.delete(`${path}/notes/${id}`)).json(), changed.json())
@@ -61,7 +61,7 @@ t.test('a note is written, read, changed, listed and removed, and counts', async
   t.equal((await owner.get(`/projects/${project.id}/issues/${other.issue.id}/notes`)).statusCode, 404)
 })
 
-t.test('who may not read the issue reads no notes, and only authors and masters change them', async t => {
+t.test('only readers of the issue can read notes, and only authors and masters can change them', async t => {
   const { project, owner, path } = await subject({ visibility_level: 20 })
   const [stranger, guest] = [app.as(await app.make.user()), app.as(await app.make.member(project, GUEST))]
   const { id } = (await stranger.post(`${path}/notes`, { body: 'Hello' })).json()
@@ -79,7 +79,7 @@ t.test('who may not read the issue reads no notes, and only authors and masters 
   t.equal((await owner.get(`${path}/notes`)).statusCode, 404)
 })
 
-t.test('wrong texts and times', async t => {
+t.test('invalid texts and times', async t => {
   const { project, owner, path } = await subject()
   const post = (body: object) => owner.post(`${path}/notes`, body)
   t.match((await post({})).json(), { error: 'body is missing' })
@@ -115,18 +115,18 @@ t.test('awards', async t => {
     t.same([res.statusCode, res.json()], [404, { message: `404 Award Emoji${problem} Not Found` }])
   }
   t.equal((await owner.post(awards, { name: 'tada' })).statusCode, 201)
-  t.equal((await owner.delete(`${awards}/${id}`)).statusCode, 401, 'not even the owner of the project')
+  t.equal((await owner.delete(`${awards}/${id}`)).statusCode, 401, 'not even the owner of the project may remove it')
   t.same((await guest.delete(`${awards}/${id}`)).json(), created.json())
   t.equal((await guest.get(`${awards}/${id}`)).statusCode, 404)
   const note = (await guest.post(`${path}/notes`, { body: 'x' })).json().id
   const onNote = await owner.post(`${path}/notes/${note}/award_emoji`, { name: 'thumbsup' })
   t.match(onNote.json(), { awardable_type: 'Note', awardable_id: note })
-  t.equal((await owner.get(path)).json().upvotes, 0, 'a vote for a note is none for the issue')
+  t.equal((await owner.get(path)).json().upvotes, 0, 'a vote for a note does not count for the issue')
   t.equal((await guest.post(`${path}/notes/${note}/award_emoji`, { name: 'thumbsup' })).statusCode, 404)
-  t.equal((await guest.get(`${awards}/${onNote.json().id}`)).statusCode, 404, 'that of another thing')
+  t.equal((await guest.get(`${awards}/${onNote.json().id}`)).statusCode, 404, 'an award of a different record')
 })
 
-t.test('notes that are written together: each answers its own, and one about what is gone fails alone', async t => {
+t.test('of notes that are written together, only a note about a missing issue fails', async t => {
   const { project, owner, issue } = await subject()
   const writer = await app.make.member(project, DEVELOPER)
   const issues = [issue, (await owner.post(`/projects/${project.id}/issues`, { title: 'b' })).json()]
@@ -134,7 +134,7 @@ t.test('notes that are written together: each answers its own, and one about wha
   t.equal((await app.as(writer).get('/todos')).json().length, 2)
   const about = (id: number) => ({ type: 'Issue', id, authorId: 0, confidential: false }) as const
   const row = await findProject(project.id, actorOf(writer))
-  if (!row) throw new Error('the project is there')
+  if (!row) throw new Error('the project is missing')
   const write = (id: number, body: string) => createNote(row, about(id), { body }, actorOf(writer))
   const results = await Promise.allSettled([
     ...Array.from({ length: 20 }, (_, at) => write(issues[at % 2].id, `note ${at}`)),
@@ -147,20 +147,20 @@ t.test('notes that are written together: each answers its own, and one about wha
     t.match((await owner.get(path)).json(), { id: value.id, body: `note ${at}`, author: { id: writer.id } })
   }
   t.same(await rows("select id from notes where note = 'about nothing'"), [])
-  t.equal((await app.as(writer).get('/todos')).json().length, 0, 'they are done')
+  t.equal((await app.as(writer).get('/todos')).json().length, 0, 'the to-dos are done')
   t.match((await owner.get(`/projects/${project.id}/issues`)).json(), [
     { user_notes_count: 10 },
     { user_notes_count: 10 }
   ])
 })
 
-t.test('a note that is an emoji alone is an award', async t => {
+t.test('a note that is only an emoji is an award', async t => {
   const { project, owner, path } = await subject()
   const guest = app.as(await app.make.member(project, GUEST))
   const award = await guest.post(`${path}/notes`, { body: ' :tada: \n' })
   t.equal(award.statusCode, 201)
   t.match(award.json(), { name: 'tada', awardable_type: 'Issue' })
-  t.same((await guest.post(`${path}/notes`, { body: ':tada:' })).json(), award.json(), 'again')
+  t.same((await guest.post(`${path}/notes`, { body: ':tada:' })).json(), award.json(), 'the second time')
   for (const [asker, body] of [
     [owner, ':thumbsup:'],
     [guest, ':tada: !'],
@@ -171,7 +171,7 @@ t.test('a note that is an emoji alone is an award', async t => {
   t.equal((await guest.get(`${path}/award_emoji`)).json().length, 1)
 })
 
-t.test('the notes of a deleted user are gone at once, and take part in nothing', async t => {
+t.test('the notes of a deleted user disappear immediately, and no longer count', async t => {
   const { project, owner, path } = await subject()
   const author = await app.make.member(project, GUEST)
   await app.as(author).post(`${path}/notes`, { body: 'x' })
@@ -182,7 +182,7 @@ t.test('the notes of a deleted user are gone at once, and take part in nothing',
   t.same((await owner.get(`${path}/notes`)).json(), [])
 })
 
-t.test('notes go with their issue and its move', async t => {
+t.test('notes move with their issue, and are deleted with it', async t => {
   const { project, owner, issue, path } = await subject()
   const note = (await owner.post(`${path}/notes`, { body: 'x' })).json()
   await owner.post(`${path}/award_emoji`, { name: 'tada' })
@@ -203,7 +203,7 @@ t.test('notes go with their issue and its move', async t => {
   )
 })
 
-/** Starts a receiver of the notes of a project. */
+/** Starts a receiver of note events of a project. */
 async function hooked(t: Test, project: TestProject, confidentialIssuesEvents = false) {
   const { port, received } = await receiver(t, response => response.end())
   await Hook.create({
@@ -216,7 +216,7 @@ async function hooked(t: Test, project: TestProject, confidentialIssuesEvents = 
   return received
 }
 
-t.test('hooks and the feed hear of notes', async t => {
+t.test('hooks and the feed get notes', async t => {
   const { project, owner, issue, path } = await subject()
   await app.runJobs()
   const received = await hooked(t, project)
@@ -230,7 +230,7 @@ t.test('hooks and the feed hear of notes', async t => {
     t.equal(headers['x-gitstead-event'], 'Note Hook')
     return JSON.parse(body)
   })
-  t.equal(payloads.length, 1, 'a note that is gone is not told')
+  t.equal(payloads.length, 1, 'there is no event about a deleted note')
   const web = `${publicUrl()}/${project.path}`
   const { project: shown, repository, ...rest } = payloads[0]
   t.match([shown, repository], [{ path_with_namespace: project.path }, { homepage: web }])
@@ -288,7 +288,7 @@ t.test('hooks and the feed hear of notes', async t => {
   t.match(event, { action_name: 'commented on', target_type: 'Note', target_title: 'One' })
 })
 
-t.test('notes about confidential issues are for hooks with a flag of their own', async t => {
+t.test('only hooks with a separate flag get notes about confidential issues', async t => {
   const { project, owner } = await subject()
   const [plain, trusted] = [await hooked(t, project), await hooked(t, project, true)]
   const id = await makeIssue(project, project.owner, { confidential: true })
@@ -349,7 +349,7 @@ t.test('slash commands of notes', async t => {
   t.match((await owner.get(path)).json(), { state: 'reopened', labels: ['two words'] })
 })
 
-t.test('the feed shows what is confidential, private or about code to those who may read it', async t => {
+t.test('the feed shows notes about confidential, private and code records only to users who may read them', async t => {
   const project = await app.make.project({ visibility_level: 20, snippets_enabled: true })
   const owner = app.as(project.owner)
   const base = `/projects/${project.id}`
@@ -377,7 +377,7 @@ t.test('the feed shows what is confidential, private or about code to those who 
   t.same(about.note, note)
 })
 
-t.test('slash commands of descriptions, at creation alone', async t => {
+t.test('slash commands of descriptions run only at creation', async t => {
   const { project, owner, path } = await subject({ visibility_level: 20 })
   await owner.post(`/projects/${project.id}/labels`, { name: 'bug', color: '#fff' })
   const description = `Broken\n/label ~bug\n/assign @${project.owner.username}\n/due 2027-01-02\n/close`

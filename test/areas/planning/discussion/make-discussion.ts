@@ -30,7 +30,7 @@ export async function makeNote(
   return insertId
 }
 
-/** Writes an award. Returns its id. */
+/** Inserts an award. Returns its id. */
 export async function makeAward({ type, id }: Of, user: Author, name = 'tada'): Promise<number> {
   const { insertId } = await execute(
     `insert into award_emoji (awardable_type, awardable_id, name, user_id, created_at, updated_at)

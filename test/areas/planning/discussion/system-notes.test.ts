@@ -1,4 +1,4 @@
-// Automatic notes: about changes, and about mentions elsewhere. Mentions make people take part.
+// Automatic notes about changes and about mentions in other records. Users who are mentioned take part.
 import { DEVELOPER, GUEST, REPORTER } from '../../../../src/lib/levels.js'
 import { type Asker, testApp } from '../../../helpers/app.js'
 import t from '../../../helpers/tap.js'
@@ -15,7 +15,7 @@ async function subject(values: Parameters<typeof app.make.project>[0] = {}) {
   return { project, owner, issues, open }
 }
 
-/** The automatic notes of something, as a user sees them. */
+/** Returns the automatic notes of something, as a user sees them. */
 async function said(asker: Asker, path: string) {
   await app.runJobs()
   const notes = (await asker.get(`${path}/notes`, { per_page: 100 })).json()
@@ -61,7 +61,7 @@ t.test('changes of an issue', async t => {
   t.same([kept.statusCode, kept.json()], [200, note])
 })
 
-t.test('time that several log at the same moment: each note names its own', async t => {
+t.test('of times that are logged at the same moment, each note names its own', async t => {
   const { owner, issues, open } = await subject()
   const { id } = await open()
   const path = `${issues}/${id}`
@@ -78,7 +78,7 @@ t.test('time that several log at the same moment: each note names its own', asyn
   t.same((await said(owner, path)).slice(4), ['Subtracted 1h 30m of time spent', 'Subtracted 1d 5h 30m of time spent'])
 })
 
-t.test('mentions elsewhere, once each', async t => {
+t.test('mentions in other records, once each', async t => {
   const { project, owner, issues, open } = await subject()
   const target = await open()
   const path = `${issues}/${target.id}`
@@ -93,7 +93,7 @@ t.test('mentions elsewhere, once each', async t => {
   t.same(await said(owner, path), ['mentioned in #2', `mentioned in ${elsewhere.project.path}#1`])
 })
 
-t.test('what somebody may not see shows nothing of itself', async t => {
+t.test('users see no notes about mentions in records that they may not see', async t => {
   const { project, owner, issues, open } = await subject({ visibility_level: 20 })
   const target = await open()
   const secret = await open({ confidential: true, description: 'like #1' })
@@ -109,7 +109,7 @@ t.test('what somebody may not see shows nothing of itself', async t => {
   t.equal((await stranger.get(`${path}/notes/${note.id}`)).statusCode, 404)
   const reporter = app.as(await app.make.member(project, REPORTER))
   t.same(await said(reporter, path), ['mentioned in #2', 'mentioned in #3'])
-  // An author writes into nothing that the author may not read.
+  // A text writes no notes on records that its author may not read.
   await open({ description: `see ${hidden.project.path}#1 and #${secret.iid}` }, stranger)
   t.same(await said(owner, `${hidden.issues}/${(await owner.get(hidden.issues)).json()[0].id}`), [])
   t.same(await said(owner, `${issues}/${secret.id}`), [])
@@ -162,12 +162,12 @@ t.test('commits of pushes', async t => {
   t.same(await notes(two.id), [])
   t.same(await said(owner, `${base}/merge_requests/${mergeRequest}`), [`mentioned in commit ${first}`])
   const [note] = (await owner.get(`${base}/issues/${one.id}/notes`)).json()
-  t.equal(note.author.id, pusher.id, 'whoever wrote it')
+  t.equal(note.author.id, pusher.id, 'the note belongs to the pusher, not to the author of the commit')
   const path = `/projects/${other.id}/issues/${elsewhere.id}`
   t.same(await said(owner, path), [`mentioned in commit ${project.path}@${first}`])
-  t.same(await said(app.as(other.owner), path), [], 'a private project is not named to others')
+  t.same(await said(app.as(other.owner), path), [], 'other users do not see the name of a private project')
 
-  // A branch is new, and the same commit comes to the default branch.
+  // A new branch contains the same commit, and a merge brings it to the default branch.
   await owner.post(`${base}/repository/branches`, { branch_name: 'again', ref: 'feature' })
   const merged = (await owner.put(`${base}/merge_requests/${mergeRequest}/merge`)).json().merge_commit_sha
   const closing = await commit('master', 'Fixes #2', owner)
@@ -178,12 +178,13 @@ t.test('commits of pushes', async t => {
     ['Status changed to merged', `mentioned in commit ${first}`, `mentioned in commit ${merged}`].sort()
   )
 
-  // A guest of another project, by a push there, learns and writes nothing of what is hidden from guests.
+  // The owner of another project, who is a guest here, pushes there. The push neither shows nor writes anything about
+  // records that are hidden from guests.
   await app.make.member(project, GUEST, other.owner)
   const body = { file_path: 'a', branch_name: 'master', content: 'x', commit_message: `${project.path}#1` }
   const theirs = `/projects/${other.id}/repository/files`
   await app.as(other.owner).post(theirs, body)
-  t.same(await notes(one.id), [`mentioned in commit ${first}`], 'the first push is not read')
+  t.same(await notes(one.id), [`mentioned in commit ${first}`], 'the first push creates no notes')
   const message = ['#1', '#3', '!1'].map(name => `${project.path}${name}`).join(' ')
   await app.as(other.owner).post(theirs, { ...body, file_path: 'b', commit_message: message })
   t.match(await notes(one.id), [
@@ -194,7 +195,7 @@ t.test('commits of pushes', async t => {
   t.equal((await said(owner, `${base}/merge_requests/${mergeRequest}`)).length, 3)
 })
 
-t.test('those whom a text mentions take part', async t => {
+t.test('users whom a text mentions take part', async t => {
   const { project, owner, issues, open } = await subject()
   const [one, two, grouped, nobody] = [
     await app.make.member(project, GUEST),
@@ -222,7 +223,7 @@ t.test('those whom a text mentions take part', async t => {
   t.ok((await app.as(nobody).get(`${issues}/${id}`)).json().subscribed)
 })
 
-t.test('a move is told on both sides', async t => {
+t.test('both issues of a move get a note', async t => {
   const from = await subject()
   const to = await subject({ owner: from.project.owner })
   const issue = await from.open()

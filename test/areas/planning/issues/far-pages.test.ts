@@ -1,4 +1,4 @@
-// Far pages, and lists with labels, are compared with the plain statement after random changes.
+// Compares far pages, and lists with labels, with the plain statement after random changes.
 import { createIssue } from '../../../../src/areas/planning/issues/creation.js'
 import { listProjectIssues } from '../../../../src/areas/planning/issues/issue-list.queries.js'
 import { deleteIssue, updateIssue } from '../../../../src/areas/planning/issues/issues.js'
@@ -56,7 +56,7 @@ const random = (below: number) => {
 }
 const oneOf = <T>(list: readonly T[]): T => list[random(list.length)] as T
 
-/** What a list has, without any index, place or kept number. */
+/** Returns the content of a list, without any index, remembered place or stored count. */
 async function plain(query: Query, user: TestUser, own = false) {
   const { state = 'all', labels, order_by: order = 'created_at', sort = 'desc', page = 1, per_page: size = 20 } = query
   const titles = labels?.split(',') ?? []
@@ -101,7 +101,7 @@ async function change(): Promise<void> {
   if (what === 5) await updateIssue(place, id, { labels: oneOf(['a', 'b', 'a,b', '']) }, owner)
 }
 
-// The first one: the log shows the values of statements that nobody has prepared before.
+// This is the first test: the log shows the values only of statements that were not prepared before.
 t.test('pages with a label are read in the order of an index', async t => {
   const plans = await plansOf(() => listProjectIssues(place, { labels: 'a', page: 9 }, actorOf(project.owner)))
   const page = plans.find(({ statement }) => / offset 160/.test(statement))
@@ -112,7 +112,7 @@ t.test('pages with a label are read in the order of an index', async t => {
   t.notMatch(page?.steps.find(({ table }) => table === 'k')?.Extra, /filesort/)
 })
 
-t.test('each page of a project is what the plain statement gives', async t => {
+t.test('each page of a project equals the result of the plain statement', async t => {
   for (let step = 0; step < 20; step++) {
     if (step > 0) await change()
     for (const user of [project.owner, guest]) {
@@ -125,14 +125,14 @@ t.test('each page of a project is what the plain statement gives', async t => {
           wanted.ids,
           `step ${step}: ${JSON.stringify(query)}`
         )
-        // A total from 1,000 on with a filter may be 5 seconds old.
+        // A total of 1,000 or more with a filter may be 5 seconds old.
         if (!query.labels && !query.order_by) t.equal(total, wanted.total, JSON.stringify(query))
       }
     }
   }
 })
 
-t.test('each page of what a user has made is what the plain statement gives', async t => {
+t.test('each page of the issues of an author equals the result of the plain statement', async t => {
   for (let step = 0; step < 8; step++) {
     if (step > 0) await change()
     for (let look = 0; look < 3; look++) {
@@ -147,7 +147,7 @@ t.test('each page of what a user has made is what the plain statement gives', as
   }
 })
 
-t.test('lists take few statements', async t => {
+t.test('lists run few statements', async t => {
   const owner = app.as(project.owner)
   const issues = `/projects/${project.id}/issues`
   const taken = async (path: string, query: object = {}) => {
@@ -155,7 +155,7 @@ t.test('lists take few statements', async t => {
     return countStatements(() => owner.get(path, query as Record<string, string>))
   }
   const near = await taken(issues)
-  t.equal(await taken(issues, { page: 30 }), near + 1, 'a far page asks for the kept numbers before')
+  t.equal(await taken(issues, { page: 30 }), near + 1, 'a far page reads the stored counts first')
   t.equal(await taken(issues, { state: 'closed' }), near)
-  t.equal(await taken(issues, { labels: 'a' }), near + 2, 'the label and the total')
+  t.equal(await taken(issues, { labels: 'a' }), near + 2, 'plus the label and the total')
 })

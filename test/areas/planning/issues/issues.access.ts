@@ -5,7 +5,7 @@ import type { ResourceAccess } from '../../../access/resource.js'
 import type { Asking } from '../../../access/world.js'
 import { actorOf, projectRow } from '../../../helpers/factory.js'
 
-/** A user without any access has made it, so that the level of the actor alone decides. */
+/** The author is a user without any access, so that only the level of the actor decides. */
 const anIssue = async ({ project, world, unique }: Asking) => {
   const { id } = await createIssue(
     await projectRow(project),
@@ -32,7 +32,7 @@ export const access: ResourceAccess = {
     },
     [`PUT ${one}`]: write(200, { title: 'new' }),
     [`DELETE ${one}`]: { expected: administer('owner'), specimen: anIssue },
-    // A refusal is 400, as the requirement says.
+    // The requirement specifies 400 for a refusal.
     [`POST ${one}/move`]: {
       expected: SEE_PROJECT(400),
       specimen: async asking => ({ ...(await anIssue(asking)), payload: { to_project_id: asking.project.id } })

@@ -1,4 +1,4 @@
-// Issues by the API: records, rules and lists.
+// Issues through the API: records, rules and lists.
 import { publicUrl } from '../../../../src/config.js'
 import { execute, row, rows } from '../../../../src/db/connect/sql.js'
 import { DEVELOPER, GUEST, REPORTER } from '../../../../src/lib/levels.js'
@@ -20,7 +20,7 @@ async function subject(values: { visibility_level?: 20 } = {}) {
   return { project, owner, path, issues, create, titles }
 }
 
-t.test('an issue is created with all that it may have', async t => {
+t.test('an issue is created with all its attributes', async t => {
   const { project, owner, path, issues } = await subject()
   const assignee = await app.make.member(project, DEVELOPER)
   const milestone = (await owner.post(`${path}/milestones`, { title: 'v1' })).json()
@@ -98,7 +98,7 @@ t.test('an issue is changed, closed and reopened', async t => {
   })
 })
 
-t.test('what others than reporters may not set is dropped silently', async t => {
+t.test('values that only reporters may set are silently ignored for other users', async t => {
   const { owner, path, issues, create } = await subject({ visibility_level: 20 })
   const author = await app.make.user()
   const stranger = app.as(author)
@@ -132,7 +132,7 @@ t.test('what others than reporters may not set is dropped silently', async t => 
   t.match((await stranger.put(`${issues}/${other.id}`, { title: 'assigned' })).json(), { title: 'assigned' })
 })
 
-t.test('assignees and milestones that do not fit', async t => {
+t.test('assignees and milestones that do not fit are ignored', async t => {
   const { project, owner, issues, create } = await subject()
   const stranger = await app.make.user()
   const blocked = await app.make.user({ blocked: true })
@@ -150,7 +150,7 @@ t.test('assignees and milestones that do not fit', async t => {
   t.match(await create({ assignee_id: '', milestone_id: '' }), { milestone: null, assignee: null })
 })
 
-t.test('wrong values and missing issues', async t => {
+t.test('invalid values and missing issues', async t => {
   const { owner, issues, create } = await subject()
   const { id } = await create()
   const cases: [object, object][] = [
@@ -181,7 +181,7 @@ t.test('wrong values and missing issues', async t => {
   t.match((await owner.put(`${issues}/${id}`, { state_event: 'odd' })).json(), {
     error: 'state_event does not have a valid value'
   })
-  t.match(await create({ description: 'x'.repeat(262_144) }), { iid: 2 }, 'what was refused took no number')
+  t.match(await create({ description: 'x'.repeat(262_144) }), { iid: 2 }, 'refused requests took no number')
   const other = await subject()
   for (const res of [
     await owner.get(`${issues}/${2 ** 40}`),
@@ -195,7 +195,7 @@ t.test('wrong values and missing issues', async t => {
   t.equal((await owner.get(`${issues}/x`)).statusCode, 400)
 })
 
-t.test('a confidential issue is seen by its people and by reporters', async t => {
+t.test('only its author, its assignee and reporters see a confidential issue', async t => {
   const { project, owner, path, issues, create } = await subject({ visibility_level: 20 })
   const author = await app.make.user()
   const assignee = await app.make.user()
@@ -272,7 +272,7 @@ t.test('lists of a project have filters, orders and pages', async t => {
   t.same(await titles({}, owner, `${path}/milestones/${milestone.id}/issues`), ['b'])
 })
 
-t.test('lists of a group and of what one has made', async t => {
+t.test('lists of a group, and of the own issues of a user', async t => {
   const group = await app.make.group({ visibilityLevel: 20 })
   const admin = app.as(await app.make.admin())
   const open = await app.make.project({ owner: await app.make.admin(), group, visibility_level: 20 })
@@ -291,24 +291,24 @@ t.test('lists of a group and of what one has made', async t => {
   await other.create({ title: 'elsewhere' }, by)
   await make(open.id, 'own secret', { confidential: true }, by)
   const list = `/groups/${group.id}/issues`
-  t.same(await other.titles({}, by, list), ['own secret', 'one', 'both'], 'open ones without state')
+  t.same(await other.titles({}, by, list), ['own secret', 'one', 'both'], 'open issues without a state')
   t.same(await other.titles({ state: 'all' }, by, list), ['own secret', 'done', 'one', 'both'])
   t.same(await other.titles({ labels: 'x,y' }, by, list), ['both'], 'all labels')
   t.same(await other.titles({ labels: 'x,y' }, admin, list), ['hidden', 'both'])
   t.equal((await by.get(list)).headers['x-total'], '3')
   await app.make.member(open, REPORTER, user)
-  t.same(await other.titles({}, by, list), ['own secret', 'secret', 'one', 'both'], 'reporters see confidential ones')
+  t.same(await other.titles({}, by, list), ['own secret', 'secret', 'one', 'both'], 'reporters see confidential issues')
   t.same((await by.get('/groups/999999/issues')).json(), { message: '404 Group Not Found' })
   t.same(await other.titles({}, by, '/issues'), ['own secret', 'elsewhere', 'done'])
   t.same(await other.titles({ state: 'closed' }, by, '/issues'), ['done'])
   await execute('update projects set visibility_level = 0 where id = ?', [other.project.id])
-  t.same(await other.titles({}, by, '/issues'), ['own secret', 'done'], 'only in projects that one can see')
+  t.same(await other.titles({}, by, '/issues'), ['own secret', 'done'], 'only in projects that the user can see')
   await execute('update projects set issues_enabled = 0 where id = ?', [open.id])
   t.same(await other.titles({}, by, '/issues'), [])
   t.same(await other.titles({}, by, list), [])
 })
 
-t.test('a project whose issues are off', async t => {
+t.test('a project whose issues are switched off', async t => {
   const { project, owner, path, issues, create } = await subject()
   const { id } = await create()
   await execute('update projects set issues_enabled = 0 where id = ?', [project.id])
@@ -322,7 +322,7 @@ t.test('a project whose issues are off', async t => {
   t.notOk('open_issues_count' in (await owner.get(path)).json())
 })
 
-t.test('an issue is deleted by owners, with all that hangs on it', async t => {
+t.test('owners delete an issue with everything that belongs to it', async t => {
   const { project, owner, path, issues, create } = await subject()
   const { id } = await create({ labels: 'a', confidential: true })
   await owner.post(`${issues}/${id}/add_spent_time`, { duration: '1h' })
@@ -338,7 +338,7 @@ t.test('an issue is deleted by owners, with all that hangs on it', async t => {
   }
   t.match((await owner.get(path)).json(), { open_issues_count: 0 })
   t.equal((await owner.get(issues)).headers['x-total'], '0')
-  t.match(await create(), { iid: 2 }, 'its number is not used again')
+  t.match(await create(), { iid: 2 }, 'its number is not reused')
 })
 
 t.test('subscriptions', async t => {
@@ -347,7 +347,7 @@ t.test('subscriptions', async t => {
   const stranger = app.as(await app.make.user())
   const { id } = await create()
   const one = `${issues}/${id}/subscription`
-  t.equal((await author.post(one)).statusCode, 304, 'a participant is subscribed already')
+  t.equal((await author.post(one)).statusCode, 304, 'a participant is already subscribed')
   t.match((await author.delete(one)).json(), { id, subscribed: false })
   t.equal((await author.delete(one)).statusCode, 304)
   t.equal((await stranger.delete(one)).statusCode, 304)
@@ -358,7 +358,7 @@ t.test('subscriptions', async t => {
   t.same(
     others.map(({ statusCode }) => statusCode),
     [304, 304, 304],
-    'of several at once, one changes it'
+    'only one of several concurrent requests changes it'
   )
   t.match((await stranger.get(issues)).json(), [{ subscribed: true }])
   t.match((await author.get(issues)).json(), [{ subscribed: false }])
@@ -407,7 +407,7 @@ t.test('50 writers at once get 50 numbers in a row', async t => {
   t.equal((await owner.get(issues)).headers['x-total'], '50')
 })
 
-t.test('what is created together is as if each were alone', async t => {
+t.test('issues that are created together are the same as separate ones', async t => {
   const { project, issues, owner } = await subject()
   const writers = [
     owner,
@@ -439,11 +439,15 @@ t.test('what is created together is as if each were alone', async t => {
   )
   const told = (await waitingEvents('issue.changed')) as { issue: { id: number; title: string }; plain?: true }[]
   const mine = told.filter(({ issue }) => made.some(({ id }) => id === issue.id))
-  t.same(mine.map(({ issue }) => issue.title).sort(), bodies.map(({ title }) => title).sort(), 'each is told once')
+  t.same(
+    mine.map(({ issue }) => issue.title).sort(),
+    bodies.map(({ title }) => title).sort(),
+    'each issue has one event'
+  )
   t.equal(mine.filter(({ plain }) => plain).length, 18)
 })
 
-t.test('a list takes as many statements for many issues as for one', async t => {
+t.test('a list runs as many statements for many issues as for one', async t => {
   const { owner, issues, create } = await subject()
   const body = { labels: 'a,b' }
   await create(body)
@@ -452,7 +456,7 @@ t.test('a list takes as many statements for many issues as for one', async t => 
   t.equal(await countStatements(() => owner.get(issues)), few)
 })
 
-t.test('the issues of a deleted user go, and what was assigned to the user stays', async t => {
+t.test('the issues of a deleted user are deleted, and issues assigned to the user stay', async t => {
   const { project, owner, path, issues, create } = await subject()
   const user = await app.make.member(project, DEVELOPER)
   await create({ title: 'gone', labels: 'a' }, app.as(user))

@@ -1,4 +1,4 @@
-// Issues that move, and what hooks and the feed hear of issues.
+// Issues that move, and the hook events and feed entries of issues.
 import { setTimeout as pause } from 'node:timers/promises'
 import { addLabels } from '../../../../src/areas/planning/labels/label-links.js'
 import { execute, row, rows } from '../../../../src/db/connect/sql.js'
@@ -25,7 +25,7 @@ interface Payload {
   readonly payload: string
 }
 
-/** What the hooks of a project were sent, in order. */
+/** Returns the events that the hooks of a project got, in order. */
 async function sent(id: number) {
   await app.runJobs()
   const found = await rows<Payload>(
@@ -87,7 +87,7 @@ t.test('an issue moves', async t => {
   t.same(again.json(), { message: 'Cannot move issue due to insufficient permissions!' })
 })
 
-t.test('a change of an issue just before its move is moved, too', async t => {
+t.test('a move includes a change of the issue just before it', async t => {
   const from = await subject()
   const to = await app.make.project({ owner: from.project.owner })
   await from.owner.post(`/projects/${to.id}/labels`, { name: 'new', color: '#fff' })
@@ -99,7 +99,7 @@ t.test('a change of an issue just before its move is moved, too', async t => {
     await row('select id from issues where id = ? for update', [id])
     isHeld = true
     await until('the move waits', async () => {
-      // The server updates this information only when nobody has asked for 100 ms.
+      // The server updates this information only when nobody has read it for 100 ms.
       await pause(250)
       return (await rows(LOCKED)).length
     })
@@ -113,7 +113,7 @@ t.test('a change of an issue just before its move is moved, too', async t => {
   t.match((await move).json(), { description: 'new', labels: ['new'], assignee: { id: from.project.owner.id } })
 })
 
-t.test('moves that are refused', async t => {
+t.test('refused moves', async t => {
   const { project, owner, issues, create } = await subject()
   const { id } = await create()
   const move = (issue: number, to: number, by = owner) => by.post(`${issues}/${issue}/move`, { to_project_id: to })
@@ -140,7 +140,7 @@ t.test('moves that are refused', async t => {
   t.match((await owner.post(`${issues}/${id}/move`)).json(), { error: 'to_project_id is missing' })
 })
 
-t.test('hooks and the feed hear of issues', async t => {
+t.test('hooks and the feed get changes of issues', async t => {
   const { project, owner, issues, create, hook } = await subject()
   await hook({ issuesEvents: true, pushEvents: false })
   const { id } = await create({ description: 'd', assignee_id: project.owner.id, due_date: '2027-01-01' })

@@ -1,10 +1,10 @@
-// The longest titles of what people plan and write: 255 characters, of which an emoji is one.
+// The longest titles of records of planning: 255 characters; an emoji counts as one.
 import { testApp } from '../../../helpers/app.js'
 import t from '../../../helpers/tap.js'
 
 const app = await testApp(t)
 
-t.test('255 emoji are a title, and 256 are too many', async t => {
+t.test('a title may have 255 emoji, but not 256', async t => {
   const project = await app.make.project({ snippets_enabled: true })
   const owner = app.as(project.owner)
   const path = `/projects/${project.id}`

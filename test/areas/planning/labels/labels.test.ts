@@ -1,4 +1,4 @@
-// Labels by the API: of projects and groups, their priorities, subscriptions and counts.
+// Labels through the API: of projects and groups, their priorities, subscriptions and counts.
 import { GUEST, REPORTER } from '../../../../src/lib/levels.js'
 import { testApp } from '../../../helpers/app.js'
 import { countStatements } from '../../../helpers/statements.js'
@@ -38,14 +38,14 @@ t.test('a label is created, listed, changed and deleted', async t => {
   t.same(changed.json(), { ...record, name: 'defect', color: '#fff', priority: null })
   t.match((await owner.put(labels, { name: 'defect', priority: 0 })).json(), { priority: 0 })
   const removed = await owner.inject({ method: 'PUT', url: `/api/v3${labels}?name=defect&priority=` })
-  t.match(removed.json(), { name: 'defect', priority: null }, 'an empty priority of a form is none')
+  t.match(removed.json(), { name: 'defect', priority: null }, 'an empty priority in a form removes it')
   const deleted = await owner.delete(labels, { name: 'defect' })
   t.equal(deleted.statusCode, 200)
   t.match(deleted.json(), { id: record.id, name: 'defect' })
   t.same((await owner.get(labels)).json(), [])
 })
 
-t.test('wrong values', async t => {
+t.test('invalid values', async t => {
   const { owner, labels } = await subject()
   await owner.post(labels, { name: 'there', color: '#fff' })
   const cases: [string, object, number, object][] = [
@@ -114,7 +114,7 @@ t.test('a subscription by id or title', async t => {
   t.same(missing.json(), { message: '404 Label Not Found' })
 })
 
-t.test('two who change a label at the same moment: it has what both have set', async t => {
+t.test('concurrent changes of a label all take effect', async t => {
   const { owner, labels } = await subject()
   for (let round = 0; round < 5; round++) {
     const name = `label ${round}`
@@ -126,14 +126,14 @@ t.test('two who change a label at the same moment: it has what both have set', a
   }
 })
 
-t.test('several who delete a label at the same moment: one of them has done it', async t => {
+t.test('only one of several concurrent requests deletes a label', async t => {
   const { owner, labels } = await subject()
   await owner.post(labels, { name: 'a', color: '#fff' })
   const answers = await Promise.all([1, 2, 3, 4].map(() => owner.delete(labels, { name: 'a' })))
   t.same(answers.map(({ statusCode }) => statusCode).sort(), [200, 404, 404, 404])
 })
 
-t.test('counts are of what the asker sees, with a fixed number of statements', async t => {
+t.test('counts contain only records that the caller sees, with a fixed number of statements', async t => {
   const { project, owner, labels, path } = await subject()
   const post = (body: object) => owner.post(`${path}/issues`, { title: 'x', labels: 'one, two', ...body })
   await post({})

@@ -1,4 +1,4 @@
-// Merges: what they do, in which order they are refused, and that each has all of its effects or none.
+// Merges: their effects, the order of the checks, and that each merge has either all of its effects or none.
 
 import { createBranch } from '../../../../src/areas/code/refs/branches.js'
 import { moveRefs } from '../../../../src/areas/code/refs/move-refs.js'
@@ -34,7 +34,7 @@ const happened = async (project: TestProject) =>
     )
   ).filter(({ target_type }) => target_type === 'MergeRequest')
 
-t.test('a merge makes a commit with two parents, and the branch goes when that is wished', async t => {
+t.test('a merge creates a commit with two parents, and deletes the branch on request', async t => {
   const { project, repository, owner, path, tip } = await subject()
   const { id, head_sha: head } = await makeMergeRequest(project)
   const before = await tip()
@@ -62,7 +62,7 @@ t.test('a merge makes a commit with two parents, and the branch goes when that i
   t.match((await owner.put(`${path}/${id}`, { state_event: 'reopen' })).json(), { state: 'merged' })
 })
 
-t.test('refusals come in their order', async t => {
+t.test('the checks run in their order', async t => {
   const { project, owner, path } = await subject()
   const reporter = app.as(await app.make.member(project, REPORTER))
   const developer = app.as(await app.make.member(project, DEVELOPER))
@@ -93,7 +93,7 @@ t.test('refusals come in their order', async t => {
   t.same(res.json(), { message: 'Branch cannot be merged' })
 })
 
-t.test('developers merge where the rule of the branch lets them', async t => {
+t.test('developers may merge if the rule of the branch allows it', async t => {
   const { project, owner, path } = await subject()
   const developer = app.as(await app.make.member(project, DEVELOPER))
   const { id } = await makeMergeRequest(project)
@@ -107,7 +107,7 @@ t.test('developers merge where the rule of the branch lets them', async t => {
   t.equal(commits.json()[0].message, 'done by a developer')
 })
 
-t.test('a push that brings the commits merges, other pushes ask for another look', async t => {
+t.test('a push with the commits merges, and other pushes cause a new check', async t => {
   const { project, owner, path, tip } = await subject()
   await makeBranch(project, 'other')
   const [first, second] = [
@@ -126,7 +126,7 @@ t.test('a push that brings the commits merges, other pushes ask for another look
   t.match((await owner.get(`${path}/${second.id}`)).json(), { merge_status: 'cannot_be_merged' })
 })
 
-t.test('a merge looks at pushes that nobody has heard of yet', async t => {
+t.test('a merge includes pushes that no job has processed yet', async t => {
   const { project, owner, path, tip } = await subject()
   const { id, head_sha: head } = await makeMergeRequest(project)
   await app.make.file(project, 'late.txt', 'late\n', 'feature')
@@ -136,24 +136,24 @@ t.test('a merge looks at pushes that nobody has heard of yet', async t => {
   t.match(merged.json(), { state: 'merged', sha: await tip('feature') })
 })
 
-t.test('20 merges into one branch at once: the history is what the answers say', async t => {
+t.test('20 concurrent merges into one branch: the history matches the responses', async t => {
   const { project, repository, owner, path, tip } = await subject()
   const found = []
   for (let number = 0; number < 20; number++) {
     const name = `part-${number}`
     await app.make.branch(project, name)
-    // Two of three change a file of their own; the others change the same one.
+    // Two of three branches change a file of their own; the others change the same file.
     const file = number % 3 === 0 ? 'shared.txt' : `${name}.txt`
     await app.make.file(project, file, `${name}\n`, name)
     found.push(await makeMergeRequest(project, { source_branch: name, title: name }))
   }
   const answers = await Promise.all(found.map(({ id }) => owner.put(`${path}/${id}/merge`)))
   const accepted = found.filter((_, at) => answers[at]?.statusCode === 200)
-  t.equal(accepted.length, 14, 'one of the seven that share a file, and all others')
+  t.equal(accepted.length, 14, 'one of the seven that change the same file, and all others')
   for (const [at, { head_sha: head }] of found.entries()) {
     const answer = answers[at]
     const isIn = await isAncestor(repository, head ?? '', (await tip()) ?? '')
-    if (answer?.statusCode === 200) t.ok(isIn, 'the branch has what was accepted')
+    if (answer?.statusCode === 200) t.ok(isIn, 'the branch contains the accepted commits')
     else {
       t.notOk(isIn)
       t.same([answer?.statusCode, answer?.json()], [405, { message: 'Branch cannot be merged' }])
@@ -164,13 +164,13 @@ t.test('20 merges into one branch at once: the history is what the answers say',
   t.same(merged.map(({ id }) => id).sort(), accepted.map(({ id }) => id).sort())
 })
 
-t.test('one merge request that is merged twice at once has one commit', async t => {
+t.test('concurrent merges of one merge request create one commit', async t => {
   const { project, owner, path } = await subject()
   const { id } = await makeMergeRequest(project)
   const answers = await Promise.all([1, 2, 3].map(() => owner.put(`${path}/${id}/merge`)))
   const statuses = answers.map(({ statusCode }) => statusCode)
   t.equal(statuses.filter(status => status === 200).length, 1)
-  // The others find it merged, or the branch that has its commits already.
+  // The other requests find it merged, or find its commits in the branch.
   t.ok(
     statuses.every(status => [200, 405, 406].includes(status)),
     String(statuses)
@@ -179,13 +179,13 @@ t.test('one merge request that is merged twice at once has one commit', async t 
   t.equal(log.filter(({ title }) => title.startsWith('Merge branch')).length, 1)
 })
 
-t.test('a process that ends after the branch has moved leaves a merge with all its effects', async t => {
+t.test('a merge has all its effects even if its process ends after the branch has moved', async t => {
   const { project, owner, path, tip } = await subject()
   const { id } = await makeMergeRequest(project, { remove_source_branch: true })
   const found = await findMergeRequest(id)
   if (!found) throw new Error('no merge request')
   const merge = { message: 'm', removeSourceBranch: false, finish: async () => undefined }
-  // The process ends here: nobody marks the merge request as merged.
+  // The process ends here: it does not mark the merge request as merged.
   const commit = await mergeBranches(await projectRow(project), found, merge, originBy(project.owner))
   t.match((await owner.get(`${path}/${id}`)).json(), { state: 'opened' })
   await app.runJobs()
@@ -199,7 +199,7 @@ t.test('a process that ends after the branch has moved leaves a merge with all i
   )
 })
 
-t.test('a branch that is protected, or has moved, stays', async t => {
+t.test('a merge does not delete a protected branch', async t => {
   const { project, owner, path, tip } = await subject()
   const { id } = await makeMergeRequest(project, { remove_source_branch: true })
   await owner.put(`/projects/${project.id}/repository/branches/feature/protect`)
@@ -220,7 +220,7 @@ async function addPipeline(project: TestProject, sha: string | null, status: str
 const endPipeline = (id: number, status: string) =>
   execute('update pipelines set status = ? where id = ?', [status, id])
 
-t.test('where only successful builds may be merged, others are refused or wait', async t => {
+t.test('if only successful builds may be merged, other merges are refused or wait', async t => {
   const { project, owner, path } = await subject()
   const developer = app.as(await app.make.member(project, MASTER))
   const { id, head_sha: head } = await makeMergeRequest(project)
@@ -252,13 +252,13 @@ t.test('where only successful builds may be merged, others are refused or wait',
   const next = await addPipeline(project, sha, 'pending')
   await owner.put(`${one}/merge`, { merge_when_build_succeeds: true, merge_commit_message: 'after the build' })
   await endPipeline(next, 'success')
-  // The look that follows each wait: the pipeline may have ended at that moment.
+  // Runs the check that follows each wait, because the pipeline may have ended at that moment.
   await app.runJobs()
   t.match((await owner.get(one)).json(), { state: 'merged' })
   t.equal((await owner.get(`/projects/${project.id}/repository/commits`)).json()[0].message, 'after the build')
 })
 
-t.test('without a pipeline that runs, a merge does not wait', async t => {
+t.test('a merge does not wait without a running pipeline', async t => {
   const { project, owner, path } = await subject()
   const { id } = await makeMergeRequest(project)
   t.match((await owner.put(`${path}/${id}/merge`, { merge_when_build_succeeds: true })).json(), { state: 'merged' })

@@ -1,4 +1,4 @@
-// Issues that merges and pushes close, and what hooks hear of merge requests.
+// Issues that merges and pushes close, and the hook events of merge requests.
 import { createIssue } from '../../../../src/areas/planning/issues/creation.js'
 import { execute, rows } from '../../../../src/db/connect/sql.js'
 import { Hook } from '../../../../src/db/models/index.js'
@@ -42,7 +42,7 @@ t.test('a merge into the default branch closes the issues that it names', async 
   t.match(commit.message, 'Closes #1 and #3\n')
   await app.runJobs({ until: new Date(Date.now() + 60_000) })
   const told = await rows("select id from activity_events where project_id = ? and action = 'closed'", [project.id])
-  t.equal(told.length, 2, 'each is told once')
+  t.equal(told.length, 2, 'each issue has one event')
 })
 
 t.test('a merge into another branch closes nothing', async t => {
@@ -56,7 +56,7 @@ t.test('a merge into another branch closes nothing', async t => {
   t.same(await states(project), ['opened'])
 })
 
-t.test('a push to the default branch closes what its commits name, with the right of who pushed', async t => {
+t.test('a push to the default branch closes issues with the rights of the pusher', async t => {
   const { project, owner, path } = await subject()
   const other = await makeProject()
   await app.make.member(other, GUEST, project.owner)
@@ -76,7 +76,7 @@ t.test('a push to the default branch closes what its commits name, with the righ
   t.same(await states(other), ['opened', 'closed'])
 })
 
-t.test('hooks hear of each step, with what it was then', async t => {
+t.test('hooks get each step, with the values at that time', async t => {
   const { project, owner, path } = await subject()
   const hook = await Hook.create({
     projectId: project.id,

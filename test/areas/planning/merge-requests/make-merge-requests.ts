@@ -1,4 +1,4 @@
-// Merge requests for tests: with branches, or as bare rows.
+// Creates merge requests for tests: with branches, or as bare rows.
 import { acceptMergeRequest } from '../../../../src/areas/planning/merge-requests/accept/accept.js'
 import { createMergeRequest } from '../../../../src/areas/planning/merge-requests/merge-requests.js'
 import type { MergeRequestRow } from '../../../../src/areas/planning/merge-requests/merge-requests.queries.js'
@@ -9,7 +9,7 @@ import type {
 import { execute } from '../../../../src/db/connect/sql.js'
 import { actorOf, factory, originBy, projectRow, type TestProject, type TestUser } from '../../../helpers/factory.js'
 
-/** A project whose branch `feature` has a file more than `master`. */
+/** Creates a project whose branch `feature` has one file more than `master`. */
 export async function makeProject(values: Parameters<typeof factory.project>[0] = {}): Promise<TestProject> {
   const project = await factory.project(values)
   await factory.file(project, 'README', 'read me\n')
@@ -17,13 +17,13 @@ export async function makeProject(values: Parameters<typeof factory.project>[0] 
   return project
 }
 
-/** Makes a branch of `master` with a file of its own name. */
+/** Creates a branch of `master` with a file named after it. */
 export async function makeBranch(project: TestProject, name: string, content = `${name}\n`): Promise<void> {
   await factory.branch(project, name)
   await factory.file(project, `${name}.txt`, content, name)
 }
 
-/** Makes a merge request from `feature` into `master`, in the name of the owner. */
+/** Creates a merge request from `feature` into `master`, in the name of the owner. */
 export async function makeMergeRequest(
   project: TestProject,
   body: Partial<MergeRequestBody> = {}
@@ -38,7 +38,7 @@ export const accept = async (project: TestProject, id: number, body: AcceptBody 
 
 let numbers = 1000
 
-/** Writes the row of a merge request, without branches, and of one version. Gives their ids. */
+/** Inserts the row of a merge request, without branches, and of one version. Returns their ids. */
 export async function insertRow(
   project: { readonly id: number },
   author: Pick<TestUser, 'id'>,
@@ -59,7 +59,7 @@ export async function insertRow(
   return { id, versionId }
 }
 
-/** Writes the row of a milestone. Gives its id. */
+/** Inserts the row of a milestone. Returns its id. */
 export async function insertMilestone(project: { readonly id: number }): Promise<number> {
   const number = ++numbers
   const { insertId } = await execute(

@@ -4,7 +4,7 @@ import type { Asking, World } from '../../../access/world.js'
 import type { TestUser } from '../../../helpers/factory.js'
 import { insertMilestone, insertRow } from './make-merge-requests.js'
 
-/** The author is none of those who ask: authors may do more. */
+/** The author is not one of the actors, because authors may do more. */
 let made: Promise<TestUser> | undefined
 function authorIn({ app }: World): Promise<TestUser> {
   made ??= app.make.user()
@@ -18,7 +18,10 @@ const aMergeRequest =
     return { params: { merge_request_id: id, version_id: versionId }, ...(payload && { payload }) }
   }
 
-/** Who may not merge gets 401. Whoever may gets 406 for one that is merged: the order of the checks shows the right. */
+/**
+ * Users who may not merge get 401. Users who may merge get 406, because the merge request is merged: that check comes after
+ * the check of the right.
+ */
 const accept = Object.fromEntries(
   Object.entries(write(406)).map(([kind, statuses]) => [
     kind,
@@ -30,7 +33,7 @@ const read = { expected: READ_COMMIT, specimen: aMergeRequest() }
 const merge = { expected: accept, specimen: aMergeRequest('merged', {}) }
 const change = { expected: write(200), specimen: aMergeRequest('opened', { title: 'Another one' }) }
 const subscribe = { expected: write(201), specimen: aMergeRequest('opened', {}) }
-// Nobody is subscribed yet: those who may end a subscription learn that there is none.
+// Nobody is subscribed, so users who may end a subscription get 304.
 const unsubscribe = { expected: write(304), specimen: aMergeRequest() }
 const time = (status: number) => ({
   expected: write(status),
@@ -55,7 +58,7 @@ const ofBoth = (one: string) => ({
 export const access: ResourceAccess = {
   project: {
     'GET /api/v3/projects/:id/merge_requests': { expected: READ_COMMIT },
-    // The branches are the same, which shows that the right was there.
+    // The two branches are the same: 422 shows that the user has the right.
     'POST /api/v3/projects/:id/merge_requests': {
       expected: write(422),
       specimen: () => ({ payload: { source_branch: 'x', target_branch: 'x', title: 'x' } })

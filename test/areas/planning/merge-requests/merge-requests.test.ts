@@ -1,4 +1,4 @@
-// Merge requests by the API: their records, lists, changes of them, and what git tells of them.
+// Merge requests through the API: their records, lists and changes, and what they show from git.
 import { forkProject } from '../../../../src/areas/projects/imports/forks.js'
 import { findProject } from '../../../../src/areas/projects/projects/projects.queries.js'
 import { execute, rows } from '../../../../src/db/connect/sql.js'
@@ -20,7 +20,7 @@ async function subject(values: Parameters<typeof makeProject>[0] = {}) {
 
 const body = { source_branch: 'feature', target_branch: 'master', title: 'Add a feature' }
 
-t.test('an issue that follows up has its title from the merge request', async t => {
+t.test('a follow-up issue gets its title from the merge request', async t => {
   const project = await makeProject({ visibility_level: 20 })
   const { iid } = await makeMergeRequest(project, { title: 'Say "hello"' })
   const path = `/projects/${project.id}/issues`
@@ -79,7 +79,7 @@ t.test('a merge request is created, shown and listed with all its fields', async
   })
   await app.runJobs()
   const shown = (await owner.get(`${path}/${record.id}`)).json()
-  t.equal(shown.merge_status, 'can_be_merged', 'a job has looked')
+  t.equal(shown.merge_status, 'can_be_merged', 'a job checked it')
   t.same((await owner.get(path)).json(), [shown])
   t.same((await owner.get(`/projects/${project.id}/merge_request/${record.id}`)).json(), shown)
   t.equal((await owner.get(`${path}/${record.id + 999}`)).statusCode, 404)
@@ -109,7 +109,7 @@ t.test('commits, changes and versions come from git', async t => {
     diffs: [{ new_path: 'feature.txt' }]
   })
   t.equal((await owner.get(`${one}/versions/0`)).statusCode, 404)
-  // The branches go, and all of it still answers.
+  // Everything still works after the branches are deleted.
   await execute("update projects set default_branch = 'other' where id = ?", [project.id])
   for (const branch of ['feature', 'master']) {
     await execute('delete from protected_branches where project_id = ?', [project.id])
@@ -121,7 +121,7 @@ t.test('commits, changes and versions come from git', async t => {
   t.equal((await owner.put(`${one}/merge`)).statusCode, 405)
 })
 
-t.test('wrong values at creation are refused by name', async t => {
+t.test('invalid values at creation are refused by name', async t => {
   const { project, owner, path } = await subject()
   const stranger = await app.make.project()
   await makeMergeRequest(project)
@@ -165,13 +165,13 @@ t.test('wrong values at creation are refused by name', async t => {
   t.match(dropped.json(), { milestone: null, assignee: null })
 })
 
-t.test('two that are made at once: one of them is', async t => {
+t.test('only one of several concurrent requests creates a merge request', async t => {
   const { owner, path } = await subject()
   const made = await Promise.all(Array.from({ length: 5 }, () => owner.post(path, body)))
   t.same(made.map(({ statusCode }) => statusCode).sort(), [201, 409, 409, 409, 409])
 })
 
-t.test('lists are filtered, sorted and counted, with as many statements for any length', async t => {
+t.test('lists are filtered, sorted and counted, with the same number of statements for any length', async t => {
   const { project, owner, path } = await subject()
   const states = ['opened', 'reopened', 'closed', 'merged', 'opened']
   const ids: number[] = []
@@ -250,10 +250,10 @@ t.test('a merge request is changed, closed and reopened', async t => {
   }
   await put({ state_event: 'close' })
   await makeMergeRequest(project, { target_branch: 'other' })
-  t.equal((await owner.put(one, { state_event: 'reopen' })).statusCode, 409, 'another one is open')
+  t.equal((await owner.put(one, { state_event: 'reopen' })).statusCode, 409, 'another merge request is open')
 })
 
-t.test('empty and null take the plan of a merge request away, as with issues', async t => {
+t.test('empty texts and null clear the plan of a merge request, like that of an issue', async t => {
   const { project, owner, path } = await subject()
   const milestoneId = await insertMilestone(project)
   const given = { milestone_id: milestoneId, assignee_id: project.owner.id, labels: 'x', description: 'why' }
@@ -271,7 +271,7 @@ t.test('empty and null take the plan of a merge request away, as with issues', a
   t.match(made.json(), none)
 })
 
-t.test('authors and assignees change their own; others need a developer', async t => {
+t.test('authors and assignees may change their own merge requests; others need the level Developer', async t => {
   const { project, path } = await subject({ visibility_level: 20 })
   const author = await app.make.user()
   const assignee = await app.make.member(project, GUEST)
@@ -289,7 +289,7 @@ t.test('authors and assignees change their own; others need a developer', async 
   }
 })
 
-t.test('a deleted one is gone from everything', async t => {
+t.test('a deleted merge request is hidden everywhere', async t => {
   const { project, owner, path } = await subject()
   const { id } = await makeMergeRequest(project)
   const before = (await owner.get(`${path}/${id}`)).json()
@@ -301,7 +301,7 @@ t.test('a deleted one is gone from everything', async t => {
     t.same(gone.json(), { message: '404 Not found' })
   }
   t.same((await owner.get(path)).json(), [])
-  t.equal((await owner.post(path, body)).json().iid, 2, 'and another one can be made')
+  t.equal((await owner.post(path, body)).json().iid, 2, 'a new merge request can be created')
 })
 
 async function makeFork(project: TestProject): Promise<TestProject> {
@@ -311,7 +311,7 @@ async function makeFork(project: TestProject): Promise<TestProject> {
   return { id, path: `${owner.username}/${project.path.split('/')[1]}`, owner }
 }
 
-t.test('a fork sends its changes, which stay when it goes', async t => {
+t.test('the changes of a fork stay after the fork is deleted', async t => {
   const { project, owner, path } = await subject()
   const fork = await makeFork(project)
   await makeBranch(fork, 'from-fork')
@@ -342,7 +342,7 @@ t.test('a fork sends its changes, which stay when it goes', async t => {
   t.match((await owner.put(one, { state_event: 'reopen' })).json(), { state: 'closed' }, 'nothing is left to merge')
 })
 
-t.test('subscriptions and time are for those who may change it', async t => {
+t.test('only users who may change a merge request can subscribe and log time', async t => {
   const { project, owner, path } = await subject()
   const { id } = await makeMergeRequest(project)
   const one = `${path}/${id}`
@@ -360,7 +360,7 @@ t.test('subscriptions and time are for those who may change it', async t => {
   t.match((await owner.post(`${one}/reset_time_estimate`)).json(), { time_estimate: 0, human_time_estimate: null })
 })
 
-t.test('a project without merge requests refuses all of it', async t => {
+t.test('a project without merge requests refuses all requests', async t => {
   const { project, owner, path } = await subject()
   const { id } = await makeMergeRequest(project)
   await execute('update projects set merge_requests_enabled = false where id = ?', [project.id])
@@ -369,7 +369,7 @@ t.test('a project without merge requests refuses all of it', async t => {
   }
 })
 
-t.test('far pages are what the plain statement gives, after every change', async t => {
+t.test('far pages equal the result of the plain statement, after every change', async t => {
   const { project, owner, path } = await subject()
   await execute(
     `insert into merge_requests (iid, target_project_id, source_project_id, target_branch, source_branch, title, state, author_id,

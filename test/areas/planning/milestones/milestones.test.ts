@@ -1,4 +1,4 @@
-// Milestones by the API.
+// Milestones through the API.
 import { rows } from '../../../../src/db/connect/sql.js'
 import { testApp } from '../../../helpers/app.js'
 import t from '../../../helpers/tap.js'
@@ -10,7 +10,7 @@ async function subject() {
   return { project, owner: app.as(project.owner), milestones: `/projects/${project.id}/milestones` }
 }
 
-t.test('a milestone is created, changed, closed and activated, and the feed tells of it', async t => {
+t.test('a milestone is created, changed, closed and activated, and the feed shows it', async t => {
   const { project, owner, milestones } = await subject()
   const created = await owner.post(milestones, {
     title: 'v1',
@@ -36,7 +36,7 @@ t.test('a milestone is created, changed, closed and activated, and the feed tell
   t.same((await owner.get(one)).json(), record)
   t.match((await owner.put(one, { title: 'v1.0', due_date: '' })).json(), { title: 'v1.0', due_date: null })
   t.match((await owner.put(one, { state_event: 'close' })).json(), { state: 'closed' })
-  t.match((await owner.put(one, { state_event: 'close' })).json(), { state: 'closed' }, 'a second time is ignored')
+  t.match((await owner.put(one, { state_event: 'close' })).json(), { state: 'closed' }, 'a second event is ignored')
   t.match((await owner.put(one, { state_event: 'activate' })).json(), { state: 'active', title: 'v1.0' })
   t.equal((await owner.put(one, {})).statusCode, 200)
   await app.runJobs()
@@ -69,7 +69,7 @@ t.test('the list has filters and pages', async t => {
   t.match((await owner.get(milestones, { state: 'odd' })).json(), { error: 'state does not have a valid value' })
 })
 
-t.test('wrong values', async t => {
+t.test('invalid values', async t => {
   const { owner, milestones } = await subject()
   const { id } = (await owner.post(milestones, { title: 'there' })).json()
   const other = (await owner.post(milestones, { title: 'other' })).json()
@@ -91,7 +91,7 @@ t.test('wrong values', async t => {
     }
   }
   t.match((await owner.post(milestones, {})).json(), { error: 'title is missing' })
-  t.equal((await owner.put(`${milestones}/${id}`, { title: 'there' })).statusCode, 200, 'its own title')
+  t.equal((await owner.put(`${milestones}/${id}`, { title: 'there' })).statusCode, 200, 'it may keep its title')
   const foreign = await subject()
   for (const res of [
     await foreign.owner.get(`${foreign.milestones}/${id}`),
@@ -101,10 +101,10 @@ t.test('wrong values', async t => {
     t.equal(res.statusCode, 404)
     t.same(res.json(), { message: '404 Not found' })
   }
-  t.match((await owner.post(milestones, { title: 'next' })).json(), { iid: 3 }, 'what was refused took no number')
+  t.match((await owner.post(milestones, { title: 'next' })).json(), { iid: 3 }, 'refused requests took no number')
 })
 
-t.test('a milestone of a project whose issues are off has none', async t => {
+t.test('a milestone of a project whose issues are switched off shows none', async t => {
   const { project, owner, milestones } = await subject()
   const { id } = (await owner.post(milestones, { title: 'v1' })).json()
   await owner.post(`/projects/${project.id}/issues`, { title: 'x', milestone_id: id })

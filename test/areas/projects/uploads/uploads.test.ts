@@ -28,7 +28,7 @@ t.test('POST /projects/:id/uploads', async t => {
       'content-type': 'application/octet-stream',
       'content-length': '5',
       'x-content-type-options': 'nosniff',
-      'content-disposition': /^attachment; filename="notes.txt"/,
+      'content-disposition': 'attachment; filename=notes.txt',
       'content-security-policy': /sandbox/
     })
   })

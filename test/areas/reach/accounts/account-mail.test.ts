@@ -1,4 +1,4 @@
-// The mail about accounts and memberships: who gets it, by whom it was caused, and who gets none.
+// Mail about accounts and memberships: its recipients, its causes, and people who get none.
 import { execute, row, rows } from '../../../../src/db/connect/sql.js'
 import { DEVELOPER, GUEST, MASTER, OWNER, REPORTER } from '../../../../src/lib/levels.js'
 import { testApp } from '../../../helpers/app.js'
@@ -23,49 +23,57 @@ const signIn = (user: { username: string; password: string }, address: string) =
 
 t.beforeEach(() => mails())
 
-t.test('the owner of an account hears of each change, and whether an administrator made it', async t => {
-  const user = await app.make.user()
-  const own = app.as(user)
-  const cases: [what: () => Promise<unknown>, subject: string, text: RegExp, foreign: boolean][] = [
-    [
-      () => own.post('/user/keys', { title: 'lap <b>top</b>', key: newKey() }),
-      'A new SSH key was added',
-      /Title: lap <b>top<\/b>\nFingerprint: SHA256:/,
-      false
-    ],
-    [
-      () => admin.post(`/users/${user.id}/keys`, { title: 'k', key: newKey() }),
-      'A new SSH key was added',
-      /SHA256:/,
-      true
-    ],
-    [() => own.post('/personal_access_tokens', { name: 'ci' }), 'A personal access token was made', /Name: ci/, false],
-    [
-      () => app.as(root, { sudo: user.username }).post('/personal_access_tokens', { name: 'sudo' }),
-      'A personal access token was made',
-      /Name: sudo/,
-      true
-    ],
-    [
-      () => admin.put(`/users/${user.id}`, { password: 'quite another one' }),
-      'The password of your account was changed',
-      /sessions have ended/,
-      true
+t.test(
+  'the owner of an account gets mail about each change, and the mail says whether an administrator made it',
+  async t => {
+    const user = await app.make.user()
+    const own = app.as(user)
+    const cases: [what: () => Promise<unknown>, subject: string, text: RegExp, foreign: boolean][] = [
+      [
+        () => own.post('/user/keys', { title: 'lap <b>top</b>', key: newKey() }),
+        'A new SSH key was added',
+        /Title: lap <b>top<\/b>\nFingerprint: SHA256:/,
+        false
+      ],
+      [
+        () => admin.post(`/users/${user.id}/keys`, { title: 'k', key: newKey() }),
+        'A new SSH key was added',
+        /SHA256:/,
+        true
+      ],
+      [
+        () => own.post('/personal_access_tokens', { name: 'ci' }),
+        'A personal access token was made',
+        /Name: ci/,
+        false
+      ],
+      [
+        () => app.as(root, { sudo: user.username }).post('/personal_access_tokens', { name: 'sudo' }),
+        'A personal access token was made',
+        /Name: sudo/,
+        true
+      ],
+      [
+        () => admin.put(`/users/${user.id}`, { password: 'quite another one' }),
+        'The password of your account was changed',
+        /sessions have ended/,
+        true
+      ]
     ]
-  ]
-  for (const [change, subject, text, foreign] of cases) {
-    await change()
-    const [mail, ...others] = await mails()
-    t.same(others, [])
-    t.match(mail, { to: user.email, subject: new RegExp(`^${subject}`), text })
-    t.match(mail?.text, /\nTime: \d{4}-/)
-    t.equal(/by an administrator/.test(mail?.text ?? ''), foreign, subject)
-    t.equal(/by an administrator/.test(mail?.html ?? ''), foreign, subject)
-    t.notMatch(mail?.html, '<b>top')
+    for (const [change, subject, text, foreign] of cases) {
+      await change()
+      const [mail, ...others] = await mails()
+      t.same(others, [])
+      t.match(mail, { to: user.email, subject: new RegExp(`^${subject}`), text })
+      t.match(mail?.text, /\nTime: \d{4}-/)
+      t.equal(/by an administrator/.test(mail?.text ?? ''), foreign, subject)
+      t.equal(/by an administrator/.test(mail?.html ?? ''), foreign, subject)
+      t.notMatch(mail?.html, '<b>top')
+    }
   }
-})
+)
 
-t.test('a new address is confirmed by a mail, and the addresses of before hear of it', async t => {
+t.test('a new address is confirmed by mail, and the previous addresses get mail about it', async t => {
   const user = await app.make.user()
   const [first, second, third, primary] = ['one', 'two', 'three', 'new'].map(
     name => `${name}-of-${user.username}@example.org`
@@ -84,7 +92,7 @@ t.test('a new address is confirmed by a mail, and the addresses of before hear o
       { to: second, subject: confirm },
       { to: user.email, subject: added }
     ],
-    'not one that is not confirmed'
+    'an unconfirmed address gets no mail'
   )
   await execute('update emails set confirmed_at = now() where email in (?, ?)', [first ?? '', second ?? ''])
   await admin.post(`/users/${user.id}/emails`, { email: third })
@@ -114,7 +122,7 @@ t.test('a new address is confirmed by a mail, and the addresses of before hear o
   t.match(await row('select email_confirmed_at from users where id = ?', [user.id]), { email_confirmed_at: Date })
 })
 
-t.test('a sign-in from an address that was not seen for 90 days is told', async t => {
+t.test('the owner gets mail about a sign-in from an address that was not seen for 90 days', async t => {
   const user = await app.make.user()
   const from = async (address: string) => {
     t.equal((await signIn(user, address)).statusCode, 201)
@@ -127,7 +135,7 @@ t.test('a sign-in from an address that was not seen for 90 days is told', async 
   t.same(await from('2001:db8::1'), [[user.email, '2001:db8::1']])
   t.same(await from('2001:db8::ffff'), [], 'the same network')
   await signIn({ ...user, password: 'wrong' }, '192.0.2.3')
-  t.same(await mails(), [], 'a wrong password is none')
+  t.same(await mails(), [], 'a wrong password is not a sign-in')
   const seen = await rows<{ network: string }>(
     'select network from sign_in_addresses where user_id = ? order by network',
     [user.id]
@@ -138,7 +146,7 @@ t.test('a sign-in from an address that was not seen for 90 days is told', async 
   )
 })
 
-t.test('the addresses of sign-ins are bounded, and old ones are new again', async t => {
+t.test('the number of sign-in addresses is limited, and forgotten ones count as new again', async t => {
   const user = await app.make.user()
   const values = Array.from({ length: 120 }, (_, at) => [
     user.id,
@@ -162,7 +170,7 @@ t.test('the addresses of sign-ins are bounded, and old ones are new again', asyn
   t.match(kept, { kept: 1 })
 })
 
-t.test('members hear of what others do to their membership', async t => {
+t.test('members get mail when others change their membership', async t => {
   const project = await app.make.project()
   const group = await app.make.group({ owner: project.owner })
   const user = await app.make.user()
@@ -191,12 +199,12 @@ t.test('members hear of what others do to their membership', async t => {
   await owner.put(`/projects/${project.id}/members/${user.id}`, { access_level: MASTER })
   t.same(await mails(), [], 'nothing has changed')
   await app.as(user).put(`/groups/${group.id}/members/${user.id}`, { access_level: MASTER })
-  t.same(await mails(), [], 'nobody gets mail of what they did themselves')
+  t.same(await mails(), [], 'users get no mail about their own actions')
   await app.as(user).post('/groups', { name: 'mine', path: 'mine' })
   t.same(await mails(), [])
 })
 
-t.test('those who decide about access hear of requests, and who asked of the answer', async t => {
+t.test('approvers get mail about access requests, and requesters about the decision', async t => {
   const group = await app.make.group({ requestAccess: true, visibilityLevel: 20 })
   const owner = await app.make.groupMember(group, OWNER)
   const master = await app.make.groupMember(group, MASTER)
@@ -222,10 +230,10 @@ t.test('those who decide about access hear of requests, and who asked of the ans
   await app.as(asker).post(`/groups/${group.id}/access_requests`)
   await mails()
   await app.as(asker).delete(`/groups/${group.id}/access_requests/${asker.id}`)
-  t.same(await mails(), [], 'a request that is withdrawn is told to nobody')
+  t.same(await mails(), [], 'a withdrawn request causes no mail')
 })
 
-t.test('members whose level is not disabled hear that their project has moved', async t => {
+t.test('members whose level is not disabled get mail when their project moves', async t => {
   const group = await app.make.group()
   const mover = await app.make.groupMember(group, OWNER)
   const project = await app.make.project({ group, owner: mover })
@@ -253,7 +261,7 @@ t.test('members whose level is not disabled hear that their project has moved', 
   t.match(await mails(), [{ subject: `${group.path}/moved-away was moved to ${target.path}/moved-away` }])
 })
 
-t.test('users hear of the account that an administrator has made for them, and get links by command', async t => {
+t.test('users get mail about an account that an administrator created for them, and get links by command', async t => {
   const ada = { username: 'ada', name: 'Ada', email: 'ada@example.org', password: 'a good password' }
   await admin.post('/users', ada)
   t.match(await mails(), [{ to: ada.email, subject: 'Your account ada', text: /Sign in: .*\/users\/sign_in/ }])
@@ -262,13 +270,13 @@ t.test('users hear of the account that an administrator has made for them, and g
   const run = (...args: string[]) => cli(['users', 'passwd', ...args], { environment })
   const ran = await run('ada', '--mail')
   t.equal(ran.code, 0)
-  t.match(ran.stdout, 'a link for a new password goes to ada@example.org')
+  t.match(ran.stdout, 'sent a link to set a new password to ada@example.org')
   const [mail, ...others] = await mails()
   t.same(others, [])
-  t.match(mail, { to: ada.email, text: /an administrator sends you this link/, link: /^\/users\/password\/edit/ })
-  t.equal((await signIn(ada, '127.0.0.1')).statusCode, 201, 'the password stays until then')
+  t.match(mail, { to: ada.email, text: /an administrator sent you this link/, link: /^\/users\/password\/edit/ })
+  t.equal((await signIn(ada, '127.0.0.1')).statusCode, 201, 'the old password works until then')
   const stored = await rows<{ facts: string }>('select facts from mails')
-  t.notMatch(stored.map(({ facts }) => facts).join(), /token=|argon2/, 'no secret lies in the database')
+  t.notMatch(stored.map(({ facts }) => facts).join(), /token=|argon2/, 'no secret is in the database')
   t.equal((await run('ada', '--mail', '--password-stdin')).code, 2)
   t.equal((await run('nobody-here', '--mail')).code, 3)
 })

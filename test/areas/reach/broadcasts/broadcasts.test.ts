@@ -15,7 +15,7 @@ const audited = async (action: string) =>
     [action]
   )
 
-t.test('are for administrators', async t => {
+t.test('only administrators may use them', async t => {
   const user = app.as(await app.make.user())
   const { id } = await create({ message: 'm' })
   for (const path of [PATH, `${PATH}/${id}`]) {
@@ -28,10 +28,10 @@ t.test('are for administrators', async t => {
     t.equal((await asker.put(`${PATH}/${id}`, { message: 'm' })).statusCode, status)
     t.equal((await asker.delete(`${PATH}/${id}`)).statusCode, status)
   }
-  t.equal((await admin.get(`${PATH}/${id}`)).json().message, 'm', 'and nothing has changed')
+  t.equal((await admin.get(`${PATH}/${id}`)).json().message, 'm', 'the message has not changed')
 })
 
-t.test('POST gives the defaults', async t => {
+t.test('POST sets the defaults', async t => {
   const before = Date.now()
   const res = await admin.post(PATH, { message: 'Down at noon', id: 99, active: false })
   t.equal(res.statusCode, 201)
@@ -46,7 +46,7 @@ t.test('POST gives the defaults', async t => {
   t.match(await audited('broadcast.create'), { target_name: 'Down at noon', actor_name: root.username })
 })
 
-t.test('POST takes everything', async t => {
+t.test('POST accepts all attributes', async t => {
   const all = {
     message: 'Neue <b>Platten</b> &\nmehr',
     starts_at: '2030-01-02T03:04:05.678Z',
@@ -88,7 +88,7 @@ t.test('times are ISO 8601, in any zone', async t => {
   }
 })
 
-t.test('active is from the start to the end, both included', async t => {
+t.test('a message is active from the start to the end, both included', async t => {
   const { viewBroadcast } = await import('../../../../src/areas/reach/broadcasts/broadcasts.view.js')
   const [starts_at, ends_at] = [new Date(1000), new Date(2000)]
   const active = (at: number) =>
@@ -125,7 +125,7 @@ for (const [what, body, message] of invalid) {
   })
 }
 
-t.test('refuses wrong types and too much', async t => {
+t.test('refuses wrong types and too long texts', async t => {
   for (const [body, error] of [
     [{}, 'message is missing'],
     [{ message: null }, 'message is missing'],
@@ -137,7 +137,7 @@ t.test('refuses wrong types and too much', async t => {
     t.equal(res.statusCode, 400)
     t.equal(res.json().error, error)
   }
-  t.equal((await create({ message: '😀'.repeat(5000) })).message.length, 10_000, 'as much as may be fits')
+  t.equal((await create({ message: '😀'.repeat(5000) })).message.length, 10_000, 'the longest allowed text fits')
 })
 
 t.test('colours may be blank', async t => {
@@ -153,10 +153,10 @@ t.test('PUT changes only the given attributes', async t => {
     ends_at: { before: before.ends_at, after: '2020-01-01T00:00:00.000Z' },
     font: { before: '#FFFFFF', after: '#000' }
   })
-  t.same((await admin.put(`${PATH}/${before.id}`, {})).json(), res.json(), 'nothing named, nothing changed')
+  t.same((await admin.put(`${PATH}/${before.id}`, {})).json(), res.json(), 'an empty change changes nothing')
 })
 
-t.test('DELETE answers with the removed message', async t => {
+t.test('DELETE returns the deleted message', async t => {
   const message = await create({ message: 'gone soon' })
   const res = await admin.delete(`${PATH}/${message.id}`)
   t.equal(res.statusCode, 200)

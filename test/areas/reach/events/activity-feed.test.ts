@@ -158,7 +158,7 @@ t.test('the whole history of a first push is counted', async t => {
   const [push] = await pushes(project)
   t.equal(push?.total_commits_count, Number(git(repository, ['rev-list', '--count', tip])))
   t.equal(push?.commits.length, 20)
-  t.equal(push?.commits.at(-1)?.message, 'commit 300\n', 'the newest one comes last')
+  t.equal(push?.commits.at(-1)?.message, 'commit 300\n', 'the newest commit comes last')
 })
 
 t.test('rows are removed with their project and with their author', async t => {
@@ -204,7 +204,7 @@ t.test('an event whose project or author is removed is not written', async t => 
   await hear({ ...entry, authorId: project.owner.id, projectId: 999_999 }, 'no-project')
   t.same(await rows("select id from activity_events where happening_id in ('no-author', 'no-project')"), [])
 
-  t.test('and an entry with a target keeps the target', async t => {
+  t.test('an entry with a target keeps the target', async t => {
     const target = { type: 'Note', id: 5, title: 'x'.repeat(300) }
     await hear({ ...entry, authorId: project.owner.id, target, noteId: 5 }, 'target')
     t.match(await rows("select * from activity_events where happening_id = 'target'"), [

@@ -15,7 +15,7 @@ t.test('events', async t => {
   await app.runJobs()
   const path = `/projects/${project.id}/events`
 
-  t.test('of a project, newest first', async t => {
+  t.test('lists the events of a project, newest first', async t => {
     const res = await app.as(project.owner).get(path)
     t.match(res.json(), [
       {
@@ -45,7 +45,7 @@ t.test('events', async t => {
     t.same(actions((await app.as(reporter).get(mine)).json()), ['pushed new', 'created'])
   })
 
-  t.test('of a user: only in projects that the asker can see', async t => {
+  t.test('lists the events of a user, only in projects that the caller can see', async t => {
     const mine = `/users/${project.owner.id}/events`
     t.same((await app.as(await app.make.user()).get(mine)).json(), [])
     t.same(actions((await app.as(await app.make.admin()).get(mine)).json()), ['pushed new', 'created'])
@@ -53,7 +53,7 @@ t.test('events', async t => {
   })
 })
 
-t.test('events of issues are shown to those who may see the issues', async t => {
+t.test('events of issues are shown to people who may see the issues', async t => {
   const app = await testApp(t)
   const project = await app.make.project({ visibility_level: 20 })
   const author = await app.make.user()
@@ -81,7 +81,7 @@ t.test('events of issues are shown to those who may see the issues', async t => 
   t.same(await titles(), [])
 })
 
-t.test('events of what a project has switched off are not shown, whoever asks', async t => {
+t.test('events of features that a project has switched off are shown to nobody', async t => {
   const app = await testApp(t)
   const project = await makeProject({ visibility_level: 20, snippets_enabled: true })
   const base = `/projects/${project.id}`

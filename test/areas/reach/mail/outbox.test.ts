@@ -1,4 +1,4 @@
-// Mails that are queued, sent as files into HOME/mail, and read by another library.
+// Mails that are queued, written as files to HOME/mail, and parsed by another library.
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -64,7 +64,7 @@ t.test('a mail is sent once to each recipient, however often it is queued', asyn
   t.equal((await mailsTo(other.address)).length, 1)
 })
 
-t.test('links hold for their purpose, unchanged, until their end', async t => {
+t.test('links are valid for their purpose, unmodified, until they expire', async t => {
   const values = { userId: 1, projectId: 2 }
   const tokenOf = (end: Date | null) => new URL(signedLink('unsubscribe', values, end)).searchParams.get('token') ?? ''
   const token = tokenOf(null)
@@ -85,10 +85,10 @@ t.test('links hold for their purpose, unchanged, until their end', async t => {
     t.equal(readLink('unsubscribe', wrong), null, wrong.slice(0, 40))
 })
 
-t.test('what passes the limit of an hour comes as one mail at its end', async t => {
+t.test('mails beyond the hourly limit arrive as one mail at the end of the hour', async t => {
   loadConfig({ port: 0, mail: { per_hour: 2 } })
   t.teardown(() => loadConfig({ port: 0 }))
-  // An hour that ended during the test would begin the count anew.
+  // An hour that ended during the test would reset the count.
   const hour = 3_600_000
   const left = hour - (Date.now() % hour)
   if (left < 60_000) await sleep(left)
@@ -119,7 +119,7 @@ t.test('what passes the limit of an hour comes as one mail at its end', async t 
   t.same(await Promise.all(queued.map(({ once }) => states(once))), [['sent'], ['sent'], ['digested'], ['digested']])
 })
 
-t.test('nobody is sent a mail who is gone, blocked or has another address by now', async t => {
+t.test('users who were deleted, were blocked or changed their address get no mail', async t => {
   const [gone, blocked, moved, stays] = await Promise.all([1, 2, 3, 4].map(() => app.make.user()))
   const users = [gone, blocked, moved, stays].flatMap(user => user ?? [])
   const first = mail('', { recipients: users.flatMap(recipient) })
@@ -131,10 +131,14 @@ t.test('nobody is sent a mail who is gone, blocked or has another address by now
   await execute("update users set email = 'new@example.org' where id = ?", [moved?.id ?? 0])
   await app.runJobs()
   t.same(await states(first.once), ['canceled', 'canceled', 'canceled', 'sent'])
-  t.same(await states(security.once), ['canceled', 'canceled', 'sent', 'sent'], 'an old address hears of its end')
+  t.same(
+    await states(security.once),
+    ['canceled', 'canceled', 'sent', 'sent'],
+    'security mail still goes to an old address'
+  )
 })
 
-t.test('five thousand recipients are queued, and their texts are stored once, not longer than they may be', async t => {
+t.test('mail to five thousand recipients is queued, and its text is stored once, within the size limit', async t => {
   const recipients = Array.from({ length: 5000 }, (_, at) => ({
     userId: null,
     address: `watcher-${at}@example.org`,
@@ -152,7 +156,7 @@ t.test('five thousand recipients are queued, and their texts are stored once, no
   await execute("delete from mail_deliveries where state = 'waiting'")
 })
 
-t.test('one click in a mail ends mails like it', async t => {
+t.test('one click in a mail unsubscribes from mails like it', async t => {
   const project = await app.make.project()
   const { id } = await createIssue(await projectRow(project), { title: 'One' }, actorOf(project.owner))
   const target = { type: 'Issue' as const, id, projectId: project.id }
@@ -174,8 +178,8 @@ t.test('one click in a mail ends mails like it', async t => {
   })
   await execute('update projects set visibility_level = ? where id = ?', [INTERNAL, project.id])
   t.match(await read(), { statusCode: 200, body: /no more mail about <strong>[^<]+#\d+<\/strong>/ })
-  t.same(await said(), [], 'looking changes nothing')
-  // As programs of mail send it.
+  t.same(await said(), [], 'viewing the page changes nothing')
+  // The request that mail programs send.
   const click = {
     method: 'POST' as const,
     url: path + search,
@@ -193,7 +197,7 @@ t.test('one click in a mail ends mails like it', async t => {
   }
 })
 
-t.test('tasks remove old records and files, and end what nobody sends', async t => {
+t.test('tasks remove old records and files, and cancel mails that no job will send', async t => {
   const [old, forsaken] = [mail(), mail()]
   await queueMail(old)
   await app.runJobs()

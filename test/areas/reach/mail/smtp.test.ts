@@ -1,4 +1,4 @@
-// Mail to a real SMTP server, with the faults that servers have.
+// Mail to a real SMTP server, with realistic server faults.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { createServer, type Socket } from 'node:net'
 import { join } from 'node:path'
@@ -22,7 +22,7 @@ interface Delivery {
 
 let count = 0
 
-/** Queues a mail to an address, which is somebody's, and runs its job. */
+/** Queues a mail to an address of a user, and runs its job. */
 async function send(address: string, more: Partial<NewMail<'test'>> = {}, userId: number | null = null) {
   const once = `mail ${++count}`
   await queueMail({
@@ -42,7 +42,7 @@ const read = (once: string) =>
     [once]
   )
 
-/** Lets the jobs that wait for a later try run now. */
+/** Makes jobs run now that wait for a later try. */
 async function runLater() {
   noteServer(true)
   await execute("update jobs set state = 'ready', run_at = now(3) where queue = 'mail'")
@@ -54,7 +54,7 @@ t.beforeEach(async () => {
   await execute("delete from jobs where queue = 'mail'")
 })
 
-t.test('a mail has what threads, filters and ends it', async t => {
+t.test('a mail has headers for threading, filtering and unsubscribing', async t => {
   const server = await smtpServer(t)
   sendTo(server.port, {}, { reply_to: 'Answers <answers@example.org>' })
   const user = await app.make.user()
@@ -100,7 +100,7 @@ t.test('a server with TLS and a login', async t => {
   t.same(names, ['git:right'])
 
   const refused = [
-    { smtp: login, error: /certificate/, about: 'the certificate is checked where a password is sent' },
+    { smtp: login, error: /certificate/, about: 'the certificate is checked when a password is sent' },
     { smtp: { ...login, verify_tls: false, password: 'wrong' }, error: /AUTH/, about: 'a wrong password' },
     { smtp: { tls: 'none' }, error: /authenticat|530/i, about: 'no login' }
   ]
@@ -119,7 +119,7 @@ t.test('TLS from the start', async t => {
   t.match(await (await send('secure@example.org')).now(), { state: 'sent' })
 })
 
-t.test('a server that cannot have TLS gets no mail when TLS is required', async t => {
+t.test('a server without TLS gets no mail when TLS is required', async t => {
   const server = await smtpServer(t)
   sendTo(server.port, { tls: 'starttls-required' })
   t.match(await (await send('a@example.org')).now(), { state: 'waiting', error: /STARTTLS/ })
@@ -143,20 +143,20 @@ t.test('a mail is tried again after a 4xx, and never after a 5xx', async t => {
   t.match(await later.now(), { state: 'sent', error: null, attempts: 2 })
 })
 
-t.test('a mailbox that does not exist gets no more mail but security mail', async t => {
+t.test('a mailbox that does not exist only gets security mail from then on', async t => {
   const server = await smtpServer(t)
   sendTo(server.port)
   server.refuse.recipient = address => (/^gone/i.test(address) ? '550 5.1.1 No such user' : null)
   const gone = await send('Gone@example.org')
   t.match(await gone.now(), { state: 'failed', error: /550 5\.1\.1 No such user/ })
-  t.same(await row("select count(*) as n from jobs where queue = 'mail'"), { n: 0 }, 'it is given up')
+  t.same(await row("select count(*) as n from jobs where queue = 'mail'"), { n: 0 }, 'the mail is given up')
   t.match(await (await send('gone@example.org')).now(), { state: 'canceled', error: 'the address bounced' })
   server.refuse.recipient = () => null
   t.match(await (await send('gone@example.org', { always: true })).now(), { state: 'sent' })
-  t.match(await (await send('gone@example.org')).now(), { state: 'sent' }, 'the mailbox is there again')
+  t.match(await (await send('gone@example.org')).now(), { state: 'sent' }, 'the mailbox exists again')
 })
 
-t.test('a mail that a server refuses is given up, and its address is still good', async t => {
+t.test('a mail that a server refuses is given up, and its address still gets mail', async t => {
   const server = await smtpServer(t)
   sendTo(server.port)
   server.refuse.data = () => '554 5.7.1 Spam'
@@ -165,7 +165,7 @@ t.test('a mail that a server refuses is given up, and its address is still good'
   t.match(await (await send('strict@example.org')).now(), { state: 'sent' })
 })
 
-t.test('a slow server gets its mails one after another', async t => {
+t.test('a slow server gets its mails one at a time', async t => {
   let open = 0
   let most = 0
   const server = await smtpServer(t, {
@@ -187,7 +187,7 @@ t.test('a slow server gets its mails one after another', async t => {
   t.equal(most, 1)
 })
 
-t.test('two days are the end', async t => {
+t.test('a mail is given up after two days', async t => {
   const server = await smtpServer(t)
   sendTo(server.port)
   server.refuse.recipient = () => '450 4.2.0 Busy'
@@ -197,7 +197,7 @@ t.test('two days are the end', async t => {
   t.match(await busy.now(), { state: 'failed', error: /450/, attempts: 2 })
 })
 
-/** A server of which each connection does one thing. */
+/** A server whose connections all behave in one odd way. */
 async function oddServer(t: { teardown(fn: () => void): void }, act: (socket: Socket) => void): Promise<number> {
   const sockets = new Set<Socket>()
   const server = createServer(socket => {
@@ -213,15 +213,15 @@ async function oddServer(t: { teardown(fn: () => void): void }, act: (socket: So
   return (server.address() as { port: number }).port
 }
 
-t.test('a server that does not work leaves the mail waiting, and rests', async t => {
+t.test('after a server failure, the mail waits and the server rests', async t => {
   const cases: readonly [about: string, act: (socket: Socket) => void, error: RegExp][] = [
     ['never answers', () => undefined, /Greeting never received|in time/],
     ['answers byte by byte without an end', talk({ DATA: trickle }), /did not take the mail in time/],
-    ['is no server of mail', socket => void socket.write('SSH-2.0-OpenSSH\r\n'), /Invalid greeting|SSH-2/],
-    ['goes at once', socket => void socket.destroy(), /./],
-    ['goes away', socket => void socket.write('421 4.3.2 Closing\r\n'), /421/],
-    ['is cut in the mail', talk({ 'DATA\r\n': '354 go\r\n' }), /closed/i],
-    ['sends an answer without an end', socket => void socket.write(`220-${'x'.repeat(300_000)}`), /./]
+    ['is not a mail server', socket => void socket.write('SSH-2.0-OpenSSH\r\n'), /Invalid greeting|SSH-2/],
+    ['closes the connection at once', socket => void socket.destroy(), /./],
+    ['shuts down', socket => void socket.write('421 4.3.2 Closing\r\n'), /421/],
+    ['closes the connection during the mail', talk({ 'DATA\r\n': '354 go\r\n' }), /closed/i],
+    ['sends an endless response', socket => void socket.write(`220-${'x'.repeat(300_000)}`), /./]
   ]
   for (const [about, act, error] of cases) {
     noteServer(true)
@@ -230,7 +230,7 @@ t.test('a server that does not work leaves the mail waiting, and rests', async t
     t.match(await sent.now(), { state: 'waiting', error, attempts: 1 }, about)
   }
   const other = await send('odd@example.org')
-  t.match(await other.now(), { state: 'waiting', attempts: 0 }, 'others do not wait for it, too')
+  t.match(await other.now(), { state: 'waiting', attempts: 0 }, 'other mails do not wait for the server')
   const server = await smtpServer(t)
   sendTo(server.port)
   await runLater()
@@ -239,7 +239,7 @@ t.test('a server that does not work leaves the mail waiting, and rests', async t
 
 type Answers = { readonly [command: string]: string | ((socket: Socket) => void) }
 
-/** Answers as given; any other command with 250, and a mail by cutting the connection. */
+/** Responds as given, to any other command with 250, and to a mail by closing the connection. */
 const talk = (answers: Answers) => (socket: Socket) => {
   socket.write('220 odd\r\n')
   socket.on('data', chunk => {
@@ -255,7 +255,7 @@ function trickle(socket: Socket) {
   socket.on('close', () => clearInterval(timer))
 }
 
-t.test('no name, subject or address makes another header or another recipient', async t => {
+t.test('no name, subject or address can add a header or a recipient', async t => {
   const server = await smtpServer(t)
   const bad = 'Eve\r\nBcc: other@example.org\r\n\r\n<script>alert(1)</script>\0"'
   sendTo(server.port)
@@ -285,7 +285,7 @@ t.test('no name, subject or address makes another header or another recipient', 
   t.equal(server.mails.length, 1)
 })
 
-t.test('strange letters are right, or refused by name', async t => {
+t.test('non-ASCII characters are encoded correctly, or the address is refused', async t => {
   const server = await smtpServer(t)
   sendTo(server.port)
   for (const address of ['jos@bücher.example', 'josé@example.org', "o'neil+x@example.org", '例え@例え.jp']) {
@@ -298,10 +298,10 @@ t.test('strange letters are right, or refused by name', async t => {
   sendTo(old.port)
   t.match(await (await send('josé@example.org')).now(), { state: 'failed', error: /553 5\.6\.7/ })
   t.match(await (await send('jos@bücher.example')).now(), { state: 'sent' }, 'a domain has an ASCII form')
-  t.match(await (await send('plain@example.org')).now(), { state: 'sent' }, 'others get theirs')
+  t.match(await (await send('plain@example.org')).now(), { state: 'sent' }, 'other recipients get their mail')
 })
 
-t.test('sendmail gets the mail, and its end says what becomes of it', async t => {
+t.test('sendmail gets the mail, and its exit code decides the result', async t => {
   const folder = t.testdir()
   const script = (name: string, text: string) => {
     writeFileSync(join(folder, name), `#!/bin/sh\n${text}\n`, { mode: 0o700 })

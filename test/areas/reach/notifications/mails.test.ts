@@ -1,4 +1,4 @@
-// What happens becomes mail: who gets it, why, and what it says.
+// Mails about events: their recipients, the reasons, and the contents.
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type ParsedMail, simpleParser } from 'mailparser'
@@ -17,7 +17,7 @@ import { accept, makeBranch, makeMergeRequest, makeProject } from '../../plannin
 const app = await testApp(t)
 const { make } = app
 
-/** People of one test by their short names. */
+/** The people of one test by their short names. */
 type People = Readonly<Record<string, TestUser>>
 
 let last = 0
@@ -42,13 +42,13 @@ async function letterTo({ email }: TestUser): Promise<ParsedMail> {
     const mail = await simpleParser(readFileSync(join(folder, file)))
     if (JSON.stringify(mail.to).includes(`"${email}"`)) return mail
   }
-  throw new Error(`nobody has written to ${email}`)
+  throw new Error(`there is no mail to ${email}`)
 }
 
 const level = (user: TestUser, path: string, level: string, events: object = {}) =>
   app.as(user).put(`${path}/notification_settings`, { level, ...events })
 
-/** A public project with its people: a watcher, one who wants nothing, and more by their levels. */
+/** A public project with its people: a watcher, a user with the level disabled, and more with other levels. */
 async function subject(of: (values: object) => Promise<TestProject> = make.project) {
   const project = await of({ visibility_level: 20 })
   const people = {
@@ -92,7 +92,7 @@ t.test('issues: new, changed, closed and reopened', async t => {
   t.match((await letterTo(owner)).text, new RegExp(`Assignee: ${ann.name} .* before, ${bob.name} .* now`))
   t.match((await letterTo(owner)).subject, /^Re: /)
   await app.as(owner).put(`${path}/issues/${id}`, { title: 'It breaks', milestone_id: 0 })
-  t.same(await mailed(people), [], 'other changes are no events')
+  t.same(await mailed(people), [], 'other changes are not events')
   await app.as(owner).put(`${path}/issues/${id}`, { state_event: 'close' })
   t.same(await mailed(people), ['issue bob assignee', 'issue custom custom', 'issue watcher watcher'])
   await app.as(bob).put(`${path}/issues/${id}`, { state_event: 'reopen', assignee_id: owner.id })
@@ -104,40 +104,43 @@ t.test('issues: new, changed, closed and reopened', async t => {
   ])
 })
 
-t.test('notes: participants, the mentioned and subscribers, and nobody who has unsubscribed', async t => {
-  const { project, people, path } = await subject()
-  const { owner, ann, bob, mention, off, stranger } = people
-  const { id } = (await app.as(owner).post(`${path}/issues`, { title: 'x' })).json()
-  const note = (by: TestUser, body: string) => app.as(by).post(`${path}/issues/${id}/notes`, { body })
-  await note(ann, 'hm')
-  await mailed(people)
-  await note(stranger, `@${mention.username} <b>look</b>, and not \`@${bob.username}\``)
-  t.same(await mailed(people), [
-    'note ann participant',
-    'note mention mentioned',
-    'note owner author',
-    'note watcher watcher'
-  ])
-  const letter = await letterTo(mention)
-  t.match(letter.text, /<b>look<\/b>.*\/issues\/1#note_\d+\n.*because you were mentioned\./s)
-  t.match(letter.html, '&lt;b&gt;look')
-  t.match((letter.headers.get('list') as { unsubscribe: { url: string } }).unsubscribe.url, '/-/unsubscribe?token=')
-  // Who takes part counts as subscribed, without having said so.
-  await app.as(mention).delete(`${path}/issues/${id}/subscription`)
-  for (const who of [mention, off]) await app.as(who).post(`${path}/issues/${id}/subscription`)
-  await app.as(owner).delete(`${path}/issues/${id}/subscription`)
-  await unsubscribe({ userId: ann.id, target: { type: 'Issue', id, projectId: project.id } })
-  await note(bob, `@${owner.username}`)
-  t.same(await mailed(people), ['note mention subscriber', 'note stranger participant', 'note watcher watcher'])
-  await unsubscribe({ userId: people.watcher.id, projectId: project.id })
-  await execute("update users set state = 'blocked' where id = ?", [stranger.id])
-  await note(bob, 'once more')
-  t.same(await mailed(people), ['note mention subscriber'])
-  await unsubscribe({ userId: 4_000_000_000, projectId: project.id })
-  await unsubscribe({ userId: ann.id, projectId: 4_000_000_000 })
-})
+t.test(
+  'notes: participants, mentioned users and subscribers get mail, and users who have unsubscribed get none',
+  async t => {
+    const { project, people, path } = await subject()
+    const { owner, ann, bob, mention, off, stranger } = people
+    const { id } = (await app.as(owner).post(`${path}/issues`, { title: 'x' })).json()
+    const note = (by: TestUser, body: string) => app.as(by).post(`${path}/issues/${id}/notes`, { body })
+    await note(ann, 'hm')
+    await mailed(people)
+    await note(stranger, `@${mention.username} <b>look</b>, and not \`@${bob.username}\``)
+    t.same(await mailed(people), [
+      'note ann participant',
+      'note mention mentioned',
+      'note owner author',
+      'note watcher watcher'
+    ])
+    const letter = await letterTo(mention)
+    t.match(letter.text, /<b>look<\/b>.*\/issues\/1#note_\d+\n.*because you were mentioned\./s)
+    t.match(letter.html, '&lt;b&gt;look')
+    t.match((letter.headers.get('list') as { unsubscribe: { url: string } }).unsubscribe.url, '/-/unsubscribe?token=')
+    // A participant counts as subscribed without an explicit subscription.
+    await app.as(mention).delete(`${path}/issues/${id}/subscription`)
+    for (const who of [mention, off]) await app.as(who).post(`${path}/issues/${id}/subscription`)
+    await app.as(owner).delete(`${path}/issues/${id}/subscription`)
+    await unsubscribe({ userId: ann.id, target: { type: 'Issue', id, projectId: project.id } })
+    await note(bob, `@${owner.username}`)
+    t.same(await mailed(people), ['note mention subscriber', 'note stranger participant', 'note watcher watcher'])
+    await unsubscribe({ userId: people.watcher.id, projectId: project.id })
+    await execute("update users set state = 'blocked' where id = ?", [stranger.id])
+    await note(bob, 'once more')
+    t.same(await mailed(people), ['note mention subscriber'])
+    await unsubscribe({ userId: 4_000_000_000, projectId: project.id })
+    await unsubscribe({ userId: ann.id, projectId: 4_000_000_000 })
+  }
+)
 
-t.test('edits: those alone whom they add hear of them', async t => {
+t.test('edits: only people whom they newly mention get mail', async t => {
   const { project, people, path } = await subject(makeProject)
   const { owner, ann, bob, mention, off, stranger } = people
   const { id } = (await app.as(owner).post(`${path}/issues`, { title: 'x', description: `@${ann.username}` })).json()
@@ -158,12 +161,12 @@ t.test('edits: those alone whom they add hear of them', async t => {
   t.match((await letterTo(bob)).text, new RegExp(`another assignee to the issue\n.*@${bob.username}`, 's'))
   await app.as(bob).put(`${path}/issues/${id}`, { title: 'x', assignee_id: 0 })
   await mailed(people)
-  // The master edits what another one wrote.
+  // The master edits another user's note.
   await app.as(owner).put(`${path}/issues/${id}/notes/${note.id}`, { body: `${all} @${bob.username} @all` })
   t.same(
     (await mailed(people)).filter(each => !/custom/.test(each)),
     ['note ann mentioned', 'note bob mentioned', 'note mention mentioned'],
-    '@all is a name, too'
+    '@all counts as a name, too'
   )
   t.match((await letterTo(mention)).text, new RegExp(`^${owner.name} .* mentioned you in a note about the issue\n`))
   const request = await makeMergeRequest(project, { description: `@${ann.username}` })
@@ -174,7 +177,7 @@ t.test('edits: those alone whom they add hear of them', async t => {
   t.same(await mailed(people), ['merge-request stranger mentioned'])
 })
 
-t.test('groups in a text: their members hear of it as far as the author may reach them', async t => {
+t.test('groups in a text: their members get mail if the author may reach them', async t => {
   const { people, path } = await subject()
   const { owner, stranger } = people
   const group = await make.group()
@@ -194,7 +197,7 @@ t.test('groups in a text: their members hear of it as far as the author may reac
   t.same(await mailed(all), [...members, ...participants, ...others.slice(1)].sort())
 })
 
-t.test('labels: their subscribers hear when they are added, and of what is new with them', async t => {
+t.test('labels: their subscribers get mail when they are added, and about new records with them', async t => {
   const { people, path } = await subject()
   const { owner, bob, mention, off } = people
   await app.as(owner).post(`${path}/labels`, { name: 'bug', color: '#fff' })
@@ -214,7 +217,7 @@ t.test('labels: their subscribers hear when they are added, and of what is new w
   ])
 })
 
-t.test('a confidential issue and a private project: nobody hears who may not read', async t => {
+t.test('a confidential issue and a private project: people who may not read get no mail', async t => {
   const { project, people, path } = await subject()
   const { owner, ann, stranger } = people
   const guest = await make.member(project, GUEST)
@@ -244,7 +247,7 @@ t.test('a confidential issue and a private project: nobody hears who may not rea
   ])
 })
 
-t.test('levels of groups and of everything', async t => {
+t.test('levels of groups, and the global level', async t => {
   const group = await make.group()
   const owner = await make.groupMember(group)
   const project = await make.project({ owner, group })
@@ -317,11 +320,11 @@ t.test('merge requests: new, reassigned, closed, reopened and merged', async t =
   t.same(
     await mailed(people),
     ['merge-request custom custom', 'merge-request owner author', 'merge-request watcher watcher'],
-    'what was merged by itself is told to its merger, too'
+    'the merger also gets mail about an automatic merge'
   )
 })
 
-t.test('pipelines: failures and successes, for who started them and who wants to hear', async t => {
+t.test('pipelines: failures and successes, for users who started them and users who chose to get mail', async t => {
   const { project, people } = await subject()
   await make.file(project, 'README', 'x')
   await mailed(people)
@@ -339,7 +342,7 @@ t.test('pipelines: failures and successes, for who started them and who wants to
   const { sha } = await newestBuild(project)
   const owner = app.as(project.owner)
   await owner.post(`/projects/${project.id}/statuses/${sha}`, { state: 'failed', ref: 'success', name: 'coverage' })
-  t.same(await mailed(people), ['pipeline owner pipeline_user', 'pipeline watcher watcher'], 'a status from outside')
+  t.same(await mailed(people), ['pipeline owner pipeline_user', 'pipeline watcher watcher'], 'an external status')
   t.match((await letterTo(project.owner)).text, /Failed builds:\n {2}external: coverage\n/)
 })
 
@@ -363,11 +366,11 @@ t.test('comments on commits, and notes about snippets', async t => {
   t.same(
     await mailed(people),
     ['note ann author'],
-    'a private snippet is for members: who watches from outside hears nothing'
+    'a private snippet is for members: a watcher who is not a member gets no mail'
   )
 })
 
-t.test('services send mail to the addresses of their settings', async t => {
+t.test('services send mail to the addresses in their settings', async t => {
   const { project, people, path } = await subject()
   const { owner } = people
   const set = (slug: string, body: object) => app.as(owner).put(`${path}/services/${slug}`, body)
@@ -386,13 +389,9 @@ t.test('services send mail to the addresses of their settings', async t => {
   t.match(letter.subject, /pushed to the branch master$/)
   t.match(letter.text, /Commits:\n {2}[0-9a-f]{8} Say it, by .*Files:\n {2}modified README\n.*-old line\n\+new <line>/s)
   t.match(letter.html, '+new &lt;line&gt;')
-  t.equal(
-    letter.headers.get('list-unsubscribe-post'),
-    undefined,
-    'an address without a user has nothing to unsubscribe'
-  )
+  t.equal(letter.headers.get('list-unsubscribe-post'), undefined, 'an address without a user has no unsubscribe link')
   t.same(letter.from?.value, [{ name: 'Gitstead', address: 'gitstead@[127.0.0.1]' }])
-  // In the name of who pushed, from an address of the appliance's own domain alone.
+  // The mail comes in the name of the user who pushed, but only from an address in the appliance's own domain.
   const committer = async (email: string) => {
     await execute('update users set email = ? where id = ?', [email, owner.id])
     await app.make.file(project, email, 'x')
@@ -444,7 +443,7 @@ t.test('services send mail to the addresses of their settings', async t => {
     ['build null service', 'build owner pipeline_user']
   )
   t.match((await letterTo(team)).subject, /(Build one|Pipeline #\d+) of failed has failed/)
-  t.same(await run('success'), ['pipeline custom custom', 'pipeline owner pipeline_user'], 'failures alone')
+  t.same(await run('success'), ['pipeline custom custom', 'pipeline owner pipeline_user'], 'only failures')
   await set('pipelines-email', { recipients: 'team@example.org', notify_only_broken_builds: false })
   await set('builds-email', { recipients: 'team@example.org', add_pusher: false, notify_only_broken_builds: false })
   t.same(await run('success'), [
@@ -455,7 +454,7 @@ t.test('services send mail to the addresses of their settings', async t => {
   ])
 })
 
-t.test('mail goes to the chosen address, and never to one that is not confirmed', async t => {
+t.test('mail goes to the chosen address, and never to an unconfirmed one', async t => {
   const { people, path } = await subject()
   const { owner, ann } = people
   const work = `work-${ann.email}`
@@ -465,14 +464,14 @@ t.test('mail goes to the chosen address, and never to one that is not confirmed'
   await execute('update users set email_confirmed_at = null where id = ?', [people.watcher.id])
   await app.as(owner).post(`${path}/issues`, { title: 'x', assignee_id: ann.id })
   t.same(await mailed(people), ['issue ann assignee'])
-  t.match((await letterTo(ann)).subject, 'x (#1)', 'the chosen one is not confirmed yet')
+  t.match((await letterTo(ann)).subject, 'x (#1)', 'the chosen address is not confirmed yet')
   await execute('update emails set confirmed_at = now() where email = ?', [work])
   await app.as(owner).post(`${path}/issues`, { title: 'y', assignee_id: ann.id })
   await mailed(people)
   t.match((await letterTo({ ...ann, email: work })).subject, 'y (#2)')
 })
 
-t.test('a text of mentions up to its limit reaches those whom it names, and harms no other mail', async t => {
+t.test('a text with the most mentions reaches the people it names, and affects no other mail', async t => {
   const { people, path } = await subject()
   const { owner, ann, bob } = people
   const letters = 'abcdefghijklmnopqrstuvwxyz'
@@ -490,7 +489,7 @@ t.test('a text of mentions up to its limit reaches those whom it names, and harm
     [400, ['is too long (maximum is 262144 characters)']]
   )
   const statements = await countStatements(async () => t.equal((await create(names(262_144))).statusCode, 201))
-  t.ok(statements < 40, 'names are looked up in thousands')
+  t.ok(statements < 40, 'names are looked up in batches of a thousand')
   await app.as(owner).post(`${path}/issues`, { title: 'next', assignee_id: bob.id })
   // One of the names is @all.
   t.same(await mailed(people), [
@@ -504,7 +503,7 @@ t.test('a text of mentions up to its limit reaches those whom it names, and harm
   ])
 })
 
-t.test('statements do not grow with the people, and a event that is heard twice is mailed once', async t => {
+t.test('the number of statements does not grow with the people, and a repeated event is mailed once', async t => {
   const { project, people, path } = await subject()
   const { owner } = people
   const { id } = (await app.as(owner).post(`${path}/issues`, { title: 'x' })).json()
@@ -522,7 +521,7 @@ t.test('statements do not grow with the people, and a event that is heard twice 
     await write('@all @x'),
     await write('@all '.repeat(3) + Array.from({ length: 3000 }, (_, at) => `@x${at}`).join(' '))
   ]
-  const [alone, before] = [await countStatements(() => hear(none)), await countStatements(() => hear(one))]
+  const [few, before] = [await countStatements(() => hear(none)), await countStatements(() => hear(one))]
   const watchers = await Promise.all(Array.from({ length: 20 }, () => make.user()))
   for (const { id: userId } of watchers) {
     await execute("insert into notification_settings values (?, 'Project', ?, 2, '', null, now(), now())", [
@@ -537,7 +536,7 @@ t.test('statements do not grow with the people, and a event that is heard twice 
     [`note ${many} note`]
   )
   t.equal(found?.count, 25, 'watchers and members')
-  // More than a few are read by another statement.
+  // More than a few people are read by another statement.
   const crowd = Array.from({ length: 110 }, (_, at) => at)
   await execute(
     `insert into users (username, name, email, email_confirmed_at, password_hash, projects_limit, created_at, updated_at)
@@ -548,7 +547,7 @@ t.test('statements do not grow with the people, and a event that is heard twice 
     [project.id]
   )
   const more = await write('y')
-  t.equal(await countStatements(() => hear(more)), alone)
+  t.equal(await countStatements(() => hear(more)), few)
   const [all] = await rows<{ count: number }>(
     'select count(*) as count from mail_deliveries d join mails m on m.id = d.mail_id where m.once = ?',
     [`note ${more} note`]

@@ -1,4 +1,4 @@
-// Who gets which mail: both tables of "Notifications", row by row, and what holds for all facts.
+// Recipients of mail: both tables of "Notifications", row by row, and rules that apply to all facts.
 import { EVENTS, type EventName } from '../../../../src/areas/reach/notifications/levels.js'
 import {
   type Applied,
@@ -36,7 +36,7 @@ const person = ({ level = 'participating', from = 'project', events = [], roles 
 
 const FACTS: Omit<Facts, 'people'> = { actorId: 1 }
 
-/** Why somebody gets the mail, or why not. */
+/** Returns why a person gets the mail, or why not. */
 function why(event: MailEvent, values: Values, facts = FACTS): Reason | Refusal {
   const verdict = judge(event, person(values), facts)
   return verdict.mail ? verdict.reason : verdict.refusal
@@ -46,7 +46,7 @@ const ITEM: readonly EventName[] = EVENTS.filter(name => !name.endsWith('_pipeli
 const NEW: readonly EventName[] = ['new_issue', 'new_merge_request']
 const REASSIGN: readonly EventName[] = ['reassign_issue', 'reassign_merge_request']
 
-t.test('levels: what each gives', async t => {
+t.test('levels: which events each one includes', async t => {
   for (const event of EVENTS) {
     const pipelineOf = event.endsWith('_pipeline')
     for (const role of ROLES) t.equal(why(event, { level: 'disabled', roles: [role] }), 'disabled', `${event} ${role}`)
@@ -58,7 +58,7 @@ t.test('levels: what each gives', async t => {
     t.equal(why(event, { level: 'custom' }), 'level', `${event} custom, off`)
     t.equal(why(event, { level: 'custom', events: [event] }), 'custom', `${event} custom, on`)
     t.equal(why(event, { level: 'custom', events: EVENTS.filter(name => name !== event) }), 'level', event)
-    // Custom and watch are as participating, and more.
+    // Custom and watch include everything from participating.
     for (const level of ['participating', 'watch', 'custom'] as const) {
       for (const role of ['author', 'assignee', 'participant'] as const) {
         t.equal(why(event, { level, roles: [role] }), role, `${event} ${level} ${role}`)
@@ -68,7 +68,7 @@ t.test('levels: what each gives', async t => {
   }
 })
 
-t.test('events: who hears of each besides', async t => {
+t.test('events: the additional recipients of each', async t => {
   for (const event of ITEM) {
     const label = NEW.includes(event) ? 'label_subscriber' : 'level'
     t.equal(why(event, { roles: ['label_subscriber'] }), label, `${event}, subscriber of its label`)
@@ -86,7 +86,7 @@ t.test('events: who hears of each besides', async t => {
   }
 })
 
-t.test('labels that were added: their subscribers alone', async t => {
+t.test('added labels: only their subscribers get mail', async t => {
   for (const level of LEVELS) {
     const expected = level === 'disabled' ? 'disabled' : 'label_subscriber'
     t.equal(why('label_added', { level, roles: ['label_subscriber'] }), expected)
@@ -97,7 +97,7 @@ t.test('labels that were added: their subscribers alone', async t => {
   }
 })
 
-t.test('names that an edit adds: the mentioned alone', async t => {
+t.test('names that an edit adds: only the mentioned users get mail', async t => {
   for (const level of LEVELS) {
     for (const role of ROLES.filter(name => name !== 'unsubscribed')) {
       const expected = level === 'disabled' ? 'disabled' : role === 'mentioned' ? 'mentioned' : 'level'
@@ -106,7 +106,7 @@ t.test('names that an edit adds: the mentioned alone', async t => {
   }
 })
 
-t.test('who gets nothing', async t => {
+t.test('people who get no mail', async t => {
   const all: Values = { level: 'watch', roles: ROLES.filter(role => role !== 'unsubscribed'), events: EVENTS }
   for (const event of [...EVENTS, 'label_added', 'mentioned'] as const) {
     t.equal(why(event, { ...all, id: 1 }), 'actor')
@@ -119,12 +119,12 @@ t.test('who gets nothing', async t => {
   t.equal(
     why('merge_merge_request', { id: 1, level: 'mention' }, byItself),
     'level',
-    'the merger is no recipient for that'
+    'merging is no reason for a mail to the merger'
   )
   t.equal(why('merge_merge_request', { id: 1, roles: ['author'] }, byItself), 'author')
 })
 
-t.test('the setting of everything is about the projects of which one is a member', async t => {
+t.test('the global setting applies to the projects that the user is a member of', async t => {
   for (const level of ['watch', 'custom'] as const) {
     const values = { level, from: 'global', events: EVENTS } as const
     t.equal(why('new_note', { ...values, isMember: false }), 'level')
@@ -135,7 +135,7 @@ t.test('the setting of everything is about the projects of which one is a member
 })
 
 t.test(
-  'whatever the facts are: nobody twice, never the actor, the blocked, strangers, or those who said no',
+  'for all facts: nobody twice, and never the actor, blocked users, strangers, or people who declined',
   async t => {
     let seed = 20
     const random = (most: number) => {
@@ -169,6 +169,6 @@ t.test(
       if (wrong.length > 0 || new Set(found.map(({ userId }) => userId)).size < found.length)
         t.fail(JSON.stringify(wrong))
     }
-    t.ok(mails > 500, 'the facts are such that many get mail')
+    t.ok(mails > 500, 'the facts cause enough mails')
   }
 )

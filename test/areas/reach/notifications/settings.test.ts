@@ -21,7 +21,7 @@ const OFF = {
   success_pipeline: false
 }
 
-t.test('the setting of everything has a level and an address', async t => {
+t.test('the global setting has a level and an address', async t => {
   const user = await app.make.user()
   const asker = app.as(user)
   const path = '/notification_settings'
@@ -31,7 +31,7 @@ t.test('the setting of everything has a level and an address', async t => {
   const chosen = (await asker.put(path, { notification_email: `other-${user.email}` })).json()
   t.same(chosen, { level: 'watch', notification_email: `Other-${user.email}` })
   await asker.delete(`/user/emails/${id}`)
-  t.equal((await asker.get(path)).json().notification_email, user.email, 'an address that is gone is not used')
+  t.equal((await asker.get(path)).json().notification_email, user.email, 'a deleted address is not used')
   for (const email of [(await app.make.user()).email, 'x', '']) {
     const refused = await asker.put(path, { level: 'mention', notification_email: email })
     t.equal(refused.statusCode, 400, email)
@@ -73,7 +73,7 @@ t.test('wrong levels and values are refused', async t => {
   }
 })
 
-t.test('records of projects show the levels of the asker, without a statement more', async t => {
+t.test('records of projects show the levels of the caller, without an extra statement', async t => {
   const owner = await app.make.user()
   const group = await app.make.group({ owner })
   const [one, two] = [await app.make.project({ owner }), await app.make.project({ owner, group })]

@@ -1,4 +1,4 @@
-// Lists of to-dos are kept: after every kind of change, each page and total must be what single looks give.
+// Cached lists of to-dos: after every kind of change, each page and total must match single lookups.
 import type { Actor } from '../../../../src/access/actor.js'
 import { requireTodo } from '../../../../src/areas/reach/todos/todos.queries.js'
 import { execute, rows } from '../../../../src/db/connect/sql.js'
@@ -10,7 +10,7 @@ import t from '../../../helpers/tap.js'
 
 const app = await testApp(t)
 
-/** The to-dos of an actor in a state that may be read, newest first: each is looked at alone. */
+/** The readable to-dos of an actor in a state, newest first: each is checked on its own. */
 async function truth(actor: Actor, state: string): Promise<number[]> {
   const all = await rows<{ id: number }>('select id from todos where user_id = ? and state = ? order by id desc', [
     actor.user?.id ?? 0,
@@ -62,20 +62,20 @@ t.test('pages and totals after every change', async t => {
   const member = `/projects/${project.id}/members/${user.id}`
   const steps: Record<string, () => Promise<unknown>> = {
     nothing: async () => undefined,
-    'one made done': async () => ok(me.delete(`/todos/${await oldest()}`)),
-    'one made done by a comment': () => ok(me.post(`${paths[5]}/notes`, { body: 'x' })),
-    'one asked for by another': () => ok(owner.post(`${paths[5]}/notes`, { body: `@${user.username}` })),
+    'one marked as done': async () => ok(me.delete(`/todos/${await oldest()}`)),
+    'one finished by a comment': () => ok(me.post(`${paths[5]}/notes`, { body: 'x' })),
+    'one added by a mention': () => ok(owner.post(`${paths[5]}/notes`, { body: `@${user.username}` })),
     'issues switched off': () => ok(stranger.put(`/projects/${other.id}`, { issues_enabled: false })),
     'issues switched on': () => ok(stranger.put(`/projects/${other.id}`, { issues_enabled: true })),
     'a lower level': () => ok(owner.put(member, { access_level: GUEST })),
     'an issue made confidential': () => ok(owner.put(paths[3] ?? '', { assignee_id: 0, confidential: true })),
     'one of them closed': () => ok(owner.put(paths[3] ?? '', { state_event: 'close' })),
     'a confidential issue assigned': () => ok(owner.put(unassigned, { assignee_id: user.id })),
-    'and not any more': () => ok(owner.put(unassigned, { assignee_id: 0 })),
+    'the same issue unassigned': () => ok(owner.put(unassigned, { assignee_id: 0 })),
     'an issue made open': () => ok(owner.put(paths[3] ?? '', { confidential: false })),
     'a higher level': () => ok(owner.put(member, { access_level: DEVELOPER })),
     'an issue deleted': () => ok(owner.delete(paths[7] ?? '')),
-    'one made done by another process': async () =>
+    'one marked as done by another process': async () =>
       execute("update todos set state = 'done' where id = ?", [(await oldest()) ?? 0]),
     'one added by another process': () =>
       execute(
@@ -87,16 +87,16 @@ t.test('pages and totals after every change', async t => {
     'a project made public': () => ok(owner.put(`/projects/${project.id}`, { visibility_level: 20 })),
     'a membership ended': () => ok(stranger.delete(`/projects/${other.id}/members/${user.id}`)),
     'an author deleted': async () => ok(app.as(await app.make.admin()).delete(`/users/${project.owner.id}`)),
-    'all made done': () => ok(me.delete('/todos'))
+    'all marked as done': () => ok(me.delete('/todos'))
   }
   for (const [name, act] of Object.entries(steps)) {
-    // Each list is kept when the next change comes.
+    // Each list is already cached when the next change happens.
     await act()
     await check(name)
   }
 })
 
-t.test('a page of a kept list takes as many statements as any other one', async t => {
+t.test('a page of a cached list takes as many statements as any other', async t => {
   const project = await app.make.project()
   const user = await app.make.member(project, DEVELOPER)
   const [me, owner] = [app.as(user), app.as(project.owner)]
@@ -106,7 +106,7 @@ t.test('a page of a kept list takes as many statements as any other one', async 
   const page = (number: number) => countStatements(() => me.get('/todos', { per_page: 5, page: number }))
   const unknown = await page(2)
   const known = await page(2)
-  // One more may ask whether another process has changed something.
+  // One more statement may check whether another process has changed something.
   t.ok(known < unknown, `${known} of ${unknown}`)
   for (const number of [1, 2, 3]) t.ok((await page(number)) <= known + 1)
 })

@@ -1,5 +1,5 @@
-// A to-do is in the list as long as its user may read what it is about: every visibility, level and way to a project, for each
-// kind of target.
+// A to-do is in the list while its user may read its target: every visibility, level and way to a project, for each kind of
+// target.
 import { listTodos } from '../../../../src/areas/reach/todos/todos.queries.js'
 import { execute, rows } from '../../../../src/db/connect/sql.js'
 import { GUEST, INTERNAL, OWNER, PRIVATE, PUBLIC, REPORTER } from '../../../../src/lib/levels.js'
@@ -11,7 +11,7 @@ const app = await testApp(t)
 
 const PAST = '2020-01-01'
 
-/** Makes a way to a project for a user; all groups are made for one case. */
+/** Gives a user a way to a project; all groups are created for one case. */
 type Opening = (project: TestProject, user: TestUser) => Promise<unknown>
 
 async function moveTo(project: TestProject, namespaceId: number): Promise<void> {
@@ -34,7 +34,7 @@ const shared =
     await app.make.share(project, group, level, expiresAt)
   }
 
-/** Each way to a project, and the level that it gives. */
+/** Each way to a project, and the resulting level. */
 const WAYS: readonly { readonly level: number; readonly open: Opening }[] = [
   { level: 0, open: async () => undefined },
   { level: GUEST, open: (project, user) => app.make.member(project, GUEST, user) },
@@ -101,7 +101,7 @@ for (const person of [
   { admin: false, external: true },
   { admin: true, external: false }
 ]) {
-  t.test(`what a user reads: ${JSON.stringify(person)}`, async t => {
+  t.test(`targets that a user may read: ${JSON.stringify(person)}`, async t => {
     const user = await app.make.user(person)
     const owner = await app.make.user()
     const expected: number[] = []

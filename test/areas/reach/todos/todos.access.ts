@@ -8,7 +8,7 @@ export const access: ResourceAccess = {
   instance: {
     'GET /api/v3/todos': { expected: SIGNED_IN },
     'DELETE /api/v3/todos': { expected: SIGNED_IN },
-    // Nobody has this one.
+    // No user has this one.
     'DELETE /api/v3/todos/:id': {
       expected: answering(404, SIGNED_IN),
       specimen: () => ({ params: { id: 4294967295 } })

@@ -1,4 +1,4 @@
-// To-dos: every trigger, and everything that makes them done ("Todos" in the completions).
+// To-dos: every trigger, and everything that marks them as done ("Todos" in the completions).
 import { retryBuilds } from '../../../../src/areas/ci/builds/administer.js'
 import { acceptMergeRequest } from '../../../../src/areas/planning/merge-requests/accept/accept.js'
 import { applyBranchMove } from '../../../../src/areas/planning/merge-requests/branch-moves.js'
@@ -22,7 +22,7 @@ interface Shown {
   readonly body: string
 }
 
-/** The to-dos of somebody, such as `assigned Issue`, newest first. */
+/** The to-dos of a user, such as `assigned Issue`, newest first. */
 async function todosOf(asker: Asker, query = {}): Promise<string[]> {
   const list = await asker.get('/todos', query)
   if (list.statusCode !== 200) throw new Error(list.body)
@@ -45,7 +45,7 @@ async function subject(values: Parameters<typeof app.make.project>[0] = {}) {
   return { project, user, owner, me, open, merge, issues }
 }
 
-t.test('the record, for each kind of target', async t => {
+t.test('the record for each kind of target', async t => {
   const { project, user, owner, me, open, merge } = await subject()
   const issue = await open({ assignee_id: user.id })
   const request = await merge({ description: `@${user.username} please` })
@@ -109,7 +109,7 @@ t.test('the record, for each kind of target', async t => {
   t.not(note.id, again.id)
 })
 
-/** What makes a to-do for `user`: each is told how to bring it about. */
+/** Everything that a trigger needs to cause a to-do for `user`. */
 interface World {
   readonly project: TestProject
   readonly user: TestUser
@@ -179,7 +179,7 @@ const TRIGGERS: readonly Trigger[] = [
   ['marking an issue', 'marked Issue', async ({ open, me }) => me.post(`${(await open()).path}/todo`)],
   ['marking a merge request', 'marked MergeRequest', async ({ merge, me }) => me.post(`${(await merge()).path}/todo`)],
   [
-    '/todo alone',
+    'only /todo',
     'marked Issue',
     async ({ open, me }) => {
       t.equal((await me.post(`${(await open()).path}/notes`, { body: '/todo' })).statusCode, 404)
@@ -194,7 +194,7 @@ const TRIGGERS: readonly Trigger[] = [
   ]
 ]
 
-t.test('what makes a to-do', async t => {
+t.test('triggers of to-dos', async t => {
   const project = await makeProject()
   for (const [at, [name, expected, act]] of TRIGGERS.entries()) {
     const user = await app.make.member(project, DEVELOPER)
@@ -216,11 +216,11 @@ t.test('what makes a to-do', async t => {
     t.equal(author.id, own ? user.id : project.owner.id, `${name}: the author`)
     await app.runJobs()
     t.same(await todosOf(me), [expected], `${name}, after the jobs`)
-    t.same(await todosOf(owner), [], `${name}: nobody else`)
+    t.same(await todosOf(owner), [], `${name}: no other user gets one`)
   }
 })
 
-t.test('one at most is pending for a target, and the next comes when it is done', async t => {
+t.test('at most one to-do is pending for a target, and the next is added after it is done', async t => {
   const { user, owner, me, open } = await subject()
   const { path } = await open({ assignee_id: user.id, description: `@${user.username}` })
   await owner.post(`${path}/notes`, { body: `@${user.username}` })
@@ -228,7 +228,7 @@ t.test('one at most is pending for a target, and the next comes when it is done'
   t.same([refused.statusCode, refused.body], [304, ''])
   t.same(await todosOf(me), ['assigned Issue'])
   t.equal((await me.delete('/todos')).body, '1')
-  // The description names the user already.
+  // The description already names the user.
   await owner.put(path, { title: `@${user.username.toUpperCase()}` })
   await app.runJobs()
   t.same(await todosOf(me), [])
@@ -238,7 +238,7 @@ t.test('one at most is pending for a target, and the next comes when it is done'
   t.same(await todosOf(me, { state: 'done' }), ['assigned Issue'])
 })
 
-t.test('an edited note, title or description calls those alone whom it adds', async t => {
+t.test('an edited note, title or description only mentions people whom it adds', async t => {
   const { user, project, owner, me, open } = await subject()
   const group = await app.make.group({ owner: project.owner })
   const [second, third] = [await app.make.member(project), await app.make.groupMember(group, REPORTER)]
@@ -278,8 +278,8 @@ const FINISHES: readonly Finish[] = [
   ['nothing changed', (path, { me }) => me.put(path, { title: 'Subject' }), true],
   ['time', (path, { me }) => me.post(`${path}/add_spent_time`, { duration: '1h' }), true],
   ['a subscription', (path, { me }) => me.delete(`${path}/subscription`), true],
-  ['what others do', (path, { owner }) => owner.put(path, { title: 'Better', state_event: 'close' }), true],
-  ['what others say', (path, { owner }) => owner.post(`${path}/notes`, { body: 'x' }), true]
+  ['actions of others', (path, { owner }) => owner.put(path, { title: 'Better', state_event: 'close' }), true],
+  ['comments of others', (path, { owner }) => owner.post(`${path}/notes`, { body: 'x' }), true]
 ]
 
 async function milestoneOf(project: TestProject): Promise<number> {
@@ -292,7 +292,7 @@ async function milestoneOf(project: TestProject): Promise<number> {
   return insertId
 }
 
-t.test('what the user does makes it done, and what others do does not', async t => {
+t.test('actions of the user mark a to-do as done, and those of others do not', async t => {
   const world = await subject()
   const { project, me, open } = world
   await me.post(`${(await open({ title: 'Another one' })).path}/todo`)
@@ -315,7 +315,7 @@ t.test('what the user does makes it done, and what others do does not', async t 
   t.same(await todosOf(me), ['marked Issue'], 'to-dos about other things stay')
 })
 
-t.test('another target branch, a merge and a push make those about a merge request done', async t => {
+t.test('another target branch, a merge and a push mark to-dos about a merge request as done', async t => {
   const world = await subject()
   const { project, me, user, merge } = world
   const { id, path } = await merge()
@@ -327,13 +327,13 @@ t.test('another target branch, a merge and a push make those about a merge reque
   await app.as(project.owner).post(`${path}/todo`)
   const file = { branch_name: 'feature', content: 'x', commit_message: 'More' }
   t.equal((await me.post(`/projects/${project.id}/repository/files`, { file_path: 'more', ...file })).statusCode, 201)
-  t.same(await todosOf(me), [], 'at once, before the merge request has its version')
+  t.same(await todosOf(me), [], 'done at once, before the merge request has its version')
   await me.post(`${path}/todo`)
   await app.runJobs()
   t.same(await todosOf(me), ['marked MergeRequest'], 'the job of the push comes too late to change it')
-  t.same(await todosOf(app.as(project.owner)), ['marked MergeRequest'], 'that of another user stays')
+  t.same(await todosOf(app.as(project.owner)), ['marked MergeRequest'], 'the to-do of another user stays')
   await me.post(`/projects/${project.id}/repository/files`, { file_path: 'y', ...file, branch_name: 'other' })
-  t.same(await todosOf(me), ['marked MergeRequest'], 'another branch is not meant')
+  t.same(await todosOf(me), ['marked MergeRequest'], 'a push to another branch has no effect')
   await me.put(path, { target_branch: 'master' })
   await me.post(`${path}/todo`)
   await app.runJobs()
@@ -349,7 +349,7 @@ t.test('slash commands that do not apply stay in the text', async t => {
   t.match((await me.post(`${path}/notes`, { body: '/done' })).json(), { body: '/done' })
   await me.post(`${path}/todo`)
   t.match((await me.post(`${path}/notes`, { body: '/todo' })).json(), { body: '/todo' })
-  t.same(await todosOf(me), [], 'which is a note, and makes it done')
+  t.same(await todosOf(me), [], 'the text is a note, which marks it as done')
 })
 
 const CI =
@@ -368,9 +368,9 @@ t.test('failed builds', async t => {
   }
   const builds = await pipelineOf(project)
   await failing(builds, 'two')
-  t.same(await todosOf(me), [], 'one that may fail')
+  t.same(await todosOf(me), [], 'a build that may fail')
   await failing(builds, 'three')
-  t.same(await todosOf(me), [], 'one that is repeated by itself')
+  t.same(await todosOf(me), [], 'a build that is retried automatically')
   const failed = await failing(builds, 'one')
   t.same(await todosOf(me), ['build_failed MergeRequest'])
   t.match((await me.get('/todos')).json(), [{ author: { id: user.id } }])
@@ -383,7 +383,7 @@ t.test('failed builds', async t => {
   await app.make.file(project, 'more', 'x', 'feature')
   const later = await pipelineOf(project)
   await failing(later, 'one')
-  t.same(await todosOf(me), [], 'the merge request does not know of the push yet')
+  t.same(await todosOf(me), [], 'the merge request does not know about the push yet')
   const push = await row<{ id: number }>('select max(id) as id from ref_changes where project_id = ?', [project.id])
   await applyBranchMove(push?.id ?? 0)
   t.same(await todosOf(me), ['build_failed MergeRequest'])
@@ -393,15 +393,15 @@ t.test('failed builds', async t => {
   const post = (state: string) =>
     owner.post(`/projects/${project.id}/statuses/${sha}`, { state, ref: 'feature', name: 'ci' })
   t.equal((await post('failed')).statusCode, 201)
-  t.same(await todosOf(me), ['build_failed MergeRequest'], 'a status of a service outside')
+  t.same(await todosOf(me), ['build_failed MergeRequest'], 'an external status')
   await post('pending')
-  t.same(await todosOf(me), [], 'which tries again')
+  t.same(await todosOf(me), [], 'the external service tries again')
   await owner.put(`/projects/${project.id}/merge_requests/${id}`, { state_event: 'close' })
   await failing(later, 'four')
-  t.same(await todosOf(me), [], 'a closed one')
+  t.same(await todosOf(me), [], 'a closed merge request')
 })
 
-t.test('who may not read it gets nothing', async t => {
+t.test('people who may not read the target get no to-do', async t => {
   const cases: readonly [values: object, body: object, kind: 'issue' | 'merge request', expected: readonly string[]][] =
     [
       [{ visibility_level: 0 }, {}, 'issue', ['guest', 'reporter', 'author', 'shared', 'admin']],
@@ -448,7 +448,7 @@ t.test('who may not read it gets nothing', async t => {
     const text = Object.values(people)
       .map(({ username }) => `@${username}`)
       .join(' ')
-    // As the rule sees it: a project without issues takes no notes.
+    // A check of the rule only: a project without issues accepts no notes.
     const res = await app.as(project.owner).post(`${path}/notes`, { body: text })
     t.equal(res.statusCode, issues_enabled === false ? 404 : 201)
     const found: string[] = []
@@ -469,13 +469,13 @@ t.test('groups and @all, by a job', async t => {
   const note = (
     await owner.post(`${path}/notes`, { body: `@${group.path} and @${hidden.path}, @${one.username}` })
   ).json()
-  t.same(await todosOf(app.as(one)), ['mentioned Issue'], 'people at once')
+  t.same(await todosOf(app.as(one)), ['mentioned Issue'], 'users who are named get theirs at once')
   await app.as(one).post(`${path}/notes`, { body: 'I saw it' })
   t.same(await todosOf(app.as(two)), [])
   await app.runJobs()
   t.same(await todosOf(app.as(two)), ['mentioned Issue'])
   t.match((await app.as(two).get('/todos')).json(), [{ body: note.body, target_url: new RegExp(`#note_${note.id}$`) }])
-  t.same(await todosOf(app.as(one)), [], 'who has written since the text needs no other one')
+  t.same(await todosOf(app.as(one)), [], 'a user who has commented since gets no second one')
   t.same(await todosOf(app.as(three)), [], 'the author does not see that group')
   await app.as(await app.make.user()).post(`${path}/notes`, { body: '@all' })
   await app.runJobs()
@@ -487,7 +487,7 @@ t.test('groups and @all, by a job', async t => {
   t.ok(user.id && project.id)
 })
 
-t.test('a comment answers before jobs run, and they change nothing then', async t => {
+t.test('a member who comments before the job of a mention runs gets no to-do', async t => {
   const { project, me, owner, open } = await subject()
   const group = await app.make.group()
   const { path } = await open()
@@ -501,7 +501,7 @@ t.test('a comment answers before jobs run, and they change nothing then', async 
   t.same(await todosOf(me), [])
 })
 
-t.test('filters, pages, and the numbers of those that are done', async t => {
+t.test('filters, pages, and the number of to-dos that were marked as done', async t => {
   const { project, user, owner, me, open, merge } = await subject()
   const other = await subject()
   await app.make.member(other.project, REPORTER, user)
@@ -540,7 +540,7 @@ t.test('filters, pages, and the numbers of those that are done', async t => {
   t.equal((await me.delete('/todos')).json(), 3)
   t.equal((await me.delete('/todos')).json(), 0)
   t.equal((await me.get('/todos', { state: 'done' })).json().length, 4)
-  t.equal((await me.delete(`/todos/${all[0].id}`)).statusCode, 200, 'one that is done')
+  t.equal((await me.delete(`/todos/${all[0].id}`)).statusCode, 200, 'a to-do that is already done')
   const foreign = await owner.delete(`/todos/${all[0].id}`)
   t.same([foreign.statusCode, foreign.json()], [404, { message: '404 Not found' }])
   for (const name of ['action', 'state', 'type']) {
@@ -548,7 +548,7 @@ t.test('filters, pages, and the numbers of those that are done', async t => {
   }
 })
 
-t.test('what can no longer be read is hidden at once, and removed when a membership ends', async t => {
+t.test('to-dos about unreadable targets are hidden at once, and deleted when a membership ends', async t => {
   const { project, user, owner, me, open, merge } = await subject()
   const group = await app.make.group()
   const issue = await open({ assignee_id: user.id })
@@ -578,12 +578,12 @@ t.test('what can no longer be read is hidden at once, and removed when a members
   t.equal(await total(), '0')
   await app.runJobs()
   await app.make.member(project, DEVELOPER, user)
-  t.equal(await total(), '0', 'a later membership does not bring them back')
+  t.equal(await total(), '0', 'a later membership does not restore them')
   await me.post(`${issue.path}/todo`)
   await app.make.share(project, group, 30)
   await app.make.groupMember(group, 30, user)
   await owner.delete(`/projects/${project.id}/members/${user.id}`)
-  t.equal(await total(), '0', 'also for who may still read it')
+  t.equal(await total(), '0', 'also for a user who may still read the target')
   await me.post(`${issue.path}/todo`)
   await app.runJobs()
   t.equal(await total(), '1')
@@ -616,7 +616,7 @@ t.test('deletion of the note, the target and the author', async t => {
   t.equal(await row('select id from todos where author_id = ?', [author.id]), undefined)
 })
 
-t.test('a page of many takes as many statements as one of one', async t => {
+t.test('a page of many to-dos takes as many statements as a page of one', async t => {
   const { user, me, open, merge } = await subject()
   await open({ assignee_id: user.id, labels: 'a' })
   await merge({ assignee_id: user.id })
@@ -625,7 +625,7 @@ t.test('a page of many takes as many statements as one of one', async t => {
   t.equal(await countStatements(() => me.get('/todos')), few)
 })
 
-t.test('statements of a text: one without a mention, and few for ten thousand names', async t => {
+t.test('statements of a text: one extra without a mention, and few for ten thousand names', async t => {
   const { user, owner, me, open } = await subject()
   const { path } = await open()
   const sentFor = async (body: string) =>
@@ -639,6 +639,10 @@ t.test('statements of a text: one without a mention, and few for ten thousand na
   )
   const names = Array.from({ length: 20_000 }, (_, at) => `@no${at}`).join(' ')
   const many = await sentFor(`@${user.username} ${names}`)
-  t.equal(many.length - plain.length, 1 + 10 + 1, 'the project, the names in thousands, the to-dos')
+  t.equal(
+    many.length - plain.length,
+    1 + 10 + 1,
+    'one for the project, one for each thousand names, one for the to-dos'
+  )
   t.same(await todosOf(me), ['mentioned Issue'])
 })

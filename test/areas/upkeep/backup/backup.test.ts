@@ -1,4 +1,4 @@
-// How a backup is written: what it holds, what it shares with the backup before it, and what it leaves out.
+// How a backup is written: its contents, the files that it shares with the previous backup, and what it omits.
 import { execFile, execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -35,7 +35,7 @@ import {
   unitOf
 } from './subject.js'
 
-t.test('a backup holds every row, every repository and a hash of each file', async t => {
+t.test('a backup contains every row, every repository and a hash of each file', async t => {
   const backup = await create()
   const { units, database, totals, secrets } = manifestOf(backup)
   t.equal(secrets.where, 'left_out')
@@ -57,7 +57,7 @@ t.test('a backup holds every row, every repository and a hash of each file', asy
   }
   t.equal(files, totals.files)
   const { folder } = unitOf(backup)
-  t.equal(git(folder, 'rev-parse', 'master'), git(source, 'rev-parse', 'master'), 'git can read the copy in its place')
+  t.equal(git(folder, 'rev-parse', 'master'), git(source, 'rev-parse', 'master'), 'git can read the copy in the backup')
   t.match(git(folder, 'fsck', '--no-dangling'), /^$/)
   t.match(await row('select action, via from audit_events order by id desc limit 1'), { action: 'backup.create' })
 })
@@ -87,7 +87,7 @@ t.test('the next backup shares the files that did not change', async t => {
   t.equal(full.new_bytes, full.bytes)
 })
 
-t.test('a backup leaves out half-written files of a repository, and links', async t => {
+t.test('a backup omits half-written files of a repository, and links', async t => {
   writeFileSync(join(source, 'objects/pack/tmp_pack_x'), 'half')
   writeFileSync(join(source, 'objects/pack/pack-0123456789012345678901234567890123456789.pack'), 'no index yet')
   mkdirSync(join(source, 'objects/tmp_objdir-incoming-x'))
@@ -102,13 +102,13 @@ t.test('a backup leaves out half-written files of a repository, and links', asyn
   rmSync(join(source, 'refs/heads/master.lock'))
 })
 
-t.test('only one backup runs at a time, and no task removes files meanwhile', async t => {
+t.test('only one backup runs at a time, and no task removes files during it', async t => {
   const command = { environment: { ...environment, GITSTEAD_DATABASE_URL: databaseUrl } }
   await asOnlyBackup(async () => {
     await t.rejects(create(), AlreadyRunning)
     const { code, stderr } = await cli(['backup', 'create'], command)
     t.equal(code, 6)
-    t.equal(stderr, 'gitstead: another backup is being written: wait for its end\n')
+    t.equal(stderr, 'gitstead: another backup is being written: wait until it ends\n')
     for (const task of ['repository_upkeep', 'expired_artifacts']) {
       t.equal((await cli(['maintenance', 'run', task], command)).code, 6, task)
     }
@@ -142,10 +142,12 @@ t.test('keep deletes the oldest backups, and a dry run names them', async t => {
   )
 })
 
-t.test('a backup that cannot be written fails with one line, and leaves the others as they are', async t => {
+t.test('a backup that cannot be written fails with one line, and does not change the others', async t => {
   const before = listBackups()
   const file = join(t.testdir({ file: 'x' }), 'file')
-  await t.rejects(create({ to: join(file, 'store') }), { message: /cannot be made \(ENOTDIR\): name another folder/ })
+  await t.rejects(create({ to: join(file, 'store') }), {
+    message: /cannot be created \(ENOTDIR\): choose another folder/
+  })
   // The shell limits the size of files, and the big object exceeds the limit, as on a full disk.
   const limited = ['-c', 'trap "" XFSZ; ulimit -f 1; exec env -u NODE_OPTIONS "$@"', 'sh']
   const { status, stderr } = spawnSync(
@@ -162,7 +164,7 @@ t.test('a backup that cannot be written fails with one line, and leaves the othe
   )
 })
 
-t.test('a backup and its secrets go nowhere among the files of the appliance', async t => {
+t.test('a backup and its secrets are never written among the files of the appliance', async t => {
   mkdirSync(join(home, 'tmp'), { recursive: true })
   const secrets = readFileSync(join(home, 'secrets.json'))
   const folder = t.testdir({ 'notes.txt': 'mine', link: t.fixture('symlink', join(home, 'tmp')) })
@@ -171,7 +173,7 @@ t.test('a backup and its secrets go nowhere among the files of the appliance', a
     await t.rejects(planBackup({ to: place }), BadParameters, place)
     await t.rejects(create({ secretsTo: join(place, 'apart.json') }), BadParameters, place)
   }
-  await t.rejects(create({ to: join(folder, 'link/mine') }), BadParameters, 'by a link')
+  await t.rejects(create({ to: join(folder, 'link/mine') }), BadParameters, 'through a link')
   for (const place of [join(home, 'secrets.json'), join(folder, 'notes.txt'), folder, '/dev/zero']) {
     await t.rejects(create({ secretsTo: place }), Conflict, place)
     await t.rejects(planBackup({ secretsTo: place }), Conflict, place)
@@ -182,7 +184,7 @@ t.test('a backup and its secrets go nowhere among the files of the appliance', a
   for (const time of ['first', 'next']) t.equal((await create({ to: folder, secretsTo: apart })).secrets, 'apart', time)
 })
 
-t.test('refs that move after the snapshot have the value of the snapshot', async t => {
+t.test('refs that move after the snapshot have their value from the snapshot', async t => {
   const young = await factory.project()
   await factory.file(young, 'one', '1\n')
   const path = repositoryPath({ id: young.id, storage: 'default' })
@@ -201,7 +203,7 @@ t.test('refs that move after the snapshot have the value of the snapshot', async
   t.equal(rewound, 2)
   t.equal(git(folder, 'fsck', '--no-dangling'), '')
   const listed = readFileList(draft.folder, unit).find(file => file.path === 'packed-refs')
-  t.equal(listed?.size, statSync(join(folder, 'packed-refs')).size, 'and the list has its size')
+  t.equal(listed?.size, statSync(join(folder, 'packed-refs')).size, 'the list has its size')
 })
 
 t.test('a change that git has made and that is still open is undone in the copy', async t => {
@@ -228,7 +230,7 @@ t.test('the backup names a project that was removed since the snapshot', async t
   t.equal(units.length, projects.length - 1)
 })
 
-t.test('a repository that git repacks during the copy is whole', async t => {
+t.test('the copy of a repository that git repacks is complete', async t => {
   const folder = t.testdir({ 0: {}, 1: {}, 2: {} })
   for (const round of ['0', '1', '2']) {
     const busy = repack(source)
@@ -262,8 +264,8 @@ t.test('an empty project stays empty in the copy, and a project without a reposi
   t.same(manifestOf(backup).removed_projects, [])
 })
 
-t.test('an empty folder of traces or artifacts is no fault', async t => {
-  // The archive of a build expires, and its folder stays.
+t.test('an empty folder of traces or artifacts is not a fault', async t => {
+  // The archive of a build expires, but its folder stays.
   mkdirSync(join(home, 'artifacts/7'), { recursive: true })
   const backup = await create({ withSecrets: true })
   t.equal(manifestOf(backup).units.find(({ path }) => path === 'artifacts/7')?.files, 0)
@@ -271,7 +273,7 @@ t.test('an empty folder of traces or artifacts is no fault', async t => {
   rmSync(join(home, 'artifacts/7'), { recursive: true })
 })
 
-t.test('a damaged backup is marked, and all goes on without it', async t => {
+t.test('a damaged backup is marked, and everything else still works', async t => {
   const whole = await create()
   const damaged = await create()
   const lists = await create()
@@ -295,17 +297,13 @@ t.test('a damaged backup is marked, and all goes on without it', async t => {
   const verified = await cli(['backup', 'verify', 'latest', '--json'], { environment })
   t.equal(verified.code, 0)
   t.match(verified.json(), { backup: { id: next.id }, passed_over: [{ id: damaged.id }, {}] })
-  t.match(
-    verified.stderr,
-    new RegExp(`^gitstead: passed over ${damaged.id}: `, 'm'),
-    'also where cron drops the output'
-  )
+  t.match(verified.stderr, new RegExp(`^gitstead: skipped ${damaged.id}: `, 'm'), 'even if cron drops the output')
   t.ok(
     (await create({ keep: 1 })).deleted.every(id => id !== damaged.id),
-    'nobody knows whose it is'
+    'its owner is unknown'
   )
 
-  t.test('delete removes damaged and whole backups, and the others stay complete', async t => {
+  t.test('delete removes damaged and undamaged backups, and the others stay complete', async t => {
     const [first, second, third] = [await create(), await create(), await create()]
     const names = [damaged.id, half, first.id]
     t.equal((await cli(['backup', 'delete', ...names], { environment })).code, 2, 'it asks for --yes')
@@ -316,7 +314,7 @@ t.test('a damaged backup is marked, and all goes on without it', async t => {
       deleted: [{ id: third.id }],
       failed: [{ argument: 'nothing', error: { code: 'not_found', message: 'no backup is called "nothing"' } }]
     })
-    t.equal(wrong.code, 3, 'the other one is deleted')
+    t.equal(wrong.code, 3, 'the other backup is deleted')
     t.notOk(existsSync(third.path))
     const withUrl = { environment: { ...environment, GITSTEAD_DATABASE_URL: databaseUrl } }
     const { code, stdout } = await cli(['backup', 'delete', ...names, '--yes'], withUrl)
@@ -331,7 +329,7 @@ t.test('a damaged backup is marked, and all goes on without it', async t => {
   })
 })
 
-t.test('a backup that a signal ends leaves nothing', async t => {
+t.test('a backup that a signal ends leaves no files', async t => {
   const folder = t.testdir()
   const stop = new AbortController()
   const ended = create({

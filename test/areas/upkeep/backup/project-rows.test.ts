@@ -1,4 +1,4 @@
-// One project from a backup: every table that src/db/ownership/ownership.ts gives to projects comes back as its line says.
+// Restores one project from a backup: the rows of every table that belongs to projects in src/db/ownership/ownership.ts.
 import { projectSnapshot } from '../../../../src/areas/ground/activity/project-snapshots.js'
 import { restoreProject } from '../../../../src/areas/upkeep/backup/restore-project.js'
 import { findBackup } from '../../../../src/areas/upkeep/backup/store.js'
@@ -20,18 +20,21 @@ async function filledPlace(): Promise<Place> {
   return place
 }
 
-/** Removes a project and restores it from a backup. Calls `meanwhile` while it is gone. */
-async function removeAndRestore(id: number, meanwhile: () => Promise<unknown> = async () => undefined): Promise<void> {
+/** Removes a project and restores it from a backup. Calls the second argument while the project is removed. */
+async function removeAndRestore(
+  id: number,
+  whileRemoved: () => Promise<unknown> = async () => undefined
+): Promise<void> {
   const backup = findBackup((await create()).path)
   const project = await projectSnapshot(id)
-  if (!project) throw new Error('the project is not there')
+  if (!project) throw new Error('the project does not exist')
   await removeProjects([project], someOrigin)
-  await meanwhile()
+  await whileRemoved()
   await runJobs({ until: new Date(Date.now() + 60_000) })
   await restoreProject(backup, String(id), { overwrite: false, dryRun: false }, someOrigin)
 }
 
-/** The rows of a table that come back; `gone` is a user who no longer exists. */
+/** The rows of a table that are restored; `gone` is a user who no longer exists. */
 function expected(table: TableName, earlier: readonly Row[], gone?: number): Row[] {
   const restoring = restoringOf(table)
   if (!restoring) return []
@@ -48,21 +51,21 @@ function compare(t: Test, before: RowsByTable, after: RowsByTable, gone?: number
   for (const [table, earlier] of before) t.same(after.get(table), expected(table, earlier, gone), table)
 }
 
-t.test('a project comes back with the same rows', async t => {
+t.test('a project is restored with the same rows', async t => {
   const { project } = await filledPlace()
-  // An open change, like that of a running push: nobody would settle it after the restore.
+  // An open change, like that of a running push: nothing would settle it after the restore.
   await execute(
     `insert into ref_changes (project_id, ref, old_id, new_id, source, process, created_at)
      select project_id, 'refs/heads/open', old_id, new_id, source, 'x', now() from ref_changes where project_id = ? limit 1`,
     [project.id]
   )
   const before = await rowsGoingWith('projects', project.id)
-  for (const [table, list] of before) t.ok(list.length > 0, `${table} has a row that is to come back`)
+  for (const [table, list] of before) t.ok(list.length > 0, `${table} has a row to restore`)
   await removeAndRestore(project.id)
   compare(t, before, await rowsGoingWith('projects', project.id))
 })
 
-t.test('rows of a user who is gone do not come back, or name nobody', async t => {
+t.test('rows of a deleted user are not restored, or name no user', async t => {
   const { project, user } = await filledPlace()
   const before = await rowsGoingWith('projects', project.id)
   await removeAndRestore(project.id, () => deleteUser(user.id, someOrigin))
@@ -71,7 +74,7 @@ t.test('rows of a user who is gone do not come back, or name nobody', async t =>
   t.equal(after.get('members')?.length, (before.get('members')?.length ?? 0) - 1)
 })
 
-t.test('builds and pipelines that ran come back as canceled', async t => {
+t.test('running builds and pipelines are restored as canceled', async t => {
   const { project } = await filledPlace()
   await execute("update builds set status = 'running', process_id = 1, finished_at = null where project_id = ?", [
     project.id

@@ -1,4 +1,4 @@
-// What a restore brings back, and how it recognises a damaged backup.
+// What a restore brings back, and how it detects a damaged backup.
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import {
@@ -52,13 +52,13 @@ const verify = async (backup: { path: string }) => {
   }
 }
 
-/** Copies a backup to a folder of its own that shares no files: a test can damage it without damage to others. */
+/** Copies a backup to a separate folder without shared files, so that a test can damage it without affecting others. */
 function duplicate(backup: { path: string }, folder: string): { path: string } {
   execFileSync('cp', ['-r', backup.path, folder])
   return { path: folder }
 }
 
-t.test('verify accepts a whole backup', async t => {
+t.test('verify accepts an undamaged backup', async t => {
   const backup = await create()
   const { repositories } = manifestOf(backup).totals
   t.match(await verify(backup), { code: 0, ok: true, problems: [], notes: [], checked: { repositories } })
@@ -84,7 +84,7 @@ t.test('verify finds damage', async t => {
     ['a byte', copy => flip(join(copy, path, object)), /has changed since it was written/],
     ['a missing file', copy => rmSync(join(copy, path, object)), /is missing/],
     [
-      'a cut file',
+      'a truncated file',
       copy => truncateSync(join(copy, path, 'packed-refs'), 10),
       /packed-refs has changed since it was written/
     ],
@@ -114,7 +114,7 @@ function flip(path: string): void {
   writeFileSync(path, bytes)
 }
 
-t.test('verify finds a ref whose value is not that of its row', async t => {
+t.test('verify finds a ref whose value differs from its row', async t => {
   await execute("update ref_changes set new_id = ? where project_id = ? and ref = 'refs/heads/master'", [
     '1'.repeat(40),
     big.id
@@ -133,11 +133,11 @@ t.test('a restore needs the secrets, an empty folder and a backup', async t => {
   t.equal(statSync(apart).mode & 0o777, 0o600)
   const into = join(folder, 'new')
   const wrong: [string[], number, RegExp][] = [
-    [['--into', into], 2, /holds no secrets: name them by --secrets FILE/],
+    [['--into', into], 2, /contains no secrets: pass them with --secrets FILE/],
     [['--into', into, '--secrets', join(folder, 'absent')], 2, /cannot be read \(ENOENT\)/],
     [['--into', join(home, 'tmp/new'), '--secrets', apart], 2, /where the appliance has its own files/],
     [['--into', into, '--secrets', '/dev/zero'], 2, /are not in a file/],
-    [['--into', into, '--secrets', join(folder, 'none.json')], 2, /hold no encryption key/],
+    [['--into', into, '--secrets', join(folder, 'none.json')], 2, /contain no encryption key/],
     [['--into', into, '--secrets', join(folder, 'other.json')], 4, /do not belong to the backup/],
     [['--into', join(folder, 'full'), '--secrets', apart], 4, /is not empty/]
   ]
@@ -154,7 +154,7 @@ t.test('a restore needs the secrets, an empty folder and a backup', async t => {
   t.notOk(existsSync(into))
 })
 
-t.test('a backup of an older schema is restored, and brought up to date', async t => {
+t.test('a backup of an older schema is restored and migrated', async t => {
   const copy = duplicate(await create({ withSecrets: true }), join(t.testdir(), 'old'))
   const manifest = readManifest(copy.path)
   // Tables to which no later migration adds a column: a backup of that version would not have it.
@@ -184,7 +184,7 @@ t.test('a backup of an older schema is restored, and brought up to date', async 
   })
 })
 
-/** A build with a trace and an archive. Returns its number. */
+/** Creates a build with a trace and an archive. Returns its id. */
 async function insertBuild(projectId: number, sha: string): Promise<number> {
   const now = new Date()
   const { insertId: pipeline } = await execute(
@@ -201,7 +201,7 @@ async function insertBuild(projectId: number, sha: string): Promise<number> {
   return build
 }
 
-t.test('traces and archives of the rows come back, but no files of later builds', async t => {
+t.test('traces and archives of the rows are restored, but no files of later builds', async t => {
   const build = await insertBuild(project.id, git(source, 'rev-parse', 'master'))
   for (const kind of ['traces', 'artifacts']) mkdirSync(join(home, kind, '0'), { recursive: true })
   const files = [`traces/0/${build}-1.log`, `artifacts/0/${build}-1.zip`]
@@ -216,7 +216,7 @@ t.test('traces and archives of the rows come back, but no files of later builds'
   t.equal((await cli(['restore', backup.path, '--into', into], { environment })).code, 0)
   const attached = join('uploads', String(project.id), upload.secret, 'notes.txt')
   t.equal(readFileSync(join(into, attached), 'utf8'), 'attached')
-  t.notOk(existsSync(join(into, strange, 'x.txt')), 'an upload of no project')
+  t.notOk(existsSync(join(into, strange, 'x.txt')), 'an upload without a project')
   for (const file of files) t.equal(readFileSync(join(into, file), 'utf8'), 'text', file)
   for (const file of future) t.notOk(existsSync(join(into, file)), file)
   const again = await create()
@@ -224,11 +224,11 @@ t.test('traces and archives of the rows come back, but no files of later builds'
   t.equal(statSync(join(again.path, shared)).ino, statSync(join(backup.path, shared)).ino)
   writeFileSync(join(home, shared), 'next')
   const third = await create()
-  t.equal(readFileSync(join(third.path, shared), 'utf8'), 'next', 'the same size, written later')
+  t.equal(readFileSync(join(third.path, shared), 'utf8'), 'next', 'the file of the same size that was written later')
   t.equal(readFileSync(join(again.path, shared), 'utf8'), 'text')
 })
 
-t.test('the refs of a project that still exists come back as ref changes', async t => {
+t.test('the refs of a project that still exists are restored as ref changes', async t => {
   const mine = await factory.project()
   for (const word of ['one', 'two']) await factory.file(mine, word, `${word}\n`)
   const path = repositoryPath({ id: mine.id, storage: 'default' })
@@ -243,7 +243,7 @@ t.test('the refs of a project that still exists come back as ref changes', async
   ]
   await moveRefs(row, back, originBy(mine.owner))
   git(path, 'prune', '--expire=now')
-  t.throws(() => git(path, 'cat-file', '-e', then), 'its objects are gone')
+  t.throws(() => git(path, 'cat-file', '-e', then), 'its objects do not exist')
 
   const dry = await restoreProject(found, mine.path, { overwrite: true, dryRun: true }, someOrigin)
   t.same(dry.moved.map(({ ref }) => ref).sort(), ['refs/heads/gone', 'refs/heads/master'])
@@ -268,7 +268,7 @@ t.test('the refs of a project that still exists come back as ref changes', async
   ])
 })
 
-t.test('a project that was removed comes back with its rows', async t => {
+t.test('a removed project is restored with its rows', async t => {
   const mine = await factory.project()
   await factory.file(mine, 'file', 'text\n')
   const member = await factory.member(mine)
@@ -306,20 +306,20 @@ t.test('a project that was removed comes back with its rows', async t => {
       ])
     ).map(({ user_id }) => user_id),
     [mine.owner.id, member.id],
-    'members who are still there'
+    'members who still exist'
   )
   t.match(await waitingEvents('project.restored'), [{ project: { id: mine.id } }])
   t.match(await rows('select url from hooks where project_id = ?', [mine.id]), [{ url: 'http://hooks.example.org/' }])
   t.same(
     await rows('select action, author_id from activity_events where project_id = ? order by created_at, id', [mine.id]),
     ['created', 'pushed new'].map(action => ({ action, author_id: mine.owner.id })),
-    'what members did who are still there'
+    'actions of members who still exist'
   )
-  await factory.file(mine, 'next', 'it goes on\n')
+  await factory.file(mine, 'next', 'it continues\n')
   t.not(git(path, 'rev-parse', 'master'), master)
 })
 
-t.test('a restore of a project that was killed or failed can be run again', async t => {
+t.test('a killed or failed restore of a project can be run again', async t => {
   const mine = await factory.project()
   await factory.file(mine, 'file', 'text\n')
   await runJobs()
@@ -343,11 +343,11 @@ t.test('a restore of a project that was killed or failed can be run again', asyn
   const { path: unit, list } = unitOf(damaged, mine.id)
   flip(join(damaged.path, unit, list.find(file => file.path.startsWith('objects/'))?.path ?? ''))
   await t.rejects(restore(damaged), Damaged)
-  t.notOk(existsSync(path), 'a restore that failed')
+  t.notOk(existsSync(path), 'a failed restore leaves no repository')
 
   mkdirSync(path, { recursive: true })
   writeFileSync(join(path, 'HEAD'), 'of somebody')
-  await t.rejects(restore(backup), /exists already: move it away first/)
+  await t.rejects(restore(backup), /already exists: move it away first/)
   writeFileSync(join(path, 'restoring'), '')
   for (const file of [attached, trace]) {
     mkdirSync(dirname(file), { recursive: true })
@@ -385,10 +385,10 @@ t.test('a repository that doctor finds damaged gets its objects back', async t =
   t.match(await restore(false), { put_back: 2, moved: [], kept: [] })
   t.equal(git(path, 'fsck', '--full', '--no-dangling'), '')
   t.equal(git(path, 'symbolic-ref', 'HEAD'), 'refs/heads/master')
-  t.match(await restore(false), { put_back: 0 }, 'a whole one is left alone')
+  t.match(await restore(false), { put_back: 0 }, 'an undamaged repository is not changed')
 })
 
-t.test('a project of another appliance, or one that does not exist, is refused', async t => {
+t.test('a project of another appliance, or a project that does not exist, is refused', async t => {
   const backup = await create()
   const found = findBackup(backup.path)
   const options = { overwrite: false, dryRun: false }
@@ -400,10 +400,10 @@ t.test('a project of another appliance, or one that does not exist, is refused',
   await t.rejects(restoreProject(foreign, project.path, options, someOrigin), Conflict)
   const none = await cli(['restore', backup.path], { environment })
   t.equal(none.code, 2)
-  t.equal(none.stderr, 'gitstead: give a new home with --into, or a project with --project\n')
+  t.equal(none.stderr, 'gitstead: specify a new home with --into, or a project with --project\n')
 })
 
-t.test('a restore that was killed can be run again, and no command takes its folder for a home', async t => {
+t.test('a killed restore can be run again, and no command mistakes its folder for a home', async t => {
   const backup = await create({ withSecrets: true })
   const restore = (into: string) => cliProcess(['restore', backup.path, '--into', into, '--json'], { environment })
   const dead = join(`${RESTORE_DRAFT}4000000-1`)
@@ -441,13 +441,13 @@ t.test('a restore that was killed can be run again, and no command takes its fol
     t.equal((await restore(into)).code, 4, 'a home is never overwritten')
   }
 
-  t.test('what others put there stays', async t => {
+  t.test('files that others put there stay', async t => {
     const into = t.testdir({ [dead]: { 'moving.json': '["mysql"]' }, mysql: {}, 'notes.txt': 'mine' })
     t.equal((await restore(into)).code, 4)
     t.ok(existsSync(join(into, 'notes.txt')) && existsSync(join(into, 'mysql')))
   })
 
-  t.test('a restore that runs is left alone', async t => {
+  t.test('a running restore is not disturbed', async t => {
     const into = t.testdir({ [`${RESTORE_DRAFT}${process.pid}-${startOf(process.pid)}`]: { mysql: {} } })
     const { code, stdout } = await restore(into)
     t.equal(code, 6)
@@ -455,7 +455,7 @@ t.test('a restore that was killed can be run again, and no command takes its fol
   })
 })
 
-/** Makes files and folders, as `t.testdir` does. */
+/** Creates files and folders, as `t.testdir` does. */
 function plant(folder: string, files: object): void {
   for (const [name, content] of Object.entries(files) as [string, object | string][]) {
     const path = join(folder, name)
@@ -483,16 +483,16 @@ t.test('a signal ends a restore, and its folder is empty again', async t => {
   child.kill('SIGTERM')
   const [code] = await closed
   // It may have ended just before.
-  if (code !== 0) t.equal(said, 'gitstead: ended by SIGTERM: nothing is left of it\n')
+  if (code !== 0) t.equal(said, 'gitstead: ended by SIGTERM: nothing was kept\n')
   if (code !== 0) t.same(readdirSync(into), [])
 })
 
-t.test('a restore that fails keeps the log that it names', async t => {
+t.test('a failed restore keeps the log that its error names', async t => {
   const backup = await create({ withSecrets: true })
   const folder = mkdtempSync(join(tmpdir(), 'gitstead-failed-'))
   t.teardown(() => rmSync(folder, { recursive: true, force: true }))
   const into = join(folder, 'home')
-  // A server that cannot make its tables, as on a full disk.
+  // A server that cannot create its tables, as on a full disk.
   const programs = join(folder, 'programs')
   mkdirSync(programs)
   writeFileSync(
@@ -510,7 +510,7 @@ t.test('a restore that fails keeps the log that it names', async t => {
   t.same(readdirSync(into), ['restore-failed.log'])
 })
 
-t.test('the projects of a deleted user come back in another namespace', async t => {
+t.test('the projects of a deleted user are restored in another namespace', async t => {
   const mine = await factory.project()
   await factory.file(mine, 'file', 'text\n')
   const bare = await factory.project({ owner: mine.owner })
@@ -526,7 +526,7 @@ t.test('the projects of a deleted user come back in another namespace', async t 
   })
   await deleteUser(mine.owner.id, someOrigin)
   await runJobs({ until: new Date(Date.now() + 60_000) })
-  await t.rejects(restoreProject(found, mine.path, options, someOrigin), { message: /name another one by --into/ })
+  await t.rejects(restoreProject(found, mine.path, options, someOrigin), { message: /choose another one with --into/ })
   await t.rejects(restoreProject(found, mine.path, { ...options, into: 'nobody' }, someOrigin), NoSuch)
 
   const into = { ...options, into: heir.username }
@@ -537,14 +537,14 @@ t.test('the projects of a deleted user come back in another namespace', async t 
   t.match(await restoreProject(found, mine.path, into, someOrigin), { path_with_namespace: target, recreated: true })
   t.match(await findProject(target, actorOf(heir)), { id: mine.id, project_access_level: 40 })
   t.equal(git(path, 'rev-parse', 'master'), master)
-  await factory.file({ ...mine, owner: heir }, 'next', 'it goes on\n')
+  await factory.file({ ...mine, owner: heir }, 'next', 'it continues\n')
 
   const other = `${heir.username}/${bare.path.split('/')[1]}`
   await restoreProject(found, bare.path, into, someOrigin)
-  t.match(await findProject(other, actorOf(heir)), { id: bare.id }, 'a project that had no repository')
+  t.match(await findProject(other, actorOf(heir)), { id: bare.id }, 'a project without a repository')
 })
 
-t.test('moving refs back asks for --yes', async t => {
+t.test('resetting refs requires --yes', async t => {
   const { code, stderr } = await cli(['restore', 'latest', '--project', project.path, '--overwrite'], {
     environment: { ...environment, GITSTEAD_DATABASE_URL: databaseUrl }
   })

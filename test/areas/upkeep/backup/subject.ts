@@ -20,7 +20,7 @@ export const big = await factory.project()
 await factory.file(big, 'big.bin', 'x'.repeat(3_000_000))
 
 export const source = repositoryPath({ id: project.id, storage: 'default' })
-/** The environment of commands: it names no database of the tests, because a restored home has its own. */
+/** The environment of commands: without the database of the tests, because a restored home has its own. */
 export const environment = { GITSTEAD_HOME: home }
 
 export const create = (options: Parameters<typeof createBackup>[0] = {}) => createBackup(options, someOrigin)
@@ -36,7 +36,7 @@ export function unitOf(backup: { path: string }, id = project.id) {
   return { ...unit, folder: join(backup.path, unit.path), list: readFileList(backup.path, unit) }
 }
 
-/** What a backup takes from the snapshot. */
+/** What a backup reads from the snapshot. */
 export const snapshot = (id?: number) =>
   withSnapshot(async open => ({
     projects: (await listProjectsToCopy(open)).filter(each => id === undefined || each.id === id),
@@ -50,5 +50,5 @@ export const draftIn = (folder: string): Draft => ({
   tick: () => undefined
 })
 
-/** The other arguments of the functions that copy. */
+/** The other arguments of the copy functions. */
 export const quietly = { signal: new AbortController().signal, done: () => undefined }

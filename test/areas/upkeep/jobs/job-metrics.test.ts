@@ -1,4 +1,4 @@
-// The metrics of background jobs by the API.
+// The metrics of background jobs in the API.
 import { registerProcess, unregisterProcess } from '../../../../src/queue/processes.js'
 import { testApp } from '../../../helpers/app.js'
 import t from '../../../helpers/tap.js'
@@ -15,7 +15,7 @@ t.test('metrics count waiting jobs by queue', async t => {
   for (const name of ['default', 'builds', 'hooks', 'mail', 'maintenance']) {
     t.match(queues[name], { backlog: Number, latency: Number }, name)
   }
-  t.ok(queues.default.backlog >= 2, 'the events of two new users wait')
+  t.ok(queues.default.backlog >= 2, 'the events of two new users are pending')
   const { jobs } = await get('job_stats')
   t.match(jobs, { processed: Number, failed: Number, enqueued: Number })
   t.ok(jobs.enqueued >= queues.default.backlog)
@@ -28,7 +28,7 @@ t.test('metrics count finished jobs', async t => {
   const { queues, processes, jobs } = await get('compound_metrics')
   t.equal(jobs.processed - before.processed, ran.length)
   t.equal(queues.default.backlog, 0)
-  t.same(processes, [], 'no worker runs')
+  t.same(processes, [], 'no worker is running')
 })
 
 t.test('metrics show processes', async t => {

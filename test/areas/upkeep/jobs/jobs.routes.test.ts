@@ -29,7 +29,7 @@ t.beforeEach(async () => {
   for (const table of ['jobs', 'job_failures', 'paused_queues']) await execute(`delete from ${table}`)
 })
 
-t.test('GET /bgjobs/overview is the whole record of the dashboard', async t => {
+t.test('GET /bgjobs/overview returns the whole record of the dashboard', async t => {
   const project = await app.make.project()
   const [build] = await makePipeline(project, 'job:\n  script: [make]\n')
   if (!build) throw new Error('no build')
@@ -67,7 +67,7 @@ t.test('GET /bgjobs/jobs lists and pages them, newest first', async t => {
   t.match((await as.get('/bgjobs/jobs', { queue: 'hooks' })).json(), [{ payload: { deliveryId: 7 }, state: 'ready' }])
 })
 
-t.test('GET /bgjobs/search finds a text among all jobs, and says where to go on', async t => {
+t.test('GET /bgjobs/search searches all jobs for a text, and returns where to continue', async t => {
   const id = await deadJob('Needle')
   for (let each = 0; each < 100; each++) await deadJob(`hay${each}`)
   t.match((await as.get('/bgjobs/search', { text: 'needle' })).json(), { jobs: [{ id, state: 'dead' }], next: null })
@@ -80,7 +80,7 @@ t.test('GET /bgjobs/search finds a text among all jobs, and says where to go on'
   t.equal((await as.get('/bgjobs/search', { queue: 'nowhere' })).statusCode, 400)
 })
 
-t.test('builds of all projects are listed, shown with the end of their trace, canceled and repeated', async t => {
+t.test('builds of all projects are listed, shown with the end of their trace, canceled and retried', async t => {
   const project = await app.make.project()
   const [one, two] = await makePipeline(project, 'one:\n  script: [make]\ntwo:\n  script: [make]\n')
   if (!one || !two) throw new Error('no builds')
@@ -118,17 +118,17 @@ t.test('GET /bgjobs/jobs/:id', async t => {
   t.same(missing.json(), { message: '404 Job Not Found' })
 })
 
-t.test('POST /bgjobs/jobs/:id/retry makes it ready, and writes to the audit', async t => {
+t.test('POST /bgjobs/jobs/:id/retry makes the job ready, and writes to the audit log', async t => {
   const id = await deadJob()
   const res = await as.post(`/bgjobs/jobs/${id}/retry`)
   t.equal(res.statusCode, 201)
   t.match(res.json(), { id, state: 'ready', attempts: 0 })
   t.equal(await stateOf(id), 'ready')
   t.match(await lastAudit(), { action: 'job.retry', actor_id: admin.id, target_id: String(id) })
-  t.equal((await as.post(`/bgjobs/jobs/${id}/retry`)).statusCode, 404, 'one that is ready is none to retry')
+  t.equal((await as.post(`/bgjobs/jobs/${id}/retry`)).statusCode, 404, 'a ready job cannot be retried')
 })
 
-t.test('DELETE /bgjobs/jobs/:id discards it, unless it runs', async t => {
+t.test('DELETE /bgjobs/jobs/:id discards the job unless it is running', async t => {
   const id = await deadJob()
   const res = await as.delete(`/bgjobs/jobs/${id}`)
   t.equal(res.statusCode, 200)
@@ -152,7 +152,7 @@ t.test('POST /bgjobs/queues/:queue/pause and resume', async t => {
   t.equal((await as.post('/bgjobs/queues/nowhere/pause')).statusCode, 400)
 })
 
-t.test('a request without the right leaves no trace', async t => {
+t.test('a request without the right changes nothing', async t => {
   const user = app.as(await app.make.user())
   const id = await deadJob()
   const before = await rows('select id from audit_events')

@@ -1,4 +1,4 @@
-// What a sysadmin can do with jobs and queues, and what the audit keeps of it.
+// What a sysadmin can do with jobs and queues, and what the audit log records.
 import { deliverEvent } from '../../../../src/areas/ground/hooks/deliveries.js'
 import { createHook } from '../../../../src/areas/ground/hooks/hooks.js'
 import {
@@ -39,10 +39,10 @@ t.beforeEach(async () => {
     await execute(`delete from ${table}`)
 })
 
-t.test('a retry by ids takes the jobs that it can, and each gets a row in the audit', async t => {
+t.test('a retry by ids retries the possible jobs, and each gets a row in the audit log', async t => {
   const [one, two] = [await job('a'), await job('b')]
   await dead(one)
-  t.equal(await retryJobs([one, two, 999_999], origin), 1, 'the second one is ready as it is')
+  t.equal(await retryJobs([one, two, 999_999], origin), 1, 'the second job is already ready')
   t.same(await states(), { [one]: 'ready 0', [two]: 'ready 0' })
   t.match(await events(), [
     {
@@ -55,20 +55,20 @@ t.test('a retry by ids takes the jobs that it can, and each gets a row in the au
     }
   ])
   await t.rejects(retryJobs([two], origin), { name: 'NotFound' })
-  t.equal((await events()).length, 1, 'a refusal leaves none')
+  t.equal((await events()).length, 1, 'a refusal leaves no row')
 })
 
-t.test('a retry of all dead jobs is one row in the audit', async t => {
+t.test('a retry of all dead jobs is one row in the audit log', async t => {
   const ids = [await job('a'), await job('b'), await job('c')]
   await dead(ids[0] ?? 0)
   await dead(ids[1] ?? 0)
   t.match(await discardableJobs('dead'), { total: 2, jobs: [{ id: ids[1] }, { id: ids[0] }] })
   t.equal(await retryJobs('dead', origin), 2)
-  t.equal(await retryJobs('dead', origin), 0, 'nothing to do is no failure')
+  t.equal(await retryJobs('dead', origin), 0, 'nothing to do is not a failure')
   t.match(await events(), [{ action: 'job.retry', target_id: 'dead', changes: '{"count":{"after":2}}' }])
 })
 
-t.test('a discard removes jobs, except those that run', async t => {
+t.test('a discard removes jobs, except running ones', async t => {
   const id = await job('a')
   const process = await registerProcess({ queues: ['default'], concurrency: 1 })
   await claimJobs('default', process, 1)
@@ -82,7 +82,7 @@ t.test('a discard removes jobs, except those that run', async t => {
   t.match(await events(), [{ action: 'job.discard', target_id: String(other) }])
 })
 
-t.test('a delivery whose job is discarded does not wait for ever', async t => {
+t.test('a delivery whose job is discarded does not wait forever', async t => {
   await createHook({ url: 'http://hooks.example.org/' }, origin)
   await deliverEvent('key', { system: { event: 'project_create', payload: () => ({}) } })
   const [found] = await rows<{ id: number }>("select id from jobs where name = 'hook.deliver'")
@@ -95,7 +95,7 @@ t.test('a call with too many jobs is refused', async t => {
   await t.rejects(retryJobs(many, origin), { name: 'BadParameters', error: /at most 1000/ })
 })
 
-t.test('queues can be paused and resumed; the audit has only real changes', async t => {
+t.test('queues can be paused and resumed; the audit log has only real changes', async t => {
   await pauseQueue('hooks', origin)
   await pauseQueue('hooks', origin)
   t.same(await pausedQueues(), ['hooks'])

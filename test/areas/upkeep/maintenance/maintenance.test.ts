@@ -1,4 +1,4 @@
-// Every maintenance task on real rows and files: what it removes, what it leaves, and that a dry run changes nothing.
+// Every maintenance task on real rows and files: what it removes and keeps, and that a dry run changes nothing.
 import { randomBytes } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -135,9 +135,9 @@ t.test('the tasks remove old rows, and nothing else', async t => {
           token('long revoked', { revoked_at: ago(31) }),
           token('just expired', { expires_at: ago(29) }),
           token('just revoked', { revoked_at: ago(29), expires_at: ago(-1) }),
-          token('for ever', {})
+          token('forever', {})
         ]),
-      left: ['for ever', 'just expired', 'just revoked']
+      left: ['forever', 'just expired', 'just revoked']
     },
     {
       task: 'old_jobs',
@@ -160,7 +160,7 @@ t.test('the tasks remove old rows, and nothing else', async t => {
           delivery(2, 'dead', 31),
           delivery(3, 'canceled', 29),
           delivery(4, 'pending', 31),
-          // It waits: its hook is there, and so is its job.
+          // It is pending: its hook and its job exist.
           insert('hooks', { id: 1, url: 'http://127.0.0.1:9/', created_at: ago(99), updated_at: ago(99) }),
           enqueue('hook.deliver', { deliveryId: 4 }, { runAt: ago(-1) })
         ]),
@@ -213,7 +213,7 @@ t.test('the tasks remove old rows, and nothing else', async t => {
       t.equal((await run(task)).count, 0)
     })
   }
-  t.same(await numbers('hook_attempts', 'delivery_id'), [3, 4], 'tries go with their delivery')
+  t.same(await numbers('hook_attempts', 'delivery_id'), [3, 4], 'tries are deleted with their delivery')
   t.equal((await rows("select id from access_tokens where kind = 'private'")).length, 1)
 
   t.test('old_jobs cancels the delivery of a dead job', async t => {
@@ -256,7 +256,7 @@ t.test('a run removes more rows than one batch holds', async t => {
   t.equal((await run('old_ticks')).count, 2500)
 })
 
-t.test('every run has a record, and the audit has the runs of commands', async t => {
+t.test('every run has a record, and the audit log has the runs of commands', async t => {
   const done = await run('old_ticks')
   const [last] = await listRuns({ task: 'old_ticks', limit: 1 })
   t.match(last, { id: done.id, state: 'done', cause: 'command', pid: process.pid })
@@ -284,17 +284,17 @@ t.test('a run that a signal ends says so in its record', async t => {
 })
 
 t.test('the lock', async t => {
-  t.test('only one of twelve runs that ask at once gets it', async t => {
+  t.test('only one of twelve concurrent runs gets the lock', async t => {
     const asked = await Promise.allSettled(Array.from({ length: 12 }, () => takeLock('old_ticks')))
     const held = asked.filter(({ status }) => status === 'fulfilled')
     t.equal(held.length, 1)
     await t.rejects(run('old_ticks'), { name: 'AlreadyRunning', message: /^old_ticks runs already/ })
-    t.match(await run('old_jobs'), { state: 'done' }, 'other tasks are free')
+    t.match(await run('old_jobs'), { state: 'done' }, 'other tasks are not locked')
     for (const lock of held) if (lock.status === 'fulfilled') await lock.value.release()
     t.match(await run('old_ticks'), { state: 'done' })
   })
 
-  t.test('another process takes it over when its lease has ended', async t => {
+  t.test('another process takes over the lock when its lease has ended', async t => {
     await execute("insert into maintenance_locks (task, holder, lease_until) values ('old_ticks', 'other#1#1', ?)", [
       new Date(Date.now() + 60_000)
     ])
@@ -317,8 +317,8 @@ t.test('the lock', async t => {
 
 const dayOld = (path: string) => utimesSync(path, ago(2), ago(2))
 /**
- * The tests make files now and look for them with a clock two days later: nobody can set back the change time of a
- * file.
+ * The tests create files now and look for them with a clock that is two days ahead, because the change time of a file cannot be
+ * set back.
  */
 const later = () => new Date(Date.now() + 2 * DAY)
 
@@ -349,7 +349,7 @@ t.test('builds', async t => {
     t.equal((await run('expired_artifacts')).count, 0)
   })
 
-  t.test('expired_artifacts continues where it broke off, between file and record', async t => {
+  t.test('expired_artifacts continues after an interruption between file and record', async t => {
     await execute('update builds set artifacts_expire_at = ? where id = ?', [ago(1), young.id])
     rmSync(archive(young))
     t.match(await run('expired_artifacts'), { state: 'done', count: 1 })
@@ -413,7 +413,7 @@ t.test('orphaned_files', async t => {
     return path
   }
 
-  t.test('leaves files alone that are younger than a day, whatever their dates say', async t => {
+  t.test('keeps files that are younger than a day, whatever their modification times are', async t => {
     t.same(await findOrphans(), { repositories: [], drafts: [], artifacts: [], traces: [], temporary: [], objects: [] })
     t.match(await run('orphaned_files'), { state: 'done', count: 0 })
     t.ok(existsSync(orphan))
@@ -434,7 +434,7 @@ t.test('orphaned_files', async t => {
     t.same([...found.temporary].sort(), [left, work, join(home, 'tmp', 'linked')].sort())
   })
 
-  t.test('removes them two days later, and follows no link', async t => {
+  t.test('removes them two days later, and follows no links', async t => {
     const notes: string[] = []
     let count = 0
     const context = (dryRun: boolean) => ({
@@ -483,7 +483,7 @@ t.test('repository_upkeep', async t => {
     t.same(await rows('select project_id from repository_upkeeps'), [])
   })
 
-  t.test('packs loose objects, writes the graph, and does not look again at once', async t => {
+  t.test('packs loose objects, writes the graph, and does not check again at once', async t => {
     await looseBlobs(path, 2100)
     t.ok((await countObjectFiles(path)).objects > 2000)
     const done = await run('repository_upkeep')
@@ -496,7 +496,7 @@ t.test('repository_upkeep', async t => {
     t.match(await run('repository_upkeep'), { count: 0, report: { looked: 0 } })
   })
 
-  t.test('a broken repository does not hold up the others', async t => {
+  t.test('a broken repository does not delay the others', async t => {
     const broken = await factory.project()
     const place = repositoryPath({ id: broken.id, storage: 'default' })
     await ensureRepository({ id: broken.id, storage: 'default' })
@@ -535,6 +535,6 @@ t.test('the table of tasks', async t => {
   t.same(
     listed,
     tasks.map(({ name, schedule, about }) => [name, schedule, about]),
-    'is that of docs/operate/maintenance.md'
+    'matches docs/operate/maintenance.md'
   )
 })

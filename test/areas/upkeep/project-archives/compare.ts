@@ -1,6 +1,6 @@
-// What a project answers through the API, without what is another in each project: ids, its place, the address of the appliance.
+// What the API returns for a project, without values that differ in each project: ids, its place, the URL of the appliance.
 
-/** What must answer the same, below /projects/:id. */
+/** Routes below /projects/:id that must return the same. */
 const PATHS = [
   '',
   '/labels',
@@ -22,7 +22,7 @@ const PATHS = [
   '/repository/commits/master/statuses',
   '/repository/contributors'
 ]
-/** Below each record of a list. */
+/** Routes below each record of a list. */
 const BELOW: { readonly [list: string]: readonly string[] } = {
   issues: ['', '/notes', '/award_emoji', '/time_stats'],
   merge_requests: ['', '/notes', '/commits', '/changes', '/versions', '/award_emoji', '/closes_issues'],
@@ -30,12 +30,12 @@ const BELOW: { readonly [list: string]: readonly string[] } = {
   milestones: ['/issues', '/merge_requests'],
   pipelines: ['']
 }
-/** Numbers of this appliance, and what names the place of a project. */
+/** Ids of this appliance, and values that name the place of a project. */
 const OWN =
   /^(id|.*_id|runners_token|path|name_with_namespace|last_activity_at|namespace|permissions|artifacts_file|runner)$/
 
 export interface Compared {
-  /** Asks for something below the project, such as `/issues`. */
+  /** Requests a path below the project, such as `/issues`. */
   readonly ask: (path: string) => Promise<{ readonly status: number; readonly total: unknown; readonly body: unknown }>
   /** NAMESPACE/PROJECT. */
   readonly path: string
@@ -43,10 +43,10 @@ export interface Compared {
   readonly base: string
 }
 
-/** Returns all answers by their paths, which name the first record of a list 0. */
+/** Returns all responses by their paths, in which the first record of a list is 0. */
 export async function answersOf({ ask, path, base }: Compared): Promise<Record<string, unknown>> {
   const answers: Record<string, unknown> = {}
-  // Over SSH it is another port.
+  // SSH uses another port.
   const { hostname } = new URL(base)
   const normal = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(normal)
@@ -61,7 +61,7 @@ export async function answersOf({ ask, path, base }: Compared): Promise<Record<s
     return Object.fromEntries(
       Object.entries(value)
         .filter(([name]) => name === 'commit_id' || !OWN.test(name))
-        // Accounts are those of the appliance.
+        // Accounts belong to the appliance.
         .filter(([name]) => name !== 'created_at' || !('username' in value))
         .map(([name, each]) => [name, normal(each)])
     )
@@ -69,7 +69,7 @@ export async function answersOf({ ask, path, base }: Compared): Promise<Record<s
   for (const each of PATHS) answers[each] = normal(await ask(each))
   for (const [list, below] of Object.entries(BELOW)) {
     const { body } = await ask(list === 'merge_requests' ? `/${list}?state=all` : `/${list}`)
-    // Lists of pipelines and snippets begin with the newest, as ids tell.
+    // Lists of pipelines and snippets start with the newest, by their ids.
     for (const [at, record] of (body as { id: number }[]).entries())
       for (const each of below) answers[`${list} ${at}${each}`] = normal(await ask(`/${list}/${record.id}${each}`))
   }

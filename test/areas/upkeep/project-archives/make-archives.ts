@@ -1,4 +1,4 @@
-// A project with something of everything, and archives that differ from a good one.
+// A project with records of every kind, and archives that differ from a good one.
 import { createHash } from 'node:crypto'
 import { createWriteStream } from 'node:fs'
 import { buffer } from 'node:stream/consumers'
@@ -38,7 +38,7 @@ export async function makeEverything(app: TestApp): Promise<Everything> {
   if (!first || !last) throw new Error('no builds')
   await endBuild(first, { status: 'failed' })
   await endBuild(last)
-  // The builds of later pushes would run.
+  // Without this, the builds of later pushes would run.
   await as.owner.put(root, { builds_enabled: false })
   await app.make.file(project, 'ключ.txt', 'text\n')
   await makeBranch(project, 'feature')
@@ -129,7 +129,7 @@ export async function readEntries(path: string): Promise<Entries> {
   return entries
 }
 
-/** Writes an archive with these entries, and checksums that fit them. */
+/** Writes an archive with these entries, and matching checksums. */
 export async function writeEntries(path: string, entries: Entries, mode = 0o100600): Promise<void> {
   const zip = new ZipFile()
   const sums = [...entries]

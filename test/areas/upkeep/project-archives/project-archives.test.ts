@@ -1,4 +1,4 @@
-// An archive brings back a project that answers the same, and a wrong archive changes nothing.
+// An archive restores a project with the same API responses, and a wrong archive changes nothing.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readdirSync, readFileSync, rmSync, truncateSync, utimesSync, writeFileSync } from 'node:fs'
@@ -37,7 +37,7 @@ t.test('a project', async t => {
   const place = await app.make.group({ owner: project.owner })
   const source = await projectRow(project)
   const exported = await exportProject(source, { output: good, signal }, someOrigin)
-  // A label of the group that nothing of the project has stays behind.
+  // A label of the group that the project does not use is not exported.
   await execute("delete from labels where title = 'unused'")
   const load = (file: string, path: string, namespace = place.path) =>
     importProject(file, { namespace, path, signal }, someOrigin)
@@ -53,27 +53,27 @@ t.test('a project', async t => {
   })
   let same: Imported
 
-  t.test('an import answers as the exported one does', async t => {
+  t.test('an imported project has the same responses as the exported one', async t => {
     same = await load(good, 'same')
     const [before, after] = [
       await answersOf(here(project)),
       await answersOf(here({ id: same.id, path: `${place.path}/same` }))
     ]
-    t.ok(Object.keys(before).length > 55, 'there is something of everything')
+    t.ok(Object.keys(before).length > 55, 'there are records of every kind')
     for (const [name, answer] of Object.entries(before)) t.same(after[name], answer, name || 'the project')
     t.same(Object.keys(after), Object.keys(before))
     t.same([same.missing_users, same.missing_members], [[], []])
     t.match(same.counts, { issue: 3, merge_request: 3, label: 3, snippet: 1, board: 1, commit_status: 1 })
     const [upload] = readdirSync(join(home, 'uploads', String(project.id)))
     const file = await owner.inject({ url: `/${place.path}/same/uploads/${upload}/notes.txt` })
-    t.equal(file.body, 'hello', 'links to uploads lead to them')
+    t.equal(file.body, 'hello', 'links to uploads work')
     const next = await owner.post(`/projects/${same.id}/issues`, { title: 'Next' })
-    t.equal(next.json().iid, 4, 'the numbers go on')
+    t.equal(next.json().iid, 4, 'the numbers continue')
     t.same(await rows('select * from project_removals'), [])
     t.same(exported.counts, same.counts)
   })
 
-  t.test('an import on another home answers the same', async t => {
+  t.test('an import on another home has the same responses', async t => {
     const url = new URL(databaseUrl)
     url.pathname = `${url.pathname}_other`
     const name = url.pathname.slice(1)
@@ -108,7 +108,7 @@ t.test('a project', async t => {
     t.equal(await appliance.stop(), 0)
   })
 
-  t.test('it is told, and tells where it comes from', async t => {
+  t.test('the audit log records the import with its source, and the export', async t => {
     const entry = await row<{ changes: string }>(
       "select changes from audit_events where action = 'project.create' and target_id = ?",
       [String(same.id)]
@@ -131,20 +131,20 @@ t.test('a project', async t => {
     const lines = (entries: Entries) => entries.get('records.jsonl')?.toString().split('\n').slice(1)
     t.same(lines(two), lines(one))
     t.same(two.get('refs.jsonl')?.toString(), one.get('refs.jsonl')?.toString())
-    await t.rejects(exportProject(found, { output: file, signal }, someOrigin), { message: /exists already/ })
+    await t.rejects(exportProject(found, { output: file, signal }, someOrigin), { message: /already exists/ })
     t.same(
       readdirSync(folder).filter(name => name.includes('unfinished')),
       []
     )
   })
 
-  t.test('what missing people wrote belongs to the importing user', async t => {
+  t.test('texts of missing people belong to the importing user', async t => {
     await execute("update users set username = 'somebody-else' where id = ?", [stranger.id])
     const found = await load(good, 'missing')
     t.same([found.missing_users, found.missing_members], [[stranger.username], [stranger.username]])
     const [second] = (await owner.get(`/projects/${found.id}/issues?iid=2`)).json()
     t.equal(second.author.username, project.owner.username)
-    t.match(second.description, `by a stranger\n\n*Imported: ${stranger.username} wrote this`)
+    t.match(second.description, `by a stranger\n\n*Imported: written by ${stranger.username}, who`)
     const [first] = (await owner.get(`/projects/${found.id}/issues?iid=1`)).json()
     t.equal(first.assignee.username, developer.username)
     const awards = (await owner.get(`/projects/${found.id}/issues/${first.id}/award_emoji`)).json()
@@ -155,7 +155,7 @@ t.test('a project', async t => {
     await execute('update users set username = ? where id = ?', [stranger.username, stranger.id])
   })
 
-  t.test('builds that ran are canceled', async t => {
+  t.test('running builds are canceled', async t => {
     const file = join(folder, 'running.zip')
     const entries = await readEntries(good)
     const records = entries.get('records.jsonl')?.toString() ?? ''
@@ -166,7 +166,7 @@ t.test('a project', async t => {
     t.same(builds.map(({ status }: { status: string }) => status).sort(), ['canceled', 'success'])
     const canceled = builds.find(({ status }: { status: string }) => status === 'canceled')
     const again = await owner.post(`/projects/${id}/builds/${canceled.id}/retry`)
-    t.equal(again.statusCode, 201, 'and can be repeated')
+    t.equal(again.statusCode, 201, 'they can be retried')
     t.match(await row('select plan from builds where id = ?', [again.json().id]), {
       plan: /imported without its script/
     })
@@ -178,21 +178,23 @@ t.test('a project', async t => {
     const refused = both.find(each => each.status === 'rejected')
     t.match(refused?.reason, { errors: { path: ['has already been taken'] } })
     t.same(await rows('select * from project_removals'), [])
-    await t.rejects(load(good, 'twin'), { message: `${place.path}/twin exists already: name another path by --path` })
+    await t.rejects(load(good, 'twin'), {
+      message: `${place.path}/twin already exists: choose another path with --path`
+    })
   })
 
-  t.test('what a killed import leaves is seen by nobody, and goes', async t => {
+  t.test('the remains of a killed import are invisible, and are removed', async t => {
     const before = await counts()
     const seen = () => Promise.all(LISTS.map(async path => (await owner.get(path)).headers['x-total']))
     const listed = await seen()
-    // All but the last transaction, which writes the audit.
+    // All transactions except the last, which writes the audit log.
     const args = ['projects', 'import', good, '--namespace', place.path, '--path', 'half']
     const id = await killed(args, 'audit_events', async () => {
       const found = await row<{ id: number }>('select project_id as id from project_removals')
       return found && existsSync(join(home, 'uploads', String(found.id))) ? found.id : undefined
     })
-    t.not((await counts()).issues, before.issues, 'rows are there')
-    t.same(await seen(), listed, 'and no list has them')
+    t.not((await counts()).issues, before.issues, 'rows exist')
+    t.same(await seen(), listed, 'no list has them')
     t.equal((await owner.get(`/projects/${id}`)).statusCode, 404)
     t.equal((await owner.get(`/projects/${id}/issues`)).statusCode, 404)
     await execute('update project_removals set created_at = ?', [new Date(Date.now() - 7_200_000)])
@@ -207,24 +209,24 @@ t.test('a project', async t => {
       await answersOf(here(project)),
       await answersOf(here({ id: second.id, path: `${place.path}/half` }))
     ]
-    t.same(again, first, 'a second import is whole')
+    t.same(again, first, 'a second import is complete')
   })
 
-  t.test('a killed export leaves no archive, and the next one writes it', async t => {
+  t.test('a killed export leaves no archive, and the next export writes it', async t => {
     const output = join(folder, 'killed.zip')
     const args = ['projects', 'export', project.path, '--output', output]
     const left = () => readdirSync(folder).filter(name => name.startsWith('killed.zip'))
-    // The counts are written, and the issues are not.
+    // The counts are written, but the issues are not.
     await killed(args, 'timelogs', async () => left()[0])
     t.match(left(), [/^killed\.zip\.unfinished-\w+-\d+-\d+$/])
-    // A process that lives, and another machine that has just written.
+    // A draft of a living process, and a recent one of another machine.
     const others = [
       basename(draftOf(join(folder, 'killed.zip.alive'))),
       `killed.zip.far.unfinished-${'0'.repeat(12)}-1-1`
     ]
     for (const name of others) writeFileSync(join(folder, name), '')
     await exportProject(source, { output, signal }, someOrigin)
-    t.same(left().sort(), ['killed.zip', ...others].sort(), 'what the dead one has left is gone')
+    t.same(left().sort(), ['killed.zip', ...others].sort(), 'the draft of the dead process is deleted')
     const longAgo = new Date(Date.now() - 90_000_000)
     for (const name of others) utimesSync(join(folder, name), longAgo, longAgo)
     await removeDeadDrafts(output)
@@ -234,7 +236,7 @@ t.test('a project', async t => {
     for (const name of left()) rmSync(join(folder, name))
   })
 
-  /** Starts a command, holds it where it comes to a table, and kills it there as soon as `reached` gives something. */
+  /** Starts a command, blocks it when it reaches a table, and kills it there as soon as `reached` returns a value. */
   async function killed<T>(args: readonly string[], table: string, reached: () => Promise<T | undefined>): Promise<T> {
     const url = new URL(databaseUrl)
     const connection = await connectTo(url)
@@ -250,7 +252,7 @@ t.test('a project', async t => {
     child.kill('SIGKILL')
     t.same(await ended, [null, 'SIGKILL'])
     await connection.end()
-    if (found === undefined) throw new Error('the command did not come so far')
+    if (found === undefined) throw new Error('the command did not reach the table')
     return found
   }
 
@@ -271,7 +273,7 @@ t.test('a project', async t => {
       ['a newer format', entries => manifest(entries, { format: 2 }), /has format 2, .* up to 1: update Gitstead/],
       ['no format', entries => manifest(entries, { format: '1' }), /names no format/],
       ['a manifest of another kind', entries => text(entries, 'manifest.json', () => '[1]'), /names no format/],
-      ['a manifest that is no JSON', entries => text(entries, 'manifest.json', () => '{'), /is not JSON/],
+      ['a manifest that is not JSON', entries => text(entries, 'manifest.json', () => '{'), /is not JSON/],
       [
         'a billion records',
         entries => manifest(entries, { counts: { ...exported.counts, note: 1e9 } }),
@@ -280,12 +282,12 @@ t.test('a project', async t => {
       [
         'fewer records than lines',
         entries => manifest(entries, { counts: { ...exported.counts, issue: 1 } }),
-        /kind issue is not that/
+        /kind issue differs/
       ],
       [
         'more records than lines',
         entries => manifest(entries, { counts: { ...exported.counts, note: 99 } }),
-        /kind note is not that/
+        /kind note differs/
       ],
       [
         'a negative number',
@@ -298,12 +300,12 @@ t.test('a project', async t => {
       ['an absolute path', entries => entries.set('uploads/etc/passwd', Buffer.from('x')), /does not belong/],
       ['a hidden upload', entries => entries.set(`uploads/${'a'.repeat(32)}/.x`, Buffer.from('x')), /does not belong/],
       [
-        'an upload too many',
+        'one upload too many',
         entries => entries.set(`uploads/${'a'.repeat(32)}/x`, Buffer.from('x')),
         /wrong place|number of uploads/
       ],
       [
-        'a record of no kind',
+        'a record of an unknown kind',
         entries => records(entries, old => old.replace('"kind":"label"', '"kind":"hook"')),
         /not a record of a known kind/
       ],
@@ -313,18 +315,18 @@ t.test('a project', async t => {
         /line 2 .*not a record/
       ],
       [
-        'a line that is no JSON',
+        'a line that is not JSON',
         entries => records(entries, old => old.replace(/\n.*\n/, '\n{\n')),
         /line 2 of records.jsonl is not JSON/
       ],
       ['half a line', entries => records(entries, old => old.slice(0, -5)), /ends within a line/],
       [
-        'a line without an end',
+        'an endless line',
         entries => entries.set('records.jsonl', Buffer.alloc(17 * 1024 * 1024, 97)),
         /more than 16777216 bytes/
       ],
       [
-        'a text where a number belongs',
+        'a text in place of a number',
         entries => records(entries, old => old.replace('"iid":2', '"iid":"2"')),
         /issue\/iid must be integer/
       ],
@@ -334,22 +336,22 @@ t.test('a project', async t => {
         /additional properties/
       ],
       [
-        'a number twice',
+        'a duplicate number',
         entries => records(entries, old => old.replace('"iid":2,"title":"Second"', '"iid":1,"title":"Second"')),
         /cannot be stored/
       ],
       [
-        'a day that is none',
+        'an invalid day',
         entries => records(entries, old => old.replace('2027-02-01', '2027-02-31')),
         /due_date must match format/
       ],
       [
-        'a label that is not there',
+        'a missing label',
         entries => records(entries, old => old.replace('"labels":["bug"', '"labels":["gub"')),
         /label "gub" is used/
       ],
       [
-        'a note about nothing',
+        'a note about a missing target',
         entries =>
           records(entries, old => old.replace('"on":{"type":"Issue","number":1', '"on":{"type":"Issue","number":9')),
         /names Issue 9/
@@ -360,7 +362,7 @@ t.test('a project', async t => {
         /access_level/
       ],
       [
-        'no project first',
+        'no project as the first record',
         entries =>
           records(entries, old =>
             old
@@ -373,21 +375,21 @@ t.test('a project', async t => {
       [
         'builds before their pipeline',
         entries => records(entries, old => old.replace('"kind":"build","pipeline":1', '"kind":"build","pipeline":7')),
-        /pipeline 7 does not stand/
+        /pipeline 7 does not come before/
       ],
       [
-        'a fork that would be a real project',
+        'a fork with the id of a real project',
         entries => records(entries, old => old.replace('"fork":1', `"fork":${2_147_483_647 - project.id}`)),
         /merge_request\/fork must be <= 1000000/
       ],
       ['a hidden ref', entries => refs(entries, { ref: 'refs/internal/x', id: some }), /not a branch or tag/],
       [
-        'a ref that leads out',
+        'a ref whose path leads outside',
         entries => refs(entries, { ref: 'refs/heads/../../config', id: some }),
         /not a branch or tag/
       ],
       ['a ref like an id', entries => refs(entries, { ref: `refs/heads/${some}`, id: some }), /not a branch or tag/],
-      ['a ref to nothing', entries => refs(entries, { ref: 'refs/heads/x', id: some }), /git refuses the repository/],
+      ['a ref to nothing', entries => refs(entries, { ref: 'refs/heads/x', id: some }), /git rejects the repository/],
       [
         'a forged pack',
         entries =>
@@ -395,12 +397,12 @@ t.test('a project', async t => {
             'repository.pack',
             Buffer.concat([(entries.get('repository.pack') ?? Buffer.alloc(0)).subarray(0, -30), Buffer.alloc(30)])
           ),
-        /git refuses the repository/
+        /git rejects the repository/
       ],
       [
-        'a cut pack',
+        'a truncated pack',
         entries => entries.set('repository.pack', (entries.get('repository.pack') ?? Buffer.alloc(0)).subarray(0, 300)),
-        /git refuses the repository/
+        /git rejects the repository/
       ],
       ['no pack', entries => entries.delete('repository.pack'), /refs without a pack/]
     ]
@@ -416,18 +418,18 @@ t.test('a project', async t => {
     const file = join(folder, 'raw.zip')
     writeFileSync(file, bytes)
     truncateSync(file, bytes.length - 100)
-    await t.rejects(load(file, 'wrong'), { message: /cut or damaged/ }, 'a cut file')
+    await t.rejects(load(file, 'wrong'), { message: /cut or damaged/ }, 'a truncated file')
     const changed = Buffer.from(bytes)
     const at = changed.indexOf('PACK') + 200
     changed[at] = (changed[at] ?? 0) ^ 1
     writeFileSync(file, changed)
-    await t.rejects(load(file, 'wrong'), { message: /git refuses|has changed|cut or damaged/ }, 'a changed byte')
+    await t.rejects(load(file, 'wrong'), { message: /git rejects|has changed|cut or damaged/ }, 'a changed byte')
     const outside = await readEntries(good)
     outside.set('uploads/aa/bb/x', Buffer.from('x'))
     await writeEntries(file, outside)
     const bad = readFileSync(file, 'latin1').replaceAll('uploads/aa/bb/x', 'uploads/../../x')
     writeFileSync(file, bad, 'latin1')
-    await t.rejects(load(file, 'wrong'), { message: /invalid relative path/ }, 'a path out of the archive')
+    await t.rejects(load(file, 'wrong'), { message: /invalid relative path/ }, 'a path outside of the archive')
     const link = await readEntries(good)
     await writeEntries(file, link, 0o120777)
     await t.rejects(load(file, 'wrong'), { message: /"refs.jsonl" is not a file/ }, 'a link')

@@ -1,4 +1,4 @@
-// What happens to the rows of a project and of a user, in every table that src/db/ownership/ownership.ts gives to them.
+// What happens to the rows of a project and of a user, in every table that belongs to them in src/db/ownership/ownership.ts.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { projectSnapshot } from '../../../../src/areas/ground/activity/project-snapshots.js'
@@ -50,20 +50,20 @@ t.test('a removed project leaves no row in any table that belongs to projects', 
   await runJobs()
   const before = await rowsGoingWith('projects', project.id)
   const others = await rowsGoingWith('projects', neighbour.project.id)
-  for (const [table, list] of before) t.ok(list.length > 0, `${table} has a row that is to go`)
+  for (const [table, list] of before) t.ok(list.length > 0, `${table} has a row to remove`)
 
   await remove(project.id)
   const erased = await tablesLeft(before)
   for (const table of erased) {
     const waits = ownersOf(table).some(link => link.fate === 'erased' || (goesWith(link) && erased.includes(link.to)))
-    t.ok(waits && table !== 'projects', `${table} waits for the job, or goes with what waits for it`)
+    t.ok(waits && table !== 'projects', `${table} is left to the job, or is removed with such a table`)
   }
   await runJobs()
   t.same(await tablesLeft(before), [])
-  t.same(await rowsGoingWith('projects', neighbour.project.id), others, 'a neighbour keeps all of its rows')
+  t.same(await rowsGoingWith('projects', neighbour.project.id), others, 'another project keeps all of its rows')
 })
 
-t.test('the job of a removed project also removes rows that are added meanwhile', async t => {
+t.test('the job of a removed project also removes rows that were added in the meantime', async t => {
   const [{ project }, { user }] = [await filledPlace(), await filledPlace()]
   await remove(project.id)
   await factory.member(project, 40, user)
@@ -81,13 +81,13 @@ t.test('deleting a user handles every linked row according to its fate', async t
   const [before, others] = [await rowsOf(user.id), await rowsOf(neighbour.user.id)]
   t.same(await deleteUser(user.id, someOrigin), [])
   for (const linked of linksToUsers.filter(({ link }) => atOnce.includes(link.fate))) {
-    t.same(await rowsLinkedTo(linked, user.id), [], `${linked.table}.${linked.link.column} waits for no job`)
+    t.same(await rowsLinkedTo(linked, user.id), [], `${linked.table}.${linked.link.column} is not left to the job`)
   }
   await runJobs()
 
   for (const [at, { table, link }] of linksToUsers.entries()) {
     const earlier = before[at] ?? []
-    t.ok(earlier.length > 0, `${table} has a row of the user's`)
+    t.ok(earlier.length > 0, `${table} has a row of the user`)
     const stays = link.fate === 'kept' ? earlier : earlier.map(row => ({ ...row, [link.column]: null }))
     t.same(
       await stillThere(table, earlier),
@@ -95,12 +95,12 @@ t.test('deleting a user handles every linked row according to its fate', async t
       `${table}.${link.column} is ${link.fate}`
     )
   }
-  t.same(await rowsOf(neighbour.user.id), others, 'a neighbour keeps all of them')
+  t.same(await rowsOf(neighbour.user.id), others, 'another user keeps all rows')
   const counts = [...Object.entries(summary.goes), ...Object.entries(summary.stays)]
   for (const [name, count] of counts) t.ok(name === 'projects' || Number(count) > 0, `the summary counts ${name}`)
 })
 
-t.test('the job of a deleted user also removes rows that are added meanwhile', async t => {
+t.test('the job of a deleted user also removes rows that were added in the meantime', async t => {
   const { user } = await filledPlace()
   await runJobs()
   await deleteUser(user.id, someOrigin)
@@ -156,7 +156,7 @@ const WORDS: { readonly [link: string]: RegExp } = {
   'audit_events.actor_id': /events of the audit/
 }
 
-t.test('docs/operate/users.md says what happens to each kind of row', async t => {
+t.test('docs/operate/users.md lists what happens to each kind of row', async t => {
   const text = readFileSync(join(root, 'docs/operate/users.md'), 'utf8')
   const table = text.slice(text.indexOf('| Deleted with the user | Stays |')).split('\n\n')[0] ?? ''
   const column = (at: number) =>

@@ -5,7 +5,7 @@ export const access: ResourceAccess = {
   project: {
     'DELETE /api/v3/projects/:id': {
       expected: administer('owner'),
-      // The world needs its own projects as they are.
+      // Other cases need the projects of the world unchanged.
       specimen: async ({ world: { app, users }, actor }) => {
         if (actor !== 'owner' && actor !== 'admin') return {}
         return { params: { id: (await app.make.project({ owner: users.owner })).id } }

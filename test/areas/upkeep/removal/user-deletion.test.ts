@@ -1,4 +1,4 @@
-// Deleting a user and removing a project: what goes, what stays, and the job that removes the rest.
+// Deletes a user and removes a project: what is removed, what stays, and the job that removes the rest.
 import { existsSync, mkdirSync, readdirSync, renameSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { openChanges, settleChanges } from '../../../../src/areas/code/refs/ref-changes.js'
@@ -56,7 +56,7 @@ t.test('DELETE /users/:id', async t => {
   await beginSession({ ...user }, { address: '127.0.0.1', userAgent: 'test' })
   const shown = (await admin.get(`/users/${user.id}`)).json()
 
-  t.test('the summary says what would go and what would stay', async t => {
+  t.test('the summary lists what would be removed and what would stay', async t => {
     t.same(await deletionOf(user), {
       only_owner_of: [],
       last_admin: false,
@@ -100,10 +100,10 @@ t.test('DELETE /users/:id', async t => {
         audit_events: 2
       }
     })
-    t.equal((await admin.get(`/users/${user.id}`)).statusCode, 200, 'it changes nothing')
+    t.equal((await admin.get(`/users/${user.id}`)).statusCode, 200, 'the summary changes nothing')
   })
 
-  t.test('answers with the user, and with null the second time', async t => {
+  t.test('returns the user, and null the second time', async t => {
     const res = await admin.delete(`/users/${user.id}`)
     t.equal(res.statusCode, 200)
     t.same(res.json(), shown)
@@ -116,7 +116,7 @@ t.test('DELETE /users/:id', async t => {
     t.equal((await app.nobody.get('/user', { private_token: token })).statusCode, 401)
   })
 
-  t.test('removes what belongs to the user', async t => {
+  t.test('removes the records that belong to the user', async t => {
     for (const table of ['ssh_keys', 'emails', 'access_tokens', 'sessions', 'identities', 'members']) {
       t.equal(await count(`${table} where user_id = ?`, user.id), 0, table)
     }
@@ -130,7 +130,7 @@ t.test('DELETE /users/:id', async t => {
     )
   })
 
-  t.test('tells who it was, and writes to the audit', async t => {
+  t.test('publishes the user, and writes to the audit log', async t => {
     const { id, username, email } = user
     t.match(await waitingEvents('user.deleted'), [{ user: { id, username, email } }])
     t.match(await waitingEvents('key.removed'), [{ key: { id: key.id, key: 'ssh-ed25519 AAAA', username } }])
@@ -147,7 +147,7 @@ t.test('DELETE /users/:id', async t => {
     t.match(JSON.parse(found[1]?.changes ?? ''), { email: { before: user.email }, projects: { before: [own.path] } })
   })
 
-  t.test('leaves pipelines, builds and pushes in other projects, but without the user', async t => {
+  t.test('keeps pipelines, builds and pushes in other projects, but without the user', async t => {
     const res = await app.as(other).get(`/projects/${shared.id}/builds/${build.id}`)
     t.equal(res.statusCode, 200)
     t.equal(res.json().user, null)
@@ -181,7 +181,7 @@ t.test('the only owner of a group cannot be deleted', async t => {
 t.test('a removed project', async t => {
   const app = await testApp(t)
 
-  t.test('leaves nothing once its job has run, and the job may run again', async t => {
+  t.test('leaves nothing after its job has run, and the job may run again', async t => {
     const owner = await app.make.user()
     const project = await app.make.project({ owner })
     const [build] = await makePipeline(project, CI)
@@ -233,7 +233,7 @@ t.test('a removed project', async t => {
     t.equal(await count("jobs where state = 'dead'"), 0)
   })
 
-  t.test('settles a push that ends afterwards, and makes no pipeline for it', async t => {
+  t.test('settles a push that ends afterwards, and creates no pipeline for it', async t => {
     const owner = await app.make.user()
     const project = await app.make.project({ owner })
     await app.make.file(project, '.gitstead-ci.yml', CI)
@@ -265,7 +265,7 @@ t.test('a removed project', async t => {
     }
     await execute('update project_removals set created_at = date_sub(created_at, interval 2 hour)')
     await run(false)
-    t.same(notes, [], 'a removal that waits is not lost')
+    t.same(notes, [], 'a pending removal is not lost')
     await execute("delete from jobs where name = 'project.remove'")
     await run(true)
     t.same(notes, [project.path])
@@ -289,7 +289,7 @@ t.test('a removed project', async t => {
   })
 })
 
-t.test('DELETE /users/:id answers with the user once, to requests of the same moment', async t => {
+t.test('DELETE /users/:id returns the user once to concurrent requests', async t => {
   const app = await testApp(t)
   const admin = app.as(await app.make.admin())
   const { id } = await app.make.user()

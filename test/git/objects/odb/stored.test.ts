@@ -1,4 +1,4 @@
-// The reading of objects without git, compared with what git gives.
+// Compares objects that are read without git with those that git reads.
 import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -19,7 +19,7 @@ interface Known {
   readonly content: Buffer
 }
 
-/** All objects of a repository, as git gives them. */
+/** Returns all objects of a repository, as git reads them. */
 function objectsOf(repository: string): Known[] {
   const args = ['cat-file', '--batch', '--batch-all-objects', '--unordered']
   const all = execFileSync('git', args, { cwd: repository, env: environment, maxBuffer: 1 << 28 })
@@ -33,7 +33,7 @@ function objectsOf(repository: string): Known[] {
   return found
 }
 
-/** Those that are not as git says. */
+/** Returns the objects that differ from git's. */
 async function different(repository: string, most = LARGE_OBJECT): Promise<string[]> {
   const wrong: string[] = []
   for (const { id, type, size, content } of objectsOf(repository)) {
@@ -45,13 +45,13 @@ async function different(repository: string, most = LARGE_OBJECT): Promise<strin
   return wrong
 }
 
-t.test('packed and loose objects are what git says, without a process', async t => {
+t.test('packed and loose objects are the same as in git, without a process', async t => {
   const repository = await repositoryWith(t, 400)
   t.ok(objectsOf(repository).length > 1500)
   t.same(await different(repository), [])
   git(repository, ['repack', '-adfq', '--depth=50', '--window=50'])
   t.match(git(repository, ['verify-pack', '-v', ...indexesOf(repository)]), /chain length = 2\d/)
-  t.same(await different(repository), [], 'the old pack is gone, and the new one has long chains of deltas')
+  t.same(await different(repository), [], 'the old pack is deleted, and the new one has long chains of deltas')
   for (const text of ['a', 'b'.repeat(70_000), '']) {
     const id = git(repository, ['hash-object', '-w', '--stdin'], text)
     t.same((await readStored(repository, id, LARGE_OBJECT))?.content?.toString(), text, 'a loose object')
@@ -72,7 +72,7 @@ const indexesOf = (repository: string) =>
     .filter(name => name.endsWith('.idx'))
     .map(name => join(folderOf(repository), name))
 
-t.test('a repository with a pack of many objects is read by one process of git', async t => {
+t.test('a repository with a pack of many objects is read by one git process', async t => {
   const repository = await repositoryWith(t)
   const blob = (at: number) => `blob\ndata ${String(at).length + 5}\nblob ${at}\n`
   git(repository, ['fast-import', '--quiet'], Array.from({ length: 40_000 }, (_, at) => blob(at)).join(''))
@@ -85,7 +85,7 @@ t.test('a repository with a pack of many objects is read by one process of git',
   await closeGitProcesses(repository)
 })
 
-t.test('an object that comes later is found, in a new pack too', async t => {
+t.test('an object that is added later is found, even in a new pack', async t => {
   const repository = await repositoryWith(t)
   const contents = ['one', 'two'].map(text => Buffer.from(text))
   for (const content of contents) {
@@ -96,7 +96,7 @@ t.test('an object that comes later is found, in a new pack too', async t => {
   }
 })
 
-t.test('places beyond 2 GiB have a table of their own', async t => {
+t.test('positions beyond 2 GiB are in a separate table', async t => {
   const repository = await repositoryWith(t)
   const content = Buffer.from('far away')
   git(repository, ['index-pack', '--stdin'], packOf([{ type: BLOB, content }]))
@@ -111,7 +111,7 @@ t.test('places beyond 2 GiB have a table of their own', async t => {
   t.match(await readStored(repository, idOf('blob', content), 1000), { content })
 })
 
-t.test('what only git should read is left to it', async t => {
+t.test('objects that only git should read are left to git', async t => {
   const base = Buffer.from('0123456789'.repeat(30))
   const blob: PackEntry = { type: BLOB, content: base }
   const made = (size: number, times: number) => ({
@@ -128,7 +128,7 @@ t.test('what only git should read is left to it', async t => {
   const [large, small] = [made(300, 4000), made(200, 2)]
   const cases: readonly [what: string, entries: readonly PackEntry[], asked: Buffer, read: boolean][] = [
     ['a delta', [blob, small.entry], small.content, true],
-    ['a delta that gives more than a megabyte', [blob, large.entry], large.content, false],
+    ['a delta with a result of more than a megabyte', [blob, large.entry], large.content, false],
     ['a chain of 70 deltas', chain, last, false],
     ['a link of that chain', chain, base.subarray(0, 250), true],
     ['a large object', [{ type: BLOB, content: Buffer.alloc(2 * LARGE_OBJECT) }], Buffer.alloc(2 * LARGE_OBJECT), true]
@@ -145,7 +145,7 @@ t.test('what only git should read is left to it', async t => {
   }
 })
 
-t.test('damage is never an answer', async t => {
+t.test('damaged data is never returned', async t => {
   const repository = await repositoryWith(t, 30)
   git(repository, ['repack', '-adfq'])
   const [index = ''] = indexesOf(repository)
@@ -153,7 +153,7 @@ t.test('damage is never an answer', async t => {
   const [bytes, ids] = [readFileSync(pack), readFileSync(index)]
   const all = objectsOf(repository).filter(({ size }) => size < 10_000)
   let [right, left] = [0, 0]
-  /** Puts another file in the place of one, and reads everything. */
+  /** Replaces a file with another one, and reads everything. */
   async function readAll(path: string, content: Buffer): Promise<void> {
     writeFileSync(`${path}.new`, content)
     renameSync(`${path}.new`, path)

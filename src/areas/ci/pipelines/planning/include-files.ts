@@ -1,14 +1,14 @@
 // The files that a CI file can include: files of its commit, of other projects that its user may read, of URLs, and
 // templates.
 import { LRUCache } from 'lru-cache'
+import maxSatisfying from 'semver/ranges/max-satisfying.js'
 import { type Actor, actorOf, nobody } from '../../../../access/actor.js'
 import { canSee, may } from '../../../../access/authorize.js'
 import type { CiFiles } from '../../../../ci/config.js'
 import { publicUrl } from '../../../../config.js'
 import { forgetWithPool } from '../../../../db/connect/connection.js'
 import { listRefs, resolveCommit } from '../../../../git/refs/refs.js'
-import { lazily } from '../../../../lib/lazily.js'
-import { newestVersion } from '../../../../lib/semantic-version.js'
+import { once } from '../../../../lib/once.js'
 import { fetchText } from '../../../../webhooks/fetch-text.js'
 import { findSudoUser } from '../../../people/credentials/credentials.js'
 import { findProject, type ProjectRow } from '../../../projects/projects/projects.queries.js'
@@ -56,7 +56,7 @@ export function filesOf({
   urlsLater = false
 }: Including): CiFiles {
   let left = URLS_MS
-  const actor = lazily(() => actorFor(userId))
+  const actor = once(() => actorFor(userId))
   const files: CiFiles = {
     read: path => readCommitText(repository, commitId, path),
     list: () => listCommitFiles(repository, commitId),
@@ -71,9 +71,12 @@ export function filesOf({
       const found = await readable(path, project.id, await actor())
       if (!found) return NOT_READABLE
       const tags = await listRefs(repositoryPath(found), TAGS)
-      const newest = newestVersion(tags.map(({ name }) => name.slice(TAGS.length)))
+      const newest = maxSatisfying(
+        tags.map(({ name }) => name.slice(TAGS.length)),
+        ANY_RELEASE
+      )
       const problem = 'is in a project without a tag that is a version such as 1.2.3'
-      return (newest !== undefined && (await filesAt(found, `${TAGS}${newest}`))) || { problem }
+      return (newest !== null && (await filesAt(found, `${TAGS}${newest}`))) || { problem }
     },
     remote: async url => {
       const known = cachedTexts.get(url)
@@ -107,6 +110,8 @@ export function filesOf({
 }
 
 const TAGS = 'refs/tags/'
+/** Versions before a release, such as 1.0.0-rc.1, do not match. */
+const ANY_RELEASE = '*'
 const NOT_READABLE = { problem: 'is not in a project that the user of the pipeline may read' }
 
 /** Returns the host with its port and without it. */

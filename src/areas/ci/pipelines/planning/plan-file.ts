@@ -28,8 +28,8 @@ import { changedPaths } from '../../../../git/history/diffs.js'
 import { mergeBase } from '../../../../git/history/merge-base.js'
 import { GitFailure } from '../../../../git/process/run.js'
 import { resolveCommit, ZERO } from '../../../../git/refs/refs.js'
-import { lazily } from '../../../../lib/lazily.js'
 import { visibilityName } from '../../../../lib/levels.js'
+import { once } from '../../../../lib/once.js'
 import { version } from '../../../../version.js'
 import { variablesForBuild } from '../../variables/variables.js'
 import { idsOfFiles, listCommitFiles, TooManyFiles } from './commit-files.js'
@@ -93,14 +93,14 @@ interface Sources {
 }
 
 function sourcesOf(planning: Planning): Sources {
-  const predefined = lazily(() => predefinedOf(planning))
-  const stronger = lazily(() => strongerOf(planning))
+  const predefined = once(() => predefinedOf(planning))
+  const stronger = once(() => strongerOf(planning))
   return {
     predefined,
     stronger,
     values: async () => layered(valuesOf(await predefined()), valuesOf(await stronger())),
-    changed: lazily(() => changedIn(planning)),
-    files: lazily(() => listCommitFiles(planning.repository, planning.commit.id))
+    changed: once(() => changedIn(planning)),
+    files: once(() => listCommitFiles(planning.repository, planning.commit.id))
   }
 }
 

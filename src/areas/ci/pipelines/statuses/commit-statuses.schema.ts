@@ -16,7 +16,7 @@ export const StatusListQuery = Type.Object({
   all: Type.Optional(Flag('true: include statuses that a later one with the same name replaces; default false'))
 })
 
-export const POSTED = ['pending', 'running', 'success', 'failed', 'canceled'] as const
+const POSTED = ['pending', 'running', 'success', 'failed', 'canceled'] as const
 export type Posted = (typeof POSTED)[number]
 
 export const StatusBody = Type.Object(

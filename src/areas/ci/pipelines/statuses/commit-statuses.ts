@@ -18,7 +18,7 @@ import { type CommitStatusRow, findCommitStatus } from './commit-statuses.querie
 import type { Posted, StatusBody } from './commit-statuses.schema.js'
 
 /** The maximum number of statuses of one pipeline. */
-export const MOST_STATUSES = 1000
+const MOST_STATUSES = 1000
 
 /** The events of a status, as the requirement names them. */
 const EVENTS: { readonly [State in Posted]: string } = {

@@ -9,7 +9,7 @@ import type { ProjectRow } from '../../../projects/projects/projects.queries.js'
 import { ensureRepository } from '../../../projects/projects/repositories.js'
 import { moveRefs } from '../../refs/move-refs.js'
 
-export interface CommitBody {
+interface CommitBody {
   readonly branch_name: string
   readonly commit_message: string
   readonly author_name?: string
@@ -72,7 +72,7 @@ export async function commitOn(
 }
 
 /** Every failure of a write has the status 400, except for those that no other request could avoid. */
-export function asBadRequest(error: unknown, reason: (error: unknown) => string | null): unknown {
+function asBadRequest(error: unknown, reason: (error: unknown) => string | null): unknown {
   const why = reason(error)
   if (why) return new BadRequest(why)
   const isOfMachine = isDiskFull(error) || error instanceof DamagedRepository

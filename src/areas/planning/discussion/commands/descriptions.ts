@@ -1,12 +1,12 @@
-// Commands of the description of a new issue or merge request become a part of what is created. Decided: they run at creation
-// and not at updates, and `/close` does nothing then.
+// Commands in the description of a new issue or merge request change the values with which it is created. Decided: they
+// run at creation and not at updates, and `/close` does nothing then.
 import { levelIn, may } from '../../../../access/authorize.js'
 import { DEVELOPER } from '../../../../lib/levels.js'
 import { withoutLines } from '../../../../text/slash-commands.js'
 import type { ReadDescription } from '../../participation/descriptions.js'
 import { hasCommands, planCommands } from './plan.js'
 
-/** Those that change a value that is set at creation. Not specified: the others stay in the text. */
+/** Commands that change a value that is set at creation. Not specified: other commands stay in the text. */
 const AT_CREATION: ReadonlySet<string> = new Set([
   'title',
   'wip',

@@ -1,4 +1,4 @@
-// What the slash commands of a note change. Decided: those that do not apply stay in the text.
+// The changes that the slash commands of a note make. Decided: commands that do not apply stay in the text.
 import { row } from '../../../../db/connect/sql.js'
 import { parseMoment } from '../../../../lib/moment.js'
 import { LONGEST_WORK, parseWork } from '../../../../lib/work-time.js'
@@ -14,7 +14,7 @@ import { isOwnVote } from '../awards.js'
 import { emojiOf } from '../emoji.js'
 import { type DeferredCommand, deferredCommands } from './deferred.js'
 
-/** What a note is about, as far as commands look at it. */
+/** The target of a note, with what the commands need to know about it. */
 export interface Subject {
   readonly type: 'Issue' | 'MergeRequest'
   readonly id: number
@@ -25,14 +25,14 @@ export interface Subject {
   readonly labels: readonly string[]
   /** Seconds that were logged. */
   readonly spent: number
-  /** Whether the user may change the title and the state, and whether also the assignee, labels and so on. */
+  /** `mayUpdate`: the user may change the title and the state; `mayPlan`: also the assignee, labels and so on. */
   readonly mayUpdate: boolean
   readonly mayPlan: boolean
-  /** Whether the user could accept it now. */
+  /** Returns whether the user could accept it now. */
   readonly mayMerge: () => Promise<boolean>
 }
 
-export interface Change {
+interface Change {
   readonly title?: string
   readonly state_event?: 'close' | 'reopen'
   readonly assignee_id?: number
@@ -45,13 +45,13 @@ export interface Change {
 export interface Plan {
   readonly taken: readonly CommandLine[]
   readonly change: Change
-  /** Texts of durations; null removes. */
+  /** Texts of durations; null removes the time. */
   readonly estimate?: string | null
   readonly spends?: readonly (string | null)[]
   readonly subscribe?: boolean
   readonly awards?: readonly string[]
   readonly merge?: boolean
-  /** What runs when the note is written. */
+  /** The command that runs after the note is written. */
   readonly later?: DeferredCommand
 }
 
@@ -91,7 +91,7 @@ async function labelsIn(text: string, project: ProjectRow): Promise<string[]> {
   return [...(await findLabels(project, titles)).keys()]
 }
 
-/** The user whom a text names, when the user may be the assignee. */
+/** Returns the user whom a text names, if this user may be the assignee. */
 async function assigneeIn(text: string, { type }: Subject, project: ProjectRow): Promise<number | undefined> {
   const [name] = parseText(text, '').mentions
   if (name === undefined) return undefined
@@ -106,7 +106,7 @@ async function milestoneIn(text: string, { id }: ProjectRow): Promise<number | u
   return reference && (await findMilestoneByTitle(id, reference.name))?.id
 }
 
-/** Not more than was logged can be taken away. */
+/** Whether the time can be logged: it must not subtract more than was logged before. */
 const isSpendable = (text: string, { spent }: Subject) => {
   const after = spent + (parseWork(text) ?? Number.NaN)
   return after >= 0 && after <= LONGEST_WORK
@@ -191,10 +191,10 @@ const COMMANDS: ReadonlyMap<string, Command> = new Map<string, Command>([
 
 const NAMES: ReadonlySet<string> = new Set(COMMANDS.keys())
 
-/** Whether a text has lines that may be commands. */
+/** Whether a text contains lines that may be commands. */
 export const hasCommands = (text: string, names = NAMES): boolean => commandLines(text, names).length > 0
 
-/** Returns what the commands of a text change. Each sees what those before it have changed. */
+/** Returns the changes of the commands in a text. Each command sees the changes of those before it. */
 export async function planCommands(text: string, subject: Subject, project: ProjectRow, names = NAMES): Promise<Plan> {
   let plan: Plan = { taken: [], change: {} }
   for (const line of commandLines(text, names)) {
@@ -211,7 +211,7 @@ const changedBy = ({ change, spends = [] }: Plan, subject: Subject): Subject => 
   spent: spends.reduce((spent, text) => (text === null ? 0 : spent + (parseWork(text) ?? 0)), subject.spent)
 })
 
-/** Of what is set, the last counts; labels, times and emoji add up. */
+/** Adds a step to a plan. Labels, times and emoji add up; of other values, the last one counts. */
 function joined(plan: Plan, step: Step): Plan {
   const { labels: before } = plan.change
   const { labels: edit } = step.change ?? {}

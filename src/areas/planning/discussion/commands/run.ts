@@ -1,4 +1,4 @@
-// Runs the slash commands of a note by the rules of issues and merge requests.
+// Runs the slash commands of a note with the rules of issues and merge requests.
 import type { Actor, Origin } from '../../../../access/actor.js'
 import { askerOf } from '../../../../access/actor.js'
 import { levelIn, may } from '../../../../access/authorize.js'
@@ -31,7 +31,7 @@ interface Asked {
 export interface Ran {
   /** The text without its commands. */
   readonly rest: string
-  /** Runs those that wait until the rest is written. */
+  /** Runs the commands that wait until the rest is written. */
   readonly finish: () => Promise<void>
 }
 
@@ -51,7 +51,7 @@ export async function runCommands(text: string, asked: Asked): Promise<Ran> {
   return { rest: withoutLines(text, plan.taken), finish }
 }
 
-/** As the command stands for it: the merge waits for a build that runs. */
+/** The command merges like the API with this parameter: it waits for a running build. */
 const MERGE = { merge_when_build_succeeds: true }
 
 async function subjectOf({ project, noteable: { type, id }, actor }: Asked): Promise<Subject | undefined> {
@@ -100,6 +100,6 @@ async function run(
   for (const spend of spends) await (isIssue ? spendTimeOnIssue : spendTime)(project, id, spend, actor)
   if (subscribe !== undefined) await setSubscription({ type, id, projectId: project.id }, askerOf(actor).id, subscribe)
   for (const award of awards) await awardByNote(noteable, `:${award}:`, actor)
-  // The other commands may have closed it, or given it another target.
+  // The other commands may have closed the merge request or changed its target.
   if (plan.merge && (await mayMerge())) await acceptMergeRequest(project, id, MERGE, actor, origin)
 }

@@ -17,7 +17,7 @@ export interface CommitCommentRow {
   readonly author_state: 'active' | 'blocked'
 }
 
-// Notes on other records are in the same table (areas/discussion).
+// Notes on other records are in the same table.
 const FROM = 'notes c straight_join users u on u.id = c.author_id'
 const SELECT = `select c.id, c.project_id, c.commit_id as sha, c.author_id, c.note, c.path, c.line, c.line_type, c.created_at,
   u.name as author_name, u.username as author_username, u.state as author_state

@@ -6,7 +6,7 @@ import { issueAttributes } from '../../../../webhooks/issue-payloads.js'
 import { findIssue, findToldIssue, requireIssue } from '../../issues/issues.queries.js'
 import type { NoteableKind } from '../noteables.js'
 
-/** Characters of a description in a payload. */
+/** The maximum number of characters of a description in a payload. */
 const DESCRIPTION_LIMIT = 100_000
 
 export const issueKind: NoteableKind = {

@@ -4,7 +4,7 @@ import { beginning } from '../../../../webhooks/body.js'
 import { findSnippet, requireProjectSnippet, snippetContent } from '../../../projects/snippets/snippets.queries.js'
 import type { NoteableKind } from '../noteables.js'
 
-/** Characters of the text of a snippet in a payload. */
+/** The maximum number of characters of the text of a snippet in a payload. */
 const CONTENT_LIMIT = 100_000
 
 export const snippetKind: NoteableKind = {
@@ -18,7 +18,7 @@ export const snippetKind: NoteableKind = {
       if (error instanceof NotFound) return undefined
       throw error
     })
-    // A private snippet of a project is for its members; its hooks are, too.
+    // A private snippet of a project is for its members, and so are the hooks of the project.
     return found && { type: 'Snippet', id, authorId: found.author_id, confidential: false }
   },
   title: async id => (await findSnippet(id))?.title,

@@ -4,7 +4,7 @@ import { writeWork } from '../../../../lib/work-time.js'
 
 type Pair<T> = readonly [before: T, after: T]
 
-/** What an issue or a merge request says that has changed. */
+/** The changes of an issue or a merge request. */
 export interface Changes {
   readonly title?: Pair<string>
   readonly description?: true
@@ -18,7 +18,7 @@ export interface Changes {
   readonly time_spent?: number
 }
 
-/** Returns a text for each change that people want to see, with a word that tells them apart. */
+/** Returns a text for each change that users want to see, with a word that distinguishes the changes. */
 export async function textsOf(changes: Changes): Promise<readonly (readonly [key: string, text: string])[]> {
   const texts: [string, string | null][] = [
     ['title', changes.title ? `Changed title from **${changes.title[0]}** to **${changes.title[1]}**` : null],

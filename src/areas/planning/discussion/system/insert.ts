@@ -1,4 +1,4 @@
-// Automatic notes. A listener may run twice, so that each has a key that is there once.
+// Automatic notes. A listener may run twice, so each note has a unique key.
 import { execute } from '../../../../db/connect/sql.js'
 import { TARGET_TABLES } from '../../participation/targets.js'
 import type { NoteableType } from '../noteables.js'
@@ -7,7 +7,7 @@ import type { NoteableType } from '../noteables.js'
 export interface SystemTarget {
   readonly type: Exclude<NoteableType, 'Snippet'>
   readonly id: number
-  /** The project that it is found in. */
+  /** The project that contains it. */
   readonly projectId: number
 }
 
@@ -16,9 +16,9 @@ export interface SystemNote {
   readonly authorId: number
   readonly text: string
   readonly at: Date
-  /** Unique to the note. */
+  /** The unique key of the note. */
   readonly once: string
-  /** What a note about a mention refers to: only those who may read that see the note. */
+  /** The record that a note about a mention refers to: only users who may read that record see the note. */
   readonly refers?: {
     readonly type: 'Issue' | 'MergeRequest' | 'Snippet' | 'Commit'
     readonly id: number | null
@@ -26,7 +26,7 @@ export interface SystemNote {
   }
 }
 
-/** Writes a note, unless it is there already, or its target or author is gone. */
+/** Writes a note, unless it exists already, or its target or author no longer exists. */
 export async function addSystemNote({ target, authorId, text, at, once, refers }: SystemNote): Promise<void> {
   await execute(
     `insert ignore into notes (project_id, noteable_type, noteable_id, author_id, note, is_system, refers_type, refers_id,

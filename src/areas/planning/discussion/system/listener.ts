@@ -1,4 +1,4 @@
-// Writes automatic notes about what happened to issues and merge requests, and reads the texts that people wrote.
+// Writes automatic notes about changes of issues and merge requests, and reads the texts that users wrote.
 import { row } from '../../../../db/connect/sql.js'
 import { type RecordTexts, textOf } from '../../../../text/mentions.js'
 import { pushedMessages } from '../../../code/refs/pushed-commits.js'
@@ -33,13 +33,14 @@ async function writeNotes({ told, target, action, by, changes }: Happened): Prom
   }
 }
 
-/** Whether the texts of something are new. */
+/** Whether an event brought new texts. */
 const hasNewText = (action: string, { title, description }: Changes) =>
   action === 'open' || title !== undefined || description !== undefined
 
 async function onIssue(told: Published<'issue.changed'>): Promise<void> {
   const { issue, action, by, changes = {}, moved, plain = false } = told.event
-  // Not specified: who writes the note when a command changes it. Nobody does: a note has an author.
+  // Not specified: the author of the note when a command changes the issue. A note needs an author, so nothing is
+  // written.
   if (by === null) return
   const target = { type: 'Issue', id: issue.id, projectId: issue.project_id } as const
   const source = { type: 'Issue', id: issue.id, name: String(issue.iid), projectId: issue.project_id } as const
@@ -76,7 +77,7 @@ interface Move {
   readonly isNew: boolean
 }
 
-/** Both issues say where the other one is. */
+/** Writes a note with the place of the other issue of a move. Both issues get such a note. */
 async function noteMove(told: PublishedEvent, target: SystemTarget, { by, moved, isNew }: Move): Promise<void> {
   const otherId = isNew ? moved.from : moved.to
   const other = await row<{ iid: number; project_id: number; path: string }>(

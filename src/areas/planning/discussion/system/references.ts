@@ -1,4 +1,4 @@
-// What a text means for others: those whom it mentions take part, and what it refers to gets a note about it.
+// The effects of a text: users whom it mentions take part, and records to which it refers get a note about it.
 import { actorOf } from '../../../../access/actor.js'
 import { ACTOR_USER, type ActorUserColumns, actorUserOf } from '../../../../access/actor-user.js'
 import { canSee, may } from '../../../../access/authorize.js'
@@ -12,14 +12,17 @@ import { canSeeIssue } from '../../issues/issues.queries.js'
 import { mentionedMembers } from '../../participation/mentioned-members.js'
 import { addSystemNote, type SystemNote, type SystemTarget } from './insert.js'
 
-/** Notes about mentions that one text makes, those that all commits of a push make, and projects that either refers to. */
+/**
+ * The maximum numbers: of notes about mentions for one text and for all commits of a push, and of projects to which
+ * either refers.
+ */
 const MOST_NOTES = 100
 const MOST_NOTES_OF_PUSH = 1000
 const MOST_PROJECTS = 20
-/** The letter before the number of a thing. */
+/** The sign before the number of each kind of record. */
 const SIGNS = { Issue: '#', MergeRequest: '!', Snippet: '$', Commit: '@' } as const
 
-/** The thing that has the text. */
+/** The record that contains the text. */
 export interface Source {
   readonly type: 'Issue' | 'MergeRequest' | 'Snippet' | 'Commit'
   /** Null for a commit. */
@@ -36,7 +39,7 @@ export interface WrittenText {
   readonly at: Date
 }
 
-/** Reads a text, and writes what it means for others. A second call for the same text changes nothing. */
+/** Reads a text and writes its effects. A second call for the same text changes nothing. */
 export async function readText({ text, authorId, source, at }: WrittenText): Promise<void> {
   const { references, mentions } = parseText(text, publicUrl())
   if (mentions.length > 0) await noteMentions(source, mentions, authorId)
@@ -44,8 +47,8 @@ export async function readText({ text, authorId, source, at }: WrittenText): Pro
 }
 
 /**
- * The same for the messages of commits that a user pushed: with the rights of this user, whoever wrote them, because anybody can
- * write any name into a commit. Not specified: people whom they mention hear nothing.
+ * Does the same for the messages of commits that a user pushed: with the rights of this user, not of the author,
+ * because anyone can put any name into a commit. Not specified: users whom they mention get no notification.
  */
 export async function readCommits(
   commits: readonly PushedMessage[],
@@ -63,11 +66,11 @@ interface Referring {
   /** The project of the texts. */
   readonly projectId: number
   readonly at: Date
-  /** Notes. */
+  /** The maximum number of notes. */
   readonly most: number
 }
 
-/** Writes a note about each thing that the texts refer to, as far as their author may read it. */
+/** Writes a note on each record that the texts refer to, if their author may read it. */
 async function noteReferences(
   texts: readonly { readonly source: Source; readonly references: readonly Reference[] }[],
   { authorId, projectId, at, most }: Referring
@@ -111,7 +114,7 @@ function mentionNote(target: SystemTarget, { source, home, authorId, at }: Menti
     authorId,
     text: `mentioned in ${place}`,
     at,
-    // The same commit may come to a fork first, which others may not read.
+    // The same commit may be pushed first to a fork that other users may not read.
     once: `mention ${target.type} ${target.id} ${type} ${type === 'Commit' ? `${projectId} ${name}` : id}`,
     refers: { type, id, projectId }
   }
@@ -119,7 +122,9 @@ function mentionNote(target: SystemTarget, { source, home, authorId, at }: Menti
 
 type Asker = ReturnType<typeof actorOf>
 
-/** Returns the issues and merge requests that references name, by their keys, as far as the author of the text may read them. */
+/**
+ * Returns the issues and merge requests that references name, by their keys, if the author of the text may read them.
+ */
 async function targetsOf(
   references: readonly Reference[],
   home: ProjectRow,
@@ -169,8 +174,8 @@ async function mergeRequestsOf(project: ProjectRow, numbers: readonly number[]):
 }
 
 /**
- * Lets those take part whom a text mentions. Decided: `@all` and `@group` mean each member, as far as the author may reach them.
- * Whoever may not read the target gains nothing by taking part in it.
+ * Adds the users whom a text mentions to the participants. Decided: `@all` and `@group` mean each member, if the author
+ * may mention them. A user who may not read the target gains nothing by taking part in it.
  */
 async function noteMentions(
   { type, id, projectId }: Source,

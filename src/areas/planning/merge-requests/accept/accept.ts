@@ -23,8 +23,9 @@ import { CANNOT, mergeBranches, NOT_NOW } from './merge-commit.js'
 import { messageOf } from './merge-message.js'
 
 /**
- * Merges a merge request, or lets it wait for its build. Decided: refusals come in the order NotFound, Unauthorized,
- * NotAcceptable when it is closed or merged, NotAllowed, and Conflict when the source branch has another commit than `sha`.
+ * Merges a merge request, or lets it wait for its build. Decided: it checks in the order NotFound, Unauthorized,
+ * NotAcceptable when it is closed or merged, NotAllowed, and Conflict when the newest commit of the source branch is
+ * not `sha`.
  */
 export async function acceptMergeRequest(
   project: ProjectRow,
@@ -64,26 +65,26 @@ export async function isAcceptable(project: ProjectRow, id: number, body: Accept
 
 interface Acceptable {
   readonly found: MergeRequestRow
-  /** What it waits for. */
+  /** The pipeline for which the merge request waits. */
   readonly pipeline: HeadPipeline | undefined
 }
 
-/** Throws what refuses to accept a merge request. */
+/** Throws the error of the first check that refuses the merge. */
 async function requireAcceptable(project: ProjectRow, id: number, body: AcceptBody, actor: Actor): Promise<Acceptable> {
   const asked = await requireMergeRequest(project.id, id)
   if (!(await mayMergeInto(project, asked.target_branch, actor))) throw new Unauthorized()
   if (!isOpen(asked)) throw new NotAcceptable(NOT_NOW)
-  // A push that nobody has looked at yet is part of what is merged.
+  // A push that has not been processed yet is part of the merge.
   const found = (await followSource(id)) ?? asked
   if (isWorkInProgress(found.title)) throw new NotAllowed(NOT_NOW)
   const pipeline = await headPipeline(found)
-  // Decided: waiting for the build is allowed where only successful builds may be merged.
+  // Decided: waiting for the build is allowed even if the project only allows merges after successful builds.
   const waits = body.merge_when_build_succeeds === true && pipeline !== undefined && ACTIVE.has(pipeline.status)
   if (!waits && project.only_allow_merge_if_build_succeeds === 1 && pipeline && !PASSED.has(pipeline.status)) {
     throw new NotAllowed(NOT_NOW)
   }
   await requireMergeable(found)
-  // Not specified: an empty one, which clients send for "any".
+  // Not specified: an empty text, which clients send for "any".
   if (body.sha && body.sha !== found.head_sha) throw new Conflict('SHA does not match HEAD of source branch')
   return { found, pipeline: waits ? pipeline : undefined }
 }
@@ -96,7 +97,7 @@ export interface HeadPipeline {
   readonly status: string
 }
 
-/** The latest pipeline of the head, in the project of the source. */
+/** Returns the latest pipeline of the head commit, in the project of the source. */
 export const headPipeline = (found: MergeRequestRow): Promise<HeadPipeline | undefined> =>
   row<HeadPipeline>(
     `select id, status from pipelines where project_id = ? and sha = ? and ref = ? and tag = false
@@ -140,13 +141,13 @@ async function wait(
     )
     if (affectedRows === 0) throw new NotAcceptable(NOT_NOW)
     moved('MergeRequest')
-    // The pipeline may have ended a moment ago: then nobody else would tell.
+    // The pipeline may have succeeded a moment ago, and then no other event would start the merge.
     await enqueue('pipeline.succeeded', { pipelineId })
   })
   return reread(found)
 }
 
-/** Ends the wait for a build. Throws NotFound, Unauthorized, and NotAcceptable when it does not wait. */
+/** Cancels the wait for a build. Throws NotFound, Unauthorized, and NotAcceptable when it does not wait. */
 export async function cancelWait(project: ProjectRow, id: number, actor: Actor): Promise<MergeRequestRow> {
   const found = await requireMergeRequest(project.id, id)
   const isAuthor = found.author_id === actor.user?.id
@@ -157,7 +158,7 @@ export async function cancelWait(project: ProjectRow, id: number, actor: Actor):
      where id = ? and merge_when_build_succeeds = true and is_open = true`,
     [new Date(), id]
   )
-  // Decided: cancel_merge_when_build_succeeds of one that does not wait: 406.
+  // Decided: cancel_merge_when_build_succeeds returns 406 for a merge request that does not wait.
   if (affectedRows === 0) throw new NotAcceptable(NOT_NOW)
   moved('MergeRequest')
   return reread(found)

@@ -1,4 +1,4 @@
-// What a merge brings about once the target branch has moved: all of it, exactly once.
+// The effects of a merge after the target branch has moved: all of them, exactly once.
 import { actorOf, originOf } from '../../../../access/actor.js'
 import { may } from '../../../../access/authorize.js'
 import { execute, row } from '../../../../db/connect/sql.js'
@@ -18,16 +18,16 @@ import { findMergeRequest, type MergeRequestRow } from '../merge-requests.querie
 
 export interface FinishedMerge {
   readonly id: number
-  /** The commit of the merge; null when a push brought the changes. */
+  /** The merge commit; null when a push brought the changes. */
   readonly commit: string | null
   readonly userId: number | null
   readonly removeSourceBranch: boolean
 }
 
-/** Milliseconds until a job repeats what follows a merge, unless this process has done it. */
+/** Milliseconds until a job repeats the effects of a merge, in case this process did not finish them. */
 const AGAIN_MS = 3000
 
-/** Marks a merge request as merged. Returns false when somebody else has done so. */
+/** Marks a merge request as merged. Returns false when it was already marked. */
 export async function markMerged({ id, commit, userId, removeSourceBranch }: FinishedMerge): Promise<boolean> {
   const now = new Date()
   return transact(async () => {
@@ -35,7 +35,7 @@ export async function markMerged({ id, commit, userId, removeSourceBranch }: Fin
       'select merge_when_build_succeeds from merge_requests where id = ? for update',
       [id]
     )
-    // Closed a moment ago, it is merged all the same: the branch has its changes.
+    // A merge request that was closed a moment ago is merged anyway: the branch has its changes.
     const { affectedRows } = await execute(
       `update merge_requests set state = 'merged', merge_status = 'can_be_merged', merge_commit_sha = ?, merge_user_id = ?,
          merge_when_build_succeeds = false, merge_message = null, merge_error = null,
@@ -53,33 +53,36 @@ export async function markMerged({ id, commit, userId, removeSourceBranch }: Fin
   })
 }
 
-/** Does what follows a merge at once, so that the answer shows it. What fails is left to the job. */
+/** Runs the effects of a merge immediately, so that the response shows them. The job repeats those that fail. */
 export async function settleNow(merged: Pick<FinishedMerge, 'id' | 'userId'>): Promise<void> {
   try {
     await settleMerge(merged)
   } catch (error) {
-    log().warn({ error, mergeRequest: merged.id }, 'what follows a merge is left to its job')
+    log().warn({ error, mergeRequest: merged.id }, 'the effects of a merge are left to its job')
   }
 }
 
-/** Marks a merge request as merged, and does what follows, unless somebody else has done so. */
+/** Marks a merge request as merged and runs the effects, unless it was already marked. */
 export async function finishMerge(merged: FinishedMerge): Promise<void> {
   if (await markMerged(merged)) await settleNow(merged)
 }
 
-/** Closes issues and removes the source branch after a merge. The second run finds both done. */
+/** Closes issues and removes the source branch after a merge. A second run changes nothing. */
 export async function settleMerge(merged: { readonly id: number; readonly userId: number | null }): Promise<void> {
   const found = await findMergeRequest(merged.id)
   if (found?.state !== 'merged') return
   await closeIssuesOf(found, merged.userId)
   const isForced = found.force_remove_source_branch === 1
   if (isForced || found.should_remove_source_branch === 1) {
-    // Who wished at its creation that the branch goes is its author.
+    // Its author requested at its creation that the branch is removed.
     await removeSourceBranch(found, isForced ? found.author_id : merged.userId)
   }
 }
 
-/** Removes the branch in the name of a user, if it still is what was merged. What cannot be removed stays. */
+/**
+ * Removes the branch in the name of a user, if it still points to the merged commit. A branch that cannot be removed
+ * stays.
+ */
 async function removeSourceBranch(found: MergeRequestRow, userId: number | null): Promise<void> {
   const user = userId === null ? undefined : await findSudoUser(String(userId))
   if (!user) return

@@ -1,5 +1,6 @@
-// Merges the branches of a merge request by the one road of ref changes. A row tells what the merge is about to do before the
-// branch moves; when this process ends in between, whoever hears of the moved branch does the rest (branch-moves.ts).
+// Merges the branches of a merge request through `moveRefs`, like all ref changes. A row announces the merge before the
+// branch moves; if this process ends in between, the listener that receives the ref change finishes the merge
+// (branch-moves.ts).
 import type { Origin } from '../../../../access/actor.js'
 import { requireAsker } from '../../../../access/actor.js'
 import { execute, row } from '../../../../db/connect/sql.js'
@@ -15,20 +16,28 @@ import type { MergeRequestRow } from '../merge-requests.queries.js'
 import { readBranches } from '../versions/branches.js'
 import { noteStatus } from '../versions/mergeability.js'
 
-/** The text of the requirement for branches that do not merge, and for all else that stands in the way. */
+/** The texts of the requirement: for branches that do not merge, and for all other obstacles. */
 export const CANNOT = 'Branch cannot be merged'
 export const NOT_NOW = 'Method Not Allowed'
 
-/** How often somebody else may move the branch during one merge. */
+/** How often other writers may move the branch during one merge. */
 const TRIES = 20
 
-/** Merges into one branch at once in this process: one runs, the others wait. Those of other processes meet at the branch itself. */
+/**
+ * The maximum number of merges into one branch in this process: one runs, the others wait. Merges of different
+ * processes compete when they move the branch.
+ */
 const MOST = 200
 
-/** Merges into one branch go one after the other: at once, all but one of them would have to begin again. */
+/**
+ * Merges into one branch run one after the other: if they ran at once, all but one of them would have to start again.
+ */
 const merges = new Limiter({
   perClient: 1,
-  queue: { perClient: () => MOST - 1, full: () => new Unavailable(`${MOST} merges into this branch wait already`) }
+  queue: {
+    perClient: () => MOST - 1,
+    full: () => new Unavailable(`${MOST} merges into this branch are already waiting`)
+  }
 })
 
 export interface Merge {
@@ -39,8 +48,9 @@ export interface Merge {
 }
 
 /**
- * Moves the target branch to a merge of the two. Gives the id of the commit. Throws NotAcceptable when the merge request is
- * not open any more, NotAllowed when the branches do not merge, and Unauthorized when the branch is closed to the asker.
+ * Moves the target branch to a merge of the two branches. Returns the id of the commit. Throws NotAcceptable when the
+ * merge request is no longer open, NotAllowed when the branches do not merge, and Unauthorized when the caller may not
+ * move the branch.
  */
 export const mergeBranches = (
   project: ProjectRow,
@@ -57,7 +67,7 @@ export const mergeBranches = (
         await moveRefs(project, [{ ref, old: start, new: id }], origin, { write, how: 'merge' })
       } catch (error) {
         const isCertain = error instanceof RefMoved || error instanceof RefBlocked || error instanceof BadRequest
-        // After any other error nobody knows whether the branch moved: recovery looks, and needs the row.
+        // After any other error it is unknown whether the branch moved: the recovery checks that, and needs the row.
         if (!isCertain) throw error
         await execute('delete from merge_intents where merge_request_id = ? and commit_sha = ?', [found.id, id])
         if (error instanceof BadRequest) throw new Unauthorized()
@@ -88,7 +98,10 @@ async function prepare(found: MergeRequestRow, { message }: Merge, origin: Origi
   return { ...commit, start }
 }
 
-/** Two merges of one merge request at once: the second one finds that the first one has been done. */
+/**
+ * Records the merge before the branch moves. Of two concurrent merges of one merge request, the second finds that the
+ * first is done.
+ */
 async function intend(
   { id, target_project_id: projectId, target_branch: branch }: MergeRequestRow,
   commit: string,

@@ -1,8 +1,10 @@
-// The message of the commit of a merge, when nobody gives one.
+// The message of a merge commit when the request contains none.
 import type { IssueRow } from '../../issues/issues.queries.js'
 import type { MergeRequestRow } from '../merge-requests.queries.js'
 
-/** The default message: the branches, the title, the issues that it closes, and the number of the merge request. */
+/**
+ * Returns the default message: the branches, the title, the issues that it closes, and the number of the merge request.
+ */
 export function messageOf(found: MergeRequestRow, closes: readonly IssueRow[]): string {
   const { source_branch, target_branch, title, iid } = found
   return [

@@ -1,4 +1,4 @@
-// Merges what waits for a build, when its pipeline has succeeded.
+// Merges the merge requests that wait for a build when its pipeline has succeeded.
 import { actorOf, originOf } from '../../../../access/actor.js'
 import { execute, row, rows } from '../../../../db/connect/sql.js'
 import { Conflict, NotAcceptable, NotAllowed, NotFound, Unauthorized } from '../../../../errors.js'
@@ -14,7 +14,7 @@ interface Succeeded {
   readonly sha: string
 }
 
-/** Merges the merge requests that waited for this pipeline, each in the name of who accepted it. */
+/** Merges the merge requests that waited for this pipeline, each in the name of the user who accepted it. */
 export async function mergeWaiting(pipelineId: number): Promise<void> {
   const pipeline = await row<Succeeded>(
     "select id, project_id, ref, sha from pipelines where id = ? and tag = false and status = 'success'",
@@ -31,7 +31,7 @@ export async function mergeWaiting(pipelineId: number): Promise<void> {
 
 async function mergeOne(id: number, pipelineId: number): Promise<void> {
   const found = await findMergeRequest(id)
-  // A newer pipeline of the same commit decides.
+  // Only the newest pipeline of a commit counts.
   if (found?.merge_when_build_succeeds !== 1 || (await headPipeline(found))?.id !== pipelineId) return
   const user = found.merge_user_id === null ? undefined : await findSudoUser(String(found.merge_user_id))
   const actor = user && actorOf(user, 'private')
@@ -46,7 +46,7 @@ async function mergeOne(id: number, pipelineId: number): Promise<void> {
     await acceptMergeRequest(project, id, body, actor, originOf(actor, null))
   } catch (error) {
     if (![NotFound, Unauthorized, NotAcceptable, NotAllowed, Conflict].some(kind => error instanceof kind)) throw error
-    // It waits for the next pipeline.
+    // The merge request waits for the next pipeline.
     const why = error instanceof Error ? error.message.slice(0, 255) : ''
     await execute('update merge_requests set merge_error = ? where id = ?', [why, id])
   }

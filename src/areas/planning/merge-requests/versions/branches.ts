@@ -5,13 +5,13 @@ import { refValue } from '../../../../git/refs/refs.js'
 import { repositoryPath, type StoredProject } from '../../../projects/projects/repositories.js'
 
 export interface Branches {
-  /** The repository of the target; null when its project is gone. */
+  /** The repository of the target; null when its project no longer exists. */
   readonly target: string | null
-  /** The repository of the source; null when the fork is gone. */
+  /** The repository of the source; null when the fork no longer exists. */
   readonly source: string | null
-  /** The newest commit of the source branch; null when it is gone. */
+  /** The newest commit of the source branch; null when the branch no longer exists. */
   readonly head: string | null
-  /** The newest commit of the target branch; null when it is gone. */
+  /** The newest commit of the target branch; null when the branch no longer exists. */
   readonly start: string | null
 }
 
@@ -22,7 +22,7 @@ interface BranchNames {
   readonly source_branch: string
 }
 
-/** Reads what the branches point at. */
+/** Reads the commits to which the branches point. */
 export async function readBranches(names: BranchNames): Promise<Branches> {
   const { target_project_id: targetId, source_project_id: sourceId } = names
   const found = await rows<StoredProject>('select id, storage from projects where id in (?, ?)', [targetId, sourceId])

@@ -1,5 +1,5 @@
-// What a version of a merge request brings: its commits, and how they change files. Both are read from the repository of the
-// target, which has them whatever becomes of the source.
+// The content of a version of a merge request: its commits, and their changes of files. Both are read from the
+// repository of the target, which keeps them whatever happens to the source.
 import { commitsBetween } from '../../../../git/history/commits.js'
 import { type Patch, patchesBetween } from '../../../../git/history/patches.js'
 import { type Commit, readCommit } from '../../../../git/objects/objects.js'
@@ -8,14 +8,14 @@ import { repositoryPath } from '../../../projects/projects/repositories.js'
 import type { VersionRow } from './versions.queries.js'
 
 export interface Changes {
-  /** The newest first. */
+  /** Newest first. */
   readonly commits: readonly Commit[]
   readonly patches: readonly Patch[]
-  /** Whether something is left out. */
+  /** Whether something was left out. */
   readonly isCut: boolean
 }
 
-/** The newest commits of a merge request that are shown, and characters of all their messages. */
+/** The maximum number of commits of a merge request that are shown, and of characters of all their messages. */
 export const MOST_COMMITS = 1000
 const MOST_MESSAGES = 4 * 1024 * 1024
 const AT_ONCE = 50
@@ -25,7 +25,7 @@ export interface CommitList {
   readonly isCut: boolean
 }
 
-/** The commits of a version that the target branch did not have, the newest first. Empty without a version. */
+/** Returns the commits of a version that the target branch did not have, newest first. Empty without a version. */
 export async function readCommits(project: ProjectRow, version: VersionRow | undefined): Promise<CommitList> {
   if (!version) return { commits: [], isCut: false }
   const repository = repositoryPath(project)
@@ -47,7 +47,7 @@ export async function readCommits(project: ProjectRow, version: VersionRow | und
   return { commits, isCut: commits.length < total }
 }
 
-/** How the files of a version differ from where it began. Empty without a version. */
+/** Returns the differences of files between the common commit of the branches and the head. Empty without a version. */
 export async function readPatches(
   project: ProjectRow,
   version: VersionRow | undefined
@@ -60,7 +60,7 @@ export async function readPatches(
   return { patches, isCut: isCut || patches.some(({ isTooLarge }) => isTooLarge) }
 }
 
-/** Reads both. */
+/** Reads both the commits and the differences. */
 export async function readChanges(project: ProjectRow, version: VersionRow | undefined): Promise<Changes> {
   const [list, changed] = await Promise.all([readCommits(project, version), readPatches(project, version)])
   return { commits: list.commits, patches: changed.patches, isCut: list.isCut || changed.isCut }

@@ -1,4 +1,5 @@
-// Whether the branches of merge requests merge without conflicts. A job looks, after each push to one of the two branches.
+// Whether the branches of merge requests merge without conflicts. A job checks this after each push to one of the two
+// branches.
 import { execute } from '../../../../db/connect/sql.js'
 import { GitLimit } from '../../../../git/process/run.js'
 import { refValue } from '../../../../git/refs/refs.js'
@@ -7,10 +8,10 @@ import { findMergeRequest, type MergeRequestRow, type MergeStatus } from '../mer
 import { isOpen } from '../rules.js'
 import { type Branches, readBranches } from './branches.js'
 
-/** How often the target branch may move while one look lasts; the push that moved it asks for another look. */
+/** How often the target branch may move during one check; the push that moved it requests another check. */
 const LOOKS = 5
 
-/** Looks at merge requests that nobody has looked at since their branches moved. */
+/** Checks merge requests whose branches moved since the last check. */
 export async function checkMergeability(ids: readonly number[], signal: AbortSignal): Promise<void> {
   for (const id of ids) {
     signal.throwIfAborted()
@@ -24,14 +25,14 @@ async function look(found: MergeRequestRow): Promise<void> {
     const branches = await readBranches(found)
     await noteStatus(found, await statusOf(branches, found.head_sha))
     const { target, start } = branches
-    // It moves before anybody sets the status back, so that no old answer stays.
+    // The branch moves before the status is reset, so that no outdated result stays.
     const now = target === null ? null : await refValue(target, `refs/heads/${found.target_branch}`)
     if (now === start) return
   }
 }
 
 async function statusOf({ target, head, start }: Branches, known: string | null): Promise<MergeStatus> {
-  // The version of the head that the branch has now is still being made.
+  // The version for the current head of the branch is still being created.
   if (target === null || start === null || head === null || known === null) return 'cannot_be_merged'
   try {
     return (await mergeTree(target, start, known)) === null ? 'cannot_be_merged' : 'can_be_merged'
@@ -41,7 +42,7 @@ async function statusOf({ target, head, start }: Branches, known: string | null)
   }
 }
 
-/** Writes down what a look has found, unless the source has moved since. */
+/** Stores the result of a check, unless the source has moved since. */
 export const noteStatus = ({ id, head_sha: head }: MergeRequestRow, status: MergeStatus) =>
   execute('update merge_requests set merge_status = ? where id = ? and head_sha <=> ? and is_open = true', [
     status,

@@ -7,7 +7,7 @@ export interface VersionRow {
   readonly head_sha: string
   /** Null when the two branches have no common history. */
   readonly base_sha: string | null
-  /** The target branch at that time. */
+  /** The newest commit of the target branch at that time. */
   readonly start_sha: string | null
   readonly state: string
   readonly real_size: string
@@ -17,17 +17,17 @@ export interface VersionRow {
 const SELECT = `select id, merge_request_id, head_sha, base_sha, start_sha, state, real_size, created_at
   from merge_request_versions where merge_request_id = ?`
 
-/** Not specified: how many a list shows, which has no pages. */
+/** The maximum number of versions in a list, which has no pages. Not specified: a limit. */
 const MOST_VERSIONS = 1000
 
-/** The versions of a merge request. Decided: the newest first. */
+/** Returns the versions of a merge request. Decided: newest first. */
 export const listVersions = (mergeRequestId: number): Promise<VersionRow[]> =>
   rows<VersionRow>(`${SELECT} order by id desc limit ${MOST_VERSIONS}`, [mergeRequestId])
 
 export const latestVersion = (mergeRequestId: number): Promise<VersionRow | undefined> =>
   row<VersionRow>(`${SELECT} order by id desc limit 1`, [mergeRequestId])
 
-/** Throws NotFound. */
+/** Returns a version of a merge request. Throws NotFound. */
 export async function requireVersion(mergeRequestId: number, id: number): Promise<VersionRow> {
   const found = await row<VersionRow>(`${SELECT} and id = ?`, [mergeRequestId, id])
   if (!found) throw new NotFound()

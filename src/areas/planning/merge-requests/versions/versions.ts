@@ -1,5 +1,5 @@
-// Versions of merge requests: each push to the source branch makes one, as long as the merge request is open. Their commits
-// stay reachable in the repository of the target, whatever becomes of the branches and the fork.
+// Versions of merge requests: while a merge request is open, each push to its source branch creates one. Their commits
+// stay reachable in the repository of the target, whatever happens to the branches and the fork.
 import { execute, row } from '../../../../db/connect/sql.js'
 import { transact } from '../../../../db/connect/transact.js'
 import { commitsBetween } from '../../../../git/history/commits.js'
@@ -18,11 +18,11 @@ export interface NewVersion {
   readonly base: string | null
   readonly start: string
   readonly state: 'collected' | 'empty' | 'overflow'
-  /** The number of changed files; with `+` when there are more. */
+  /** The number of changed files, followed by `+` if there are more. */
   readonly realSize: string
 }
 
-/** Keeps the commits of the source in the repository of the target, and looks at what they change. */
+/** Keeps the commits of the source in the repository of the target, and finds out what they change. */
 export async function prepareVersion({ target, source, head, start }: Known): Promise<NewVersion> {
   await keepCommit(source, head, target)
   const base = await mergeBase(target, start, head)
@@ -41,7 +41,7 @@ async function sizeOf(repository: string, from: string, to: string): Promise<Pic
   }
 }
 
-/** Branches that are all there. */
+/** Branches that all exist. */
 export type Known = { readonly [Key in keyof Branches]: NonNullable<Branches[Key]> }
 
 export const allThere = (branches: Branches): branches is Known => Object.values(branches).every(Boolean)
@@ -56,8 +56,8 @@ export async function insertVersion(mergeRequestId: number, version: NewVersion)
 }
 
 /**
- * Makes a version when the source branch has moved since the last one. Returns the merge request as it is then; undefined
- * when it is gone. Whoever comes second changes nothing.
+ * Creates a version if the source branch has moved since the last one. Returns the current merge request; undefined
+ * when it no longer exists. Of two concurrent calls, the second changes nothing.
  */
 export async function followSource(id: number): Promise<MergeRequestRow | undefined> {
   const found = await findMergeRequest(id)
@@ -71,7 +71,7 @@ export async function followSource(id: number): Promise<MergeRequestRow | undefi
 async function addVersion(before: MergeRequestRow, version: NewVersion): Promise<void> {
   const by = await pusherOf(before, version.head)
   await transact(async () => {
-    // A push ends the wait for a build: that of other commits.
+    // A push cancels the wait for a build, which belongs to other commits.
     const { affectedRows } = await execute(
       `update merge_requests set head_sha = ?, merge_status = 'unchecked', merge_when_build_succeeds = false,
          merge_user_id = null, merge_message = null, merge_error = null, updated_at = ?

@@ -9,12 +9,12 @@ import type { VersionRow } from './versions.queries.js'
 const record = {
   id: IdOf('the version'),
   head_commit_sha: Text('the newest commit of the source branch'),
-  base_commit_sha: Nullable(Text('the newest commit that both branches had; null without any')),
+  base_commit_sha: Nullable(Text('the newest common commit of both branches; null if there is none')),
   start_commit_sha: Nullable(Text('the newest commit of the target branch at that time')),
-  created_at: Moment('when it was pushed'),
+  created_at: Moment('when the version was created'),
   merge_request_id: IdOf('the merge request'),
   state: Text('`collected`, `empty` without any commits, or `overflow` when it changes more than is shown'),
-  real_size: Text('how many files it changes; with `+` when there are more')
+  real_size: Text('the number of changed files, followed by `+` if there are more')
 }
 
 export const Version = Type.Object(record, {
@@ -25,7 +25,7 @@ export const Version = Type.Object(record, {
 export const VersionDetail = Type.Object(
   {
     ...record,
-    commits: Type.Array(CommitItem, { description: 'its commits, the newest first' }),
+    commits: Type.Array(CommitItem, { description: 'its commits, newest first' }),
     diffs: Type.Array(DiffEntry, { description: 'the files that they change' })
   },
   { title: 'MergeRequestVersionDetail', description: 'A version with its commits and changes.' }

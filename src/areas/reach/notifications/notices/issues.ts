@@ -22,16 +22,16 @@ interface Secret {
   readonly assignee_id: number | null
 }
 
-/** Only those who may read a confidential issue hear of it. */
+/** Only people who may read a confidential issue get mail about it. */
 export const issueReadable =
   ({ confidential, ...named }: Secret): Concerned['isReadable'] =>
   (project, actor) =>
     may(actor, 'issue.read', project) && canSeeIssue({ confidential: confidential ? 1 : 0, ...named }, project, actor)
 
-/** The mails about a change of an issue; none when it is gone. */
+/** The mails about a change of an issue; none when it no longer exists. */
 export async function issueNotices(told: Published<'issue.changed'>): Promise<readonly Notice<'issue'>[]> {
   const { issue, action, by, changes = {}, moved } = told.event
-  // Not specified: a move. It is told once, as the new issue.
+  // Not specified: a move. It causes one mail, about the new issue.
   const events = moved && action === 'close' ? [] : eventsOf(action, changes)
   if (events.length === 0) return []
   const [project, now] = await Promise.all([readProject(issue.project_id), findToldIssue(issue.id)])

@@ -20,7 +20,7 @@ const EVENTS: { readonly [Event in RecordEvent]: MailEvent } = {
 export const mergeRequestReadable: Concerned['isReadable'] = (project, actor) =>
   may(actor, 'merge_request.read', project)
 
-/** The mails about a change of a merge request; none when it is gone. */
+/** The mails about a change of a merge request; none when it no longer exists. */
 export async function mergeRequestNotices(
   told: Published<'merge_request.changed'>
 ): Promise<readonly Notice<'merge-request'>[]> {

@@ -1,4 +1,4 @@
-// Mails about notes: on issues, merge requests and snippets of projects, and on commits.
+// Mails about notes on issues, merge requests and snippets of projects, and on commits.
 import { may } from '../../../../access/authorize.js'
 import { readCommit } from '../../../../git/objects/objects.js'
 import type { NoteFacts } from '../../../../mail/kinds.js'
@@ -16,7 +16,7 @@ import { issueReadable } from './issues.js'
 import { mergeRequestReadable } from './merge-requests.js'
 import { type Notice, pathOf, readNames, readProject, urlOf } from './notice.js'
 
-/** What a note is about. */
+/** The target of a note. */
 interface Subject {
   readonly concerned: Pick<Concerned, 'target' | 'writers' | 'named' | 'isReadable'>
   readonly thread: string
@@ -25,7 +25,7 @@ interface Subject {
   readonly shown: Pick<NoteFacts, 'reference' | 'title' | 'place'>
 }
 
-/** The mail about a new note; null when it, or what it is about, is gone. */
+/** The mail about a new note; null when the note or its target no longer exists. */
 export async function noteNotice(told: Published<'note.created'>): Promise<Notice<'note'> | null> {
   const note = await findToldNote(told.event.noteId)
   if (!note) return null
@@ -34,7 +34,7 @@ export async function noteNotice(told: Published<'note.created'>): Promise<Notic
   return notice(told.id, project, { id: note.id, text: note.note, authorId: note.author_id }, subject)
 }
 
-/** The mail about names that an edit of a note adds; null without any. */
+/** The mail about users whom an edit of a note newly mentions; null when there are none. */
 export async function editNotice(told: Published<'note.edited'>): Promise<Notice<'note'> | null> {
   const { noteId, by, named } = told.event
   if (!named || by === undefined) return null

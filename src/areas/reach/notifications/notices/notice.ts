@@ -1,4 +1,4 @@
-// One event that people may get mail of: whom it may concern, and what the mail shows.
+// A notice: one event that may cause mail, the people whom it may concern, and what the mail shows.
 import { nobody } from '../../../../access/actor.js'
 import { publicUrl } from '../../../../config.js'
 import { askTogether } from '../../../../db/connect/batching.js'
@@ -18,11 +18,14 @@ export interface Notice<Kind extends MailKind = MailKind> {
   readonly byItself?: boolean
   readonly concerned: Concerned
   readonly mail: Pick<NewMail<Kind>, 'kind' | 'thread'>
-  /** Read when somebody gets the mail. */
+  /** Only called when there is a recipient. */
   readonly facts: () => Promise<MailFacts[Kind]>
 }
 
-/** Queues the mails of one event, in this order. Who gets another one of them gets none of a mention, which all of them show. */
+/**
+ * Queues the mails of one event, in this order. A recipient of another mail gets no mail about a mention, because all mails show
+ * it.
+ */
 export async function sendNotices(notices: readonly Notice[]): Promise<void> {
   const reached = new Set<number>()
   for (const notice of notices) {
@@ -31,7 +34,10 @@ export async function sendNotices(notices: readonly Notice[]): Promise<void> {
   }
 }
 
-/** Queues the mail of a notice, for all whom it concerns but these. Returns who gets it. A second call queues nothing. */
+/**
+ * Queues the mail of a notice for all whom it concerns, except the given users. Returns the recipients. A second call queues
+ * nothing.
+ */
 export async function sendNotice<Kind extends MailKind>(
   notice: Notice<Kind>,
   but: ReadonlySet<number> = new Set()
@@ -56,20 +62,20 @@ export async function sendNotice<Kind extends MailKind>(
   return recipients.map(({ userId }) => userId)
 }
 
-/** Decided: `@all` and `@group` mean each member, as far as who does it may reach them. */
+/** Decided: `@all` and `@group` mean each member whom the author may reach. */
 async function withMembers({ actorId, concerned }: Notice): Promise<Concerned> {
   const { mentions = [], project } = concerned
   if (actorId === null || mentions.length === 0) return concerned
   return { ...concerned, mentionedMembers: await mentionedMembers(mentions, actorId, project.id) }
 }
 
-/** Reads a project without the rights of anybody; undefined when it is gone. */
+/** Reads a project without checking anyone's rights; undefined when it no longer exists. */
 export const readProject: (id: number) => Promise<ProjectRow | undefined> = askTogether(id => findProject(id, nobody))
 
 export const pathOf = ({ namespace_path: namespace, path }: ProjectRow): string => `${namespace}/${path}`
 export const urlOf = (project: ProjectRow, page: string): string => `${publicUrl()}/${pathOf(project)}/${page}`
 
-/** Returns the names of users by their ids; for nobody and for those who are gone, a word. */
+/** Returns a function from user ids to names, with placeholders for null and for deleted users. */
 export async function readNames(ids: readonly (number | null | undefined)[]): Promise<(id: number | null) => string> {
   const known = [...new Set(ids)].filter(id => id !== null && id !== undefined)
   const list = padded(known)

@@ -5,10 +5,12 @@ import type { Published } from '../../../ground/activity/events.js'
 import { repositoryPath } from '../../../projects/projects/repositories.js'
 import { type Notice, pathOf, readProject, urlOf } from './notice.js'
 
-/** Builds that a mail names. */
+/** The limit of builds that a mail names. */
 const MOST_BUILDS = 20
 
-/** The mail about the end of a pipeline; null for other changes. Nobody is the actor: who started it wants to hear. */
+/**
+ * The mail about the end of a pipeline; null for other changes. It has no actor, so that the user who started it gets mail too.
+ */
 export async function pipelineNotice(told: Published<'pipeline.changed'>): Promise<Notice<'pipeline'> | null> {
   const { pipeline } = told.event
   const { id, status, sha, ref } = pipeline
@@ -44,7 +46,7 @@ export async function pipelineNotice(told: Published<'pipeline.changed'>): Promi
 
 type Pipeline = Published<'pipeline.changed'>['event']['pipeline']
 
-/** The builds that had failed when the pipeline ended: by now they may have been repeated. */
+/** The builds that had failed when the pipeline ended: they may have been retried since. */
 async function failedBuilds({ id, builds }: Pipeline): Promise<readonly string[]> {
   const failed = new Set(builds.filter(({ status }) => status === 'failed').map(build => build.id))
   if (failed.size === 0) return failedStatuses(id)
@@ -56,7 +58,7 @@ async function failedBuilds({ id, builds }: Pipeline): Promise<readonly string[]
   return [...named, ...(await failedStatuses(id))]
 }
 
-/** What services outside have posted last about the commit, where it failed. */
+/** The failed external statuses of the commit, by the last post of each. */
 async function failedStatuses(pipelineId: number): Promise<readonly string[]> {
   const found = await rows<{ name: string }>(
     `select s.name from commit_statuses s

@@ -1,7 +1,7 @@
 import { rows } from '../../../../db/connect/sql.js'
 import type { TargetType } from '../../../planning/participation/targets.js'
 
-/** Labels of one record whose subscribers are asked. */
+/** The limit of labels of one record whose subscribers are read. */
 const MOST = 500
 
 /** Returns the labels of an issue or merge request. */

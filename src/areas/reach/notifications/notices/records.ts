@@ -1,4 +1,4 @@
-// What issues and merge requests have in common: their events, and what their mails show.
+// What issues and merge requests have in common: their events, and the contents of their mails.
 import { marks, padded, rows } from '../../../../db/connect/sql.js'
 import type { RecordFacts } from '../../../../mail/kinds.js'
 import { mentionsOf, type RecordTexts, textOf } from '../../../../text/mentions.js'
@@ -19,7 +19,7 @@ export interface PublishedRecordEvent {
   readonly title: string
 }
 
-/** What can be told of a record: its state, that it is new, another assignee, new labels, new names in its texts. */
+/** The events of a record: creation, a new state, another assignee, new labels, new mentions in its texts. */
 export type RecordEvent = 'new' | 'close' | 'reopen' | 'merge' | 'reassign' | 'label' | 'mention'
 
 const STATES: { readonly [action: string]: RecordEvent } = {
@@ -29,7 +29,7 @@ const STATES: { readonly [action: string]: RecordEvent } = {
   merge: 'merge'
 }
 
-/** An update may be several events. */
+/** One update can be several events. */
 export function eventsOf(
   action: string,
   { assignee_id: assignee, labels, named }: RecordChanges
@@ -37,7 +37,7 @@ export function eventsOf(
   const state = STATES[action]
   return [
     ...(state ? [state] : []),
-    // Who is assigned at the creation hears that it is new.
+    // The first assignee gets mail about the new record instead.
     ...(assignee && action !== 'open' ? (['reassign'] as const) : []),
     ...(labels && labels.added.length > 0 && action !== 'open' ? (['label'] as const) : []),
     ...(named && action !== 'open' ? (['mention'] as const) : [])
@@ -57,7 +57,7 @@ export function namedBy(
   ]
 }
 
-/** The names that an event calls: those in the texts of what is new, and those that an edit adds. */
+/** The users and groups that an event mentions: those in the texts of a new record, or those that an edit adds. */
 export function mentionsBy(event: RecordEvent, texts: RecordTexts, { named = [] }: RecordChanges): readonly string[] {
   if (event === 'mention') return named
   return event === 'new' ? mentionsOf(textOf(texts)) : []
@@ -105,15 +105,15 @@ export async function recordFacts({
     ...rest,
     is_new: event === 'new',
     title: record.title,
-    // Not specified: who it was when a command or the appliance did it.
+    // Not specified: the name when a command or the appliance made the change.
     happened: `${by === null ? 'An administrator' : nameOf(by)} ${VERBS[event]} ${words}`,
     lines: lines.filter(line => line !== null),
-    // Whom an edit names gets one mail of it, whichever it is.
+    // A user whom an edit mentions gets one of its mails, so each of them has the text.
     text: event === 'new' || changes.named ? description : null
   }
 }
 
-/** The first titles of labels: a list of all would have no end. */
+/** The first titles of labels: the whole list has no limit. */
 async function readTitles(ids: readonly number[]): Promise<string[]> {
   const list = padded(ids.slice(0, 50))
   const found = await rows<{ title: string }>(

@@ -8,7 +8,7 @@ import { pipelineNotice } from '../notices/pipelines.js'
 import { addressOf } from '../people.queries.js'
 import { mailingService, wantsSuccess } from './recipients.js'
 
-/** An address that gets the mail for another reason gets it once. */
+/** An address that also gets this mail for another reason gets it only once. */
 export async function mailPipeline(told: Published<'pipeline.changed'>): Promise<void> {
   const { pipeline } = told.event
   if (pipeline.status !== 'failed' && pipeline.status !== 'success') return
@@ -21,7 +21,7 @@ export async function mailPipeline(told: Published<'pipeline.changed'>): Promise
   await queueMail({ ...mail, once, facts: await facts(), list, recipients: service.recipients })
 }
 
-/** Not specified: builds that may fail. There is no mail about them. */
+/** Not specified: builds that may fail. They cause no mail. */
 export async function mailBuild(told: Published<'build.changed'>): Promise<void> {
   const { build } = told.event
   if ((build.status !== 'failed' && build.status !== 'success') || build.allow_failure) return

@@ -13,11 +13,11 @@ import { queueMail } from '../../mail/outbox.js'
 import { mailingService } from './recipients.js'
 
 const MOST_PATHS = 100
-/** Characters of all that has changed. */
+/** The limit of characters of the whole diff. */
 const MOST_DIFF = 10_000
 const REF = /^refs\/(heads|tags)\/(.+)$/s
 
-/** Only branches and tags are told. */
+/** Only changes of branches and tags cause mail. */
 export async function mailPush(told: Published<'ref.changed'>): Promise<void> {
   const change = await findSettledChange(told.event.refChangeId)
   const [, kind, name = ''] = REF.exec(change?.ref ?? '') ?? []
@@ -40,8 +40,8 @@ export async function mailPush(told: Published<'ref.changed'>): Promise<void> {
 }
 
 /**
- * Who pushed, by a confirmed address. Not specified: an address of another domain. The mail comes from the appliance then. The
- * committer of a commit may be anybody, so that a mail in this name would be forged.
+ * Returns the user who pushed, with a confirmed address. Not specified: an address in another domain. The mail comes from the
+ * appliance then. The committer of a commit may be anyone, so a mail in that name would be forged.
  */
 async function pusherOf({ user_id: id }: ChangeRow): Promise<Sender | null> {
   const found = await row<Sender>(
@@ -70,7 +70,7 @@ async function factsOf(change: ChangeRow, what: string, { name, withDiff }: Want
     url: change.new_id === ZERO ? project.web_url : `${project.web_url}/commits/${encodeURI(name)}`,
     happened: `${who} ${verbOf(change)} ${what}`,
     ref: name,
-    // The newest first.
+    // Newest first.
     commits: commits
       .map(({ id, message, author }) => `${id.slice(0, 8)} ${firstLine(message)}, by ${author.name}`)
       .reverse(),
@@ -88,7 +88,7 @@ function verbOf({ old_id: before, new_id: after }: ChangeRow): string {
   return before === ZERO ? 'made' : 'pushed to'
 }
 
-/** Not specified: what a new branch has changed. Its commits say it. */
+/** Not specified: the diff of a new branch. The commits describe it. */
 async function diffOf({ project_id: id, storage, old_id: before, new_id: after }: ChangeRow): Promise<string | null> {
   if (before === ZERO || after === ZERO) return null
   try {
@@ -99,7 +99,7 @@ async function diffOf({ project_id: id, storage, old_id: before, new_id: after }
       ? all
       : `${all.slice(0, MOST_DIFF)}\n[cut: the whole text has ${all.length} characters]`
   } catch (error) {
-    // What was there before may have gone by now.
+    // The previous commits may no longer exist.
     if (error instanceof GitFailure) return null
     throw error
   }

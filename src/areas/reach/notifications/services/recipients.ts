@@ -1,4 +1,4 @@
-// The services that send mail: their recipients are addresses, and whoever administers the project answers for them.
+// The project services that send mail. Their recipients are addresses, and the people who administer the project vouch for them.
 
 import type { Slug } from '../../../projects/services/kinds.js'
 import { addressesIn } from '../../../projects/services/services.js'
@@ -19,5 +19,5 @@ export async function mailingService(projectId: number, slug: Slug): Promise<Mai
   return { properties, recipients: addresses.map(address => ({ userId: null, address, reason: 'service' })) }
 }
 
-/** Not specified: without the flag, as in the reference, there is mail about failures alone. */
+/** Not specified: without the flag, there is only mail about failures, as in the reference. */
 export const wantsSuccess = ({ notify_only_broken_builds: onlyBroken }: Properties): boolean => onlyBroken === false

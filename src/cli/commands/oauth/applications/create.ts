@@ -7,26 +7,28 @@ import { Flags } from '../../../oclif.js'
 
 export default class OauthApplicationsCreate extends BaseCommand {
   static override summary =
-    'Register an OAuth application of the instance and print its secret; it is never shown again'
+    'Register an OAuth application of the instance, and print its secret, which is never shown again'
   static override description =
-    'The application asks users for access with its client_id, and gets tokens with its client_secret. Its redirect URIs are compared exactly. With --json: the record with its secret, in the form of POST /applications.'
+    'The application asks users for access with its client_id, and gets tokens with its client_secret. Redirect URIs must match exactly. With --json: the record with its secret as in POST /applications.'
   static override examples = [
     '<%= config.bin %> oauth applications create --name board --redirect-uri https://board.example.org/callback',
     '<%= config.bin %> oauth applications create --name phone --redirect-uri org.example.phone:/signed-in --public --json'
   ]
   static override flags = {
-    name: Flags.string({ required: true, description: 'the name that users read when they are asked for access' }),
+    name: Flags.string({ required: true, description: 'the name that users see when they are asked for access' }),
     'redirect-uri': Flags.string({
       required: true,
       multiple: true,
-      description: 'where users are sent with the code; you can give several'
+      description: 'the URI to which users return with the code; you can give several'
     }),
     scope: Flags.option({
       options: ['api', 'read_user'] as const,
       multiple: true,
-      description: 'what its tokens may open at the most; you can give both (default: api)'
+      description: 'maximum scope of its tokens; you can give both (default: api)'
     })(),
-    public: Flags.boolean({ description: 'it cannot keep a secret, as on a phone or in a browser: it must use PKCE' })
+    public: Flags.boolean({
+      description: 'the application cannot keep a secret, as on a phone or in a browser, and must use PKCE'
+    })
   }
 
   async run() {

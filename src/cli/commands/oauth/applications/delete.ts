@@ -8,9 +8,9 @@ import { withDatabase } from '../../../framework/with-database.js'
 import { recordNumber } from '../../../input/record-number.js'
 
 export default class OauthApplicationsDelete extends BaseCommand {
-  static override summary = 'Delete an OAuth application: its codes and tokens stop working'
+  static override summary = 'Delete an OAuth application; its codes and tokens stop working'
   static override description =
-    'With --json: {deleted}, or with --dry-run {would_delete}: the application in the form of `oauth applications list`.'
+    'With --json: {deleted}, or with --dry-run {would_delete}: the application as in `oauth applications list`.'
   static override examples = [
     '<%= config.bin %> oauth applications delete 17 --dry-run',
     '<%= config.bin %> oauth applications delete 17 --yes --json'

@@ -6,9 +6,9 @@ import { Flags } from '../../../oclif.js'
 import { table } from '../../../output/table.js'
 
 export default class OauthApplicationsList extends BaseCommand {
-  static override summary = 'List OAuth applications, newest first: those of the instance and those of users'
+  static override summary = 'List OAuth applications of the instance and of users, newest first'
   static override description =
-    'Secrets are never shown: the database does not contain them. With --json: {applications, total}, each in the form of GET /applications; total also counts the applications beyond --limit.'
+    'Secrets are never shown: the database does not contain them. With --json: {applications, total}, each as in GET /applications; total also counts the applications beyond --limit.'
   static override examples = [
     '<%= config.bin %> oauth applications list',
     '<%= config.bin %> oauth applications list --user ada --json'
@@ -27,7 +27,7 @@ export default class OauthApplicationsList extends BaseCommand {
       const userId = flags.user === undefined ? undefined : (await requireUser(flags.user)).id
       return listApplications({ userId }, `limit ${flags.limit}`)
     })
-    // Load the view for --json alone: it brings the schema library along.
+    // Load the view only for --json, because it loads the schema library.
     if (this.jsonEnabled()) {
       const { viewApplication } = await import('../../../../areas/people/credentials/oauth-applications.view.js')
       return { applications: items.map(viewApplication), total }

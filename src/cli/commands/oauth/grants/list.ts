@@ -8,7 +8,7 @@ import { table } from '../../../output/table.js'
 export default class OauthGrantsList extends BaseCommand {
   static override summary = 'List the applications that have access to the account of a user'
   static override description =
-    'The application that got access last comes first; a user who has more than 100 sees the newest 100. Tokens that were given for a password, to no application, are one line without a number. With --json: {grants, total}, each {application_id, name, scopes, since, last_used_at}.'
+    'Newest grant first, at most 100. Tokens that were issued for a password, without an application, are one line without a number. With --json: {grants, total}, each {application_id, name, scopes, since, last_used_at}.'
   static override examples = [
     '<%= config.bin %> oauth grants list ada',
     '<%= config.bin %> oauth grants list ada@example.org --json'
@@ -24,7 +24,7 @@ export default class OauthGrantsList extends BaseCommand {
     this.log(
       table(grants, [
         ['APPLICATION', grant => grant.application_id],
-        ['NAME', grant => grant.name ?? 'with a password, no application'],
+        ['NAME', grant => grant.name ?? 'password, no application'],
         ['SCOPES', grant => grant.scopes],
         ['SINCE', grant => grant.since],
         ['LAST USE', grant => grant.last_used_at]

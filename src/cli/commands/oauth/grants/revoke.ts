@@ -9,13 +9,13 @@ import { withDatabase } from '../../../framework/with-database.js'
 import { requireNumbers } from '../../../input/record-number.js'
 import { Args } from '../../../oclif.js'
 
-/** The word for the tokens that were given for a password, to no application. */
+/** The argument that stands for tokens that were issued for a password, without an application. */
 const NO_APPLICATION = 'password'
 
 export default class OauthGrantsRevoke extends BaseCommand {
-  static override summary = 'Take away the access that a user has granted to an application'
+  static override summary = 'Revoke the access that a user has granted to an application'
   static override description =
-    'All its codes and tokens for this user stop working at once; the user can grant access again. Exit code 3 when the application has no access. With --json: {revoked}, or with --dry-run {would_revoke}: the grant in the form of `oauth grants list`.'
+    'All codes and tokens of the application for this user stop working at once; the user can grant access again. The exit code is 3 if the application has no access. With --json: {revoked}, or with --dry-run {would_revoke}: the grant as in `oauth grants list`.'
   static override examples = [
     '<%= config.bin %> oauth grants revoke ada 17 --yes',
     '<%= config.bin %> oauth grants revoke ada password --dry-run --json'
@@ -24,7 +24,7 @@ export default class OauthGrantsRevoke extends BaseCommand {
     user: Args.string({ required: true, description: 'the user: username, mail address or number' }),
     application: Args.string({
       required: true,
-      description: `the number of the application, or ${NO_APPLICATION} for tokens that were given for a password, to no application`
+      description: `the number of the application, or ${NO_APPLICATION} for tokens that were issued for a password, without an application`
     })
   }
   static override flags = {

@@ -4,7 +4,7 @@ import { pathToFileURL } from 'node:url'
 import { startClock } from './times.js'
 
 const [file = ''] = process.argv.splice(2, 1)
-// tap names folders of tests after the program.
+// tap names the folders of tests after the program.
 process.argv[1] = resolve(file)
 process.once('exit', startClock(file))
 await import(pathToFileURL(resolve(file)).href)

@@ -1,6 +1,6 @@
 /**
- * Waits for `work`, at most `seconds`. After that it aborts the controller and rejects, even if the work continues.
- * What the work still does must then be harmless beside the next try.
+ * Waits for `work`, at most `seconds`. After that it aborts the controller and rejects, even if the work continues. The rest
+ * of the work must then be harmless while the next try runs.
  */
 export async function withLimit(work: Promise<void>, seconds: number, controller: AbortController): Promise<void> {
   let timer: NodeJS.Timeout | undefined

@@ -1,12 +1,12 @@
-// Runs many test files in this process, one after another: to load the application takes longer than most files do. Several
-// processes share one list of files, and each takes the next file that nobody has taken, so that they end at the same time.
+// Runs many test files in this process, one after another: loading the application takes longer than most files do. Several
+// processes share one list of files, and each takes the next free file, so that they end at the same time.
 import { closeSync, openSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { runFile } from './tap.js'
 import { startClock } from './times.js'
 
-/** The folder of what the processes share: the list, and an empty file for each test file that is taken, and that has ended. */
+/** The folder that the processes share: the list, and an empty file for each test file that was taken, and that has ended. */
 const [shared = ''] = process.argv.slice(2)
 const files = JSON.parse(readFileSync(join(shared, 'files.json'), 'utf8')) as string[]
 
@@ -18,7 +18,7 @@ for (const [at, file] of files.entries()) {
   writeFileSync(join(shared, `${at}.ended`), '')
 }
 
-/** False when another process was earlier. */
+/** False when another process was first. */
 function take(at: number): boolean {
   try {
     closeSync(openSync(join(shared, String(at)), 'wx'))
