@@ -3,6 +3,8 @@ import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { startClock } from './times.js'
 
+await import('./tap-domain.js')
+
 const [file = ''] = process.argv.splice(2, 1)
 // tap names the folders of tests after the program.
 process.argv[1] = resolve(file)

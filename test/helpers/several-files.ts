@@ -3,8 +3,10 @@
 import { closeSync, openSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { runFile } from './tap.js'
 import { startClock } from './times.js'
+
+await import('./tap-domain.js')
+const { runFile } = await import('./tap.js')
 
 /** The folder that the processes share: the list, and an empty file for each test file that was taken, and that has ended. */
 const [shared = ''] = process.argv.slice(2)
