@@ -10,7 +10,13 @@ const PROGRAM = 'dist/src/cli/main.js'
 const COMMANDS = 'dist/src/cli/commands/'
 
 /** These modules combine the whole product: nearly every test imports them, and with them everything. */
-const TABLES = new Set(['dist/src/product.js', 'dist/src/server/routes.js', 'dist/src/worker/handlers.js', PROGRAM])
+const TABLES = new Set([
+  'dist/src/product.js',
+  'dist/src/listeners.js',
+  'dist/src/server/routes.js',
+  'dist/src/worker/handlers.js',
+  PROGRAM
+])
 
 /** The modules that start a program that a machine may lack. */
 const STARTED_BY = {

@@ -10,7 +10,9 @@ export interface ActorUserColumns {
   readonly external: number
 }
 
-export const ACTOR_USER = 'u.id, u.username, u.name, u.email, u.admin, u.external'
+const COLUMNS = ['id', 'username', 'name', 'email', 'admin', 'external']
+
+export const ACTOR_USER = COLUMNS.map(column => `u.${column}`).join(', ')
 
 /** The same columns for a statement that already has columns with these names. */
 export interface PrefixedActorUser {
@@ -22,7 +24,7 @@ export interface PrefixedActorUser {
   readonly actor_external: number
 }
 
-export const PREFIXED_ACTOR_USER = ACTOR_USER.replaceAll(/u\.(\w+)/g, 'u.$1 as actor_$1')
+export const PREFIXED_ACTOR_USER = COLUMNS.map(column => `u.${column} as actor_${column}`).join(', ')
 
 export const withoutPrefix = (row: PrefixedActorUser): ActorUserColumns => ({
   id: row.actor_id,

@@ -1,4 +1,4 @@
-// Checks the answers in tests against the OpenAPI document: the status, and the body of a failure.
+// Checks the answers in tests against the OpenAPI document: the status, the headers of a list, and the body of a failure.
 import { Ajv, type ValidateFunction } from 'ajv'
 import type { FastifyInstance, LightMyRequestResponse } from 'fastify'
 
@@ -7,7 +7,7 @@ interface Document {
 }
 
 interface Operation {
-  readonly responses: { readonly [status: string]: { readonly $ref?: string } }
+  readonly responses: { readonly [status: string]: { readonly $ref?: string; readonly headers?: object } }
 }
 
 /** The statuses that any operation may return: the page that describes the API lists them once. */
@@ -37,7 +37,7 @@ function checkOf(document: Document) {
   const bodies = new Map<string, ValidateFunction>()
   return (
     { method, url, headers, payload }: Request,
-    { statusCode, headers: { 'content-type': type }, body }: LightMyRequestResponse
+    { statusCode, headers: { 'content-type': type, 'x-page': page }, body }: LightMyRequestResponse
   ) => {
     const operation = find(method, url)
     // Acting as another user fails in the same way everywhere, so no operation lists it.
@@ -46,6 +46,8 @@ function checkOf(document: Document) {
     const response = operation.responses[statusCode]
     if (!response)
       throw new Error(`the document does not describe that ${method} ${url} answers ${statusCode}: ${body}`)
+    if (Object.hasOwn(response.headers ?? {}, 'X-Page') !== (page !== undefined))
+      throw new Error(`${method} ${url} needs both, or neither: Paging in its schema, and reply.page in its handler`)
     if (!response.$ref || !String(type).startsWith('application/json')) return
     const ref = `api${response.$ref}/content/application~1json/schema`
     const fits = bodies.get(ref) ?? ajv.compile({ $ref: ref })

@@ -194,9 +194,12 @@ t.test('bodies and answers are components, so that generated clients have names 
   )
 })
 
+const COMMITS = 'get /api/v3/projects/{id}/repository/commits'
+
 t.test('paginated lists have the headers of pages, and others do not', async t => {
   for (const { name, parameters = [], responses } of operations) {
-    const paged = parameters.some(parameter => parameter.name === 'per_page')
+    // Commits have pages without headers: counting them takes as long as reading them.
+    const paged = parameters.some(parameter => parameter.name === 'per_page') && name !== COMMITS
     t.same(Object.keys(responses['200']?.headers ?? {}), paged ? Object.keys(pageHeaders) : [], name)
   }
 })

@@ -48,7 +48,7 @@ export async function planRollback(steps: number): Promise<RollbackStep[]> {
 const DROP_TABLE = /^\s*drop table (?:if exists )?`?(\w+)`?\s*$/i
 const ALTER = /^\s*alter table `?(\w+)`?\s/i
 const DROP_COLUMN = /\bdrop column `?(\w+)`?/gi
-const DELETE = /^\s*(delete from `?(\w+)`?\s[\s\S]*)$/i
+const DELETE = /^\s*delete from `?(\w+)`?\s([\s\S]*)$/i
 
 async function lossesOf({ down, carried = {} }: Migration): Promise<Loss[]> {
   const losses: Loss[] = []
@@ -63,9 +63,9 @@ async function lossesOf({ down, carried = {} }: Migration): Promise<Loss[]> {
       const known = altered !== undefined && column !== undefined ? await columnOf(altered, column) : undefined
       if (known) losses.push({ table: known.table, column: known.column, rows: await countValues(known) })
     }
-    const [, sql, from] = DELETE.exec(statement) ?? []
-    if (sql !== undefined && from !== undefined && (await exists(from))) {
-      const found = await row<{ n: number }>(sql.replace(/^\s*delete from/i, 'select count(*) as n from'))
+    const [, from, condition] = DELETE.exec(statement) ?? []
+    if (from !== undefined && (await exists(from))) {
+      const found = await row<{ n: number }>(`select count(*) as n from ${from} ${condition}`)
       if (found && found.n > 0) losses.push({ table: from, column: null, rows: found.n })
     }
   }

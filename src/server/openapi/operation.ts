@@ -3,6 +3,7 @@
 import type { FastifyContextConfig, FastifySchema } from 'fastify'
 import { abilities } from '../../access/abilities.js'
 import { credentialsFor, mayForbid, whoMay } from '../../access/words.js'
+import { Paging } from '../../lib/schema.js'
 import { security } from './about.js'
 import type { ErrorStatus } from './answers.js'
 import { operationIdOf } from './operation-id.js'
@@ -25,7 +26,7 @@ interface Route {
 /** Facts that only the server knows about an operation; document.ts removes them again. */
 export interface Facts {
   readonly failures: readonly ErrorStatus[]
-  /** Whether it is a list in pages: one with the parameter `page`. */
+  /** Whether it is a list in pages, with their headers: one with the parameters of `Paging`. */
   readonly paged: boolean
 }
 
@@ -33,7 +34,7 @@ export interface Facts {
 export function describeOperation(route: Route): FastifySchema & { 'x-facts': Facts } {
   const { method, path, config, schema } = route
   const ability = config.can && abilities[config.can]
-  const { properties = {} } = (schema.querystring ?? {}) as { properties?: object }
+  const { properties = {} } = (schema.querystring ?? {}) as { properties?: { readonly per_page?: unknown } }
   const results = Object.values((schema.response ?? {}) as { [status: string]: { type?: string } })
   const list = method === 'GET' && results.some(({ type }) => type === 'array')
   const access = ability ? whoMay(ability) : 'For everybody; credentials are ignored.'
@@ -42,7 +43,7 @@ export function describeOperation(route: Route): FastifySchema & { 'x-facts': Fa
     operationId: schema.operationId ?? operationIdOf({ method, path, list }),
     description: [schema.description, access].filter(Boolean).join('\n\n'),
     ...(ability ? credentialsFor(ability) === 'optional' && { security: [{}, ...security] } : { security: [] }),
-    'x-facts': { failures: failuresOf(route), paged: 'per_page' in properties }
+    'x-facts': { failures: failuresOf(route), paged: properties.per_page === Paging.per_page }
   }
 }
 
