@@ -25,8 +25,7 @@ export async function runProcess(name: string, start: () => Promise<Running>): P
     await running?.stop()
     process.exit(process.exitCode ?? 0)
   })
-  // This comes first: when the parent is killed during the start of its child, no child that holds the port may be
-  // left.
+  // This comes first: when the parent is killed during the start of its child, no child that holds the port may be left.
   process.on('disconnect', () => void stop())
   if (process.connected === false) return stop()
   try {
@@ -50,9 +49,7 @@ export async function runProcess(name: string, start: () => Promise<Running>): P
   process.send?.({ ready: running.port === undefined ? {} : { port: running.port } })
 }
 
-/**
- * Starts the process and retries while the database is unavailable: the database may start at the same time or later.
- */
+/** Starts the process and retries while the database is unavailable: the database may start at the same time or later. */
 async function whenDatabaseAnswers(start: () => Promise<Running>): Promise<Running> {
   const limit = Date.now() + DATABASE_WAIT_MS
   for (;;) {

@@ -1,6 +1,5 @@
-// The composition root: one table of the parts that areas plug into each other. The server, the worker, commands and tests
-// all call compose(), so that a change has the same effects in each of them. The code does not compile while a plug is
-// unfilled.
+// The composition root: one table of the parts that areas plug into each other. The server, the worker, commands and tests all
+// call compose(), so that a change has the same effects in each of them. The code does not compile while a plug is unfilled.
 import type { PublishedEvent, transactionListeners } from './areas/ground/activity/events.js'
 import type { deferredCommands } from './areas/planning/discussion/commands/deferred.js'
 import type { moveSteps } from './areas/planning/issues/move.js'

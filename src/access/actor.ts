@@ -64,9 +64,7 @@ export interface Origin {
   readonly user: ActorUser | null
   /** The username, or the system account that ran a command. */
   readonly name: string
-  /**
-   * The user in whose name the change is made: with sudo, the user whom the administrator acts as; otherwise `user`.
-   */
+  /** The user in whose name the change is made: with sudo, the user whom the administrator acts as; otherwise `user`. */
   readonly asker: ActorUser | null
   /** The username of the user whom an administrator acts as. */
   readonly actingAs: string | null
@@ -98,10 +96,7 @@ export const scheduleOrigin = (): Origin => ({
   address: hostname().slice(0, 64)
 })
 
-/**
- * Returns the user in whose name a change is made. Throws Unauthorized for a command or the schedule, which have no
- * user.
- */
+/** Returns the user in whose name a change is made. Throws Unauthorized for a command or the schedule, which have no user. */
 export function requireAsker({ asker }: Origin): ActorUser {
   if (!asker) throw new Unauthorized()
   return asker

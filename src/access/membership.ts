@@ -1,12 +1,11 @@
-// The level of a user in a project ("Permissions"): the highest of the membership in the project, the membership in the
-// group that owns it, and the memberships in groups that it is shared with, each up to the level of the share. Reads,
-// lists and counts all use these fragments.
+// The level of a user in a project ("Permissions"): the highest of the membership in the project, the membership in the group
+// that owns it, and the memberships in groups that it is shared with, each up to the level of the share. Reads, lists and counts
+// all use these fragments.
 //
-// A membership or share counts up to the day before `expires_at`; a daily task removes its row later. The fragments
-// name a project `p`. The levels are computed and not stored: with 100k projects the database takes 150 us for one
-// project (90 us with only the direct membership) and 380 us for 20 (270 us). Statements leave the levels out where
-// they are known otherwise: administrators have every level, and the list of a member's projects starts from the
-// levels.
+// A membership or share counts up to the day before `expires_at`; a daily task removes its row later. The fragments name a
+// project `p`. The levels are computed and not stored: with 100k projects the database takes 150 us for one project (90 us with
+// only the direct membership) and 380 us for 20 (270 us). Statements leave the levels out where they are known otherwise:
+// administrators have every level, and the list of a member's projects starts from the levels.
 import type { Fragment, Value } from '../db/connect/sql.js'
 import { DEVELOPER, GUEST, INTERNAL, type Level, OWNER, PUBLIC, REPORTER } from '../lib/levels.js'
 import type { Actor } from './actor.js'
@@ -36,10 +35,7 @@ export interface Membership {
   readonly values: (asker: Value, before: readonly Value[], after: readonly Value[]) => Value[]
 }
 
-/**
- * The notification level that a member chose. `permissions` shows it only to members, so that other rows cost no
- * look-up.
- */
+/** The notification level that a member chose. `permissions` shows it only to members, so that other rows cost no look-up. */
 const notified = (
   type: 'Project' | 'Group',
   { member, user, source }: { member: string; user: string; source: string }
@@ -91,10 +87,7 @@ function waysInto(projectId: number, least: Level = GUEST, user?: string) {
   }
 }
 
-/**
- * Returns the members of one project as `user_id`: its own members, those of its group, and those of groups that it is
- * shared with.
- */
+/** Returns the members of one project as `user_id`: its own members, those of its group, and those of groups that it is shared with. */
 export function membersOfProject(projectId: number): Fragment {
   const ways = Object.values(waysInto(projectId))
   return { sql: ways.map(({ sql }) => sql).join('\n union all '), values: ways.flatMap(({ values }) => values) }
@@ -238,10 +231,7 @@ export function usersWhoSee(project: SeenProject, least: Level = GUEST): Fragmen
   return { sql: project.visibility_level === INTERNAL ? `(not u.external or ${sql})` : sql, values }
 }
 
-/**
- * Returns the namespaces whose projects the user owns, as a table of `id`: the user's own, and the groups that the user
- * owns.
- */
+/** Returns the namespaces whose projects the user owns, as a table of `id`: the user's own, and the groups that the user owns. */
 export const ownedNamespaces = (userId: number): Fragment => ({
   sql: `${OWN_NAMESPACE} union all ${GROUPS} and r.access_level = ${OWNER}`,
   values: [userId, userId]

@@ -1,5 +1,4 @@
-// Describes an ability in words for the OpenAPI document: the clients that may use it, and the response to other
-// clients.
+// Describes an ability in words for the OpenAPI document: the clients that may use it, and the response to other clients.
 import { GUEST, levelName } from '../lib/levels.js'
 
 /** The subject of the words: any line of the abilities table. */

@@ -231,9 +231,7 @@ function mergeSources(value: Yaml, position: number): YamlMapping[] {
   })
 }
 
-/**
- * A mapping with merged ones below it. Its own keys win, at any position; of several merged mappings, the first wins.
- */
+/** A mapping with merged ones below it. Its own keys win, at any position; of several merged mappings, the first wins. */
 function overlay(own: YamlMapping, merged: YamlMapping[]): YamlMapping {
   const result: YamlMapping = new Map(own)
   for (const source of merged) {

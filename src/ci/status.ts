@@ -13,9 +13,7 @@ export interface JudgedBuild {
 
 const COMPLETE: ReadonlySet<BuildStatus> = new Set(['success', 'failed', 'canceled', 'skipped'])
 
-/**
- * Whether nothing more happens automatically. Skipped counts too, although somebody may still play or retry such a build.
- */
+/** Whether nothing more happens automatically. Skipped counts too, although somebody may still play or retry such a build. */
 export function isComplete(status: BuildStatus): boolean {
   return COMPLETE.has(status)
 }

@@ -48,10 +48,7 @@ function isPublic(address: Address): boolean {
   return address.kind() === 'ipv4' || holds(GLOBAL_UNICAST, address)
 }
 
-/**
- * Returns the address that finally answers: the IPv4 address inside mapped and NAT64 forms, otherwise the address
- * itself.
- */
+/** Returns the address that finally answers: the IPv4 address inside mapped and NAT64 forms, otherwise the address itself. */
 function reachedAddress(address: Address): Address {
   if (!isV6(address)) return address
   if (!isMapped(address) && !holds(NAT64, address)) return address

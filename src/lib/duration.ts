@@ -18,9 +18,8 @@ for (const [seconds, names] of [
 const LONGEST = 1000 * 365.25 * DAY
 
 /**
- * Returns the whole seconds of a text such as `3 mins 4 sec`, `2h20min` or `3 weeks and 2 days`; a bare number means
- * seconds. A month has 30 days, a year 365.25. Returns undefined when the text is not a duration or is longer than a
- * thousand years.
+ * Returns the whole seconds of a text such as `3 mins 4 sec`, `2h20min` or `3 weeks and 2 days`; a bare number means seconds. A
+ * month has 30 days, a year 365.25. Returns undefined when the text is not a duration or is longer than a thousand years.
  */
 export function parseDuration(text: string): number | undefined {
   if (text.length > 255) return undefined

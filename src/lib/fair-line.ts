@@ -1,6 +1,4 @@
-/**
- * A queue in which the clients take turns: a hundred waiters of one client delay another client by only one of them.
- */
+/** A queue in which the clients take turns: a hundred waiters of one client delay another client by only one of them. */
 export class FairLine<Waiter> {
   /** The client that is next comes first. The waiters of each client are in the order of their arrival. */
   readonly #clients = new Map<string, Set<Waiter>>()

@@ -22,10 +22,7 @@ type Amount = number | (() => number)
 
 /** A request always gets its units when nothing else is held, even if it costs more than the limit. */
 export interface LimiterOptions<Request extends LimiterRequest> {
-  /**
-   * The units of all requests together; the default is no limit. Cheaper requests do not overtake a request that waits
-   * for capacity.
-   */
+  /** The units of all requests together; the default is no limit. Cheaper requests do not overtake a request that waits for capacity. */
   readonly capacity?: Amount
   /** The units of one client. */
   readonly perClient?: Amount
@@ -62,10 +59,7 @@ const NONE: readonly Quota[] = []
 const amount = (given: Amount = Number.POSITIVE_INFINITY) => (typeof given === 'number' ? given : given())
 const hasRoom = (held: number, cost: number, most: number) => held === 0 || held + cost <= most
 
-/**
- * A semaphore with fair turns. Every limit is looked up again for each request, so that options may follow the
- * configuration.
- */
+/** A semaphore with fair turns. Every limit is looked up again for each request, so that options may follow the configuration. */
 export class Limiter<Request extends LimiterRequest = LimiterRequest> {
   readonly #line = new FairLine<Waiter<Request>>()
   readonly #units = new Map<string, number>()
@@ -98,10 +92,7 @@ export class Limiter<Request extends LimiterRequest = LimiterRequest> {
     return would
   }
 
-  /**
-   * Returns a function that releases the units, which may be called twice, or undefined when the request would have to
-   * wait.
-   */
+  /** Returns a function that releases the units, which may be called twice, or undefined when the request would have to wait. */
   tryAcquire(request: Request): Release | undefined {
     const quotas = this.#mayPass(request) ? this.#room(request) : undefined
     return quotas && this.#hold(request, quotas)

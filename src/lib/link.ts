@@ -1,6 +1,5 @@
-// Checks addresses that an administrator configures and that the server sends a browser to. They may contain only
-// characters that a header can contain. Other characters must be written as percent escapes, and a host name in its
-// ASCII form.
+// Checks addresses that an administrator configures and that the server sends a browser to. They may contain only characters that
+// a header can contain. Other characters must be written as percent escapes, and a host name in its ASCII form.
 
 const PRINTABLE = /^[!-~]+$/
 
@@ -12,8 +11,6 @@ export function isWebUrl(text: string): boolean {
   return username === '' && password === ''
 }
 
-/**
- * Returns true for a path on this host. `//HOST` and `/\HOST` are refused, because browsers treat them as another host.
- */
+/** Returns true for a path on this host. `//HOST` and `/\HOST` are refused, because browsers treat them as another host. */
 export const isLocalPath = (text: string): boolean =>
   PRINTABLE.test(text) && text.startsWith('/') && !text.startsWith('//') && !text.includes('\\')

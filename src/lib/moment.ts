@@ -1,5 +1,4 @@
-// Points in time: in the formats of people and programs, and within the range that the database, clients and views can
-// show.
+// Points in time: in the formats of people and programs, and within the range that the database, clients and views can show.
 
 const DATE_TIME = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?)\s?(Z|[+-]\d\d:?\d\d)?)?$/i
 

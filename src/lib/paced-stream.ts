@@ -1,5 +1,4 @@
-// Streams that end when their reader stalls. Otherwise they would hold their resources, such as memory or a process,
-// for hours.
+// Streams that end when their reader stalls. Otherwise they would hold their resources, such as memory or a process, for hours.
 import { Readable } from 'node:stream'
 
 /** Returns a stream of the chunks. It fails when its reader takes nothing for `patience` milliseconds. */

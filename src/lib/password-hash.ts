@@ -4,8 +4,7 @@ import { onThread } from './threads.js'
 // argon2id with 19 MiB and 2 passes takes 18 ms of one core, in the thread pool.
 const COST = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }
 
-// A login with an unknown user name must take as long as one with a wrong password, so the password is checked against
-// this hash.
+// A login with an unknown user name must take as long as one with a wrong password, so the password is checked against this hash.
 let decoy: Promise<string> | undefined
 
 /** Returns the hash of a password, as text with its parameters. */

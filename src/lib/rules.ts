@@ -69,9 +69,7 @@ export interface Problem {
   readonly text: string
 }
 
-/**
- * Returns all problems in `tree`; the list is empty when the tree has the shape. Unknown and missing keys are problems.
- */
+/** Returns all problems in `tree`; the list is empty when the tree has the shape. Unknown and missing keys are problems. */
 export function problemsIn(tree: Tree, shape: Shape, above = ''): Problem[] {
   const foreign = Object.keys(tree)
     .filter(key => !Object.hasOwn(shape, key))

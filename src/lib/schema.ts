@@ -2,10 +2,7 @@
 // shows. A schema with a title is a component of the document, and a class with that name in generated clients.
 import { type Static, type TSchema, Type } from './type.js'
 
-/**
- * A value or null. It uses `nullable` instead of a union, because the serialiser tries the branches of a union one by
- * one.
- */
+/** A value or null. It uses `nullable` instead of a union, because the serialiser tries the branches of a union one by one. */
 export function Nullable<T extends TSchema>(schema: T) {
   return Type.Unsafe<Static<T> | null>({ ...schema, nullable: true })
 }
@@ -17,10 +14,7 @@ export function described<T extends TSchema>(schema: T, meaning: string) {
 }
 
 export const Text = (description: string, limits: object = {}) => Type.String({ ...limits, description })
-/**
- * Text of printable ASCII, for a column that contains no other characters: comparing it with others is a database
- * error.
- */
+/** Text of printable ASCII, for a column that contains no other characters: comparing it with others is a database error. */
 export const PlainCharacters = (description: string, limits: object = {}) =>
   Text(description, { ...limits, pattern: '^[\\x20-\\x7e]*$' })
 export const Integer = (description: string, limits: object = {}) => Type.Integer({ ...limits, description })
@@ -34,10 +28,7 @@ export const OneOf = <T extends string>(values: readonly T[], title: string, des
 const DateTime = Type.Unsafe<Date | string>({ type: 'string', format: 'date-time' })
 export const Moment = (description: string) => described(DateTime, description)
 
-/**
- * The id of a record in a path or parameter. A number that no record can have is valid: the response is then "not
- * found".
- */
+/** The id of a record in a path or parameter. A number that no record can have is valid: the response is then "not found". */
 export const IdOf = (what: string) => Integer(`the id of ${what}`)
 
 /** Bytes that a route sends unchanged, and their type. */

@@ -12,10 +12,7 @@ const PLACE = /(file:\/\/\/[^\s()]+\.js):(\d+):(\d+)/g
 
 const maps = new Map<string, SourceMap | undefined>()
 
-/**
- * Returns a stack trace in which frames of built files refer to their source. Frames of files without a map stay
- * unchanged.
- */
+/** Returns a stack trace in which frames of built files refer to their source. Frames of files without a map stay unchanged. */
 export function sourceStack(stack: string): string {
   return stack.replace(PLACE, (place, url: string, line: string, column: string) => {
     try {

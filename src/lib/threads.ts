@@ -1,6 +1,5 @@
-// Node.js has four threads for long calculations and for reading files, which start in the order of arrival. Without a
-// limit, one client with a hundred compressed responses or password checks would make the files of others wait for more
-// than a second.
+// Node.js has four threads for long calculations and for reading files, which start in the order of arrival. Without a limit, one
+// client with a hundred compressed responses or password checks would make the files of others wait for more than a second.
 import { Limiter } from './limiter.js'
 import { currentClient } from './request-scope.js'
 

@@ -5,10 +5,7 @@ const DAY = 8 * HOUR
 const WEEK = 5 * DAY
 const MONTH = 4 * WEEK
 
-/**
- * The largest number of seconds that fits a column and is still a realistic plan: about a hundred people for a hundred
- * years.
- */
+/** The largest number of seconds that fits a column and is still a realistic plan: about a hundred people for a hundred years. */
 export const LONGEST_WORK = 2_000_000_000
 
 const UNITS: readonly (readonly [short: string, seconds: number, names: string])[] = [

@@ -52,9 +52,7 @@ export function renderText(kind: MailKind, it: Shown): { readonly subject: strin
   return { subject: oneLine(first, LONGEST_SUBJECT), body: rest.join('\n').trim() }
 }
 
-/**
- * Returns a text for a header: without line ends and other control characters, which would end the header, and of limited length.
- */
+/** Returns a text for a header: without line ends and other control characters, which would end the header, and of limited length. */
 export function oneLine(text: string, most: number): string {
   const line = text.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ').trim()
   const characters = [...line]

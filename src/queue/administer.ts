@@ -42,10 +42,7 @@ export async function listJobs(filter: JobFilter & { limit?: number } = {}): Pro
   )
 }
 
-/**
- * Returns the next part of a list of jobs: jobs with a lower id than `before`. Throws Invalid when the queue does not
- * exist.
- */
+/** Returns the next part of a list of jobs: jobs with a lower id than `before`. Throws Invalid when the queue does not exist. */
 export function jobsBefore(filter: JobFilter, before: number): Promise<JobRow[]> {
   const { where, values } = conditions(filter)
   return rows<JobRow>(`select ${COLUMNS} from jobs where ${where} and id < ? order by id desc limit ${PART}`, [
@@ -65,10 +62,7 @@ export async function pageJobs(filter: JobFilter & PageRequest): Promise<Page<Jo
   return { items, total, page, perPage }
 }
 
-/**
- * Returns how many jobs match the filter, without the limit of `listJobs`. Throws Invalid when the queue does not
- * exist.
- */
+/** Returns how many jobs match the filter, without the limit of `listJobs`. Throws Invalid when the queue does not exist. */
 export async function countJobs(filter: JobFilter = {}): Promise<number> {
   const { where, values } = conditions(filter)
   return Number((await row<{ total: number }>(`select count(*) as total from jobs where ${where}`, values))?.total ?? 0)
@@ -83,10 +77,7 @@ function conditions({ state, queue, name }: JobFilter): { where: string; values:
   }
 }
 
-/**
- * Returns the jobs of `ids` that are in one of `states`, oldest first. `lock` locks their rows until the transaction
- * ends.
- */
+/** Returns the jobs of `ids` that are in one of `states`, oldest first. `lock` locks their rows until the transaction ends. */
 export function jobsIn(
   ids: readonly number[],
   states: readonly JobRow['state'][],
@@ -154,10 +145,7 @@ export async function hastenJobs(queue: Queue, lane: number): Promise<void> {
   ])
 }
 
-/**
- * Removes jobs that are not running. Returns the number of removed jobs. Throws NotFound when `ids` matches no such
- * job.
- */
+/** Removes jobs that are not running. Returns the number of removed jobs. Throws NotFound when `ids` matches no such job. */
 export async function discardJobs(ids: readonly number[] | 'dead'): Promise<number> {
   const which = ids === 'dead' ? "state = 'dead'" : `id in (${marks(ids)}) and state <> 'running'`
   return transact(async () => {
@@ -181,10 +169,7 @@ export async function pauseQueue(queue: string): Promise<boolean> {
   return affectedRows === 1
 }
 
-/**
- * Lets workers take jobs of a queue again. Returns false when the queue was not paused. Throws Invalid when the queue
- * does not exist.
- */
+/** Lets workers take jobs of a queue again. Returns false when the queue was not paused. Throws Invalid when the queue does not exist. */
 export async function resumeQueue(queue: string): Promise<boolean> {
   const { affectedRows } = await execute('delete from paused_queues where queue = ?', [asQueue(queue)])
   afterCommit(() => wake(asQueue(queue)))

@@ -13,10 +13,7 @@ export interface ClaimedJob {
   readonly payload: unknown
   /** The number of this try, from 1. */
   readonly attempt: number
-  /**
-   * A process that held this job died, and the job may be the cause. It is claimed on its own, and should also run on
-   * its own.
-   */
+  /** A process that held this job died, and the job may be the cause. It is claimed on its own, and should also run on its own. */
   readonly suspect: boolean
   readonly lane: number
 }
@@ -105,16 +102,10 @@ async function lanesToClaim(queue: Queue, { roomOf, after }: Lanes, most: number
   return found
 }
 
-/**
- * Returns whether a queue has ready jobs, with one statement. A claim that finds no job takes the three statements of a
- * transaction.
- */
+/** Returns whether a queue has ready jobs, with one statement. A claim that finds no job takes the three statements of a transaction. */
 export const hasReady = async (queue: Queue): Promise<boolean> => (await nextLane(queue, 0)) !== undefined
 
-/**
- * Finds the next lane with one index step, however many jobs wait. The database would read all of them for `group by
- * lane`.
- */
+/** Finds the next lane with one index step, however many jobs wait. The database would read all of them for `group by lane`. */
 async function nextLane(queue: Queue, from: number): Promise<number | undefined> {
   const found = await row<{ lane: number }>(
     `select lane from jobs force index (jobs_lane) where queue = ? and state = 'ready' and lane >= ?
@@ -124,10 +115,7 @@ async function nextLane(queue: Queue, from: number): Promise<number | undefined>
   return found?.lane
 }
 
-/**
- * Returns the jobs to take: a suspect is taken on its own. If it ends the process again, no other job is blamed with
- * it.
- */
+/** Returns the jobs to take: a suspect is taken on its own. If it ends the process again, no other job is blamed with it. */
 function withoutCompany(found: readonly Row[]): readonly Row[] {
   const first = found.findIndex(({ crashes }) => crashes > 0)
   return first === -1 ? found : found.slice(0, Math.max(first, 1))
@@ -210,10 +198,7 @@ export async function releaseUnknown(
   return unknown.length
 }
 
-/**
- * Makes delayed jobs ready when they are due. Returns the number of these jobs. Delayed jobs have a separate state to
- * keep claims fast.
- */
+/** Makes delayed jobs ready when they are due. Returns the number of these jobs. Delayed jobs have a separate state to keep claims fast. */
 export async function promoteJobs(now = new Date()): Promise<number> {
   const due = await row<{ due: number }>(
     "select exists (select 1 from jobs where state = 'delayed' and run_at <= ?) as due",

@@ -17,10 +17,7 @@ interface Count {
   written: number
 }
 
-/**
- * The counts of one process. When a write fails, the next heartbeat writes the counts again, and nothing is counted
- * twice.
- */
+/** The counts of one process. When a write fails, the next heartbeat writes the counts again, and nothing is counted twice. */
 export class Tally {
   private readonly counts = new Map<string, Count>()
 
@@ -37,9 +34,7 @@ export class Tally {
     this.counts.set(key, count)
   }
 
-  /**
-   * Writes the whole counts and not the increments, so it is harmless to repeat the write after its answer was lost.
-   */
+  /** Writes the whole counts and not the increments, so it is harmless to repeat the write after its answer was lost. */
   async write(now = Date.now()): Promise<void> {
     const due = [...this.counts.values()].filter(({ processed, written }) => processed > written)
     if (due.length > 0) {
@@ -75,9 +70,7 @@ export interface QueueMinute {
   readonly failed: number
 }
 
-/**
- * Returns the counts of each queue for every minute of the last hour, oldest first. The last minute is not over yet.
- */
+/** Returns the counts of each queue for every minute of the last hour, oldest first. The last minute is not over yet. */
 export async function queueMinutes(now = Date.now()): Promise<Record<Queue, QueueMinute[]>> {
   const last = Math.floor(now / MINUTE) * MINUTE
   const first = last - (MINUTES - 1) * MINUTE
@@ -107,10 +100,7 @@ export interface Rates {
   readonly failed: number
 }
 
-/**
- * Returns the rate per minute over the current minute and the one before. A rate over whole minutes only would be
- * delayed.
- */
+/** Returns the rate per minute over the current minute and the one before. A rate over whole minutes only would be delayed. */
 export function ratesOf(minutes: readonly QueueMinute[], now = Date.now()): Rates {
   const recent = minutes.slice(-2)
   const span = (MINUTE + (now % MINUTE)) / MINUTE

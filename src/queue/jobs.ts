@@ -11,10 +11,7 @@ export const LANED_QUEUES: ReadonlySet<Queue> = new Set(['hooks', 'imports'])
 
 /** Maps the name of a job to its payload. */
 export interface Jobs {
-  /**
-   * Passes an event to every listener. Because of `id`, listeners can safely receive it twice; `at` is an ISO 8601
-   * date-time.
-   */
+  /** Passes an event to every listener. Because of `id`, listeners can safely receive it twice; `at` is an ISO 8601 date-time. */
   readonly 'event.published': { readonly id: string; readonly at: string; readonly event: { readonly kind: string } }
   readonly 'hook.deliver': { readonly deliveryId: number }
   /**
@@ -97,8 +94,7 @@ export const jobs: { readonly [Name in JobName]: JobKind } = {
   'event.published': kind('default'),
   // The delivery counts its own tries, over a day. An unavailable receiver is not a failure of the job.
   'hook.deliver': kind('hooks', { timeout: 60 }),
-  // The build's own time limit ends the job. A build is retried with a new claim, after any wake-up, never by failing
-  // the job.
+  // The build's own time limit ends the job. A build is retried with a new claim, after any wake-up, never by failing the job.
   'build.run': kind('builds', { timeout: 7 * 86400 }),
   'schedule.run': kind('default', { attempts: 3 }),
   'pipeline.plan': kind('hooks', { timeout: 120 }),
@@ -117,8 +113,7 @@ export const jobs: { readonly [Name in JobName]: JobKind } = {
   'project.fill': kind('imports', { attempts: 3, timeout: 7200 }),
   'project.remove': kind('maintenance', { timeout: 3600 }),
   'user.forget': kind('maintenance', { timeout: 3600 }),
-  // The delivery counts its own tries, over two days. The limit is the time for two mails, because one waits for the
-  // other.
+  // The delivery counts its own tries, over two days. The limit is the time for two mails, because one waits for the other.
   'mail.send': kind('mail', { timeout: 600 }),
   'maintenance.run': kind('maintenance', { attempts: 3, timeout: 3600 }),
   'happening.told': kind('default'),
@@ -129,9 +124,7 @@ export const jobs: { readonly [Name in JobName]: JobKind } = {
 /** A job is dead when it has ended its process this many times. */
 export const CRASHES = 3
 
-/**
- * Returns the seconds to wait after try `attempt`: 2, 4, 8 ... up to an hour, plus a random part of up to a quarter.
- */
+/** Returns the seconds to wait after try `attempt`: 2, 4, 8 ... up to an hour, plus a random part of up to a quarter. */
 export function backOff(attempt: number, random = Math.random): number {
   return Math.min(2 ** attempt, 3600) * (1 + random() / 4)
 }

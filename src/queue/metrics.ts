@@ -43,10 +43,7 @@ export async function queueMetrics(): Promise<Record<string, QueueMetrics>> {
   return metrics
 }
 
-/**
- * Returns the registered worker processes. `busy` is at most `concurrency`, because a process may hold more jobs than
- * it runs.
- */
+/** Returns the registered worker processes. `busy` is at most `concurrency`, because a process may hold more jobs than it runs. */
 export async function processMetrics(): Promise<ProcessMetrics[]> {
   const found = await rows<Omit<ProcessMetrics, 'queues' | 'labels'> & { queues: string; labels: string }>(
     `select hostname, pid, tag, started_at, queues, labels, concurrency, least(concurrency,

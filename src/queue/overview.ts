@@ -8,9 +8,7 @@ import { type ProcessMetrics, processMetrics } from './metrics.js'
 
 /** Maximum number of failures that are shown. */
 const FAILURES = 50
-/**
- * Number of stored failures that are searched for the shown ones. Jobs that are ready or running again are not shown.
- */
+/** Number of stored failures that are searched for the shown ones. Jobs that are ready or running again are not shown. */
 const LOOKED_THROUGH = 1000
 /** Bytes. The list omits a longer payload; the record of the single job shows it. */
 const LONGEST_PAYLOAD = 4000
@@ -59,10 +57,7 @@ export interface QueuesOverview {
   readonly totals: Totals
 }
 
-/**
- * Returns everything that the dashboard shows about the queues. When there are many jobs, their counts may be slightly
- * out of date.
- */
+/** Returns everything that the dashboard shows about the queues. When there are many jobs, their counts may be slightly out of date. */
 export async function queuesOverview(): Promise<QueuesOverview> {
   const [counts, paused, minutes, processes, failures, ended] = await Promise.all([
     jobCounts(),

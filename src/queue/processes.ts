@@ -1,5 +1,4 @@
-// Worker processes. A process renews a lease to show that it is alive. When a process is gone, its jobs return to the
-// queue.
+// Worker processes. A process renews a lease to show that it is alive. When a process is gone, its jobs return to the queue.
 import { readFileSync, readlinkSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { config } from '../config.js'

@@ -1,5 +1,4 @@
-// The type of a maintenance task. A task is in the area whose records it maintains; maintenance-tasks.ts lists all
-// tasks.
+// The type of a maintenance task. A task is in the area whose records it maintains; maintenance-tasks.ts lists all tasks.
 import { deleteInBatches, row, type Value } from '../db/connect/sql.js'
 
 export interface TaskContext {

@@ -26,9 +26,7 @@ import { Trace } from './trace.js'
 
 export type { RunnerJob, RunnerPort, RunnerResult } from './job.js'
 
-/**
- * Runs a build to its end, and never rejects. When the promise resolves, no process and no file of the build is left.
- */
+/** Runs a build to its end, and never rejects. When the promise resolves, no process and no file of the build is left. */
 export async function executeBuild(job: RunnerJob, port: RunnerPort): Promise<RunnerResult> {
   const halt = new Halt(job.timeout, port.signal)
   const trace = new Trace({

@@ -51,10 +51,7 @@ export async function removeStaleFolders(): Promise<number> {
 
 const parentFolder = async () => ((await buildUser()) ? '/var/tmp' : join(config().home, 'tmp'))
 
-/**
- * Fills an existing empty folder with the folders of one build. Throws Misconfigured when the user of builds cannot
- * reach it.
- */
+/** Fills an existing empty folder with the folders of one build. Throws Misconfigured when the user of builds cannot reach it. */
 export async function prepareFolders(work: string): Promise<Folders> {
   const user = await buildUser()
   const inner = (name: string) => join(work, name)

@@ -8,9 +8,7 @@ export type HaltReason =
   | 'script_failure'
   | 'runner_system_failure'
 
-/**
- * One signal for everything that may stop a build. `done` stops the clock and no longer listens to the caller's signal.
- */
+/** One signal for everything that may stop a build. `done` stops the clock and no longer listens to the caller's signal. */
 export class Halt {
   reason: HaltReason | undefined
   error: unknown

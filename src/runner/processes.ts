@@ -61,10 +61,7 @@ function isStarting(pid: number, since: number): boolean {
   return status !== undefined && !status.isKernelThread && (startOf(pid) ?? -1) >= since
 }
 
-/**
- * Kills a process at once, or a process group when the number is negative. A process that has already gone is not an
- * error.
- */
+/** Kills a process at once, or a process group when the number is negative. A process that has already gone is not an error. */
 export function endProcess(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL')

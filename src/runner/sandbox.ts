@@ -33,10 +33,7 @@ export function baseEnvironment(home: string): Record<string, string> {
   return { PATH: SEARCH_PATH, HOME: home, USER: 'build', LOGNAME: 'build', SHELL: '/bin/bash', LANG: 'C.UTF-8' }
 }
 
-/**
- * Returns the program that runs the shell script at `folders.step`: a sandbox, or the shell itself when no sandbox is
- * configured.
- */
+/** Returns the program that runs the shell script at `folders.step`: a sandbox, or the shell itself when no sandbox is configured. */
 export function shellCommand(folders: Folders): Command {
   const environment = baseEnvironment(placesInside(folders).home)
   if (!confined()) {
@@ -107,10 +104,7 @@ function limited(step: string, { processes } = { processes: true }): string[] {
   return ['prlimit', ...limits, '--', 'bash', '--noprofile', '--norc', step]
 }
 
-/**
- * Runs an empty script in a sandbox. Throws Misconfigured, with the remedy in one line, when this machine does not
- * allow it.
- */
+/** Runs an empty script in a sandbox. Throws Misconfigured, with the remedy in one line, when this machine does not allow it. */
 export async function checkSandbox(): Promise<void> {
   const said: Buffer[] = []
   const keep = async (chunk: Buffer) => void (said.length < 16 && said.push(chunk))

@@ -57,9 +57,7 @@ export function halted({ reason, error }: Halt): RunnerResult {
 /** The parts that every stage of a build has from the beginning. */
 export type Base = Pick<Run, 'job' | 'port' | 'trace' | 'halt' | 'disk'>
 
-/**
- * Prepares the variables of a build, and the images of its containers. Throws StageFailure when an image is unavailable.
- */
+/** Prepares the variables of a build, and the images of its containers. Throws StageFailure when an image is unavailable. */
 export async function prepare(base: Base, folders: Folders, room?: Room): Promise<Run> {
   const places = room?.places ?? placesInside(folders)
   const { lookup } = valuesOf(base.job, places, {})
@@ -96,10 +94,7 @@ export async function fetchSources(run: Run): Promise<Set<string> | undefined> {
   return job.artifacts?.untracked || job.caches?.some(cache => cache.untracked) ? filesIn(folders.project) : undefined
 }
 
-/**
- * Unpacks the archives of earlier builds over the sources, and gives all files to the user of builds. Throws
- * StageFailure.
- */
+/** Unpacks the archives of earlier builds over the sources, and gives all files to the user of builds. Throws StageFailure. */
 export async function fetchDependencies({ port, trace, halt, folders }: Run): Promise<void> {
   const total = config().artifacts.max_size * CONTENT_RATIO
   for (const { name, open } of port.dependencies) {
@@ -178,10 +173,7 @@ export function tellTimeout({ halt, job, trace }: Pick<Run, 'halt' | 'job' | 'tr
   if (halt.reason === 'job_execution_timeout') trace.line(`ERROR: the build took longer than ${job.timeout} seconds`)
 }
 
-/**
- * Runs the script. The time limit of the build ends with it. Throws Misconfigured when this machine cannot confine
- * builds.
- */
+/** Runs the script. The time limit of the build ends with it. Throws Misconfigured when this machine cannot confine builds. */
 export async function runScript(run: Run): Promise<RunnerResult> {
   const { halt, job } = run
   const exitCode = await runStep(run, job.script, halt.signal)
@@ -192,9 +184,7 @@ export async function runScript(run: Run): Promise<RunnerResult> {
   return exitCode === 0 ? { status: 'success', exitCode } : { status: 'failed', reason: 'script_failure', exitCode }
 }
 
-/**
- * Not specified: after_script does not run when something outside stopped the script (cancel, time or output limit).
- */
+/** Not specified: after_script does not run when something outside stopped the script (cancel, time or output limit). */
 export async function runAfterScript(run: Run, outcome: RunnerResult): Promise<void> {
   const { job, trace, halt, values } = run
   if (job.afterScript.length === 0) return

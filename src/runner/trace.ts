@@ -47,9 +47,7 @@ export class Trace {
     this.#push(this.#masker.release())
   }
 
-  /**
-   * Writes output of a script. Resolves when there is room for more. It drops output above the limit. Never rejects.
-   */
+  /** Writes output of a script. Resolves when there is room for more. It drops output above the limit. Never rejects. */
   async output(chunk: Buffer): Promise<void> {
     if (this.#full || this.#failed) return
     const room = this.#options.limit - this.#written

@@ -24,9 +24,8 @@ const ROOM = 1_048_576
 export const canExport = (key: string): boolean => NAME_SHAPE.test(key) && !READ_ONLY.has(key)
 
 /**
- * Replaces `$NAME`, `${NAME}` and `%NAME%`; `$$` becomes a dollar sign. An unknown name becomes empty, but an unknown
- * `%NAME%` stays, because it may be part of an encoded address. A value that would grow to more than 131000 bytes
- * stays unchanged.
+ * Replaces `$NAME`, `${NAME}` and `%NAME%`; `$$` becomes a dollar sign. An unknown name becomes empty, but an unknown `%NAME%`
+ * stays, because it may be part of an encoded address. A value that would grow to more than 131000 bytes stays unchanged.
  */
 export function expand(text: string, lookup: (name: string) => string | undefined): string {
   let size = Buffer.byteLength(text)

@@ -57,8 +57,7 @@ export async function buildApp(): Promise<FastifyInstance> {
     genReqId: requestId,
     schemaController: lateCompilers(compileInput),
     forceCloseConnections: 'idle',
-    // The server still answers requests that arrive while it stops, with our own bodies: the database stops after the
-    // server.
+    // The server still answers requests that arrive while it stops, with our own bodies: the database stops after the server.
     return503OnClosing: false
   }).withTypeProvider<TypeBoxTypeProvider>()
   knowAddresses(app)
@@ -110,10 +109,7 @@ function withSingleSlashes(url: string): string {
   return path.replace(/\/{2,}/g, '/') + url.slice(path.length)
 }
 
-/**
- * Removes `.json` at the end of an API path, because it has no meaning there ("General behaviour"). Runners 1.x send it
- * too.
- */
+/** Removes `.json` at the end of an API path, because it has no meaning there ("General behaviour"). Runners 1.x send it too. */
 function withoutSuffix(url: string): string {
   if (!url.includes('.json') || !(url.startsWith(API_PREFIX) || url.startsWith('/ci/api/v1/'))) return url
   const [path = ''] = url.split('?', 1)

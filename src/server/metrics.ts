@@ -51,10 +51,7 @@ export function measureRequests(app: FastifyInstance): void {
   })
 }
 
-/**
- * Returns all metrics in the text format. While the database is unavailable, the metrics of the queues keep their last
- * values.
- */
+/** Returns all metrics in the text format. While the database is unavailable, the metrics of the queues keep their last values. */
 export async function metricsText(): Promise<{ text: string; type: string }> {
   const { running, waiting } = slotCounts()
   gitProcesses.set({ state: 'running' }, running)

@@ -1,5 +1,4 @@
-// Writes everything to the disk at once. Node has no syncfs, and an fsync of each file takes minutes for a thousand
-// repositories.
+// Writes everything to the disk at once. Node has no syncfs, and an fsync of each file takes minutes for a thousand repositories.
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 

@@ -135,10 +135,7 @@ export async function readTrace(key: BuildKey, start = 0, length = LONGEST_READ)
   }
 }
 
-/**
- * Returns the trace as it is now, or a part of it, or undefined when there is none. The stream ends there, even if the
- * trace grows.
- */
+/** Returns the trace as it is now, or a part of it, or undefined when there is none. The stream ends there, even if the trace grows. */
 export async function openTrace(key: BuildKey, choose?: ChooseRange): Promise<OpenFile | undefined> {
   const found = await openPart(pathOf('traces', key, 'log'), choose)
   return found ?? (hasBucket() ? openObject(objectOf('traces', key), choose) : undefined)

@@ -26,9 +26,7 @@ export function withoutPassword(url: string): string {
   return parsed.href
 }
 
-/**
- * The receiver of a hook for a dashboard: the URL without user, password and query. Many receivers accept their token there.
- */
+/** The receiver of a hook for a dashboard: the URL without user, password and query. Many receivers accept their token there. */
 export function receiverOf(url: string): string {
   if (!URL.canParse(url)) return '(not a URL)'
   const { origin, pathname } = new URL(url)

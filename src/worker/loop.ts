@@ -17,10 +17,7 @@ import { withLimit } from './time-limit.js'
 const BATCH = 50
 const FAST_MS = 20
 const RETRY_MS = 1000
-/**
- * After a wake-up without a result, the loop looks again after this time: a statement that only reads may lock a row for a
- * moment.
- */
+/** After a wake-up without a result, the loop looks again after this time: a statement that only reads may lock a row for a moment. */
 const SECOND_LOOK_MS = 20
 /** A job that may have ended its process has the loop to itself for this many milliseconds. */
 const EXCLUSIVE_MS = 10_000
@@ -197,8 +194,7 @@ export class Loop {
   private room(): number {
     if (this.exclusive || this.buffer.some(({ suspect }) => suspect)) return 0
     const { queue, concurrency } = this.options
-    // Only the jobs of this queue depend on nothing outside. A slow build or receiver must not keep other jobs waiting
-    // here.
+    // Only the jobs of this queue depend on nothing outside. A slow build or receiver must not keep other jobs waiting here.
     if (queue === 'default' && this.pace < FAST_MS) {
       // There are only two sizes, because the database prepares a statement for each size.
       if (this.buffer.length === 0) return BATCH

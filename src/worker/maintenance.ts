@@ -4,10 +4,7 @@ import { runTask } from '../areas/upkeep/maintenance/maintenance.js'
 import { AlreadyRunning } from '../errors.js'
 import { log } from '../log.js'
 
-/**
- * Runs a task. Does nothing when the task already runs elsewhere. Throws when the run failed, so that the job is tried
- * again.
- */
+/** Runs a task. Does nothing when the task already runs elsewhere. Throws when the run failed, so that the job is tried again. */
 export async function runScheduled(task: string, signal: AbortSignal): Promise<void> {
   try {
     const run = await runTask(task, { signal }, scheduleOrigin())

@@ -39,9 +39,7 @@ interface Input {
   readonly pattern: Pattern | null
 }
 
-/**
- * Loads a file with its inputs; null when the file cannot get any. Each error is `<path> <problem>`.
- */
+/** Loads a file with its inputs; null when the file cannot get any. Each error is `<path> <problem>`. */
 export function loadFile(text: string, values: YamlMapping | null): LoadedYaml {
   const parts = splitHeader(text)
   if (!parts)

@@ -30,9 +30,8 @@ export async function givenToken({ 'token-file': file, 'token-stdin': stdin }: T
 }
 
 /**
- * Creates a token for a user, runs `work` with it, and revokes it afterwards. The audit names the operating system account
- * that runs the command. If this process is killed, the token expires within two days. Throws NoSuch, and Conflict for a
- * blocked user.
+ * Creates a token for a user, runs `work` with it, and revokes it afterwards. The audit names the operating system account that
+ * runs the command. If this process is killed, the token expires within two days. Throws NoSuch, and Conflict for a blocked user.
  */
 export async function withTokenOf<T>(name: string, work: (token: string) => Promise<T>): Promise<T> {
   return withDatabase(async () => {

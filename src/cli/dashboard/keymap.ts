@@ -1,5 +1,4 @@
-// Lists every key of the dashboard. The app uses this table, `?` shows it, and a test compares it with
-// docs/operate/dashboard.md.
+// Lists every key of the dashboard. The app uses this table, `?` shows it, and a test compares it with docs/operate/dashboard.md.
 
 export const PANES = ['queues', 'processes', 'failures', 'builds', 'jobs', 'hooks', 'mail'] as const
 export type Pane = (typeof PANES)[number]

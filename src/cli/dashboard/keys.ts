@@ -1,5 +1,4 @@
-// Translates key presses to the names in the keymap. When a user types or pastes quickly, a terminal sends several keys at
-// once.
+// Translates key presses to the names in the keymap. When a user types or pastes quickly, a terminal sends several keys at once.
 import type { Key } from 'ink'
 
 const SPECIAL: readonly (readonly [flag: keyof Key, name: string])[] = [

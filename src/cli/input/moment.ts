@@ -2,10 +2,7 @@ import { BadParameters } from '../../errors.js'
 import { parseDuration } from '../../lib/duration.js'
 import { parseMoment } from '../../lib/moment.js'
 
-/**
- * Reads a moment from a flag such as `--since`: a date, a date with a time, or how long ago. Throws BadParameters for any
- * other text.
- */
+/** Reads a moment from a flag such as `--since`: a date, a date with a time, or how long ago. Throws BadParameters for any other text. */
 export function readMoment(flag: string, text: string): Date {
   const moment = parseMoment(text)
   if (moment) return moment

@@ -9,9 +9,8 @@ import { translate } from './failure.js'
 import { currentTransaction } from './scope.js'
 
 /**
- * The maximum number of callers that are served at once. Groups have a power of two callers, because the database
- * prepares a statement for each number of rows. The locks of the first row are held until all rows are written: 32 rows
- * take about 5 ms.
+ * The maximum number of callers that are served at once. Groups have a power of two callers, because the database prepares a
+ * statement for each number of rows. The locks of the first row are held until all rows are written: 32 rows take about 5 ms.
  */
 export const MOST_TOGETHER = 32
 
@@ -28,10 +27,9 @@ interface Waiting<Item, Made> {
 const outside = AsyncLocalStorage.snapshot()
 
 /**
- * Returns a function that does some work for its callers, together for callers with the same key. When it fails for
- * several callers, it runs again for each one separately, so that no caller fails because of another; therefore the
- * work must leave nothing behind when it fails. Callers must not be in a transaction, because the others would not wait
- * for its end.
+ * Returns a function that does some work for its callers, together for callers with the same key. When it fails for several
+ * callers, it runs again for each one separately, so that no caller fails because of another; therefore the work must leave
+ * nothing behind when it fails. Callers must not be in a transaction, because the others would not wait for its end.
  */
 export function together<Key, Item, Made>(work: Work<Key, Item, Made>): (key: Key, item: Item) => Promise<Made> {
   /** The waiting callers by key. A key exists while its callers are being served. */

@@ -4,10 +4,9 @@
 // sorted by, has a separate collation. test/db/connect/collations.test.ts compares this file with the schema.
 
 /**
- * The exact collation: MariaDB runs the text of the first comment, MySQL (from 8.0.17) the text of the second.
- * utf8mb4_bin, which both have, ignores trailing spaces. Values of statements have the same collation as columns:
- * otherwise the database does not see that `queue = ?` fixes the order by `queue`, and every claim of jobs sorts and
- * locks all of them.
+ * The exact collation: MariaDB runs the text of the first comment, MySQL (from 8.0.17) the text of the second. utf8mb4_bin, which
+ * both have, ignores trailing spaces. Values of statements have the same collation as columns: otherwise the database does not
+ * see that `queue = ?` fixes the order by `queue`, and every claim of jobs sorts and locks all of them.
  */
 export const EXACT_COLLATION = '/*M! utf8mb4_nopad_bin */ /*!80017 utf8mb4_0900_bin */'
 

@@ -14,9 +14,8 @@ export const CONNECT_MS = 3000
 
 let current: Pool | undefined
 
-// Every session gets the same SQL dialect: an external database gets the settings that the embedded one starts with.
-// MySQL cuts the result of group_concat at 1,024 bytes, MariaDB at 1 MiB. JSON that group_concat builds must not be
-// cut.
+// Every session gets the same SQL dialect: an external database gets the settings that the embedded one starts with. MySQL cuts
+// the result of group_concat at 1,024 bytes, MariaDB at 1 MiB. JSON that group_concat builds must not be cut.
 const SESSION = [
   `set names utf8mb4 collate ${EXACT_COLLATION}`,
   'set session transaction isolation level read committed',

@@ -28,9 +28,7 @@ const NUMBERED: { readonly [Kind in Counted]: string } = {
   merge_request: 'merge_requests where target_project_id'
 }
 
-/**
- * Sets the last number of a project, but at least to the highest number in use. For projects that nobody can see yet.
- */
+/** Sets the last number of a project, but at least to the highest number in use. For projects that nobody can see yet. */
 export async function setLastNumber(projectId: number, kind: Counted, last: number): Promise<void> {
   await execute(
     `insert into counters (project_id, kind, last)

@@ -32,10 +32,7 @@ const AWAY = new Set([
   'ENFILE',
   'ENOBUFS'
 ])
-/**
- * Time limits of MariaDB and MySQL, limits on connections, and a read-only server, such as the former primary server of
- * a cluster.
- */
+/** Time limits of MariaDB and MySQL, limits on connections, and a read-only server, such as the former primary server of a cluster. */
 const AWAY_NUMBERS = new Set([1969, 3024, 1040, 1041, 1135, 1203, 1226, 1290, 1836, 1927])
 
 /** Milliseconds. A database that has answered another statement within this time is not away. */

@@ -29,9 +29,7 @@ export class FairPool {
   /** Until this time, by `performance.now()`, more than one client is active. */
   #sharedUntil = 0
 
-  /**
-   * Returns a function that ends the use of one more connection, or undefined when the client of the request must wait.
-   */
+  /** Returns a function that ends the use of one more connection, or undefined when the client of the request must wait. */
   tryAcquire(): Release | undefined {
     const client = currentClient()
     this.#note(client)
@@ -59,10 +57,7 @@ export class FairPool {
   }
 }
 
-/**
- * Returns the error for work that has waited since a time of `performance.now()`: a database that answers nobody is
- * away.
- */
+/** Returns the error for work that has waited since a time of `performance.now()`: a database that answers nobody is away. */
 export function turnDidNotCome(since: number): Error {
   if (!answeredSince(since)) return new StatementTimeout()
   return new TooManyRequests(RETRY_S, 'the database is still busy with other requests from this address')

@@ -74,10 +74,7 @@ export async function deleteInBatches(
   }
 }
 
-/**
- * Returns `?, ?, ?` for `in (...)`. For an empty list it returns `null`, because `in ()` is not valid SQL and no row
- * equals null.
- */
+/** Returns `?, ?, ?` for `in (...)`. For an empty list it returns `null`, because `in ()` is not valid SQL and no row equals null. */
 export const marks = (list: readonly unknown[]) => (list.length > 0 ? list.map(() => '?').join(', ') : 'null')
 
 /** Returns `lower(?), lower(?)` for `NAME_key in (...)`: see collations.ts. */

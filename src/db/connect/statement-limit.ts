@@ -16,9 +16,7 @@ const GRACE_MS = 300
 
 let shortened: number | undefined
 
-/**
- * Sets the limit of this process, in seconds: requests get `database.timeout`, everything else `database.long_timeout`.
- */
+/** Sets the limit of this process, in seconds: requests get `database.timeout`, everything else `database.long_timeout`. */
 export function limitStatements(seconds: number): void {
   shortened = seconds
 }

@@ -1,5 +1,4 @@
-// One transaction for each piece of work. The code inside finds it through AsyncLocalStorage, so nobody passes it
-// along.
+// One transaction for each piece of work. The code inside finds it through AsyncLocalStorage, so nobody passes it along.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Sequelize, Transaction } from 'sequelize'
 import { isDatabaseAway, isRetriable, translate } from './failure.js'
@@ -21,9 +20,8 @@ export async function transact<T>(fn: () => Promise<T>): Promise<T> {
 }
 
 /**
- * Runs one statement, which is a separate transaction, and runs it again after a deadlock or a lock timeout. Do not use
- * it inside `transact`, where such an error ends the whole transaction. Throws Unavailable when the database cannot be
- * reached.
+ * Runs one statement, which is a separate transaction, and runs it again after a deadlock or a lock timeout. Do not use it inside
+ * `transact`, where such an error ends the whole transaction. Throws Unavailable when the database cannot be reached.
  */
 export async function retried<T>(statement: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
@@ -70,10 +68,7 @@ async function once<T>(fn: () => Promise<T>): Promise<T> {
   return result
 }
 
-/**
- * Rolls back. When the connection is gone there is nothing to roll back, and Sequelize would print an error on the
- * console.
- */
+/** Rolls back. When the connection is gone there is nothing to roll back, and Sequelize would print an error on the console. */
 function undo(transaction: Transaction, error: unknown): Promise<void> {
   if (!isDatabaseAway(error)) return transaction.rollback()
   return (transaction as Transaction & { forceCleanup(): Promise<void> }).forceCleanup()

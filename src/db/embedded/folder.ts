@@ -28,9 +28,8 @@ export const dataFolder = () => join(config().home, 'mysql')
 export const openLog = () => openSync(join(config().home, 'run/mysql.log'), 'a', 0o600)
 
 /**
- * Creates the data folder. It builds the folder at a temporary path and renames it, so that nobody uses a half-finished
- * folder as a database. When two processes do this at the same time, the second one finds the folder of the first and
- * uses it.
+ * Creates the data folder. It builds the folder at a temporary path and renames it, so that nobody uses a half-finished folder as
+ * a database. When two processes do this at the same time, the second one finds the folder of the first and uses it.
  */
 export function makeDataFolder(): void {
   removeDrafts()
@@ -95,8 +94,7 @@ function ownAccount(): string {
 export const commonOptions = (folder: string, tmp: string) => [
   '--no-defaults',
   `--datadir=${folder}`,
-  // Each server has its own folder: a server that starts deletes all temporary tables in it, including those of another
-  // server.
+  // Each server has its own folder: a server that starts deletes all temporary tables in it, including those of another server.
   `--tmpdir=${tmp}`,
   '--skip-networking',
   `--lc-messages-dir=${SHARE}/english`,

@@ -1,7 +1,6 @@
-// Decides where the private database creates its temporary tables. Lists of projects and users need such tables, though
-// small ones, and a full disk has no room for them: then nobody could read existing data. Therefore the server gets a
-// symbolic link, which it resolves again for each table. The link points to HOME/tmp, and to memory while the disk of
-// the home is full.
+// Decides where the private database creates its temporary tables. Lists of projects and users need such tables, though small
+// ones, and a full disk has no room for them: then nobody could read existing data. Therefore the server gets a symbolic link,
+// which it resolves again for each table. The link points to HOME/tmp, and to memory while the disk of the home is full.
 import { readlinkSync, renameSync, rmSync, statfsSync, symlinkSync } from 'node:fs'
 import { statfs } from 'node:fs/promises'
 import { join } from 'node:path'

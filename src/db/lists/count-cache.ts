@@ -1,7 +1,6 @@
-// Caches the totals of long lists. A count of 50k rows takes 6 ms, a page of 20 takes 0.1 ms. Therefore totals from
-// 1,000 on are cached until something changes that the audit records: memberships, visibility, projects, groups, users
-// and settings. Other changes, such as a new build, appear in a cached total after at most 5 seconds. Small totals are
-// counted at every call.
+// Caches the totals of long lists. A count of 50k rows takes 6 ms, a page of 20 takes 0.1 ms. Therefore totals from 1,000 on are
+// cached until something changes that the audit records: memberships, visibility, projects, groups, users and settings. Other
+// changes, such as a new build, appear in a cached total after at most 5 seconds. Small totals are counted at every call.
 import { LRUCache } from 'lru-cache'
 import { forgetWithPool } from '../connect/connection.js'
 import { written } from '../connect/scope.js'

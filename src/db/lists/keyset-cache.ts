@@ -40,10 +40,7 @@ const LISTS = 50
  * another way, such as by a restore.
  */
 const STEADY_MS = 60_000
-/**
- * Milliseconds. The version of other lists does not follow the changes of other processes. Like totals, they may be
- * this old.
- */
+/** Milliseconds. The version of other lists does not follow the changes of other processes. Like totals, they may be this old. */
 const OTHER_MS = 5000
 /**
  * Milliseconds. Rows may still be inserted before younger rows of a steady list: by a slow transaction, or by a server

@@ -114,9 +114,8 @@ interface PlacedList<T, Found> {
 }
 
 /**
- * A list whose exact total and version are stored. A change of its rows or of their order changes the version. A new
- * row does not change it when it is the youngest: ranks are counted from the oldest row, so the ranks of all other rows
- * stay the same.
+ * A list whose exact total and version are stored. A change of its rows or of their order changes the version. A new row does not
+ * change it when it is the youngest: ranks are counted from the oldest row, so the ranks of all other rows stay the same.
  */
 export interface SteadyList<T> extends PlacedList<T, SteadyItems<T>> {
   readonly counts: Counts

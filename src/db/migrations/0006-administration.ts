@@ -109,8 +109,7 @@ export const administration: Migration = {
       failed bigint unsigned not null default 0,
       primary key (minute, queue, process_id)
     )`,
-    // When an existing job last failed. In a separate table, because every claim has to maintain the indexes of the
-    // jobs.
+    // When an existing job last failed. In a separate table, because every claim has to maintain the indexes of the jobs.
     `create table if not exists job_failures (
       job_id bigint unsigned not null primary key,
       failed_at datetime(3) not null,

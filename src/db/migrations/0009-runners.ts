@@ -48,10 +48,9 @@ export const runners: Migration = {
       ignored int unsigned not null default 0,
       primary key (pipeline_id, position)
     )`,
-    // A claim reads the oldest pending build of each project and list of tags, with one index step for each, however
-    // many builds are pending. The index has a hash of the list, which is too long itself. It no longer has the lease,
-    // because every renewal wrote to it, and there are few running builds. `builds_stage` finds only the builds of a
-    // stage.
+    // A claim reads the oldest pending build of each project and list of tags, with one index step for each, however many builds
+    // are pending. The index has a hash of the list, which is too long itself. It no longer has the lease, because every renewal
+    // wrote to it, and there are few running builds. `builds_stage` finds only the builds of a stage.
     `alter table builds
       add column runner_id int unsigned null,
       add column tag_list_hash binary(16) not null default '',

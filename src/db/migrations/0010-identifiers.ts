@@ -11,16 +11,10 @@ const EXACT = 'character set utf8mb4 collate /*M! utf8mb4_nopad_bin */ /*!80017 
 const OLD = 'character set utf8mb4 collate utf8mb4_unicode_ci'
 const PROSE = 'varchar(255) character set utf8mb4 collate utf8mb4_unicode_520_ci not null'
 
-/**
- * The text that is compared when the case of a name does not matter. The database writes it, so no statement can forget
- * it.
- */
+/** The text that is compared when the case of a name does not matter. The database writes it, so no statement can forget it. */
 const key = (column: string) => `add column ${column}_key varchar(255) ${EXACT} as (lower(${column})) stored`
 
-/**
- * Values that are equal in the older schema but different in this one. If there are any, the insert fails before
- * anything has changed.
- */
+/** Values that are equal in the older schema but different in this one. If there are any, the insert fails before anything has changed. */
 const REFUSE_COLLISIONS = [
   'drop table if exists rollback_check',
   `create table rollback_check (

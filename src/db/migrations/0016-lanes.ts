@@ -8,8 +8,7 @@ export const lanes: Migration = {
       add column lane int unsigned not null default 0,
       add key jobs_lane (queue, state, lane, priority, run_at, id),
       drop key jobs_claim`,
-    // Earlier versions cut payloads over 16 MB, and deliveries of removed hooks waited for a job that may no longer
-    // exist.
+    // Earlier versions cut payloads over 16 MB, and deliveries of removed hooks waited for a job that may no longer exist.
     `update hook_deliveries d left join hooks h on h.id = d.hook_id
      set d.state = 'canceled', d.finished_at = utc_timestamp(3)
      where d.state = 'pending' and (h.id is null or not json_valid(d.payload))`

@@ -3,8 +3,7 @@ import type { Migration } from './migration.js'
 export const projectRelations: Migration = {
   name: '0026-project-relations',
   up: [
-    // Old paths. The path of a project is kept with the id of its namespace, so it stays correct when the namespace is
-    // renamed.
+    // Old paths. The path of a project is kept with the id of its namespace, so it stays correct when the namespace is renamed.
     `create table if not exists namespace_redirects (
       id int unsigned not null auto_increment primary key,
       namespace_id int unsigned not null,

@@ -14,8 +14,7 @@ export const triggers: Migration = {
       unique key triggers_token (token_hash),
       key triggers_project (project_id, id)
     )`,
-    // The variables that the caller of a trigger passed to the builds of its pipeline. The row stays when the trigger
-    // is deleted.
+    // The variables that the caller of a trigger passed to the builds of its pipeline. The row stays when the trigger is deleted.
     `create table if not exists trigger_requests (
       id int unsigned not null auto_increment primary key,
       trigger_id int unsigned not null,

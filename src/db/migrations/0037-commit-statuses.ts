@@ -3,8 +3,7 @@ import type { Migration } from './migration.js'
 export const commitStatuses: Migration = {
   name: '0037-commit-statuses',
   up: [
-    // Statuses that external services report for a commit. Builds have a separate table: no runner may take one of
-    // these rows.
+    // Statuses that external services report for a commit. Builds have a separate table: no runner may take one of these rows.
     `create table if not exists commit_statuses (
       id int unsigned not null auto_increment primary key,
       project_id int unsigned not null,

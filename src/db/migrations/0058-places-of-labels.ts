@@ -7,8 +7,7 @@ const COPIES = (table: string, type: string, project: string) =>
 export const placesOfLabels: Migration = {
   name: '0058-places-of-labels',
   up: [
-    // Copies of values of the target that never change, so that the targets of a label are found in the order of the
-    // lists.
+    // Copies of values of the target that never change, so that the targets of a label are found in the order of the lists.
     `alter table label_links add column of_project int unsigned not null default 0, add column of_author int unsigned not null default 0,
        add column of_created_at datetime(3) not null default '1970-01-01'`,
     COPIES('issues', 'Issue', 'project_id'),

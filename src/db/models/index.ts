@@ -1,6 +1,5 @@
-// The models. A table has a model where people change its attributes one by one; only SQL writes all other tables. In a
-// table with a model, SQL writes only columns that people do not change, such as counters and times of the program, and
-// deletes rows.
+// The models. A table has a model where people change its attributes one by one; only SQL writes all other tables. In a table
+// with a model, SQL writes only columns that people do not change, such as counters and times of the program, and deletes rows.
 
 import { bindModels } from '../connect/sequelize.js'
 import { defineModels } from './define.js'

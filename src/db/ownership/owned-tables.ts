@@ -1,5 +1,4 @@
-// Interprets the table of ownership for removal, restore and backup: which tables belong to an owner, and in which
-// order.
+// Interprets the table of ownership for removal, restore and backup: which tables belong to an owner, and in which order.
 import { type Link, OWNERSHIP, type Owner, type Restoring, TABLES, type TableName } from './ownership.js'
 
 /** Returns how the restore of one project inserts the rows of a table, or null when it does not restore them. */

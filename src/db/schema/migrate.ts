@@ -37,10 +37,7 @@ export async function migrateUp(last?: string): Promise<string[]> {
   })
 }
 
-/**
- * Rolls back the newest `steps` migrations. Returns their names. Throws Misconfigured when a newer version created the
- * schema.
- */
+/** Rolls back the newest `steps` migrations. Returns their names. Throws Misconfigured when a newer version created the schema. */
 export async function migrateDown(steps = 1): Promise<string[]> {
   await prepare()
   await migrationStates()
@@ -90,10 +87,7 @@ export async function requireDatabase(): Promise<void> {
   await row('select 1 from schema_migrations limit 1')
 }
 
-/**
- * Imports umzug and the migrations only when there is something to do: they take 100 ms, and are not needed at most
- * starts.
- */
+/** Imports umzug and the migrations only when there is something to do: they take 100 ms, and are not needed at most starts. */
 async function umzug(direction: 'up' | 'down') {
   const [{ Umzug }, { migrations }] = await Promise.all([import('umzug'), import('../migrations/list.js')])
   return new Umzug({

@@ -18,10 +18,7 @@ export interface TableShape {
   readonly columns: readonly ColumnShape[]
   /** The columns of the primary key. */
   readonly key: readonly string[]
-  /**
-   * The next automatic number, because deleted rows may have had the highest numbers. Null when the table has no
-   * automatic numbers.
-   */
+  /** The next automatic number, because deleted rows may have had the highest numbers. Null when the table has no automatic numbers. */
   readonly next: number | null
 }
 
@@ -113,8 +110,7 @@ async function* streamTable(connection: Connection, { name, columns, key }: Tabl
   try {
     yield* stream as AsyncIterable<TableRow>
   } finally {
-    // When the reader stops early, the connection must be destroyed: the rest of this result would arrive before the
-    // next one.
+    // When the reader stops early, the connection must be destroyed: the rest of this result would arrive before the next one.
     if (!stream.readableEnded) connection.destroy()
     else if (!stream.closed) await once(stream, 'close')
   }

@@ -5,9 +5,7 @@ import { InvalidPath } from '../objects/path.js'
 import { findEntry } from '../objects/tree.js'
 import { GitFailure, GitLimit, runGit } from '../process/run.js'
 
-/**
- * The maximum size of a diff of one file that is searched, in bytes. Every line of a larger diff counts as unchanged.
- */
+/** The maximum size of a diff of one file that is searched, in bytes. Every line of a larger diff counts as unchanged. */
 const MOST = 8 * 1024 * 1024
 const HUNK = /^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@/gm
 const EMPTY_TREE = makeObject('tree', Buffer.alloc(0)).id

@@ -1,6 +1,5 @@
-// Reads the commit-graph files of a repository. They contain the parents and trees of commits, so that the commits need
-// not be read, and for each commit a Bloom filter of the paths that it changed. A layer never changes, but the list of
-// layers does.
+// Reads the commit-graph files of a repository. They contain the parents and trees of commits, so that the commits need not be
+// read, and for each commit a Bloom filter of the paths that it changed. A layer never changes, but the list of layers does.
 import { open, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { LRUCache } from 'lru-cache'
@@ -64,10 +63,7 @@ const ID_BYTES = 20
 const COMMIT_BYTES = 36
 const FILTER_HEADER = 12
 
-/**
- * The list of layers is read again after this many milliseconds. An older list is also correct, but lacks the newest
- * layers.
- */
+/** The list of layers is read again after this many milliseconds. An older list is also correct, but lacks the newest layers. */
 const FRESHNESS = 2000
 const lists = new LRUCache<string, Promise<CommitGraph | null>>({ max: 200, ttl: FRESHNESS })
 
@@ -219,10 +215,7 @@ function parentsIn({ base, commits, edges }: Layer, at: Position): Position[] {
   }
 }
 
-/**
- * The date has 34 bits: the two lowest bits of one number, whose other bits are the generation of the commit, and
- * another number.
- */
+/** The date has 34 bits: the two lowest bits of one number, whose other bits are the generation of the commit, and another number. */
 function dateIn({ base, commits }: Layer, at: Position): number {
   const from = (at - base) * COMMIT_BYTES + ID_BYTES + 8
   return (commits.readUInt32BE(from) & 3) * 2 ** 32 + commits.readUInt32BE(from + 4)

@@ -45,9 +45,7 @@ const IDLE_TIME = 10_000
 /** Git keeps parsed objects in memory, so after this many answers a new process takes over. */
 const LIFETIME = 10_000
 
-/**
- * The arguments for a process that reads commits from its input. File names are written as UTF-8, as clients expect.
- */
+/** The arguments for a process that reads commits from its input. File names are written as UTF-8, as clients expect. */
 export const diffArgs = (format: readonly string[]): string[] => [
   ...['-c', 'core.quotePath=false', 'diff-tree', '--stdin', '--root', '-r', '--no-ext-diff', '--no-textconv'],
   ...format
@@ -57,8 +55,7 @@ export const diffArgs = (format: readonly string[]): string[] => [
 export async function openDiffProcess(repository: string, kind: DiffKind, gone: () => void): Promise<DiffProcess> {
   const args = diffArgs(FORMATS[kind])
   const child = await spawnGit(args, { repository, kind: LIMITS[kind] })
-  // diff-tree prints a line that is not a commit unchanged. The mark shows where an answer ends, and no path can
-  // contain it.
+  // diff-tree prints a line that is not a commit unchanged. The mark shows where an answer ends, and no path can contain it.
   const mark = Buffer.from(`end-${randomBytes(16).toString('hex')}\n`)
   const waiting: ((outcome: DiffOutcome) => void)[] = []
   let open = true
@@ -81,10 +78,7 @@ export async function openDiffProcess(repository: string, kind: DiffKind, gone: 
   /** The first question in line at the last check, and the processor time that the process had used before it. */
   let seen = { since: 0, used: 0 }
 
-  /**
-   * Reports the failure to the first question in line. The other questions get `lost` when the process ends and may be
-   * repeated.
-   */
+  /** Reports the failure to the first question in line. The other questions get `lost` when the process ends and may be repeated. */
   function fail(error: GitFailure): void {
     open = false
     waiting.shift()?.({ failed: error })

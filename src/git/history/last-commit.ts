@@ -27,8 +27,7 @@ export async function walkToLastChange(
   if (!tip) return undefined
   const names = path.split('/')
   const entry = (treeId: string) => entryOf(repository, treeId, names)
-  // The walk only moves to a parent that has the same entry at the path, so all visited commits have the entry of the
-  // tip.
+  // The walk only moves to a parent that has the same entry at the path, so all visited commits have the entry of the tip.
   const own = await entry(tip.treeId)
   const hasOwn = async (treeId: string) => {
     // In most cases the file has another id there, and one lookup shows that. The result has no mode, so an equal id

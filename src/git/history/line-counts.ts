@@ -8,9 +8,7 @@ export interface CommitStats {
   readonly deletions: number
 }
 
-/**
- * The maximum number of files that are compared for one commit, and the maximum total size of their contents in bytes.
- */
+/** The maximum number of files that are compared for one commit, and the maximum total size of their contents in bytes. */
 const MOST_FILES = 100
 const MOST_BYTES = 1024 * 1024
 /** Git treats a file as binary when its first 8000 bytes contain a NUL. */
@@ -18,10 +16,7 @@ const LOOKED_AT = 8000
 const SUBMODULE = '160000'
 const NOTHING: CommitStats = { additions: 0, deletions: 0 }
 
-/**
- * Returns how many lines changes add and remove, as `git diff --shortstat` counts. Returns undefined when the caller
- * must ask git.
- */
+/** Returns how many lines changes add and remove, as `git diff --shortstat` counts. Returns undefined when the caller must ask git. */
 export async function countLines(repository: string, changes: readonly FileChange[]): Promise<CommitStats | undefined> {
   if (changes.length > MOST_FILES) return undefined
   let [additions, deletions, bytes] = [0, 0, 0]
@@ -51,15 +46,12 @@ const isBinary = (content: Buffer) => content.subarray(0, LOOKED_AT).includes(0)
 
 /** The maximum number of lines of a text that is compared here. */
 const MOST_LINES = 10_000
-/**
- * The maximum number of added and removed lines. From 256 on, git looks for a good result instead of the shortest one.
- */
+/** The maximum number of added and removed lines. From 256 on, git looks for a good result instead of the shortest one. */
 const MOST_EDITS = 200
 
 /**
- * Counts as git does: it skips the lines that both texts begin and end with, discards lines that were certainly added
- * or removed, and finds the shortest edit script for the rest. Returns undefined where git may settle for a longer
- * script.
+ * Counts as git does: it skips the lines that both texts begin and end with, discards lines that were certainly added or removed,
+ * and finds the shortest edit script for the rest. Returns undefined where git may settle for a longer script.
  */
 function countBetween(before: Buffer, after: Buffer): CommitStats | undefined {
   const [old, young] = [linesOf(before), linesOf(after)]
@@ -136,10 +128,7 @@ function isLost(kinds: readonly number[], at: number): boolean {
   return frequent * 4 < frequent + unique
 }
 
-/**
- * Returns the smallest number of lines to remove and to add (Myers, "An O(ND) Difference Algorithm"), or undefined
- * beyond the limit.
- */
+/** Returns the smallest number of lines to remove and to add (Myers, "An O(ND) Difference Algorithm"), or undefined beyond the limit. */
 function editsBetween(old: Lines, young: Lines): number | undefined {
   const most = Math.min(old.length + young.length, MOST_EDITS)
   /** How far into `old` the paths reach that end on each diagonal. */

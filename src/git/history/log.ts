@@ -52,10 +52,7 @@ async function find(repository: string, question: LogQuestion): Promise<readonly
   return await listByGit(repository, question)
 }
 
-/**
- * Returns undefined when the caller must ask git: for distant commits when there is no commit-graph, or when the graph
- * is damaged.
- */
+/** Returns undefined when the caller must ask git: for distant commits when there is no commit-graph, or when the graph is damaged. */
 async function walk(repository: string, { tip, skip, count, until }: LogQuestion) {
   const graph = await commitGraphOf(repository)
   if (graph === null && skip + count > MOST_READ) return undefined

@@ -79,9 +79,7 @@ export class PatchReader {
     return { patches, isCut: this.#isCut }
   }
 
-  /**
-   * The list: `:100644 100644 ID ID M`, a path, and for a rename a second path, each ended by a NUL; then another NUL.
-   */
+  /** The list: `:100644 100644 ID ID M`, a path, and for a rename a second path, each ended by a NUL; then another NUL. */
   #takeList(): void {
     for (;;) {
       const end = this.#rest.indexOf(0)
@@ -167,10 +165,7 @@ export class PatchReader {
     this.#size = 0
   }
 
-  /**
-   * A file that became a symlink, or a symlink that became a file, has two texts: one of the removed file and one of
-   * the added file.
-   */
+  /** A file that became a symlink, or a symlink that became a file, has two texts: one of the removed file and one of the added file. */
   #perEntry(): (string | null)[] {
     let at = 0
     return this.#entries.map(({ status }) => {

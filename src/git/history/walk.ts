@@ -6,9 +6,7 @@ import { DamagedRepository, readCommit } from '../objects/objects.js'
 import { nextPiece } from '../objects/time-slices.js'
 import type { CommitGraph, Position } from './commit-graph.js'
 
-/**
- * For a commit in the graph, its position there. For a commit that was read, `-1 - INDEX`, with its index in `#read`.
- */
+/** For a commit in the graph, its position there. For a commit that was read, `-1 - INDEX`, with its index in `#read`. */
 type Place = Position
 
 interface Read {

@@ -24,9 +24,8 @@ export interface AnswerReader {
 const LINE_LIMIT = 4096
 
 /**
- * Cuts the stream into answers and passes each one to `give`; null means that no such object exists. `isContent`
- * returns whether content follows the line of the current answer. Throws when the stream is not a valid sequence of
- * answers.
+ * Cuts the stream into answers and passes each one to `give`; null means that no such object exists. `isContent` returns whether
+ * content follows the line of the current answer. Throws when the stream is not a valid sequence of answers.
  */
 export function readAnswers(
   isContent: () => boolean,

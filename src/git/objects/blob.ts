@@ -41,9 +41,8 @@ export function blobSize(repository: string, id: string): Promise<number | null>
 }
 
 /**
- * Returns a blob of any size as a stream, or null when no blob has this id. A large blob comes from its own process,
- * which ends when the stream is destroyed or its reader stalls. The caller must always read the stream to its end or
- * destroy it.
+ * Returns a blob of any size as a stream, or null when no blob has this id. A large blob comes from its own process, which ends
+ * when the stream is destroyed or its reader stalls. The caller must always read the stream to its end or destroy it.
  */
 export async function openBlob(repository: string, id: string): Promise<{ size: number; stream: Readable } | null> {
   const size = await blobSize(repository, id)

@@ -1,5 +1,4 @@
-// Limits how many bytes of large objects this process holds at the same time. Other callers wait, and the clients take
-// turns.
+// Limits how many bytes of large objects this process holds at the same time. Other callers wait, and the clients take turns.
 import { Unavailable } from '../../errors.js'
 import { Limiter, type Release } from '../../lib/limiter.js'
 import { currentClient } from '../../lib/request-scope.js'

@@ -12,17 +12,15 @@ let kept: LRUCache<string, Entry> | undefined
 const underway = new Map<string, Promise<unknown>>()
 
 function store(): LRUCache<string, Entry> {
-  // One entry may take the whole cache: a folder of a million files (60 MB) is then read once, at the cost of all other
-  // entries.
+  // One entry may take the whole cache: a folder of a million files (60 MB) is then read once, at the cost of all other entries.
   const maxSize = config().git.object_cache
   kept ??= new LRUCache({ maxSize, sizeCalculation: entry => entry.size })
   return kept
 }
 
 /**
- * Returns the fact `key` of a repository. It is loaded once, even when many callers need it at the same time. `load`
- * returns the value and the bytes that it takes. It returns null for something that may exist later; the cache does not
- * keep that.
+ * Returns the fact `key` of a repository. It is loaded once, even when many callers need it at the same time. `load` returns the
+ * value and the bytes that it takes. It returns null for something that may exist later; the cache does not keep that.
  */
 export async function remember<T>(
   repository: string,

@@ -1,7 +1,6 @@
-// Writes loose objects without git, which saves a process for each commit (8 ms with fast-import, 2 ms without). The
-// content of every object is on the disk before its name appears, and before the caller gets its id. Folders are not
-// synced, because git does not sync them: file systems with a journal keep the order of names, so no ref appears before
-// its objects.
+// Writes loose objects without git, which saves a process for each commit (8 ms with fast-import, 2 ms without). The content of
+// every object is on the disk before its name appears, and before the caller gets its id. Folders are not synced, because git
+// does not sync them: file systems with a journal keep the order of names, so no ref appears before its objects.
 import { createHash, randomBytes } from 'node:crypto'
 import { fsync } from 'node:fs'
 import { mkdir, open as openHandle, unlink } from 'node:fs/promises'
@@ -36,10 +35,7 @@ export function makeObject(type: ObjectType, content: Buffer): LooseObject {
   return { id: createHash('sha1').update(raw).digest('hex'), type, content, raw }
 }
 
-/**
- * Writes objects. The list must hold an object before the objects that refer to it. The objects are durable when the
- * promise resolves.
- */
+/** Writes objects. The list must hold an object before the objects that refer to it. The objects are durable when the promise resolves. */
 export async function writeObjects(repository: string, objects: readonly LooseObject[]): Promise<void> {
   const unique = [...new Map(objects.map(object => [object.id, object])).values()]
   const folder = join(repository, 'objects')
@@ -75,9 +71,8 @@ async function make(folder: string, { id, raw }: LooseObject, made: Made[]): Pro
   const content = raw.length <= SMALL ? deflateSync(raw, { level: 1 }) : await compressLarge(raw, { level: 1 })
   const temporary = join(folder, `tmp_obj_${randomBytes(8).toString('hex')}`) // git prune removes these files
   const file = await files().open(temporary, 'wx', 0o444)
-  // An object that already exists is replaced by itself. It then has a new date, as with git, so that pruning does not
-  // delete it before something refers to it. Checking whether it exists would cost one more disk operation for each new
-  // object.
+  // An object that already exists is replaced by itself. It then has a new date, as with git, so that pruning does not delete it
+  // before something refers to it. Checking whether it exists would cost one more disk operation for each new object.
   made.push({ file, temporary, path: join(folder, id.slice(0, 2), id.slice(2)) })
   for (let at = 0; at < content.length; ) at += await files(content.length).write(file, content, at)
 }

@@ -13,10 +13,7 @@ export interface Commit {
   readonly committerName: string
   readonly committerEmail: string
   readonly committedDate: Date
-  /**
-   * The stored text, with its final newline if it has one. For a long message, its beginning and a note with its full
-   * length.
-   */
+  /** The stored text, with its final newline if it has one. For a long message, its beginning and a note with its full length. */
   readonly message: string
   /** True when `message` is only the beginning of the stored message. */
   readonly messageIsCut: boolean
@@ -46,10 +43,7 @@ interface Fields {
   readonly messageIsCut: boolean
 }
 
-/**
- * Parses the header fields and the message. `size` is the size of the whole object; `content` may be only its
- * beginning.
- */
+/** Parses the header fields and the message. `size` is the size of the whole object; `content` may be only its beginning. */
 function parseFields(content: Buffer, size: number): Fields {
   const end = content.indexOf('\n\n')
   const head = content.subarray(0, end === -1 ? content.length : end)
@@ -83,10 +77,7 @@ function decode(bytes: Buffer, encoding: string | undefined): string {
   }
 }
 
-/**
- * Parses a line without a regular expression, because a line of a megabyte would keep a regular expression busy for
- * minutes.
- */
+/** Parses a line without a regular expression, because a line of a megabyte would keep a regular expression busy for minutes. */
 function parsePerson(line: string): { name: string; email: string; date: Date } {
   const open = line.indexOf('<')
   const close = line.indexOf('>', open)
@@ -123,9 +114,7 @@ export function parseCommit(id: string, content: Buffer, size = content.length):
   }
 }
 
-/**
- * Parses a raw annotated tag. Some old tags have no tagger: their tagger fields are empty and their date is in 1970.
- */
+/** Parses a raw annotated tag. Some old tags have no tagger: their tagger fields are empty and their date is in 1970. */
 export function parseTag(id: string, content: Buffer, size = content.length): Tag {
   const { first, message, messageIsCut } = parseFields(content, size)
   const tagger = parsePerson(first('tagger'))

@@ -23,9 +23,8 @@ const isDotGit = (name: string) =>
     .some(part => DOT_GIT.test(part))
 
 /**
- * Returns the components of a path. Throws InvalidPath when the path is absolute, is longer than 4096 bytes, or
- * contains an empty component, `.`, `..`, a NUL, half a surrogate pair, or a name that some file system treats as
- * `.git`.
+ * Returns the components of a path. Throws InvalidPath when the path is absolute, is longer than 4096 bytes, or contains an empty
+ * component, `.`, `..`, a NUL, half a surrogate pair, or a name that some file system treats as `.git`.
  */
 export function checkPath(path: string): string[] {
   const components = path.split('/')
@@ -39,9 +38,8 @@ export function checkPath(path: string): string[] {
 const NAME_LIMIT = 255
 
 /**
- * Checks the path of a new file beyond `checkPath`: it rejects names that people could not check out, or that look like
- * another name. Files that were pushed with such names can still be read, changed and deleted. Throws InvalidPath with
- * the reason.
+ * Checks the path of a new file beyond `checkPath`: it rejects names that people could not check out, or that look like another
+ * name. Files that were pushed with such names can still be read, changed and deleted. Throws InvalidPath with the reason.
  */
 export function checkNewPath(path: string): void {
   for (const name of path.split('/')) {

@@ -18,15 +18,11 @@ export interface Tree {
   readonly raw: Buffer
   /** Returns the entry with this name, or null. */
   find(name: string): TreeEntry | null
-  /**
-   * Returns entries in git's order from an offset; `next` is the offset of the entries that follow, or null at the end.
-   */
+  /** Returns entries in git's order from an offset; `next` is the offset of the entries that follow, or null at the end. */
   read(from: number): { readonly entries: readonly TreeEntry[]; readonly next: number | null }
 }
 
-/**
- * A tree of up to this many bytes (1,500 entries) is parsed once, when it is listed. A larger tree is read in parts.
- */
+/** A tree of up to this many bytes (1,500 entries) is parsed once, when it is listed. A larger tree is read in parts. */
 const SMALL = 65_536
 /** The number of entries of a large tree that are read at a time: about a millisecond of work. */
 const PART = 2000
@@ -115,10 +111,7 @@ function order(raw: Buffer, [a, aEnd, aFolder]: Name, [b, bEnd, bFolder]: Name):
   }
 }
 
-/**
- * Finds a name in a sorted tree: a binary search finds the part between two marks, and a scan finds the entry within
- * it.
- */
+/** Finds a name in a sorted tree: a binary search finds the part between two marks, and a scan finds the entry within it. */
 function lookup(raw: Buffer, places: Uint32Array, key: Buffer, name: string): TreeEntry | null {
   let low = 0
   let high = places.length

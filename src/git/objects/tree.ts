@@ -30,9 +30,8 @@ export async function findEntry(repository: string, commitId: string, path: stri
 }
 
 /**
- * Passes the entries below a tree, in git's order, to `take`, until it returns false. With `recursive`, each folder
- * comes before its content. `folder` is the path of the tree, without a slash at its end. Throws DamagedRepository when
- * a tree is missing.
+ * Passes the entries below a tree, in git's order, to `take`, until it returns false. With `recursive`, each folder comes before
+ * its content. `folder` is the path of the tree, without a slash at its end. Throws DamagedRepository when a tree is missing.
  */
 export async function walkTree(
   repository: string,

@@ -1,5 +1,4 @@
-// The environment of every git process: nothing of the caller's environment except PATH, and the same settings
-// everywhere.
+// The environment of every git process: nothing of the caller's environment except PATH, and the same settings everywhere.
 
 const SETTINGS: [string, string][] = [
   ['safe.directory', '*'],
@@ -7,8 +6,7 @@ const SETTINGS: [string, string][] = [
   ['core.fsync', 'committed,reference'],
   ['gc.auto', '0'],
   ['maintenance.auto', 'false'],
-  // Memory limits: threads times window, plus caches. Git streams blobs above the threshold and never searches deltas
-  // for them.
+  // Memory limits: threads times window, plus caches. Git streams blobs above the threshold and never searches deltas for them.
   ['pack.threads', '2'],
   ['pack.windowMemory', '64m'],
   ['pack.deltaCacheSize', '32m'],
@@ -23,10 +21,7 @@ const SETTINGS: [string, string][] = [
 /** The environment variable with the id of the process that started a git process. */
 export const STARTED_BY = 'GITSTEAD_STARTED_BY'
 
-/**
- * Returns the whole environment of one git process. `repository` becomes GIT_DIR. Only code in this folder may pass
- * `extra`.
- */
+/** Returns the whole environment of one git process. `repository` becomes GIT_DIR. Only code in this folder may pass `extra`. */
 export function gitEnvironment(repository?: string, extra: Record<string, string> = {}): Record<string, string> {
   return {
     PATH: process.env.PATH ?? '/usr/bin:/bin',
@@ -46,10 +41,7 @@ export function gitEnvironment(repository?: string, extra: Record<string, string
   }
 }
 
-/**
- * Returns the variables for the settings of every process and `more`. Other users can read arguments, but not
- * variables.
- */
+/** Returns the variables for the settings of every process and `more`. Other users can read arguments, but not variables. */
 export const settingsWith = (more: readonly (readonly [key: string, value: string])[]): Record<string, string> => {
   const all = [...SETTINGS, ...more]
   return Object.fromEntries([

@@ -69,10 +69,7 @@ const PUSH_SECONDS = 60
 /** The additional seconds for each MiB. A pack of 80,000 commits took a quarter of a second per MiB. */
 const PUSH_SECONDS_PER_MIB = 6
 
-/**
- * Returns the limit of processor time for a push with this many bytes, in seconds. A small pack must not keep git busy
- * for long.
- */
+/** Returns the limit of processor time for a push with this many bytes, in seconds. A small pack must not keep git busy for long. */
 export const pushProcessorLimit = (bytes: number): number =>
   Math.min(Math.ceil(PUSH_SECONDS + (bytes / 1_048_576) * PUSH_SECONDS_PER_MIB), config().git.processor_limit)
 

@@ -2,10 +2,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { STARTED_BY } from './environment.js'
 
-/**
- * Returns whether git processes that the process `pid` started are still running. It only sees the processes of this
- * machine.
- */
+/** Returns whether git processes that the process `pid` started are still running. It only sees the processes of this machine. */
 export async function gitOutlives(pid: number): Promise<boolean> {
   const entry = `${STARTED_BY}=${pid}`
   for (const name of await readdir('/proc')) {

@@ -6,10 +6,7 @@ import { Limiter } from '../../lib/limiter.js'
 import { lruOf } from '../../lib/lru.js'
 import { GitLimit, runGit } from './run.js'
 
-/**
- * The processor time in seconds for the first try. The history of 80,000 commits takes one second without a
- * commit-graph.
- */
+/** The processor time in seconds for the first try. The history of 80,000 commits takes one second without a commit-graph. */
 const MOMENT = 2
 /** The processor time in seconds for the second try. */
 const LONG = 30

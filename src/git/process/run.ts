@@ -130,10 +130,7 @@ async function startProgram(
   return child
 }
 
-/**
- * Starts git when a slot is free. Throws Unavailable when too many callers wait, and GitFailure when git cannot be
- * started.
- */
+/** Starts git when a slot is free. Throws Unavailable when too many callers wait, and GitFailure when git cannot be started. */
 export async function startGit(args: string[], options: StartOptions = {}): Promise<GitProcess> {
   return await startIn(await takeSlot(options), args, options)
 }
@@ -211,9 +208,7 @@ function keepStart(stream: Readable): () => string {
   return () => kept.toString()
 }
 
-/**
- * Runs git until it ends and returns its stdout. Throws GitFailure when git fails, takes too long or writes too much.
- */
+/** Runs git until it ends and returns its stdout. Throws GitFailure when git fails, takes too long or writes too much. */
 export async function runGit(args: string[], options: RunOptions = {}): Promise<Buffer> {
   const git = await startGit(args, options)
   const fed = feed(options.input ?? '', git)
@@ -252,9 +247,8 @@ export function failure(
 }
 
 /**
- * Writes the whole input and closes stdin. When the input is cut off, it ends the process instead (or calls `cut`), so
- * that git never treats the beginning as the whole. It never rejects. It reads all of the input even when git stops
- * reading.
+ * Writes the whole input and closes stdin. When the input is cut off, it ends the process instead (or calls `cut`), so that git
+ * never treats the beginning as the whole. It never rejects. It reads all of the input even when git stops reading.
  */
 export async function feed(input: GitInput, git: GitProcess, cut: (error: unknown) => void = git.kill): Promise<void> {
   const { stdin } = git
@@ -311,10 +305,7 @@ export function outputOf(args: string[], git: GitProcess): Readable {
   return stream
 }
 
-/**
- * Runs `work` with simple-git in a folder, with the same environment and time limit. Use it for rare operations on a
- * whole repository.
- */
+/** Runs `work` with simple-git in a folder, with the same environment and time limit. Use it for rare operations on a whole repository. */
 export async function withSimpleGit<T>(folder: string, work: (git: SimpleGit) => Promise<T>): Promise<T> {
   const environment = gitEnvironment()
   const { simpleGit } = await import('simple-git')

@@ -8,10 +8,7 @@ import { mostAtOnce } from './limits.js'
 
 export interface SlotRequest extends LimiterRequest {
   readonly repository?: string
-  /**
-   * Set for a process that lasts as long as its client needs, such as a clone. Each client has a limited share of
-   * these.
-   */
+  /** Set for a process that lasts as long as its client needs, such as a clone. Each client has a limited share of these. */
   readonly long?: boolean
 }
 
@@ -38,10 +35,7 @@ const slots: Limiter<SlotRequest> = new Limiter({
   onWait: makeWay
 })
 
-/**
- * Slow clients hold their slot for minutes, so a quarter of the slots is reserved for processes that do not wait for a
- * client.
- */
+/** Slow clients hold their slot for minutes, so a quarter of the slots is reserved for processes that do not wait for a client. */
 const longLimit = (limit: number) => (limit > 1 ? limit - Math.ceil(limit / 4) : limit)
 
 /**

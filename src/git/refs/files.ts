@@ -53,10 +53,7 @@ function readLoose(repository: string, prefix: string, found: RefFiles): void {
   }
 }
 
-/**
- * Returns the refs of a `packed-refs` file. It ignores the lines with the targets of annotated tags, which git can find
- * itself.
- */
+/** Returns the refs of a `packed-refs` file. It ignores the lines with the targets of annotated tags, which git can find itself. */
 export function parsePackedRefs(text: string): RefFiles {
   const refs: RefFiles = new Map()
   for (const line of text.split('\n')) {

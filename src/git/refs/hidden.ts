@@ -1,5 +1,4 @@
-// The refs that git hides from clients: refs that belong to the appliance, and names that git could confuse with
-// others.
+// The refs that git hides from clients: refs that belong to the appliance, and names that git could confuse with others.
 import { HIDDEN_PREFIXES } from './refs.js'
 
 /** The prefixes for transfer.hideRefs. */

@@ -1,6 +1,5 @@
-// Lists the refs of a repository as git advertises them, without a process. Folders and packed-refs that have not
-// changed since the last call are not read again: git replaces files by renaming, which changes the time of their
-// folder.
+// Lists the refs of a repository as git advertises them, without a process. Folders and packed-refs that have not changed since
+// the last call are not read again: git replaces files by renaming, which changes the time of their folder.
 import { type BigIntStats, readFileSync } from 'node:fs'
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -22,10 +21,7 @@ export interface ListedRef {
 export interface RefList {
   /** Sorted by the bytes of their names, without the hidden refs. */
   readonly refs: readonly ListedRef[]
-  /**
-   * The branch that HEAD names (null when HEAD contains a commit id), and the ref that HEAD resolves to (null for an
-   * unborn branch).
-   */
+  /** The branch that HEAD names (null when HEAD contains a commit id), and the ref that HEAD resolves to (null for an unborn branch). */
   readonly head: { readonly target: string | null; readonly ref: ListedRef | null }
 }
 
@@ -40,9 +36,7 @@ interface Folder {
 interface Packed {
   readonly stamp: string
   readonly settled: boolean
-  /**
-   * Maps names to ids, and to the objects that tags point at; undefined where the file does not contain that object.
-   */
+  /** Maps names to ids, and to the objects that tags point at; undefined where the file does not contain that object. */
   readonly refs: ReadonlyMap<string, { readonly id: string; readonly peeled: string | null | undefined }>
 }
 
@@ -63,17 +57,11 @@ class Unusual extends Error {}
 /** The coarsest timestamps of a file system in use, in nanoseconds. */
 const SETTLED_AFTER = 2_000_000_000n
 const AT_ONCE = 64
-/**
- * Up to this many files are read synchronously, while other requests wait: through another thread, each file takes ten
- * times as long.
- */
+/** Up to this many files are read synchronously, while other requests wait: through another thread, each file takes ten times as long. */
 const FEW = 100
 /** The maximum number of refs of all repositories together; each takes about 300 bytes. */
 const MOST_REFS = 200_000
-/**
- * The maximum size of packed-refs in bytes, about 400,000 refs: a larger file would keep this process busy for too
- * long.
- */
+/** The maximum size of packed-refs in bytes, about 400,000 refs: a larger file would keep this process busy for too long. */
 const MOST_PACKED = 32 * 1024 * 1024
 
 const known = new LRUCache<string, Known>({ maxSize: MOST_REFS, sizeCalculation: ({ refs }) => refs.length + 10 })
@@ -88,8 +76,7 @@ const NOTHING: Known = {
 /** Returns the refs of a repository, or null when the caller must ask git, because something is unusual or damaged. */
 export async function listEveryRef(repository: string): Promise<RefList | null> {
   try {
-    // Loose refs are read before packed refs. Git writes them in the other order, so that no ref is missing in both
-    // places.
+    // Loose refs are read before packed refs. Git writes them in the other order, so that no ref is missing in both places.
     const head = readFileSync(join(repository, 'HEAD'), 'latin1').trim()
     const before = known.get(repository) ?? NOTHING
     const folders = new Map<string, Folder>()

@@ -1,6 +1,5 @@
-// Looks up one ref in the files of a repository. Most reads name a branch whose commit, trees and files are in the
-// cache. With 200 busy repositories and room for a few readers, asking git only for the branch took two fifths of the
-// server's time.
+// Looks up one ref in the files of a repository. Most reads name a branch whose commit, trees and files are in the cache. With
+// 200 busy repositories and room for a few readers, asking git only for the branch took two fifths of the server's time.
 import { join } from 'node:path'
 import { LRUCache } from 'lru-cache'
 import { aboutFile, readNow } from '../objects/stat.js'
@@ -9,10 +8,7 @@ import { fileRefName, parsePackedRefs, type RefFiles } from './files.js'
 const VALUE = /^([0-9a-f]{40})\n?$/
 /** The maximum size in bytes of packed-refs that is read here: for larger files, git answers faster. */
 const MOST_PACKED = 1024 * 1024
-/**
- * The coarsest timestamps of a file system in use, in nanoseconds: a later change within this time may have the same
- * timestamp.
- */
+/** The coarsest timestamps of a file system in use, in nanoseconds: a later change within this time may have the same timestamp. */
 const SETTLED_AFTER = 2_000_000_000n
 
 interface Packed {
@@ -31,8 +27,7 @@ const packed = new LRUCache<string, Packed>({ maxSize: 16 * MOST_PACKED, sizeCal
 export async function lookUpRef(repository: string, ref: string): Promise<string | null | undefined> {
   // Git writes packed-refs before it removes the file of the ref, so that the ref is always in one of the two.
   const path = join(repository, ref)
-  // Throwing an error takes longer than this check. There is a folder at the path of the branch `a` when there is a
-  // branch `a/b`.
+  // Throwing an error takes longer than this check. There is a folder at the path of the branch `a` when there is a branch `a/b`.
   const loose = aboutFile(path)?.isFile() ? readNow(path, 'utf8') : undefined
   if (loose !== undefined) return VALUE.exec(loose)?.[1]
   const refs = packedRefs(repository)

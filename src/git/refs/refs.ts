@@ -20,9 +20,8 @@ export const isOwn = (ref: string): boolean =>
   [...HIDDEN_PREFIXES, 'refs/merge-requests/'].some(prefix => ref.startsWith(prefix))
 
 /**
- * Returns true for refs that mislead git: it treats a branch or tag HEAD as the HEAD of the repository, and one of 40
- * hex digits as the object with that id. Everybody who fetches refs/replace/ sees other objects than the ones that were
- * committed.
+ * Returns true for refs that mislead git: it treats a branch or tag HEAD as the HEAD of the repository, and one of 40 hex digits
+ * as the object with that id. Everybody who fetches refs/replace/ sees other objects than the ones that were committed.
  */
 export const isMisleading = (ref: string): boolean =>
   /^refs\/(?:heads|tags)\/(?:HEAD|[0-9a-fA-F]{40})$/.test(ref) || ref.startsWith('refs/replace/')
@@ -46,10 +45,7 @@ export function isRefName(name: string): boolean {
   return !components.some(part => part.startsWith('.') || part.endsWith('.lock'))
 }
 
-/**
- * Returns the object that a full ref name points at, or null. Throws DamagedRepository when the ref exists but git
- * cannot read it.
- */
+/** Returns the object that a full ref name points at, or null. Throws DamagedRepository when the ref exists but git cannot read it. */
 export async function refValue(repository: string, ref: string): Promise<string | null> {
   if (!isRefName(ref)) return null
   const value = await lookUpRef(repository, ref)
@@ -195,10 +191,7 @@ function instruction({ ref, old, new: next }: RefChange): string {
   return old === ZERO ? `verify ${ref}\0${ZERO}\0` : `delete ${ref}\0${old}\0`
 }
 
-/**
- * Git has waited for the lock of another process. When that process is dead, a worker or `doctor --fix` removes the
- * lock.
- */
+/** Git has waited for the lock of another process. When that process is dead, a worker or `doctor --fix` removes the lock. */
 const LOCKED = /Unable to create '.*\.lock': File exists/
 
 /**

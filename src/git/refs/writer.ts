@@ -23,9 +23,7 @@ const DONE = 'start: ok\nprepare: ok\ncommit: ok\n'
 
 const writers = new ProcessPool<Writer>({ lanes: 1, limit: () => mostAtOnce('refs', 8) }, openWriter)
 
-/**
- * Applies `instructions` (in the syntax of `update-ref --stdin -z`) to a repository, all or none. Throws GitFailure.
- */
+/** Applies `instructions` (in the syntax of `update-ref --stdin -z`) to a repository, all or none. Throws GitFailure. */
 export async function writeRefs(repository: string, instructions: string): Promise<void> {
   const transaction = `start\0${instructions}prepare\0commit\0`
   // The failure of another change does not affect this one: it goes to the next process.

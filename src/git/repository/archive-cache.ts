@@ -158,8 +158,7 @@ class Build {
       break
     }
     await this.#writing
-    // The written bytes stay readable after the file loses its name. A full disk also ends here: no download depends on
-    // it.
+    // The written bytes stay readable after the file loses its name. A full disk also ends here: no download depends on it.
     if (this.#isBroken || large.has(this.path)) this.#end('over')
   }
 

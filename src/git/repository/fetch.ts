@@ -1,5 +1,4 @@
-// Fills a new, empty repository with the branches and tags of another repository: one of this appliance, or one at a
-// URL.
+// Fills a new, empty repository with the branches and tags of another repository: one of this appliance, or one at a URL.
 import { link, mkdir, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { settingsWith } from '../process/environment.js'

@@ -42,9 +42,8 @@ const BITMAP_FROM = 2000
 const BITMAP_SHARE = 0.25
 
 /**
- * Returns true when so many objects are in packs outside the pack with a bitmap that git cannot serve a clone from it.
- * With the bitmap, git copies that pack instead of walking the history: 0.3 s of processor time instead of 4 s on 80k
- * commits.
+ * Returns true when so many objects are in packs outside the pack with a bitmap that git cannot serve a clone from it. With the
+ * bitmap, git copies that pack instead of walking the history: 0.3 s of processor time instead of 4 s on 80k commits.
  */
 export async function needsBitmap(repository: string): Promise<boolean> {
   const folder = join(repository, 'objects/pack')

@@ -87,9 +87,8 @@ async function place(temporary: string, path: string): Promise<void> {
 }
 
 /**
- * Removes a repository and all its entries in the caches. It does no harm when the repository does not exist, or when a
- * first try was killed halfway. Git processes of other programs that read the repository end on their own after they
- * have been idle.
+ * Removes a repository and all its entries in the caches. It does no harm when the repository does not exist, or when a first try
+ * was killed halfway. Git processes of other programs that read the repository end on their own after they have been idle.
  */
 export async function removeRepository(path: string): Promise<void> {
   const doomed = `${basename(path)}.removed-`

@@ -38,10 +38,7 @@ function* withPeeled(refs: Iterable<ListedRef>): Generator<readonly [string, str
   }
 }
 
-/**
- * Returns the advertisement of upload-pack in version 0 or 1. `capabilities` are those of git, without the name of
- * HEAD.
- */
+/** Returns the advertisement of upload-pack in version 0 or 1. `capabilities` are those of git, without the name of HEAD. */
 export function fetchAdvertisement({ refs, head }: RefList, version: 0 | 1, capabilities: string): Iterable<Buffer> {
   const all = head.ref ? [head.ref, ...refs] : refs
   const symref = head.ref && head.target !== null ? ` symref=HEAD:${head.target}` : ''
@@ -73,10 +70,7 @@ const DELIMITER = '0001'
 /** Every ref is compared with every prefix. A client usually sends about ten; git itself answers requests with more. */
 const MOST_PREFIXES = 64
 
-/**
- * Parses the request for the command ls-refs. Returns null for any other request, and for a request that git must
- * check.
- */
+/** Parses the request for the command ls-refs. Returns null for any other request, and for a request that git must check. */
 export function parseLsRefs(body: Buffer): LsRefs | null {
   const text = body.toString('latin1')
   const lines: string[] = []

@@ -43,8 +43,7 @@ export interface Shared {
 /** Returns the answer to a clone: one that other clients read or have read, or a new one. */
 export async function shareAnswer(request: CloneRequest, start: () => Promise<Spool>): Promise<Shared> {
   const key = keyOf(request)
-  // Nothing is awaited between the lookup and the start: otherwise two clients that arrive together would both start
-  // git.
+  // Nothing is awaited between the lookup and the start: otherwise two clients that arrive together would both start git.
   const starting = underway.get(key)
   const already = starting ? await starting : answers().get(key)
   if (already?.isWhole()) return { answer: already, stream: already.read() }

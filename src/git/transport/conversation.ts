@@ -19,9 +19,7 @@ export interface Conversation {
   readonly excess: string
 }
 
-/**
- * Talks to a client until it has everything that it requests. Throws BadProtocol, TooLarge, GitFailure, Unavailable.
- */
+/** Talks to a client until it has everything that it requests. Throws BadProtocol, TooLarge, GitFailure, Unavailable. */
 export async function converse(repository: string, talk: Conversation, caller: Caller): Promise<void> {
   for await (const chunk of await advertiseRefs(repository, 'git-upload-pack', caller)) await talk.write(chunk)
   const source = packetSource(talk.input)

@@ -1,9 +1,7 @@
 // Shortens the lists of wanted and existing commits in a fetch request before git reads it: git would allocate memory
 // for each line, including repeated ones.
 
-/**
- * Lines that mean nothing more when they are repeated. Their beginning, up to the id, decides whether they are equal.
- */
+/** Lines that mean nothing more when they are repeated. Their beginning, up to the id, decides whether they are equal. */
 const REPEATABLE = /^(?:want|have|shallow) [0-9a-f]{40}/
 
 /**

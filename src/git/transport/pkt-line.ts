@@ -30,10 +30,7 @@ export interface Packet {
   readonly raw: Buffer
 }
 
-/**
- * Returns the complete packets at the beginning of `bytes`, at most `limit`, and the bytes after them. Throws
- * BadProtocol.
- */
+/** Returns the complete packets at the beginning of `bytes`, at most `limit`, and the bytes after them. Throws BadProtocol. */
 export function takePackets(bytes: Buffer, limit = Number.POSITIVE_INFINITY): { packets: Packet[]; rest: Buffer } {
   const packets: Packet[] = []
   let at = 0

@@ -14,10 +14,7 @@ export interface Receiver {
   readonly git: GitProcess
   /** Ends git, because its client has disconnected. */
   readonly stop: () => void
-  /**
-   * The reason when the appliance, not git, refuses the push. The client then gets this reason instead of git's
-   * message.
-   */
+  /** The reason when the appliance, not git, refuses the push. The client then gets this reason instead of git's message. */
   readonly reason: () => string | undefined
 }
 
@@ -166,10 +163,7 @@ async function hasMoved(repository: string, { commands }: EarlyPush): Promise<bo
 
 interface EarlyReceiver extends Receiver {
   readonly admitted: Promise<unknown>
-  /**
-   * Declares that everything has arrived: from now on git is not ended for others, and its limit depends on the size of
-   * the push.
-   */
+  /** Declares that everything has arrived: from now on git is not ended for others, and its limit depends on the size of the push. */
   readonly finish: (seconds: number) => void
 }
 

@@ -24,10 +24,7 @@ export interface PushRequest {
   readonly capabilities: readonly string[]
   /** The commits where the history of a shallow client begins. */
   readonly shallow: readonly string[]
-  /**
-   * The whole request from its beginning, with the commands. A request that is too large fails with TooLarge at its
-   * end.
-   */
+  /** The whole request from its beginning, with the commands. A request that is too large fails with TooLarge at its end. */
   readonly rest: Readable
 }
 
@@ -137,9 +134,8 @@ export interface Receiving {
 }
 
 /**
- * Passes a push to git. The client gets git's progress immediately, but the report waits. The slot of the process is
- * free again before `beforeReport` runs, so that `beforeReport` may use git. Throws Unavailable when too many callers
- * wait.
+ * Passes a push to git. The client gets git's progress immediately, but the report waits. The slot of the process is free again
+ * before `beforeReport` runs, so that `beforeReport` may use git. Throws Unavailable when too many callers wait.
  */
 export async function receivePack(repository: string, push: Push): Promise<Receiving> {
   const receiver = push.begun ?? (await startReceiver(repository, push.input, push))
@@ -221,10 +217,7 @@ export interface Refusal {
   readonly capabilities: readonly string[]
   /** The reason by ref. Refs without a reason are refused because the whole push is refused. */
   readonly reasons: Map<string, string>
-  /**
-   * The `rest` of readPushCommands. It is read to its end and dropped, because a client reads no answer before it has
-   * sent everything.
-   */
+  /** The `rest` of readPushCommands. It is read to its end and dropped, because a client reads no answer before it has sent everything. */
   readonly input?: Readable
 }
 

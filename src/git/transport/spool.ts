@@ -1,6 +1,5 @@
-// Buffers a stream between a writer and its readers, so that neither waits for the other: in memory up to a size, then
-// in a temporary file. Thus a git process never waits for a slow client, and never occupies a slot while a client is
-// slow.
+// Buffers a stream between a writer and its readers, so that neither waits for the other: in memory up to a size, then in a
+// temporary file. Thus a git process never waits for a slow client, and never occupies a slot while a client is slow.
 import { randomBytes } from 'node:crypto'
 import { type FileHandle, mkdir, open, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -16,10 +15,7 @@ export interface SpoolOptions {
   readonly largeMemory?: number
   /** Keeps everything from the beginning for later readers. */
   readonly keep: boolean
-  /**
-   * Keeps everything until `release`: the spool fails when no room is left, and stays when its last reader leaves
-   * early.
-   */
+  /** Keeps everything until `release`: the spool fails when no room is left, and stays when its last reader leaves early. */
   readonly whole?: boolean
   /** A spool with more bytes than this keeps nothing for later readers. */
   readonly mostKept?: number

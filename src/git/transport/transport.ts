@@ -41,10 +41,7 @@ export function protocolEnvironment(protocol: string | undefined): Record<string
 
 const versionIn = (protocol: string | undefined) => /(?:^|:)(version=[012])(?:$|:)/.exec(protocol ?? '')?.[1]
 
-/**
- * Returns the body of GET info/refs: the refs and capabilities of a service. Throws Unavailable when too many callers
- * wait.
- */
+/** Returns the body of GET info/refs: the refs and capabilities of a service. Throws Unavailable when too many callers wait. */
 export function advertise(repository: string, service: Service, caller: Caller = {}): Promise<Readable> {
   // Version 2 has no such line. Git's own http-backend omits it as well.
   const isBare = service === 'git-upload-pack' && versionIn(caller.protocol) === 'version=2'

@@ -10,10 +10,9 @@ import { prepareMerge } from './write.js'
 const ID = /^[0-9a-f]{40}/
 
 /**
- * Returns the tree of a merge of `source` into `target`, two commits that exist; null when they conflict or have no
- * common history. The result never changes, so it is cached: after a restart it takes one process. The objects of the
- * tree are durable, but until a commit refers to them, maintenance may prune them after some days. Call
- * `freshMergeTree` before using them.
+ * Returns the tree of a merge of `source` into `target`, two commits that exist; null when they conflict or have no common
+ * history. The result never changes, so it is cached: after a restart it takes one process. The objects of the tree are durable,
+ * but until a commit refers to them, maintenance may prune them after some days. Call `freshMergeTree` before using them.
  */
 export async function mergeTree(repository: string, target: string, source: string): Promise<string | null> {
   const found = await remember(repository, `merge ${target} ${source}`, async () => ({
@@ -59,10 +58,9 @@ const MOST_COMMITS = 1_000_000
 const TRIES = 20
 
 /**
- * Keeps a commit of `source` reachable in `repository` forever, through one ref of the appliance for all such commits.
- * `source` may be the same repository: then no fetch is needed. One ref for each commit would slow down every clone
- * after some years. Therefore this is a separate history: each of its commits has the previous one and a kept commit as
- * parents.
+ * Keeps a commit of `source` reachable in `repository` forever, through one ref of the appliance for all such commits. `source`
+ * may be the same repository: then no fetch is needed. One ref for each commit would slow down every clone after some years.
+ * Therefore this is a separate history: each of its commits has the previous one and a kept commit as parents.
  */
 export async function keepCommit(source: string, id: string, repository: string): Promise<void> {
   if (!isObjectId(id)) throw new TypeError('not a commit')
@@ -87,10 +85,7 @@ export const KEPT = 'refs/internal/kept/merge-requests'
 const NOBODY = { name: 'nobody', email: '', date: new Date(0) }
 const KEEPER = { message: 'kept for a merge request', author: NOBODY, committer: NOBODY }
 
-/**
- * Fetches by id, because the branch may have moved in the meantime. Protocol 2 allows any object to be fetched by its
- * id.
- */
+/** Fetches by id, because the branch may have moved in the meantime. Protocol 2 allows any object to be fetched by its id. */
 async function bringCommit(source: string, id: string, repository: string): Promise<void> {
   const options = ['--quiet', '--no-tags', '--no-write-fetch-head', '--no-auto-maintenance', '--no-recurse-submodules']
   await runGit(['-c', 'protocol.version=2', 'fetch', ...options, '--', source, id], { repository })

@@ -248,10 +248,7 @@ export function prepareMerge(repository: string, { parents, treeId, message, aut
   return finished(repository, { treeId, objects: [], content })
 }
 
-/**
- * Prepares a commit that git only needs as one side of a merge: the same tree and parent always produce the same
- * commit.
- */
+/** Prepares a commit that git only needs as one side of a merge: the same tree and parent always produce the same commit. */
 export function prepareBase(
   repository: string,
   { parent, treeId }: { readonly parent: string | null; readonly treeId: string }

@@ -35,10 +35,7 @@ interface Chosen {
   readonly target: string | undefined
 }
 
-/**
- * The content of an archive may be this many times larger than the limit of the archive. Packing and unpacking share
- * this bound.
- */
+/** The content of an archive may be this many times larger than the limit of the archive. Packing and unpacking share this bound. */
 export const CONTENT_RATIO = 10
 const MOST_FILES = 100_000
 const MOST_WARNINGS = 20

@@ -1,8 +1,7 @@
 // Every route names its action, otherwise the server does not start. This plugin loads the project or group of the route.
 //
-// "Error conventions" defines the order of the checks. Credentials come first, before the server reads the body; then the
-// areas whose projects are filtered as a whole; then the parameters; then the project or group. The handler checks the
-// record.
+// "Error conventions" defines the order of the checks. Credentials come first, before the server reads the body; then the areas
+// whose projects are filtered as a whole; then the parameters; then the project or group. The handler checks the record.
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
 import { type Ability, type Action, type ActionOn, abilities, abilityOf } from '../../access/abilities.js'
 import type { Actor } from '../../access/actor.js'

@@ -45,10 +45,7 @@ const NO_PAGE = {
 const wantsPage = ({ method, url, headers }: FastifyRequest): boolean =>
   method === 'GET' && !/^\/(api|ci)\//.test(url) && /\btext\/html\b/.test(headers.accept ?? '')
 
-/**
- * Answers a request whose URL is so wrong that Fastify cannot look for a route, for example with escapes that are not
- * UTF-8.
- */
+/** Answers a request whose URL is so wrong that Fastify cannot look for a route, for example with escapes that are not UTF-8. */
 export function answerBadUrl(error: FastifyError, request: FastifyRequest, reply: FastifyReply): void {
   logUnroutable(request, reply)
   send(reply, answerFramework(error) ?? { status: 400, body: { message: '400 Bad Request' } })

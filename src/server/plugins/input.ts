@@ -43,10 +43,7 @@ declare module 'fastify' {
     readonly takesFile?: true
   }
   interface FastifyRequest {
-    /**
-     * Passes the file `file` of the form to `use`, which reads it to its end or throws. Throws BadParameters when the form
-     * has no file.
-     */
+    /** Passes the file `file` of the form to `use`, which reads it to its end or throws. Throws BadParameters when the form has no file. */
     receiveFile<T>(use: (file: ReceivedFile) => Promise<T>): Promise<T>
     /** Null when the body has no credentials. */
     bodyCredentials: BodyCredentials | null

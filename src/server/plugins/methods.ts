@@ -1,5 +1,4 @@
-// Distinguishes a path that exists with another method from a path that does not exist. It runs only after no route has
-// matched.
+// Distinguishes a path that exists with another method from a path that does not exist. It runs only after no route has matched.
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 
 interface Path {

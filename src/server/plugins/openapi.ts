@@ -10,10 +10,7 @@ import { describeOperation } from '../openapi/operation.js'
 import { broadcastsHtml } from '../pages/page.js'
 
 const PREFIX = '/api/v3'
-/**
- * The Content-Security-Policy of the page. It does not upgrade requests to https, because the page must also work over
- * plain HTTP.
- */
+/** The Content-Security-Policy of the page. It does not upgrade requests to https, because the page must also work over plain HTTP. */
 const POLICY =
   "default-src 'self'; base-uri 'self'; img-src 'self' data:; object-src 'none'; style-src 'self' 'unsafe-inline'; frame-ancestors 'none'"
 const ICON =

@@ -69,10 +69,7 @@ export async function startManualBuild(
   return started ?? false
 }
 
-/**
- * A manual build is skipped when its stage starts, and waits in that state. A delayed build stays created until its
- * time.
- */
+/** A manual build is skipped when its stage starts, and waits in that state. A delayed build stays created until its time. */
 const isPlayable = ({ status, start_when: when, ready_at: readyAt, latest }: StartableBuild) =>
   latest === 1 &&
   ((status === 'skipped' && when === 'manual') || (status === 'created' && when === 'delayed' && readyAt !== null))

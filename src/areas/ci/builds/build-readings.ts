@@ -98,9 +98,7 @@ async function archiveOf(project: ProjectRow, build: BuildRow | undefined, reque
   return { ...archive, filename: build.artifacts_filename ?? 'artifacts.zip', etag }
 }
 
-/**
- * With If-Range, a client accepts only a part of the file that it has begun to download. Throws RangeNotSatisfiable.
- */
+/** With If-Range, a client accepts only a part of the file that it has begun to download. Throws RangeNotSatisfiable. */
 function chooser({ range, 'if-range': known }: PartRequest, etag?: string): ChooseRange {
   return size => {
     if (known !== undefined && known !== etag) return undefined

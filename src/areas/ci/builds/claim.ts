@@ -1,6 +1,5 @@
-// A claim gives a build a lease and a new token, and every later change requires the current token. So a worker that
-// was presumed dead cannot write to a build that another worker runs again. areas/ci/runners/claim-next.ts chooses the
-// build.
+// A claim gives a build a lease and a new token, and every later change requires the current token. So a worker that was presumed
+// dead cannot write to a build that another worker runs again. areas/ci/runners/claim-next.ts chooses the build.
 import { randomBytes } from 'node:crypto'
 import { config } from '../../../config.js'
 import { execute, row } from '../../../db/connect/sql.js'
@@ -117,10 +116,7 @@ function readBuild(pipeline: LockedPipeline, id: number): Promise<ClaimableRow |
   )
 }
 
-/**
- * Concurrent claims count one after another: each waits for the lock on the project, and then sees the claims before
- * it.
- */
+/** Concurrent claims count one after another: each waits for the lock on the project, and then sees the claims before it. */
 async function hasRoom(pipelineId: number, most: number | undefined): Promise<boolean> {
   if (most === undefined) return true
   const project = await row<{ id: number }>(

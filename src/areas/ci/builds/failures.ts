@@ -1,5 +1,4 @@
-// The effects of a failed build according to the CI file: the failure is allowed, or the build is retried
-// automatically.
+// The effects of a failed build according to the CI file: the failure is allowed, or the build is retried automatically.
 
 import { retriesAgain } from '../../../ci/keys/retry.js'
 import type { PlannedBuild } from '../../../ci/plan.js'

@@ -9,10 +9,7 @@ export interface RunningBuild {
   readonly stage: string
   readonly ref: string
   readonly started_at: Date | null
-  /**
-   * The host of the worker. Null with an external runner, and when the worker died: the next one starts the build
-   * again.
-   */
+  /** The host of the worker. Null with an external runner, and when the worker died: the next one starts the build again. */
   readonly hostname: string | null
   readonly pid: number | null
   /** The display name of the external runner that has it; null with the built-in one. */

@@ -15,10 +15,7 @@ import { type EnvironmentRow, requireEnvironment } from './environments.queries.
 /** Not specified: the maximum number of environments that one deleted branch stops. */
 const MOST = 1000
 
-/**
- * Marks an environment as stopped, and starts the `on_stop` job of its last deployment if that is a manual job. Throws
- * NotFound.
- */
+/** Marks an environment as stopped, and starts the `on_stop` job of its last deployment if that is a manual job. Throws NotFound. */
 export async function stopEnvironment(project: ProjectRow, id: number, origin: Origin): Promise<EnvironmentRow> {
   const environment = await requireEnvironment(project.id, id)
   const name = `${project.namespace_path}/${project.path} ${environment.name}`

@@ -49,9 +49,7 @@ export interface PipelineRequest {
   readonly variablesBox: Buffer | null
 }
 
-/**
- * Stores the request of a pipeline. Fails with a duplicate key when the schedule already has a pipeline for this time.
- */
+/** Stores the request of a pipeline. Fails with a duplicate key when the schedule already has a pipeline for this time. */
 export async function insertRequest(pipelineId: number, { schedule, variablesBox }: PipelineRequest): Promise<void> {
   await execute(
     'insert into pipeline_requests (pipeline_id, schedule_id, due_at, variables_encrypted, created_at) values (?, ?, ?, ?, ?)',

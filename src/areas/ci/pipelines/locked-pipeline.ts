@@ -69,10 +69,7 @@ export interface CountedMove {
   readonly to: keyof StatusCounts
 }
 
-/**
- * Moves `builds` builds from one counter of a stage to another. Returns false when the counts do not include that many
- * builds.
- */
+/** Moves `builds` builds from one counter of a stage to another. Returns false when the counts do not include that many builds. */
 export function countMove(pipeline: LockedPipeline, { position, from, to }: CountedMove, builds: number): boolean {
   const stage = pipeline.stages.find(known => known.position === position)
   if (!stage || stage.counts[from] < builds) return false

@@ -1,5 +1,4 @@
-// The number of builds in each status, for each stage. A caller that changes them must hold the lock of the pipeline's
-// row.
+// The number of builds in each status, for each stage. A caller that changes them must hold the lock of the pipeline's row.
 import type { StageCounts } from '../../../ci/advance.js'
 import { noBuilds, type StatusCounts } from '../../../ci/status.js'
 import { execute, rows } from '../../../db/connect/sql.js'

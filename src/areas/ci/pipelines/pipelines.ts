@@ -25,9 +25,8 @@ export const pushPipelines: Listener = {
 }
 
 /**
- * Creates the pipeline of a pushed branch or tag. It creates none when the commit has no CI file, when the file selects
- * no build, or when this ref change already has a pipeline. With `urlsLater`, another job does it if the file includes
- * URLs.
+ * Creates the pipeline of a pushed branch or tag. It creates none when the commit has no CI file, when the file selects no build,
+ * or when this ref change already has a pipeline. With `urlsLater`, another job does it if the file includes URLs.
  */
 export async function createPipelineOfRefChange(refChangeId: number, { urlsLater = false } = {}): Promise<void> {
   const change = await findSettledChange(refChangeId)

@@ -3,10 +3,7 @@ import { row } from '../../../db/connect/sql.js'
 import { afterCommit } from '../../../db/connect/transact.js'
 import { enqueueAll } from '../../../queue/enqueue.js'
 
-/**
- * Adds one wake-up for each of these builds. A woken runner claims the next build in the queue, which may be a
- * different one.
- */
+/** Adds one wake-up for each of these builds. A woken runner claims the next build in the queue, which may be a different one. */
 export async function wakeRunners(builds: readonly number[]): Promise<void> {
   const wakeUps = builds.map(buildId => ({ buildId }))
   if (wakeUps.length === 0) return

@@ -84,10 +84,7 @@ async function runClaimed(
   }
 }
 
-/**
- * Retries `work` while the database or the container engine is unavailable, so that an outage neither loses nor fails a
- * finished build.
- */
+/** Retries `work` while the database or the container engine is unavailable, so that an outage neither loses nor fails a finished build. */
 async function whenAvailable<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
   for (;;) {
     try {

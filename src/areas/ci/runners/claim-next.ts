@@ -11,17 +11,13 @@ const CANDIDATES = 10
 const ROUNDS = 20
 
 export interface ClaimOptions {
-  /**
-   * The token of the new claim. A runner that missed the response gets the same claim by a call with the same token.
-   */
+  /** The token of the new claim. A runner that missed the response gets the same claim by a call with the same token. */
   readonly token?: string
   /** The worker process, for the built-in runner. */
   readonly processId?: number
 }
 
-/**
- * Claims the next build for a runner. Returns null when no build waits for this runner, or when the runner is paused.
- */
+/** Claims the next build for a runner. Returns null when no build waits for this runner, or when the runner is paused. */
 export async function claimNext(runner: RunnerRow, options: ClaimOptions = {}): Promise<BuildClaim | null> {
   const { token = newBuildToken(), processId = null } = options
   const known = options.token === undefined ? undefined : await findClaim(token)

@@ -1,5 +1,4 @@
-// The containers of builds that the Docker executor runs: their owner, and the removal of those that no worker uses any
-// more.
+// The containers of builds that the Docker executor runs: their owner, and the removal of those that no worker uses any more.
 import type { CiImage } from '../../../ci/config-types.js'
 import { config } from '../../../config.js'
 import { log } from '../../../log.js'

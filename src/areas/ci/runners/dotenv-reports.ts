@@ -7,10 +7,7 @@ import { renewAddress } from '../environments/resolve.js'
 import { findDescribedBuild } from './job-description.queries.js'
 import { inputOf } from './job-variables.js'
 
-/**
- * Stores the variables that a running build reports. Returns false when the claim no longer holds the build. Throws
- * Invalid.
- */
+/** Stores the variables that a running build reports. Returns false when the claim no longer holds the build. Throws Invalid. */
 export async function receiveReport(claim: BuildHold, text: Uint8Array): Promise<boolean> {
   if (!(await storeReportedVariables(claim, text))) return false
   const build = await findDescribedBuild(claim.buildId)

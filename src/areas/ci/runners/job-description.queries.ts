@@ -57,10 +57,7 @@ export function findDescribedBuild(id: number): Promise<DescribedBuild | undefin
   )
 }
 
-/**
- * Returns the latest builds that have artifacts: all of earlier stages, or only those in `names`, which may be in the
- * same stage.
- */
+/** Returns the latest builds that have artifacts: all of earlier stages, or only those in `names`, which may be in the same stage. */
 export async function findDependencies(
   build: DescribedBuild,
   names: readonly string[] | null

@@ -116,10 +116,7 @@ interface OfEarlierVersions extends Partial<BuildOptions> {
   readonly cache?: Partial<PlannedCache> | null
 }
 
-/**
- * Builds of protected branches have their own caches, so that nobody else can write to them. The CI file writes the
- * same keys for both.
- */
+/** Builds of protected branches have their own caches, so that nobody else can write to them. The CI file writes the same keys for both. */
 async function cachesOf(build: DescribedBuild, { caches, cache }: OfEarlierVersions): Promise<JobCache[]> {
   const planned = caches ?? (cache ? [{ ...NO_CACHE, ...cache }] : [])
   if (planned.length === 0) return []

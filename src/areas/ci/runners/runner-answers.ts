@@ -9,10 +9,7 @@ export function shownToken(named: unknown, header: string | string[] | undefined
   return parameter ?? (typeof header === 'string' ? header : undefined)
 }
 
-/**
- * A runner sends the value of this header of its last response again, as `last_update`. Only responses without a build
- * have it.
- */
+/** A runner sends the value of this header of its last response again, as `last_update`. Only responses without a build have it. */
 export const LAST_UPDATE = 'x-gitlab-last-update'
 
 const JSON_TYPE = 'application/json'

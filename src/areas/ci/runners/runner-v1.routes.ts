@@ -24,9 +24,7 @@ import {
 
 const hidden = { hide: true as const }
 const config = { public: true as const }
-/**
- * Builds continue during maintenance, also on external runners. This also saves a statement for each chunk of a trace.
- */
+/** Builds continue during maintenance, also on external runners. This also saves a statement for each chunk of a trace. */
 const ofBuilds = { ...config, duringMaintenance: true as const }
 
 const buildToken = (request: FastifyRequest) => shownToken(request.query, request.headers['build-token'])

@@ -1,5 +1,4 @@
-// The protocol of stock runners from 9.0 on, below /api/v4. Runners send their own tokens, so these routes do not
-// involve users.
+// The protocol of stock runners from 9.0 on, below /api/v4. Runners send their own tokens, so these routes do not involve users.
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { contentDisposition } from '../../../lib/disposition.js'
@@ -25,9 +24,7 @@ import {
 
 const hidden = { hide: true as const }
 const config = { public: true as const }
-/**
- * Builds continue during maintenance, also on external runners. This also saves a statement for each chunk of a trace.
- */
+/** Builds continue during maintenance, also on external runners. This also saves a statement for each chunk of a trace. */
 const ofBuilds = { ...config, duringMaintenance: true as const }
 
 const runnerToken = (request: FastifyRequest) => shownToken(request.body, request.headers['runner-token'])

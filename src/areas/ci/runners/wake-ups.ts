@@ -1,7 +1,6 @@
-// Jobs wake the built-in runner, one job for each build that becomes pending. A job can be lost: somebody discards it,
-// or it is dead because its workers were killed repeatedly. A build can also become eligible for the built-in runner
-// later, for example when the runner gets a tag. Then there are more builds than wake-ups, and this file adds the
-// missing ones.
+// Jobs wake the built-in runner, one job for each build that becomes pending. A job can be lost: somebody discards it, or it is
+// dead because its workers were killed repeatedly. A build can also become eligible for the built-in runner later, for example
+// when the runner gets a tag. Then there are more builds than wake-ups, and this file adds the missing ones.
 import { row } from '../../../db/connect/sql.js'
 import { transact } from '../../../db/connect/transact.js'
 import { listJobs } from '../../../queue/administer.js'
@@ -42,8 +41,7 @@ async function missingWakeUps(now: Date): Promise<number[]> {
   if (!runner.active) return []
   const builds = await findOverdueBuilds(runner, new Date(now.getTime() - LOST_AFTER_MS), MOST)
   if (builds.length === 0) return []
-  // Wake-ups are counted after the builds: a wake-up that was added and used between the two counts has changed its
-  // build.
+  // Wake-ups are counted after the builds: a wake-up that was added and used between the two counts has changed its build.
   const soon = new Date(now.getTime() + LOST_AFTER_MS)
   const count = builds.length - (await countWaitingJobs('build.run', { until: soon, most: MOST }))
   if (count <= 0) return []

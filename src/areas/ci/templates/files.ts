@@ -20,10 +20,7 @@ export const TEMPLATE_KINDS = Object.keys(KINDS) as TemplateKind[]
 
 const loaded = new Map<TemplateKind, ReadonlyMap<string, TemplateFile>>()
 
-/**
- * Returns every template of a kind, by name. The first call takes a few milliseconds; the result is cached and takes
- * some 100 kB.
- */
+/** Returns every template of a kind, by name. The first call takes a few milliseconds; the result is cached and takes some 100 kB. */
 function filesOf(kind: TemplateKind): ReadonlyMap<string, TemplateFile> {
   const known = loaded.get(kind)
   if (known) return known
@@ -42,10 +39,7 @@ function load(kind: TemplateKind): ReadonlyMap<string, TemplateFile> {
   )
 }
 
-/**
- * Returns the text of a CI template by its name in an `include`, with or without an ending; null when it does not
- * exist.
- */
+/** Returns the text of a CI template by its name in an `include`, with or without an ending; null when it does not exist. */
 export function ciTemplate(name: string): string | null {
   const plain = name.replace(/\.(?:gitstead|gitlab)-ci\.yml$/, '')
   return filesOf('gitstead_ci_ymls').get(plain)?.content ?? null

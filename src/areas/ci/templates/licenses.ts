@@ -43,9 +43,7 @@ export function listLicenses(popular = false): License[] {
   return [...licenses().values()].filter(({ featured }) => featured || !popular)
 }
 
-/**
- * Returns a license by its key, in upper or lower case, with the placeholders of its text filled in. Throws NotFound.
- */
+/** Returns a license by its key, in upper or lower case, with the placeholders of its text filled in. Throws NotFound. */
 export function findLicense(key: string, placeholders: Placeholders, actor: Actor): License {
   const license = licenses().get(key.toLowerCase())
   if (!license) throw new NotFound('License')

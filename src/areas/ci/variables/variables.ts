@@ -86,9 +86,7 @@ export async function deleteVariable(project: ProjectRow, key: string, origin: O
   return variable
 }
 
-/**
- * Returns the variables of a project for one of its builds, without values that were encrypted with a different key.
- */
+/** Returns the variables of a project for one of its builds, without values that were encrypted with a different key. */
 export async function variablesForBuild(projectId: number): Promise<CiVariable[]> {
   const found = await allVariables(projectId)
   return found.flatMap(({ name, value_encrypted: box }) => {

@@ -11,10 +11,7 @@ export const Variable = Type.Object(
 
 export const viewVariable = ({ name, value_encrypted: box }: VariableRow) => ({ key: name, value: textOf(box) })
 
-/**
- * Returns an empty value for one that was encrypted with a different key: the list must still work, so that it can be
- * set again.
- */
+/** Returns an empty value for one that was encrypted with a different key: the list must still work, so that it can be set again. */
 function textOf(box: Buffer): string {
   try {
     return decrypt(box)

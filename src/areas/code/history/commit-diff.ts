@@ -11,10 +11,7 @@ export interface CommitDiff {
   readonly isCut: boolean
 }
 
-/**
- * Reads the changes of an existing commit, compared with its first parent. Throws GitLimit for a commit that is too
- * large.
- */
+/** Reads the changes of an existing commit, compared with its first parent. Throws GitLimit for a commit that is too large. */
 export async function readDiff(project: ProjectRow, id: string): Promise<CommitDiff> {
   const repository = repositoryPath(project)
   const found = await patchesOf(repository, id)

@@ -26,10 +26,7 @@ export interface CommitListing {
 const DEFAULT = 20
 const MOST = 100
 
-/**
- * Finds the first commit of a list. Throws NotFound for an unknown ref, BadRequest for an invalid time, and
- * InvalidPath.
- */
+/** Finds the first commit of a list. Throws NotFound for an unknown ref, BadRequest for an invalid time, and InvalidPath. */
 export async function findCommits(project: ProjectRow, query: CommitListQuery): Promise<CommitListing> {
   const since = secondsOf('since', query.since)
   const until = secondsOf('until', query.until)

@@ -1,5 +1,4 @@
-// Handles a push: reads and checks its commands, passes it to git, and settles the changes before it sends the
-// response.
+// Handles a push: reads and checks its commands, passes it to git, and settles the changes before it sends the response.
 import { Readable } from 'node:stream'
 import type { Actor, ActorUser } from '../../../access/actor.js'
 import { row } from '../../../db/connect/sql.js'

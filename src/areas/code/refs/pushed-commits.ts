@@ -22,9 +22,7 @@ const LISTED = 20
 const MESSAGE_LIMIT = 10_000
 const PERSON_LIMIT = 255
 const PATHS_LIMIT = 50_000
-/**
- * Not specified: the number of commits of one push whose messages are read, and the characters read of one and of all.
- */
+/** Not specified: the number of commits of one push whose messages are read, and the characters read of one and of all. */
 const MOST_READ = 1000
 const READ_OF_ONE = 10_000
 const READ_OF_ALL = 1_000_000

@@ -22,9 +22,7 @@ interface OpenRow {
   readonly storage: string | null
 }
 
-/**
- * Milliseconds. A git process on another machine may finish this late: this machine cannot see whether it still runs.
- */
+/** Milliseconds. A git process on another machine may finish this late: this machine cannot see whether it still runs. */
 const GRACE_MS = 300_000
 
 /** Whether git made each open change, by id; undefined while that is uncertain. */
@@ -83,8 +81,7 @@ async function outcomeOf(
   const path = repositoryPath({ id: change.project_id, storage })
   // This check comes before the read of the ref: a git process that ends between the two has already written its value.
   const over = await gitIsOver(change, now)
-  // A killed git process may have left a lock, which would block the ref permanently. Other machines remove their own
-  // locks.
+  // A killed git process may have left a lock, which would block the ref permanently. Other machines remove their own locks.
   if (over && change.process.startsWith(`${machine()}#`)) {
     const locks = await removeStaleLocks(path)
     if (locks.length > 0) log().warn({ project: change.project_id, locks }, 'locks of a dead process were removed')
@@ -112,10 +109,7 @@ async function nextOf(change: OpenRow, outcomes: Outcomes): Promise<NextRow | un
   return later.find(({ id }) => outcomes.get(id) !== false)
 }
 
-/**
- * Returns whether the next change began where this one ended; undefined while it is unknown whether git made the next
- * one.
- */
+/** Returns whether the next change began where this one ended; undefined while it is unknown whether git made the next one. */
 const follows = (change: OpenRow, next: NextRow, outcomes: Outcomes): boolean | undefined =>
   next.state === 'done' || outcomes.get(next.id) ? next.old_id === change.new_id : undefined
 

@@ -1,6 +1,5 @@
-// All ref changes take these steps: the rows of the intended changes are written, git makes the changes, and the
-// effects of each change follow exactly once. If a process stops in between, settleOpenChanges reads from the refs
-// which changes git made.
+// All ref changes take these steps: the rows of the intended changes are written, git makes the changes, and the effects of each
+// change follow exactly once. If a process stops in between, settleOpenChanges reads from the refs which changes git made.
 import { randomBytes } from 'node:crypto'
 import type { ActorUser } from '../../../access/actor.js'
 import { execute, marks, row, rows } from '../../../db/connect/sql.js'
@@ -27,9 +26,7 @@ export interface OpenChange extends RefMove {
   readonly id: number
 }
 
-/**
- * Returns the name of this process as the owner of a change. A later process with the same pid has a different name.
- */
+/** Returns the name of this process as the owner of a change. A later process with the same pid has a different name. */
 const processName = (): string => {
   ownName ??= `${machine()}#${process.pid}#${startOf(process.pid) ?? 0}`
   return ownName

@@ -1,5 +1,4 @@
-// Server and worker use much memory, which makes starting processes slow, so a small helper program starts git for
-// them.
+// Server and worker use much memory, which makes starting processes slow, so a small helper program starts git for them.
 import { startBySmallProgram } from '../../../git/repository/processes.js'
 import { socketPath } from '../../../home.js'
 import { log } from '../../../log.js'

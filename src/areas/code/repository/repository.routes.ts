@@ -25,9 +25,7 @@ const TAGS = ['Repository']
 const VERSIONED = [304] as const
 const content = PlainText('The bytes of the file, always sent as plain text.')
 
-/**
- * Sends plain text as a download with a policy that blocks scripts: users' files must not run as pages of this site.
- */
+/** Sends plain text as a download with a policy that blocks scripts: users' files must not run as pages of this site. */
 async function sendBlob(reply: FastifyReply, found: FoundBlob): Promise<FastifyReply> {
   if (reply.isKnown(found.id)) return reply
   // Fastify would read a large file to its end before it responds to a HEAD request.
@@ -85,8 +83,7 @@ export const repositoryRoutes: FastifyPluginAsyncTypebox = async app => {
     }
   )
 
-  // The same route at two addresses: the requirement has the first, and clients of the reference service use the
-  // second.
+  // The same route at two addresses: the requirement has the first, and clients of the reference service use the second.
   for (const path of ['blobs/:sha', 'commits/:sha/blob']) {
     app.get(
       `/projects/:id/repository/${path}`,

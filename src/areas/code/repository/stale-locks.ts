@@ -11,17 +11,11 @@ import { sampled } from './stored-repositories.js'
 /** Returns the stale locks in the repositories of all projects, or of `sample` random ones. */
 export const findStaleLocks = (sample?: number): Promise<string[]> => lookAt(sample, staleLocks)
 
-/**
- * With 100,000 projects, the search used half a processor for more than 40 s. These rests leave the processor to
- * others.
- */
+/** With 100,000 projects, the search used half a processor for more than 40 s. These rests leave the processor to others. */
 const WORK_MS = 20
 const REST_MS = 80
 
-/**
- * Removes stale locks and returns their paths. With `signal` it works in the background: it rests often, and stops at
- * the signal.
- */
+/** Removes stale locks and returns their paths. With `signal` it works in the background: it rests often, and stops at the signal. */
 export async function clearStaleLocks(sample?: number, signal?: AbortSignal): Promise<string[]> {
   const locks = await lookAt(sample, removeStaleLocks, signal)
   if (locks.length > 0)

@@ -10,10 +10,7 @@ import { viewTreeEntry } from './repository.view.js'
 const TREE_LIMIT = 100_000
 /** The maximum number of bytes in one response. */
 const TREE_BYTES = 16 * 1024 * 1024
-/**
- * A list with at most this many entries, and characters in their paths, is sent at once; a longer one is written in
- * parts.
- */
+/** A list with at most this many entries, and characters in their paths, is sent at once; a longer one is written in parts. */
 const FEW = 2000
 const SHORT = 524_288
 const PART = 65_536

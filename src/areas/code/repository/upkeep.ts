@@ -38,9 +38,8 @@ async function filesOf(path: string, signal?: AbortSignal): Promise<Files> {
 }
 
 /**
- * Packs the repository of a project, regardless of its state, when a person requests it. Returns null for a project
- * without a repository yet. Call it with the lock of `repository_upkeep` held: two concurrent repacks would do the work
- * twice.
+ * Packs the repository of a project, regardless of its state, when a person requests it. Returns null for a project without a
+ * repository yet. Call it with the lock of `repository_upkeep` held: two concurrent repacks would do the work twice.
  */
 export async function packNow(project: DueRow, signal: AbortSignal): Promise<{ before: Files; after: Files } | null> {
   const path = repositoryPath(project)

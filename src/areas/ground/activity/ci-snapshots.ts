@@ -1,5 +1,4 @@
-// Copies of builds and pipelines for events: when a hook receives the start of a build, the build may have ended
-// already.
+// Copies of builds and pipelines for events: when a hook receives the start of a build, the build may have ended already.
 
 interface Timed {
   readonly started_at: Date | null

@@ -38,10 +38,7 @@ export type DomainEvent =
   | { readonly kind: 'group.deleted'; readonly group: GroupSnapshot }
   /** A user became a member, also by a request for access that was approved. */
   | { readonly kind: 'member.added'; readonly member: MemberSnapshot; readonly by?: Doer }
-  /**
-   * `expired`: the membership reached its expiry date. A membership that is deleted with its user, project or group
-   * publishes no event.
-   */
+  /** `expired`: the membership reached its expiry date. A membership that is deleted with its user, project or group publishes no event. */
   | { readonly kind: 'member.removed'; readonly member: MemberSnapshot; readonly expired: boolean }
   | AccountEvent
   | { readonly kind: 'project.created'; readonly project: ProjectSnapshot; readonly by: number }
@@ -65,10 +62,7 @@ export type DomainEvent =
   | { readonly kind: 'commit.commented'; readonly commentId: number }
   /** A build was created, started or ended. Published only when a hook or a service subscribes to it. */
   | { readonly kind: 'build.changed'; readonly build: BuildSnapshot }
-  /**
-   * A pipeline changed its status. Success and failure are always published, other statuses only when a hook
-   * subscribes.
-   */
+  /** A pipeline changed its status. Success and failure are always published, other statuses only when a hook subscribes. */
   | { readonly kind: 'pipeline.changed'; readonly pipeline: PipelineSnapshot }
   /** A user wrote about an issue, a merge request or a snippet. `plain`: as for an issue, below. */
   | { readonly kind: 'note.created'; readonly noteId: number; readonly confidential: boolean; readonly plain?: boolean }
@@ -106,10 +100,7 @@ export type DomainEvent =
       readonly by: number | null
       /** What an update has changed. */
       readonly changes?: IssueChanges
-      /**
-       * Its texts contain no mentions and no references (isPlain), so listeners that look for them need not read the
-       * texts.
-       */
+      /** Its texts contain no mentions and no references (isPlain), so listeners that look for them need not read the texts. */
       readonly plain?: boolean
       /** The ids of both issues, when the issue was opened or closed by a move. */
       readonly moved?: { readonly from: number; readonly to: number }

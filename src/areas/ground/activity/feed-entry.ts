@@ -18,9 +18,7 @@ export type FeedAction =
 /** The entry of the feed for an event. */
 export interface FeedEntry {
   readonly projectId: number
-  /**
-   * Null when no user did it. The project still counts as active, but gets no entry, because entries need an author.
-   */
+  /** Null when no user did it. The project still counts as active, but gets no entry, because entries need an author. */
   readonly authorId: number | null
   readonly action: FeedAction
   /** The object of the action, such as an issue or a note. `id` is its id, not its number within the project. */

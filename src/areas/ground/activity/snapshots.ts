@@ -1,5 +1,4 @@
-// Copies of users, keys, groups and memberships for events. Each field is listed, because the rows also contain
-// secrets.
+// Copies of users, keys, groups and memberships for events. Each field is listed, because the rows also contain secrets.
 
 export interface UserSnapshot {
   readonly id: number

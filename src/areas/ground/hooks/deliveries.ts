@@ -48,10 +48,7 @@ export async function deliverEvent(key: string, event: HookEvent): Promise<void>
   })
 }
 
-/**
- * Every push and every event runs this query, and usually no hook matches: equal queries at the same time share one
- * answer.
- */
+/** Every push and every event runs this query, and usually no hook matches: equal queries at the same time share one answer. */
 function hooksThatWant({ system, project }: HookEvent): Promise<readonly HookRow[]> {
   const flag = system ? systemHookFlag(system.event) : null
   const conditions = [

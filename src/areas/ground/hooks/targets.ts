@@ -5,9 +5,7 @@ import { forgetWithPool } from '../../../db/connect/connection.js'
 
 /** Milliseconds after which a delivery gives its slot to others. */
 const SLOW_AFTER = 1000
-/**
- * Waiting for a receiver needs a socket and the payload, but no processor: 40 payloads of a megabyte use little memory.
- */
+/** Waiting for a receiver needs a socket and the payload, but no processor: 40 payloads of a megabyte use little memory. */
 const SLOW_FOR_EACH_SLOT = 4
 const MOST_KNOWN = 10_000
 

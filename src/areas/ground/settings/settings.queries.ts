@@ -24,14 +24,10 @@ export async function applicationSettings(): Promise<Settings> {
   return (await settingsRecord()).values
 }
 
-/**
- * Returns the settings and the time of the last change. With `lock`, nobody else can change them until the transaction
- * ends.
- */
+/** Returns the settings and the time of the last change. With `lock`, nobody else can change them until the transaction ends. */
 export async function settingsRecord({ lock = false } = {}): Promise<SettingsRecord> {
   const found = await row<SettingsRow>(lock ? `${SELECT} for update` : SELECT)
-  // A migration creates the row. If somebody emptied the table, all defaults apply, and the next change creates the
-  // row.
+  // A migration creates the row. If somebody emptied the table, all defaults apply, and the next change creates the row.
   if (!found && lock) {
     await execute(
       "insert ignore into application_settings (id, changed, created_at, updated_at) values (1, '{}', ?, ?)",

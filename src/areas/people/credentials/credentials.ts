@@ -1,5 +1,4 @@
-// Finds the actor for the credentials of a client. It looks tokens up by their hash and never compares them byte by
-// byte.
+// Finds the actor for the credentials of a client. It looks tokens up by their hash and never compares them byte by byte.
 import { type Actor, type ActorUser, actorOf, type Origin, originOf } from '../../../access/actor.js'
 import { ACTOR_USER, type ActorUserColumns, actorUserOf } from '../../../access/actor-user.js'
 import { scopesIn } from '../../../access/scopes.js'
@@ -35,10 +34,7 @@ export const tokenValues = (token: string): Value[] => [tokenHash(token), new Da
 const PASSWORDS_OFF = 'Signing in with a password is switched off: use a personal access token'
 const UNCONFIRMED = 'Confirm your email address first, by the link in the mail that was sent to it'
 
-/**
- * Returns the actor of a private or personal access token; null if the token is unknown, revoked or expired, or its
- * user is blocked.
- */
+/** Returns the actor of a private or personal access token; null if the token is unknown, revoked or expired, or its user is blocked. */
 export async function actorOfToken(token: string): Promise<Actor | null> {
   const found = await row<TokenRow & ActorUserColumns>(
     `select ${TOKEN.columns}, ${ACTOR_USER} from ${TOKEN.from} where ${TOKEN.where}`,
@@ -112,10 +108,9 @@ export async function actorOfSession(cookie: string): Promise<Actor | null> {
 }
 
 /**
- * Returns the active user with this username or mail address and this password; null without a match. Throws
- * TooManyRequests after too many wrong guesses (`attempt`), and Forbidden when the address is not confirmed or
- * signin_enabled is off. Not specified: administrators may still sign in then, because nobody else could turn it on
- * again.
+ * Returns the active user with this username or mail address and this password; null without a match. Throws TooManyRequests
+ * after too many wrong guesses (`attempt`), and Forbidden when the address is not confirmed or signin_enabled is off. Not
+ * specified: administrators may still sign in then, because nobody else could turn it on again.
  */
 export async function userOfPassword(login: string, password: string, address: string): Promise<ActorUser | null> {
   const found = await row<ActorUserColumns & { password_hash: string; state: string; confirmed: number }>(

@@ -2,10 +2,7 @@ import { row, rows } from '../../../db/connect/sql.js'
 import { deleteRows } from '../../../db/ownership/owned-rows.js'
 import { daysAgo, removeRows, type Task } from '../../../queue/task.js'
 
-/**
- * How long a used refresh token stays known, so that a second use is detected, and how long people can look up a
- * revoked grant.
- */
+/** How long a used refresh token stays known, so that a second use is detected, and how long people can look up a revoked grant. */
 const KEPT_DAYS = 30
 const AT_ONCE = 500
 

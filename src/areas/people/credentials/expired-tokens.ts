@@ -1,8 +1,6 @@
 import { daysAgo, removeRows, type Task } from '../../../queue/task.js'
 
-/**
- * A token stops working at once. Its row stays for a while, so that people can find out why a script stopped working.
- */
+/** A token stops working at once. Its row stays for a while, so that people can find out why a script stopped working. */
 const KEPT_DAYS = 30
 
 export const expiredTokens: Task = {

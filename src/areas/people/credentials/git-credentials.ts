@@ -16,9 +16,7 @@ const OAUTH_USER = 'oauth2'
 /** A user name and a password, or a token of a header. */
 export type GitCredentials = { readonly user: string; readonly password: string } | { readonly token: string }
 
-/**
- * Returns the actor of a git request; `nobody` without credentials. Throws Unauthorized when the credentials are wrong.
- */
+/** Returns the actor of a git request; `nobody` without credentials. Throws Unauthorized when the credentials are wrong. */
 export async function actorOfGitRequest(credentials: GitCredentials | null, address: string): Promise<Actor> {
   if (!credentials) return nobody
   const found = await byCredentials(credentials, address)

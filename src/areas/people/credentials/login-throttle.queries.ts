@@ -10,9 +10,7 @@ export interface Known {
 
 const hashOf = (key: string) => createHash('sha256').update(key).digest()
 
-/**
- * Returns what the processes have noted under each key, in the order of the keys; undefined for keys without a note.
- */
+/** Returns what the processes have noted under each key, in the order of the keys; undefined for keys without a note. */
 export async function readAttempts(keys: readonly string[]): Promise<(Known | undefined)[]> {
   const hashes = keys.map(hashOf)
   const found = await rows<{ key_hash: Buffer; wrong: number; until_at: Date }>(

@@ -19,16 +19,10 @@ export const PER_ACCOUNT_AND_ADDRESS = 10
 export const PER_ACCOUNT = 30
 /** Wrong passwords from one address, for all accounts together. */
 export const PER_ADDRESS = 60
-/**
- * Wrong tokens from one address. A token is too long to guess, so this only limits the work that a broken script
- * causes.
- */
+/** Wrong tokens from one address. A token is too long to guess, so this only limits the work that a broken script causes. */
 export const TOKENS_PER_ADDRESS = 600
 
-/**
- * The maximum number of keys of each kind. No machine can hash so many guesses within a window that a key is evicted
- * early.
- */
+/** The maximum number of keys of each kind. No machine can hash so many guesses within a window that a key is evicted early. */
 const KEPT = 50_000
 
 interface Counter {

@@ -19,10 +19,7 @@ import type { ApplicationBody } from './oauth-applications.schema.js'
 const MOST_URIS = 20
 export const MOST_APPLICATIONS = 100
 
-/**
- * Registers an application of the instance. The caller can show the secret only now. Throws Invalid for a bad name or
- * redirect URI.
- */
+/** Registers an application of the instance. The caller can show the secret only now. Throws Invalid for a bad name or redirect URI. */
 export async function createApplication(
   { name, redirect_uri, scopes = ['api'], confidential = true }: ApplicationBody,
   origin: Origin,
@@ -65,10 +62,7 @@ export async function createOwnApplication(
   })
 }
 
-/**
- * Deletes an application: its codes and tokens stop working. With `ownerId`, only an application of this user. Throws
- * NotFound.
- */
+/** Deletes an application: its codes and tokens stop working. With `ownerId`, only an application of this user. Throws NotFound. */
 export function deleteApplication(id: number, origin: Origin, ownerId?: number): Promise<ApplicationRow> {
   return transact(async () => {
     const found = await requireApplication(id)

@@ -1,5 +1,4 @@
-// Limits what anonymous visitors may request on pages: sign-ups and mails. All server processes count together, in the
-// database.
+// Limits what anonymous visitors may request on pages: sign-ups and mails. All server processes count together, in the database.
 import { noteWrong, readAttempts } from './login-throttle.queries.js'
 
 export interface TryLimit {

@@ -31,10 +31,7 @@ export interface TokenListing {
   readonly items: readonly TokenRow[]
 }
 
-/**
- * Returns personal access tokens, newest first, with their total number. `part` is `limit N offset M` with whole
- * numbers.
- */
+/** Returns personal access tokens, newest first, with their total number. `part` is `limit N offset M` with whole numbers. */
 export async function listTokens(filter: TokenFilter, part: string): Promise<TokenListing> {
   const { where, values } = condition(filter)
   const [total, items] = await Promise.all([

@@ -22,9 +22,8 @@ interface Owner {
 const CREATORS: ReadonlySet<Origin['via']> = new Set(['private', 'session', 'password', 'command'])
 
 /**
- * Creates a personal access token. The caller can show the token only now. Throws Forbidden when the request uses a
- * personal access or OAuth token, Invalid for a bad name or an expiry date in the past, BadParameters for one that is
- * not a date.
+ * Creates a personal access token. The caller can show the token only now. Throws Forbidden when the request uses a personal
+ * access or OAuth token, Invalid for a bad name or an expiry date in the past, BadParameters for one that is not a date.
  */
 export async function createToken(
   owner: Owner,

@@ -40,10 +40,7 @@ export interface GroupRow extends GroupRecord {
 const COLUMNS = `n.id, n.name, n.path, n.description, n.avatar, n.visibility_level, n.share_with_group_lock,
   n.request_access_enabled, n.lfs_enabled, n.created_at, n.updated_at`
 
-/**
- * Returns a group by its id or path, also an old path, with the caller's level; undefined when the group does not
- * exist.
- */
+/** Returns a group by its id or path, also an old path, with the caller's level; undefined when the group does not exist. */
 export async function findGroup(id: string | number, actor: Actor): Promise<GroupRow | undefined> {
   const found = await readGroup(id, actor)
   if (found || /^\d{1,10}$/.test(String(id))) return found
@@ -70,10 +67,7 @@ function readGroup(id: string | number, actor: Actor): Promise<GroupRow | undefi
 export const lockGroup = (id: number): Promise<GroupRecord | undefined> =>
   row<GroupRecord>(`select ${COLUMNS} from namespaces n where n.id = ? and n.kind = 'group' for update`, [id])
 
-/**
- * Which groups to list: those of which the caller is a member, all that the caller may see, or those that the caller
- * owns.
- */
+/** Which groups to list: those of which the caller is a member, all that the caller may see, or those that the caller owns. */
 export type GroupScope = 'member' | 'visible' | 'owned'
 
 /** Returns a page of groups, with two statements for any length. */
@@ -163,10 +157,7 @@ export interface GroupStatistics {
   readonly build_artifacts_size: number
 }
 
-/**
- * Returns what the projects of these groups store, as last counted by jobs, with one statement; a group that stores
- * nothing is absent.
- */
+/** Returns what the projects of these groups store, as last counted by jobs, with one statement; a group that stores nothing is absent. */
 export async function statisticsOf(ids: readonly number[]): Promise<ReadonlyMap<number, GroupStatistics>> {
   if (ids.length === 0) return new Map()
   const list = padded(ids)

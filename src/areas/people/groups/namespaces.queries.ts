@@ -12,9 +12,7 @@ export interface NamespaceRow {
   readonly kind: 'user' | 'group'
 }
 
-/**
- * Returns a page of the caller's own namespace and the groups of which the caller is a member; administrators get all.
- */
+/** Returns a page of the caller's own namespace and the groups of which the caller is a member; administrators get all. */
 export async function listNamespaces(query: NamespaceListQuery, actor: Actor): Promise<Page<NamespaceRow>> {
   const conditions: string[] = []
   const values: Value[] = []

@@ -1,5 +1,4 @@
-// Users request access to projects and groups that they see, and people who administer these approve or deny the
-// requests.
+// Users request access to projects and groups that they see, and people who administer these approve or deny the requests.
 import { type Origin, requireAsker } from '../../../access/actor.js'
 import { duplicateKey } from '../../../db/connect/failure.js'
 import { execute } from '../../../db/connect/sql.js'
@@ -20,10 +19,7 @@ export interface RequestState {
   readonly level: number
 }
 
-/**
- * Requests access. Throws Forbidden when the source accepts no requests, and when the caller already has access or a
- * request.
- */
+/** Requests access. Throws Forbidden when the source accepts no requests, and when the caller already has access or a request. */
 export async function requestAccess(
   source: Source,
   { enabled, level }: RequestState,

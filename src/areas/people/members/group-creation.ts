@@ -36,10 +36,7 @@ export async function createGroup(body: GroupBody, origin: Origin, owner?: Pick<
   }
 }
 
-/**
- * The lock lasts until the membership exists: if the user is deleted at the same time, no group without an owner
- * remains.
- */
+/** The lock lasts until the membership exists: if the user is deleted at the same time, no group without an owner remains. */
 async function requireCreator({ id, admin }: Owner): Promise<void> {
   const found = await row<{ can_create_group: number }>(
     'select can_create_group from users where id = ? lock in share mode',

@@ -59,9 +59,7 @@ class Wrong extends Failure {
   }
 }
 
-/**
- * Adds the members of all valid lines, and reports the others. Written memberships stay, even if a later step fails.
- */
+/** Adds the members of all valid lines, and reports the others. Written memberships stay, even if a later step fails. */
 export async function importMembers(
   lines: AsyncIterable<ImportLine>,
   options: MemberImportOptions,

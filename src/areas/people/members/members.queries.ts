@@ -100,9 +100,7 @@ export async function levelInNamespace(groupId: number, userId: number): Promise
   return found?.access_level
 }
 
-/**
- * Returns whether a group has an owner besides this user. Locks the owners' rows, so that two owners cannot both leave.
- */
+/** Returns whether a group has an owner besides this user. Locks the owners' rows, so that two owners cannot both leave. */
 export async function hasOtherOwner(groupId: number, userId: number): Promise<boolean> {
   const owners = await rows<{ user_id: number }>(
     `select m.user_id from members m where m.source_type = 'namespace' and m.source_id = ? and m.access_level = ${OWNER}

@@ -22,10 +22,7 @@ interface Owner {
   readonly username: string
 }
 
-/**
- * Adds an SSH key to a user. Throws Invalid when it is not a public key or exceeds the limit; Taken when a user already
- * has it.
- */
+/** Adds an SSH key to a user. Throws Invalid when it is not a public key or exceeds the limit; Taken when a user already has it. */
 export async function addKey(owner: Owner, body: KeyBody, origin: Origin): Promise<KeyRow> {
   const title = body.title.trim()
   const problem = lineProblem(title)

@@ -15,10 +15,7 @@ const MAXIMUM = 5000
 const RSA_BITS = { least: 2048, most: 16_384 }
 
 const PRIVATE = /-BEGIN [A-Z0-9 ]*PRIVATE KEY|PuTTY-User-Key-File|b3BlbnNzaC1rZXktdjE/i
-/**
- * One line of printable characters. Options of authorized_keys and certificates are refused, because nothing would
- * respect them.
- */
+/** One line of printable characters. Options of authorized_keys and certificates are refused, because nothing would respect them. */
 const LINE = /^((?:ssh|ecdsa|sk)-[a-z0-9@.-]+) +([A-Za-z0-9+/]+={0,2})(?: [^\p{Cc}]*)?$/u
 
 // Not specified: which key types are accepted. ssh-dss keys have only 1024 bits, and the library cannot read sk- keys.

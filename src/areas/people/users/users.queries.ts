@@ -62,9 +62,7 @@ export function userNumber(id: string): number {
   return id.length > 10 ? 0 : Number(id)
 }
 
-/**
- * Prevents the deletion of a user until the current transaction ends. Throws NotFound when the user no longer exists.
- */
+/** Prevents the deletion of a user until the current transaction ends. Throws NotFound when the user no longer exists. */
 export const holdUser = (id: number): Promise<void> => lockUser(id, 'lock in share mode')
 
 /** Does the same as `holdUser`, and makes other transactions that call either function wait. */
@@ -116,10 +114,7 @@ export interface ListedUserRow extends UserRow {
 /** The columns that everybody may read. */
 export type ShortUserRow = Pick<UserRow, 'id' | 'username' | 'name' | 'state'>
 
-/**
- * Returns a page of users, newest first. Not specified: the order. Only administrators can filter by `external` and
- * `admins`.
- */
+/** Returns a page of users, newest first. Not specified: the order. Only administrators can filter by `external` and `admins`. */
 export function listUsers(query: UserFilter, asker: { admin: boolean }): Promise<Page<UserRow>> {
   return pageOfUsers<UserRow>(`${COLUMNS}, ${IDENTITIES}`, query, asker.admin)
 }

@@ -100,8 +100,7 @@ async function insertRows(drafts: readonly UserDraft[]): Promise<User[]> {
   } catch (error) {
     throw takenBy(error)
   }
-  // An insert of many rows does not return the id of each, and on a cluster the ids do not ascend by one. So they are
-  // read back.
+  // An insert of many rows does not return the id of each, and on a cluster the ids do not ascend by one. So they are read back.
   const names = drafts.map(({ body }) => body.username)
   const sql = `select id from users where username_key in (${lowerMarks(names)})`
   const ids = (await rows<{ id: number }>(sql, names)).map(({ id }) => id)
@@ -164,10 +163,7 @@ async function insertIdentitiesOf(drafts: readonly UserDraft[], users: readonly 
   }
 }
 
-/**
- * Turns the error of a user's write into a Conflict when an address, name or identity is taken; otherwise returns the
- * error.
- */
+/** Turns the error of a user's write into a Conflict when an address, name or identity is taken; otherwise returns the error. */
 export function takenBy(error: unknown): unknown {
   const key = duplicateKey(error)
   if (key === 'users_email') return new Conflict(ADDRESS_TAKEN)

@@ -18,10 +18,7 @@ const SELECT = `select t.id, l.title as label_title, l.color as label_color, l.d
   cast(row_number() over (order by t.position, t.id) - 1 as signed) as position
   from board_lists t join labels l on l.id = t.label_id where t.board_id = ?`
 
-/**
- * Returns the lists of a board, in order. Their positions count from 0 without gaps, even after a list was deleted with
- * its label.
- */
+/** Returns the lists of a board, in order. Their positions count from 0 without gaps, even after a list was deleted with its label. */
 export const listLists = (boardId: number): Promise<BoardListRow[]> =>
   rows<BoardListRow>(`${SELECT} order by t.position, t.id`, [boardId])
 

@@ -44,10 +44,7 @@ export async function createList(project: LabelPlace, boardId: number, labelId: 
   }
 }
 
-/**
- * Moves a list to another position. Throws NotFound, and RefusedText for the position that it has or one that does not
- * exist.
- */
+/** Moves a list to another position. Throws NotFound, and RefusedText for the position that it has or one that does not exist. */
 export async function moveList(
   project: { readonly id: number },
   boardId: number,

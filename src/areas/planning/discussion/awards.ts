@@ -57,9 +57,7 @@ export async function awardByNote(noteable: Noteable, text: string, actor: Actor
   return given(noteable, name, userId)
 }
 
-/**
- * Does the same for the route of notes: an award counts as a note for everything that reacts to new notes immediately.
- */
+/** Does the same for the route of notes: an award counts as a note for everything that reacts to new notes immediately. */
 export async function noteEmoji(noteable: Noteable, text: string, actor: Actor): Promise<AwardRow | undefined> {
   if (!emojiOf(text)) return undefined
   return transact(async () => {

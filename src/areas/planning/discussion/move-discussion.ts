@@ -7,10 +7,7 @@ import type { moveSteps } from '../issues/move.js'
 import { LONGEST_DESCRIPTION } from '../participation/targets.js'
 
 const PAGE = 100
-/**
- * The maximum number of characters of the notes of one issue that are rewritten. Not specified: a limit. Later notes
- * keep their text.
- */
+/** The maximum number of characters of the notes of one issue that are rewritten. Not specified: a limit. Later notes keep their text. */
 const MOST_READ = 1_000_000
 
 export const discussionMoves: Awaited<ReturnType<typeof moveSteps>> = {

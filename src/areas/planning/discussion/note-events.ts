@@ -12,10 +12,7 @@ import { findToldNote, type ToldNoteRow } from './notes.queries.js'
 /** The maximum number of characters of a note in a payload. */
 const NOTE_LIMIT = 100_000
 
-/**
- * Returns the hook event of a new note; null when the note no longer exists. Confidential notes need a different flag
- * of the hook.
- */
+/** Returns the hook event of a new note; null when the note no longer exists. Confidential notes need a different flag of the hook. */
 export async function hookEventOfNote({ event }: Published<'note.created'>): Promise<HookEvent | null> {
   const note = await findToldNote(event.noteId)
   if (!note) return null

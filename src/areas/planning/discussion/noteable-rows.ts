@@ -18,9 +18,8 @@ interface Touched extends Pick<Noteable, 'type' | 'id'> {
 }
 
 /**
- * Marks issues and merge requests as changed, and adds the authors of notes about them to their participants. Call it
- * at the end of the transaction: from here on, concurrent writers wait for each other. Throws NotFound when a target no
- * longer exists.
+ * Marks issues and merge requests as changed, and adds the authors of notes about them to their participants. Call it at the end
+ * of the transaction: from here on, concurrent writers wait for each other. Throws NotFound when a target no longer exists.
  */
 export async function touchNoteables(touched: readonly Touched[]): Promise<void> {
   for (const type of ['Issue', 'MergeRequest', 'Snippet'] as const) {

@@ -19,10 +19,7 @@ const READERS = {
   Snippet: readableSnippetIds
 } as const satisfies { readonly [type: string]: Reader }
 
-/**
- * Returns a function that tests whether the caller may read what a note refers to. Runs one statement for each type in
- * the list.
- */
+/** Returns a function that tests whether the caller may read what a note refers to. Runs one statement for each type in the list. */
 export async function readableReferrers(
   notes: readonly Referring[],
   actor: Actor

@@ -1,5 +1,4 @@
-// Creates issues. Issues that users create in one project at the same moment are written together
-// (db/connect/batching.ts).
+// Creates issues. Issues that users create in one project at the same moment are written together (db/connect/batching.ts).
 import type { Actor, ActorUser } from '../../../access/actor.js'
 import { askerOf } from '../../../access/actor.js'
 import { may } from '../../../access/authorize.js'

@@ -65,10 +65,7 @@ async function addToCounts(projectId: number, { numbers, moves, turns }: Change)
   moved('Issue')
 }
 
-/**
- * Selects the stored counts of a project as one text. In a statement that reads issues, they are the counts of the same
- * moment.
- */
+/** Selects the stored counts of a project as one text. In a statement that reads issues, they are the counts of the same moment. */
 export const KEPT_COUNTS = `(select concat_ws(' ', coalesce(sum(opened), 0), coalesce(sum(closed), 0), coalesce(sum(opened_confidential), 0),
   coalesce(sum(closed_confidential), 0), coalesce(sum(moves), 0), coalesce(sum(turns), 0)) from issue_counts where project_id = ?)`
 
@@ -107,10 +104,7 @@ export async function countAllIssues(projectId: number): Promise<void> {
   )
 }
 
-/**
- * Subtracts the issues of a user from the counts. Call it before the rows of the user are deleted, in the same
- * transaction.
- */
+/** Subtracts the issues of a user from the counts. Call it before the rows of the user are deleted, in the same transaction. */
 export async function uncountIssues(userId: number): Promise<void> {
   await execute(
     `insert into issue_counts (project_id, slot, opened, closed, opened_confidential, closed_confidential, moves)

@@ -92,9 +92,7 @@ function countFound(list: FilteredList): Promise<number> {
   return countSource(fewIssues(list))
 }
 
-/**
- * Reads the issues that pass the filters from the index that contains the issues of a project in the order of the list.
- */
+/** Reads the issues that pass the filters from the index that contains the issues of a project in the order of the list. */
 function inOrder(list: FilteredList): [Source] {
   const { state, query, labels, others } = list
   return [

@@ -51,10 +51,7 @@ export const columnsWith = (description: string) =>
   e.name as assignee_name, e.username as assignee_username, e.state as assignee_state`
 export const COLUMNS = columnsWith('i.description')
 
-/**
- * Returns the joins of an issue `i`. With `left join` they keep the issues of a removed project, until a job has
- * removed them.
- */
+/** Returns the joins of an issue `i`. With `left join` they keep the issues of a removed project, until a job has removed them. */
 export const joinsBy = (join: 'join' | 'left join') => `${join} projects p on p.id = i.project_id
   ${join} namespaces n on n.id = p.namespace_id ${join} users a on a.id = i.author_id left join users e on e.id = i.assignee_id`
 const JOINS = joinsBy('join')

@@ -1,5 +1,4 @@
-// The numbers of issues and open merge requests with each label of a project, counting only those that the caller can
-// see.
+// The numbers of issues and open merge requests with each label of a project, counting only those that the caller can see.
 import { LRUCache } from 'lru-cache'
 import type { Actor } from '../../../access/actor.js'
 import { may } from '../../../access/authorize.js'
@@ -10,10 +9,7 @@ import { visibleIssues } from '../participation/visible-issues.js'
 
 type Counts = ReadonlyMap<number, { readonly open_issues_count: number; readonly closed_issues_count: number }>
 
-/**
- * The number of links from which the counts are cached: counting 100,000 takes 0.1 s. Like other large totals, they may
- * be 5 s old.
- */
+/** The number of links from which the counts are cached: counting 100,000 takes 0.1 s. Like other large totals, they may be 5 s old. */
 const LARGE = 1000
 const kept = new LRUCache<string, Counts>({ max: 200, ttl: 5000 })
 forgetWithPool(() => kept.clear())

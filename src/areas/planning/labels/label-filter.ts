@@ -3,10 +3,7 @@ import type { Fragment } from '../../../access/membership.js'
 import { marks } from '../../../db/connect/sql.js'
 import type { TargetType } from '../participation/targets.js'
 
-/**
- * Returns the titles that a list filters by; empty without a filter. Not specified: how many. Titles after the first 50
- * are ignored.
- */
+/** Returns the titles that a list filters by; empty without a filter. Not specified: how many. Titles after the first 50 are ignored. */
 export const titlesOfFilter = (text: string | undefined): string[] =>
   [...new Set((text ?? '').split(',').map(title => title.trim()))].filter(title => title !== '').slice(0, 50)
 

@@ -11,10 +11,7 @@ import { findLabels, type LabelPlace } from './labels.queries.js'
 /** The maximum number of labels of an issue or merge request. Not specified: a limit. */
 const MOST_OF_TARGET = 100
 
-/**
- * Reads titles as clients send them, separated by commas. Throws Invalid for a title that no label can have, and for
- * too many titles.
- */
+/** Reads titles as clients send them, separated by commas. Throws Invalid for a title that no label can have, and for too many titles. */
 export function readTitles(text: string): string[] {
   const titles = [...new Set(text.split(',').map(title => title.trim()))].filter(title => title !== '')
   for (const title of titles) {

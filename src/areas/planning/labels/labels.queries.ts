@@ -32,10 +32,7 @@ export const listLabels = ({ id, namespace_id: group }: LabelPlace): Promise<Lab
 export const findLabelById = ({ id, namespace_id: group }: LabelPlace, labelId: number) =>
   row<LabelRow>(`${SELECT} where ${OF_PROJECT} and l.id = ?`, [id, id, group, labelId])
 
-/**
- * Finds labels that a project can use, by their titles. If both the project and its group have one, returns the label
- * of the project.
- */
+/** Finds labels that a project can use, by their titles. If both the project and its group have one, returns the label of the project. */
 export async function findLabels(
   { id, namespace_id: group }: LabelPlace,
   titles: readonly string[]

@@ -135,10 +135,7 @@ async function setPriority(projectId: number, labelId: number, priority: number 
   )
 }
 
-/**
- * Returns the label of a project that a client names by its id or its title, including labels of its group. Throws
- * NotFound.
- */
+/** Returns the label of a project that a client names by its id or its title, including labels of its group. Throws NotFound. */
 export async function requireLabel(project: LabelPlace, name: string): Promise<LabelRow> {
   const byId = /^\d{1,10}$/.test(name) ? await findLabelById(project, Number(name)) : undefined
   const found = byId ?? (await findLabels(project, [name])).get(name)
@@ -153,9 +150,7 @@ export async function requireOwnLabel(project: Pick<LabelPlace, 'id'>, title: st
   return found
 }
 
-/**
- * Deletes a label, and removes it from everything that has it. Throws NotFound when another request already deleted it.
- */
+/** Deletes a label, and removes it from everything that has it. Throws NotFound when another request already deleted it. */
 export const deleteLabel = ({ id }: { readonly id: number }): Promise<void> =>
   transact(async () => {
     if (!(await row('select id from labels where id = ? for update', [id]))) throw new NotFound('Label')

@@ -8,10 +8,7 @@ import { type MergeRequestRow, requireByNumber } from './merge-requests.queries.
 import type { AcceptBody } from './merge-requests.schema.js'
 import { changeState } from './update.js'
 
-/**
- * Closes or reopens a merge request by its number. Returns false when it is already in that state. Throws NotFound or
- * Conflicts.
- */
+/** Closes or reopens a merge request by its number. Returns false when it is already in that state. Throws NotFound or Conflicts. */
 export const changeMergeRequestState = async (
   project: ProjectRow,
   number: number,

@@ -13,10 +13,7 @@ interface PublishedEvent extends Pick<PublishedMergeRequest, 'action' | 'by' | '
 type Flags = 'merge_when_build_succeeds' | 'should_remove_source_branch' | 'force_remove_source_branch'
 type Columns = Omit<PublishedMergeRequest['mergeRequest'], Flags> & { readonly [Flag in Flags]: number | null }
 
-/**
- * Publishes an event about a merge request with its current values. Call it inside the `transact` of the change, after
- * it.
- */
+/** Publishes an event about a merge request with its current values. Call it inside the `transact` of the change, after it. */
 export async function publishMergeRequest({ id, ...told }: PublishedEvent): Promise<void> {
   moved('MergeRequest')
   const found = await row<Columns>(

@@ -50,10 +50,7 @@ const asRow = ({ created_at, updated_at, ...rest }: PublishedEvent['event']['mer
   updated_at: new Date(updated_at)
 })
 
-/**
- * Returns the fields of a merge request in payloads, also of notes about it. `by` is the user who caused the event.
- * Throws NotFound.
- */
+/** Returns the fields of a merge request in payloads, also of notes about it. `by` is the user who caused the event. Throws NotFound. */
 export async function readPayload(
   found: MergeRequestSnapshot,
   by: number | null

@@ -234,10 +234,7 @@ export interface OpenMergeRequest {
 const OPEN = `select id, target_project_id, source_project_id, source_branch, head_sha from merge_requests
   where phase = 'opened' and`
 
-/**
- * The maximum number of merge requests that a push to one branch checks; the others are checked when somebody merges
- * them.
- */
+/** The maximum number of merge requests that a push to one branch checks; the others are checked when somebody merges them. */
 const MOST_OF_BRANCH = 2000
 
 /** Returns the open merge requests from a branch, newest first. */

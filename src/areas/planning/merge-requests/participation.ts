@@ -21,9 +21,7 @@ async function requireUpdatable(project: ProjectRow, id: number, actor: Actor): 
   return found
 }
 
-/**
- * Subscribes the caller, or ends the subscription. Throws NotFound, Forbidden, and NotModified when nothing changes.
- */
+/** Subscribes the caller, or ends the subscription. Throws NotFound, Forbidden, and NotModified when nothing changes. */
 export async function subscribe(
   project: ProjectRow,
   id: number,

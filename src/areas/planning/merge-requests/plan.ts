@@ -1,5 +1,4 @@
-// Labels, milestone and assignee of a merge request. Only developers of the target may set them; they are ignored for
-// others.
+// Labels, milestone and assignee of a merge request. Only developers of the target may set them; they are ignored for others.
 import type { Actor } from '../../../access/actor.js'
 import { levelIn } from '../../../access/authorize.js'
 import { DEVELOPER } from '../../../lib/levels.js'

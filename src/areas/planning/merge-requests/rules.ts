@@ -39,9 +39,7 @@ export interface BranchPair {
   readonly target: { readonly projectId: number; readonly branch: string }
 }
 
-/**
- * Throws UnprocessableList unless the branches are different, and belong to one project or to a fork and its source.
- */
+/** Throws UnprocessableList unless the branches are different, and belong to one project or to a fork and its source. */
 export async function checkPair({ source, target }: BranchPair): Promise<void> {
   if (source.projectId === target.projectId) {
     if (source.branch !== target.branch) return
@@ -78,9 +76,7 @@ export async function refuseSecond({ source, target }: BranchPair, except?: numb
 export const alreadyOpen = (title: string) =>
   new Conflicts([`Cannot Create: This merge request already exists: [${JSON.stringify(title)}]`])
 
-/**
- * Whether the actor may merge into a branch: as a user who may push to it, or as a developer if its rule allows merges.
- */
+/** Whether the actor may merge into a branch: as a user who may push to it, or as a developer if its rule allows merges. */
 export async function mayMergeInto(project: ProjectRow, branch: string, actor: Actor): Promise<boolean> {
   const level = levelIn(project, actor)
   if (project.archived || level < DEVELOPER) return false

@@ -105,10 +105,7 @@ function requireSomething(body: MergeRequestUpdate): void {
   throw new BadParameters(`${KNOWN.join(', ')} are missing, at least one parameter must be provided`)
 }
 
-/**
- * Not specified: reopening a merge request whose fork was deleted. Nothing happens, like for other events in the wrong
- * state.
- */
+/** Not specified: reopening a merge request whose fork was deleted. Nothing happens, like for other events in the wrong state. */
 const canReopen = async ({ source_project_id: id }: MergeRequestRow): Promise<boolean> =>
   (await row('select id from projects where id = ?', [id])) !== undefined
 

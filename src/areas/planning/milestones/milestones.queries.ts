@@ -70,10 +70,7 @@ export async function requireMilestone(projectId: number, id: number): Promise<M
   return found
 }
 
-/**
- * Returns the milestones of a page of issues or merge requests, by their ids. Runs one statement, or no statement
- * without ids.
- */
+/** Returns the milestones of a page of issues or merge requests, by their ids. Runs one statement, or no statement without ids. */
 export async function readMilestones(ids: readonly (number | null)[]): Promise<ReadonlyMap<number, MilestoneRow>> {
   const list = padded([...new Set(ids.filter(id => id !== null))])
   if (list.length === 0) return new Map()

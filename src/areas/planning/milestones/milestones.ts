@@ -92,10 +92,7 @@ export async function milestoneFor(
   return (await findMilestone(projectId, id))?.id ?? null
 }
 
-/**
- * Checks the title before a number is taken for a milestone that cannot be saved. For two concurrent requests, the
- * unique key decides.
- */
+/** Checks the title before a number is taken for a milestone that cannot be saved. For two concurrent requests, the unique key decides. */
 async function requireFree(projectId: number, title: string): Promise<void> {
   if (await row('select id from milestones where project_id = ? and title = ?', [projectId, title])) {
     throw new Taken('title')

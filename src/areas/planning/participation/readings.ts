@@ -1,7 +1,6 @@
-// What records of issues and merge requests show about labels, notes, votes and participants: columns that the
-// statement of a page reads in addition to its rows. Measured for 20 issues on a busy machine, three rounds: the
-// columns take 70 us more of the server and 580 us more of the database than the rows on their own; four statements
-// take 220 and 640.
+// What records of issues and merge requests show about labels, notes, votes and participants: columns that the statement of a
+// page reads in addition to its rows. Measured for 20 issues on a busy machine, three rounds: the columns take 70 us more of the
+// server and 580 us more of the database than the rows on their own; four statements take 220 and 640.
 import { marks, padded, rows } from '../../../db/connect/sql.js'
 import { TARGET_TABLES, type TargetType } from './targets.js'
 
@@ -46,10 +45,7 @@ const ROWS = {
   MergeRequest: { row: 'm', project: 'm.target_project_id' }
 } as const satisfies { readonly [Type in TargetType]: object }
 
-/**
- * Returns the columns for a statement with issues `i` or merge requests `m`. They contain placeholders for
- * `shownValues`.
- */
+/** Returns the columns for a statement with issues `i` or merge requests `m`. They contain placeholders for `shownValues`. */
 export function shownColumns(type: TargetType): string {
   const { row, project } = ROWS[type]
   const id = `${row}.id`

@@ -51,10 +51,7 @@ export async function changeSubscription(
   if (!(await setSubscription(place, userId, subscribed))) throw new NotModified()
 }
 
-/**
- * Stores the choice of a user for a target, and replaces an earlier one. Returns false when the user had already made
- * the same choice.
- */
+/** Stores the choice of a user for a target, and replaces an earlier one. Returns false when the user had already made the same choice. */
 export async function setSubscription(
   { type, id, projectId }: Subscribable,
   userId: number,

@@ -1,5 +1,4 @@
-// The targets of plans and discussions: issues and merge requests. Both have labels, milestones, subscriptions and
-// time.
+// The targets of plans and discussions: issues and merge requests. Both have labels, milestones, subscriptions and time.
 
 /** The value of `target_type` in links of labels, subscriptions and logs of time. */
 export type TargetType = 'Issue' | 'MergeRequest'

@@ -39,9 +39,7 @@ export async function setEstimate(target: Target, seconds: number): Promise<Time
   })
 }
 
-/**
- * Logs time that a user has spent; negative seconds subtract some. Throws NotFound, and Invalid for a total below zero.
- */
+/** Logs time that a user has spent; negative seconds subtract some. Throws NotFound, and Invalid for a total below zero. */
 export async function addSpentTime(target: Target, seconds: number, userId: number | null): Promise<TimeChange> {
   return transact(async () => {
     const { time_estimate: estimate, total_time_spent: before } = await hold(target)

@@ -6,10 +6,7 @@ import { ALL } from '../../../db/lists/conditions.js'
 import { REPORTER } from '../../../lib/levels.js'
 import type { ProjectRow } from '../../projects/projects/projects.queries.js'
 
-/**
- * Whether a user sees all confidential issues of the project; other users see those that name them as author or
- * assignee.
- */
+/** Whether a user sees all confidential issues of the project; other users see those that name them as author or assignee. */
 export const seesConfidential = (project: ProjectRow, actor: Actor): boolean => levelIn(project, actor) >= REPORTER
 
 /** Returns the condition that the caller may see the issue `i` of a project that the caller may see. */

@@ -17,10 +17,9 @@ interface Target {
 }
 
 /**
- * Creates a fork of a project and returns its id. A job copies the repository. `namespace` is the id, path or name of
- * the target; without it, the fork is in the actor's own namespace. Throws NotFound for a target in which the actor may
- * not create projects, and ConflictingValues when the target already has the name or path, or when the actor may not
- * read the repository.
+ * Creates a fork of a project and returns its id. A job copies the repository. `namespace` is the id, path or name of the target;
+ * without it, the fork is in the actor's own namespace. Throws NotFound for a target in which the actor may not create projects,
+ * and ConflictingValues when the target already has the name or path, or when the actor may not read the repository.
  */
 export async function forkProject(
   source: ProjectRow,
@@ -33,8 +32,7 @@ export async function forkProject(
   }
   const target = await findTarget(namespace, actor)
   if (!target) throw new NotFound('Target Namespace')
-  // Not specified: the level in a group that is less visible than the source. A project cannot be more visible than its
-  // group.
+  // Not specified: the level in a group that is less visible than the source. A project cannot be more visible than its group.
   const most = target.kind === 'group' ? target.visibility_level : source.visibility_level
   const level = Math.min(source.visibility_level, most) as 0 | 10 | 20
   const body = {

@@ -19,9 +19,8 @@ interface Group {
 }
 
 /**
- * Moves a project into a group. A project that is more visible than the group gets the group's level. The old path
- * redirects to the project. Throws NotFound, and BadRequest when the group already has the project, or another one with
- * its name.
+ * Moves a project into a group. A project that is more visible than the group gets the group's level. The old path redirects to
+ * the project. Throws NotFound, and BadRequest when the group already has the project, or another one with its name.
  */
 export async function transferProject(projectId: number, groupId: number, origin: Origin): Promise<void> {
   await transact(async () => {

@@ -11,9 +11,8 @@ export interface Place {
 }
 
 /**
- * Finds the place for a new project NAMESPACE/PATH. In the namespace of a user, that user is the creator; in a group,
- * `creator` or else its longest-standing owner. Throws NoSuch for an unknown namespace or user, Conflict when a group
- * has no active owner.
+ * Finds the place for a new project NAMESPACE/PATH. In the namespace of a user, that user is the creator; in a group, `creator`
+ * or else its longest-standing owner. Throws NoSuch for an unknown namespace or user, Conflict when a group has no active owner.
  */
 export async function placeOfNewProject(name: string, creator?: string): Promise<Place> {
   const [namespace = '', path = '', more] = name.split('/')

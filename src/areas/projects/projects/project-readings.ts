@@ -80,9 +80,7 @@ async function findShares(ids: readonly number[]): Promise<ReadonlyMap<number, r
   return found
 }
 
-/**
- * Not specified: whether callers who cannot see the source see its name. They do not, because the name may be secret.
- */
+/** Not specified: whether callers who cannot see the source see its name. They do not, because the name may be secret. */
 async function findSources(ids: readonly number[], actor: Actor): Promise<ReadonlyMap<number, SourceRow>> {
   if (ids.length === 0) return new Map()
   const list = padded(ids)

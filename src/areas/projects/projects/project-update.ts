@@ -44,10 +44,7 @@ type Attribute = keyof typeof COLUMNS
 const ATTRIBUTES = Object.keys(COLUMNS) as Attribute[]
 type Values = Omit<ProjectChange, 'public'>
 
-/**
- * Throws Forbidden when the change needs a right that masters do not have: only owners change the name and the
- * visibility.
- */
+/** Throws Forbidden when the change needs a right that masters do not have: only owners change the name and the visibility. */
 export function authorizeChange(actor: Actor, project: ProjectRow, change: ProjectChange): void {
   const { name, visibility_level: level, public: open } = change
   if (name === undefined && level === undefined && open === undefined) return

@@ -17,10 +17,7 @@ const WITH_LEVEL = `select m.user_id as id from members m
     and m.source_id = l.group_id and ${lasts('m')} where l.project_id = ? and ${lasts('l')}
   union select n.owner_id from namespaces n where n.id = ? and n.owner_id is not null`
 
-/**
- * Returns a page of the users with a level, oldest first. Not specified: the order. Takes two statements for any
- * length.
- */
+/** Returns a page of the users with a level, oldest first. Not specified: the order. Takes two statements for any length. */
 export async function listProjectUsers(
   { id, namespace_id: namespaceId }: { readonly id: number; readonly namespace_id: number },
   query: ProjectUsersQuery
@@ -28,8 +25,7 @@ export async function listProjectUsers(
   const values: Value[] = [id, namespaceId, id, namespaceId]
   const conditions: string[] = []
   if (query.search) {
-    // Not specified: whether the search includes addresses. It does not, because everybody may search in a public
-    // project.
+    // Not specified: whether the search includes addresses. It does not, because everybody may search in a public project.
     const found = contains(['u.name', 'u.username'], query.search)
     conditions.push(`where ${found.sql}`)
     values.push(...found.values)

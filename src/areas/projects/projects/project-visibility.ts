@@ -20,10 +20,7 @@ export async function checkProjectVisibility(level: number, namespaceId: number,
   throw new Invalid('visibility_level', `${visibilityName(level)} is not allowed in a ${visibilityName(most)} group`)
 }
 
-/**
- * Returns the visibility level of a group, which cannot change until the transaction ends; null for the namespace of a
- * user.
- */
+/** Returns the visibility level of a group, which cannot change until the transaction ends; null for the namespace of a user. */
 async function groupLevel(namespaceId: number): Promise<number | null> {
   const found = await row<{ kind: string; level: number }>(
     'select kind, visibility_level as level from namespaces where id = ? lock in share mode',

@@ -34,9 +34,7 @@ export interface ProjectRow {
   readonly forks_count: number
   readonly creator_id: number | null
   readonly runners_token_encrypted: Buffer
-  /**
-   * `waiting` until a job has filled the repository of a fork or an import, `failed` when it could not; otherwise null.
-   */
+  /** `waiting` until a job has filled the repository of a fork or an import, `failed` when it could not; otherwise null. */
   readonly import_state: 'waiting' | 'failed' | null
   readonly import_error: string | null
   /** Whether it may be a fork or shared with groups: false for most projects, whose records need no more statements. */

@@ -175,9 +175,8 @@ async function originOfContent(filling: Filling): Promise<{ readonly [name: stri
 }
 
 /**
- * Returns the namespace of the new project: the caller's own, a group in which the caller is at least a Master, or any
- * namespace for administrators. Nobody can change or remove it before the transaction ends. Throws Invalid for any
- * other namespace.
+ * Returns the namespace of the new project: the caller's own, a group in which the caller is at least a Master, or any namespace
+ * for administrators. Nobody can change or remove it before the transaction ends. Throws Invalid for any other namespace.
  */
 async function findNamespace(id: number | undefined, asker: ActorUser): Promise<Namespace> {
   const where = id === undefined ? { kind: 'user' as const, ownerId: asker.id } : { id }
@@ -192,9 +191,7 @@ async function mayCreateIn({ id, kind, ownerId }: Namespace, asker: ActorUser): 
   return ((await levelInNamespace(id, asker.id)) ?? 0) >= MASTER
 }
 
-/**
- * Locks the owner's row, so that two concurrent requests cannot both use the last place. Throws Invalid, ProjectLimit.
- */
+/** Locks the owner's row, so that two concurrent requests cannot both use the last place. Throws Invalid, ProjectLimit. */
 async function lockOwner({ ownerId }: Namespace): Promise<User> {
   const owner = ownerId === null ? null : await User.findByPk(ownerId, { lock: true })
   if (!owner) throw new Invalid('namespace', 'is not valid')

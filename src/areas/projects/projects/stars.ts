@@ -30,9 +30,7 @@ export async function unstarProject({ id }: { readonly id: number }, { id: userI
   })
 }
 
-/**
- * Subtracts the stars of a user from the counts. Call it before the user's rows are deleted, in the same transaction.
- */
+/** Subtracts the stars of a user from the counts. Call it before the user's rows are deleted, in the same transaction. */
 export async function uncountStars(userId: number): Promise<void> {
   await execute(
     `update projects p join project_stars s on s.project_id = p.id set p.star_count = greatest(p.star_count, 1) - 1

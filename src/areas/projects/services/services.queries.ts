@@ -31,10 +31,7 @@ export async function lockService(projectId: number, slug: Slug): Promise<Servic
   return { slug, row: (await row<ServiceRow>(`${SELECT} for update`, [projectId, slug])) ?? null }
 }
 
-/**
- * Returns the stored properties. Properties that were encrypted with another key count as absent: they can be set
- * again.
- */
+/** Returns the stored properties. Properties that were encrypted with another key count as absent: they can be set again. */
 export function propertiesOf({ row }: Service): Properties {
   if (!row?.properties_encrypted) return {}
   try {

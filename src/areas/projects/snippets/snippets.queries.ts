@@ -47,10 +47,7 @@ export function listProjectSnippets(project: ProjectRow, query: PageRequest, act
 export const listOwnSnippets = (userId: number, query: PageRequest): Promise<Page<SnippetRow>> =>
   list('s.author_id = ? and s.project_id is null', [userId], query)
 
-/**
- * Returns a page of the public snippets of all users, newest first. Not specified: it excludes the snippets of
- * projects.
- */
+/** Returns a page of the public snippets of all users, newest first. Not specified: it excludes the snippets of projects. */
 export const listPublicSnippets = (query: PageRequest): Promise<Page<SnippetRow>> =>
   list(`s.project_id is null and s.visibility_level = ${PUBLIC}`, [], query)
 

@@ -42,9 +42,7 @@ export const unconfirmedByAddress = (address: string): Promise<Unconfirmed[]> =>
 
 export const confirmationProof = ({ address }: Unconfirmed): string => proofOf(address.toLowerCase())
 
-/**
- * Returns the address of a link. Throws Forbidden when the link does not work any more, also because the address is confirmed.
- */
+/** Returns the address of a link. Throws Forbidden when the link does not work any more, also because the address is confirmed. */
 export async function confirmationOfLink(token: string, lock = ''): Promise<Unconfirmed> {
   const values = readLink('address', token)
   const found = values && (await unconfirmed(values.userId, values.emailId, lock))

@@ -58,10 +58,7 @@ export function mailedMembers(projectId: number): Promise<Person[]> {
   )
 }
 
-/**
- * The users who can approve access to a project or group: its masters, or its owners. Not specified: administrators get no such
- * mail.
- */
+/** The users who can approve access to a project or group: its masters, or its owners. Not specified: administrators get no such mail. */
 export const approversOf = ({ type, id }: { readonly type: 'project' | 'namespace'; readonly id: number }) =>
   type === 'project' ? mastersOf(id) : among(ownersOfGroup(id))
 

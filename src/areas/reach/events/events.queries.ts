@@ -25,10 +25,7 @@ export interface EventRow {
 
 const COLUMNS = `e.id, e.project_id, e.author_id, e.action, e.target_type, e.target_id, e.target_title, e.data, e.created_at,
   u.name as author_name, u.username as author_username, u.state as author_state`
-/**
- * Excludes events about code, which need read access to the repository: pushes, merge requests, and notes about these and
- * commits.
- */
+/** Excludes events about code, which need read access to the repository: pushes, merge requests, and notes about these and commits. */
 const NO_CODE = `e.action not in ('pushed new', 'pushed to', 'deleted')
   and (e.target_type is null or e.target_type <> 'MergeRequest')
   and not exists (select 1 from notes c where e.target_type = 'Note' and c.id = e.target_id

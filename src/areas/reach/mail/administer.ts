@@ -9,10 +9,7 @@ import { audit, auditAll } from '../../ground/audit/audit.js'
 /** How many failed mails one transaction queues again. */
 const BATCH = 500
 
-/**
- * Sends a failed or canceled mail again, as if it had just been created, with two days of tries. Throws NotFound for any other
- * mail.
- */
+/** Sends a failed or canceled mail again, as if it had just been created, with two days of tries. Throws NotFound for any other mail. */
 export async function retryMail(deliveryId: number, origin: Origin): Promise<void> {
   await transact(async () => {
     const found = await row<{ id: number; address: string }>(

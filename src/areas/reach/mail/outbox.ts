@@ -18,9 +18,7 @@ export interface Recipient {
 }
 
 export interface NewMail<Kind extends MailKind = MailKind> {
-  /**
-   * Unique to the mail, such as `HAPPENING_ID issue`: the mail is queued once for each recipient, however often this is called.
-   */
+  /** Unique to the mail, such as `HAPPENING_ID issue`: the mail is queued once for each recipient, however often this is called. */
   readonly once: string
   readonly kind: Kind
   /** What the templates show. Stored once for all recipients. Texts are cut to fit into 64 KiB (payload.ts). */

@@ -33,9 +33,7 @@ export async function findSetting(source: Source, userId: number): Promise<Setti
   return settingOf(found, source)
 }
 
-/**
- * The global setting, with the address for mail: the chosen address if it still belongs to the user, otherwise the primary one.
- */
+/** The global setting, with the address for mail: the chosen address if it still belongs to the user, otherwise the primary one. */
 export async function findGlobalSetting(userId: number): Promise<Setting & { readonly email: string }> {
   const found = await row<{ level: number | null; events: string | null; email: string }>(
     `select s.level, s.events, coalesce(e.email, u.email) as email from users u

@@ -170,9 +170,7 @@ async function wholeOf({ userId, state }: Pick<List, 'userId' | 'state'>): Promi
   return found?.whole ?? ''
 }
 
-/**
- * Reads a page of a cached list. Undefined when the list has changed, or when the user may no longer read a to-do of the page.
- */
+/** Reads a page of a cached list. Undefined when the list has changed, or when the user may no longer read a to-do of the page. */
 async function pageOfKept(
   { ids, whole }: KeptList,
   { readable: able, userId, state }: List,

@@ -59,9 +59,7 @@ export async function addTodos({ userIds, authorId, target, action, noteId, caus
   return added
 }
 
-/**
- * The condition that a to-do is pending and about this target: a range of one row of the unique key, which starts with the user.
- */
+/** The condition that a to-do is pending and about this target: a range of one row of the unique key, which starts with the user. */
 const pendingOf = (target: TodoTarget) =>
   target.type === 'Commit'
     ? { sql: 'project_id = ? and commit_id = ? and is_pending = true', values: [target.projectId, target.commitId] }

@@ -42,9 +42,7 @@ export function makeRepositoryFolders(path: string): void {
   for (const name of ['refs', 'objects']) mkdirSync(join(path, name), { recursive: true, mode: 0o700 })
 }
 
-/**
- * Copies the files that exist. Returns false when a file disappeared during the copy: then there may be new files in its place.
- */
+/** Copies the files that exist. Returns false when a file disappeared during the copy: then there may be new files in its place. */
 async function copyObjects(source: string, unit: UnitWriter): Promise<boolean> {
   let whole = true
   for (const path of objectFiles(source)) {

@@ -24,10 +24,7 @@ export interface Copied {
 
 const SMALL = 1_048_576
 
-/**
- * Copies a file to a path that must not exist. Returns undefined when the original no longer exists. It follows no symbolic
- * links.
- */
+/** Copies a file to a path that must not exist. Returns undefined when the original no longer exists. It follows no symbolic links. */
 export async function copyHashed(from: string, to: string): Promise<Copied | undefined> {
   const found = openOriginal(from)
   if (found === undefined) return undefined
@@ -66,9 +63,7 @@ export async function hashFile(path: string): Promise<{ size: number; sha256: st
   return { size, sha256: hash.digest('hex') }
 }
 
-/**
- * Links a file of an earlier backup to a second name (a hard link). Returns false when that is impossible: then copy the file.
- */
+/** Links a file of an earlier backup to a second name (a hard link). Returns false when that is impossible: then copy the file. */
 export function shareFile(earlier: string, to: string): boolean {
   try {
     linkSync(earlier, to)

@@ -66,10 +66,7 @@ async function dumpTable(
   return rows
 }
 
-/**
- * Reads the rows of a dumped table. It cannot use node's readline, which also ends lines at U+2028, because text may contain
- * that.
- */
+/** Reads the rows of a dumped table. It cannot use node's readline, which also ends lines at U+2028, because text may contain that. */
 export async function* readDump(path: string): AsyncGenerator<TableRow> {
   const source = createReadStream(path)
   const text = source.pipe(createGunzip()).setEncoding('utf8')

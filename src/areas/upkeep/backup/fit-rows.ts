@@ -9,9 +9,7 @@ export type Fields = ReadonlyMap<string, Value>
 /** Table -> its rows. The order of the tables is the order in which they are inserted. */
 export type ProjectRows = ReadonlyMap<TableName, readonly Fields[]>
 
-/**
- * Returns a row that can be inserted; null when its owner no longer exists and the row would have been deleted with the owner.
- */
+/** Returns a row that can be inserted; null when its owner no longer exists and the row would have been deleted with the owner. */
 export type Fit = (table: TableName, fields: Fields) => Fields | null
 
 const AT_ONCE = 1000

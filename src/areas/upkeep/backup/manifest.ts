@@ -7,9 +7,7 @@ import { Failure, Misconfigured, NotFound } from '../../../errors.js'
 
 export const FORMAT = 1
 
-/**
- * A file of a unit. `modified` is the modification time of the original in milliseconds, which shows whether a file has changed.
- */
+/** A file of a unit. `modified` is the modification time of the original in milliseconds, which shows whether a file has changed. */
 export interface FileEntry {
   readonly path: string
   readonly size: number
@@ -81,10 +79,7 @@ export function writeManifest(folder: string, manifest: Manifest): void {
   writeFileSync(join(folder, 'manifest.json.sha256'), `${sha256(text)}  manifest.json\n`, { mode: 0o600 })
 }
 
-/**
- * Returns whether a folder has a manifest. Throws Failure when this user may not read the folder, because it may be a complete
- * backup.
- */
+/** Returns whether a folder has a manifest. Throws Failure when this user may not read the folder, because it may be a complete backup. */
 export function hasManifest(folder: string): boolean {
   const path = join(folder, 'manifest.json')
   try {

@@ -14,9 +14,7 @@ const LAST = 'secrets.json'
 /** How many bytes of a log are kept. */
 const LOG_END = 65_536
 
-/**
- * Throws Conflict when a folder contains more than the remains of killed restores, and AlreadyRunning while a restore fills it.
- */
+/** Throws Conflict when a folder contains more than the remains of killed restores, and AlreadyRunning while a restore fills it. */
 export function requireEmptyHome(home: string): void {
   const names = namesIn(home)
   const drafts = names.filter(name => name.startsWith(RESTORE_DRAFT))

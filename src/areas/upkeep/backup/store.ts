@@ -145,10 +145,7 @@ export function surplus(store: string, keep: number): BackupRecord[] {
   return own.slice(0, Math.max(0, own.length - keep)).map(({ folder, manifest }) => viewBackup(folder, manifest))
 }
 
-/**
- * Finds a backup by its id, by `latest` (the newest that is not damaged), or by its folder. Throws the errors of
- * `readManifest`.
- */
+/** Finds a backup by its id, by `latest` (the newest that is not damaged), or by its folder. Throws the errors of `readManifest`. */
 export function findBackup(name: string, store = defaultStore()): Finished {
   if (name === 'latest') {
     const last = finished(store).whole.at(-1)

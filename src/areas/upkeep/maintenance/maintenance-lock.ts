@@ -9,9 +9,7 @@ import { machine } from '../../../queue/processes.js'
 const LEASE_MS = 30_000
 
 export interface TaskLock {
-  /**
-   * Aborts when the lease is lost, for example because the database was unavailable for long: another process may run by then.
-   */
+  /** Aborts when the lease is lost, for example because the database was unavailable for long: another process may run by then. */
   readonly signal: AbortSignal
   release(): Promise<void>
 }

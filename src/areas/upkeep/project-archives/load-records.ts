@@ -22,9 +22,7 @@ import {
 } from './loading.js'
 import type { About, RecordOf } from './records.js'
 
-/**
- * Cancels an unfinished build or status, because nothing runs it here. The status of its pipeline then follows from its builds.
- */
+/** Cancels an unfinished build or status, because nothing runs it here. The status of its pipeline then follows from its builds. */
 function ended<T extends { status: string; finished_at: string | null; updated_at: string }>(record: T): T {
   if (!['created', 'pending', 'running'].includes(record.status)) return record
   return { ...record, status: 'canceled', finished_at: record.finished_at ?? record.updated_at }
@@ -175,10 +173,7 @@ function pipelineId({ pipeline }: Loading, number: number): number {
   return pipeline.id
 }
 
-/**
- * Returns the id of the target of a note, or of what it refers to; null for a commit. Throws BadProjectArchive when it is
- * missing.
- */
+/** Returns the id of the target of a note, or of what it refers to; null for a commit. Throws BadProjectArchive when it is missing. */
 async function idOf({ projectId, snippets, iids }: Loading, { type, number, commit }: About): Promise<number | null> {
   const missing = () => new BadProjectArchive(`a note names ${type} ${number ?? commit}, which is not in the archive`)
   if (type === 'Commit') {

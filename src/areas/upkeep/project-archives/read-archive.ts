@@ -51,9 +51,7 @@ export interface OpenArchive {
   close(): void
 }
 
-/**
- * Opens an archive. Throws NoSuch, and BadProjectArchive for an invalid, truncated or too large archive, or for a newer format.
- */
+/** Opens an archive. Throws NoSuch, and BadProjectArchive for an invalid, truncated or too large archive, or for a newer format. */
 export async function openArchive(path: string): Promise<OpenArchive> {
   const size = await sizeOf(path)
   const most = config().imports.max_size + config().uploads.max_size

@@ -15,10 +15,7 @@ import { recountForks, sourcesOf } from '../../projects/projects/fork-links.js'
 
 const AT_ONCE = 500
 
-/**
- * Removes projects: from now on nobody finds them, and a running push or build has no effect. Joins the transaction of the
- * caller.
- */
+/** Removes projects: from now on nobody finds them, and a running push or build has no effect. Joins the transaction of the caller. */
 export async function removeProjects(projects: readonly ProjectSnapshot[], origin: Origin): Promise<void> {
   await transact(async () => {
     for (const some of batches(projects, AT_ONCE)) await removeSome(some, origin)

@@ -1,5 +1,4 @@
-// Shows one job, build or hook in full: a job with every line of its error and its payload, a build with the end of its
-// trace.
+// Shows one job, build or hook in full: a job with every line of its error and its payload, a build with the end of its trace.
 import { breakLines, plainText } from '../../../lib/display-width.js'
 import { duration, since } from '../drawing/format.js'
 import { cutLine, type Theme } from '../drawing/style.js'

@@ -2,10 +2,7 @@
 import { inflate, inflateSync } from 'node:zlib'
 import { LeaveToGit } from './leave-to-git.js'
 
-/**
- * Contents of up to this many bytes are inflated at once. Larger ones go to another thread, so that they do not hold up
- * other requests.
- */
+/** Contents of up to this many bytes are inflated at once. Larger ones go to another thread, so that they do not hold up other requests. */
 const AT_ONCE = 65_536
 
 /** Returns the content of a stream, which must have `size` bytes. Bytes after the stream are ignored. */

@@ -1,7 +1,4 @@
-/**
- * The caller must ask git: an object or a comparison is too large, its chain of deltas is too long, or its data is not
- * valid.
- */
+/** The caller must ask git: an object or a comparison is too large, its chain of deltas is too long, or its data is not valid. */
 export class LeaveToGit extends Error {
   override name = 'LeaveToGit'
 }

@@ -1,5 +1,4 @@
-// Finds objects in the index of a pack (`.idx`, version 2), which holds sorted ids and the position of each object in
-// the pack.
+// Finds objects in the index of a pack (`.idx`, version 2), which holds sorted ids and the position of each object in the pack.
 import { readFile, stat } from 'node:fs/promises'
 import { LeaveToGit } from './leave-to-git.js'
 

@@ -20,10 +20,7 @@ export interface PackFile {
 const TYPES: { readonly [type: number]: StoredObject['type'] } = { 1: 'commit', 2: 'tree', 3: 'blob', 4: 'tag' }
 const OFFSET_DELTA = 6
 const REFERENCE_DELTA = 7
-/**
- * The bytes of the first read of an object: most commits and trees are shorter. Node.js collects larger buffers one by
- * one.
- */
+/** The bytes of the first read of an object: most commits and trees are shorter. Node.js collects larger buffers one by one. */
 const FIRST_READ = 2048
 /** The maximum number of bytes for the type, the size, and the base of a delta. */
 const HEAD = 40

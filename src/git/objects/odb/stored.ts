@@ -19,26 +19,17 @@ import { openPackIndex } from './pack-index.js'
 
 export type { StoredObject } from './pack.js'
 
-/**
- * The maximum number of packs of one repository that are searched. Maintenance joins packs long before there are so
- * many.
- */
+/** The maximum number of packs of one repository that are searched. Maintenance joins packs long before there are so many. */
 const MOST_PACKS = 200
 /** The number of indexes that are read at the same time. */
 const AT_ONCE = 8
-/**
- * The coarsest timestamps of a file system in use, in milliseconds: two changes within this time may have the same
- * timestamp.
- */
+/** The coarsest timestamps of a file system in use, in milliseconds: two changes within this time may have the same timestamp. */
 const SETTLED_AFTER = 2000
 
 interface Packs {
   /** The time of the last change of the folder, or undefined when a later change may have the same time. */
   readonly stamp: bigint | undefined
-  /**
-   * The pack that contained the last object comes first. Null when only git may read one of the packs: then git reads
-   * all objects.
-   */
+  /** The pack that contained the last object comes first. Null when only git may read one of the packs: then git reads all objects. */
   readonly files: readonly PackFile[] | null
   readonly bytes: number
 }

@@ -1,5 +1,4 @@
-// A process that was started by the starter. It behaves like a ChildProcess, as far as the code in this folder needs
-// it.
+// A process that was started by the starter. It behaves like a ChildProcess, as far as the code in this folder needs it.
 import { EventEmitter } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import type { Readable, Writable } from 'node:stream'
@@ -40,10 +39,7 @@ export class StartedProcess extends EventEmitter implements Spawned {
   readonly stderr: Socket
   #held = true
 
-  /**
-   * `onHold` is called when the process begins or ceases to keep this program alive. `onLost` gets the error of a
-   * failed connection.
-   */
+  /** `onHold` is called when the process begins or ceases to keep this program alive. `onLost` gets the error of a failed connection. */
   constructor(
     path: string,
     private readonly onHold: (held: boolean) => void,
@@ -88,10 +84,7 @@ export class StartedProcess extends EventEmitter implements Spawned {
     this.pid = pid
   }
 
-  /**
-   * The starter reports that the process has ended. It may report the start and the end at the same moment, before
-   * anybody listens.
-   */
+  /** The starter reports that the process has ended. It may report the start and the end at the same moment, before anybody listens. */
   ended(code: number | null, signal: NodeJS.Signals | null): void {
     setImmediate(() => this.#end(code, signal))
   }

@@ -1,9 +1,7 @@
-// Starts git through a small process (program.ts), once this program has declared itself large. Commands are small
-// themselves.
+// Starts git through a small process (program.ts), once this program has declared itself large. Commands are small themselves.
 //
-// The starter begins in the background when the first process is needed; this program starts that process itself. It
-// ends after it has had nothing to do for a while: an idle appliance has no starter. When it fails, everything works
-// without it.
+// The starter begins in the background when the first process is needed; this program starts that process itself. It ends after
+// it has had nothing to do for a while: an idle appliance has no starter. When it fails, everything works without it.
 import { type ChildProcess, fork } from 'node:child_process'
 import { rmSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
@@ -14,10 +12,7 @@ import { StartedProcess, signalGroup } from './started.js'
 const IDLE = 20_000
 /** Milliseconds after a failure in which this program works without a starter. */
 const PAUSE = 10_000
-/**
- * The maximum number of programs that are being started at once: the kernel keeps hundreds of connections until the
- * starter takes them.
- */
+/** The maximum number of programs that are being started at once: the kernel keeps hundreds of connections until the starter takes them. */
 const MOST_AT_ONCE = 50
 const PROGRAM = fileURLToPath(new URL('program.js', import.meta.url))
 /** The starter needs very little memory. */

@@ -31,10 +31,7 @@ async function upload({ dryRun, signal, count, note }: TaskContext, now = Date.n
   }
 }
 
-/**
- * Returns the files of builds that ended before a moment. Files without a row stay: the task `orphaned_files` handles
- * them.
- */
+/** Returns the files of builds that ended before a moment. Files without a row stay: the task `orphaned_files` handles them. */
 async function ended(files: readonly StoredFile[], before: Date): Promise<StoredFile[]> {
   if (files.length === 0) return []
   const found = await rows<{ id: number }>(

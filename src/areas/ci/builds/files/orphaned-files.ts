@@ -70,10 +70,7 @@ const buildsWith = async (ids: readonly number[]): Promise<Map<number, BuildRow>
     ? new Map()
     : byId(await rows<BuildRow>(`select ${COLUMNS} from builds where id in (${marks(ids)})`, [...ids]))
 
-/**
- * A finished build keeps the archive of only one attempt, but the traces of all attempts. An erased build keeps
- * nothing.
- */
+/** A finished build keeps the archive of only one attempt, but the traces of all attempts. An erased build keeps nothing. */
 function belongs(kind: 'traces' | 'artifacts', { attempt }: BuildKey, build: BuildRow | undefined): boolean {
   if (!build || build.erased === 1) return false
   return kind === 'traces' || build.status === 'running' || build.artifacts_attempt === attempt

@@ -1,5 +1,4 @@
-// The files that a CI file can include: files of its commit, of other projects that its user may read, of URLs, and
-// templates.
+// The files that a CI file can include: files of its commit, of other projects that its user may read, of URLs, and templates.
 import { LRUCache } from 'lru-cache'
 import maxSatisfying from 'semver/ranges/max-satisfying.js'
 import { type Actor, actorOf, nobody } from '../../../../access/actor.js'

@@ -14,9 +14,7 @@ import { orInOtherJob } from '../planning/in-other-job.js'
 import { planRequest } from '../requested-pipelines.js'
 import { requireSchedule, type ScheduleRow } from './schedules.queries.js'
 
-/**
- * Creates the pipeline for a time, once, and stores the result in the schedule. Does nothing for a deleted schedule.
- */
+/** Creates the pipeline for a time, once, and stores the result in the schedule. Does nothing for a deleted schedule. */
 export async function runDueSchedule(
   { scheduleId, dueAt }: { readonly scheduleId: number; readonly dueAt: string },
   { urlsLater = true } = {}

@@ -7,9 +7,7 @@ export interface ScheduleRow {
   readonly project_id: number
   /** NAMESPACE/PROJECT. */
   readonly project: string
-  /**
-   * The owner, on whose behalf the pipelines are created; null when a sysadmin created the schedule without an owner.
-   */
+  /** The owner, on whose behalf the pipelines are created; null when a sysadmin created the schedule without an owner. */
   readonly user_id: number | null
   readonly username: string | null
   readonly description: string

@@ -1,6 +1,5 @@
-// A build that starts a pipeline instead of running a script (`trigger` of the CI file), or follows one (`needs:
-// pipeline`). No runner takes it: a job starts the pipeline, and if the build waits for the pipeline, another job
-// finishes the build.
+// A build that starts a pipeline instead of running a script (`trigger` of the CI file), or follows one (`needs: pipeline`). No
+// runner takes it: a job starts the pipeline, and if the build waits for the pipeline, another job finishes the build.
 import type { PlannedBuild } from '../../../../ci/plan.js'
 import { type BuildStatus, isComplete } from '../../../../ci/status.js'
 import { publicUrl } from '../../../../config.js'

@@ -23,9 +23,8 @@ export interface Followed {
 }
 
 /**
- * Returns the pipeline that a build follows, and chooses it on the first call. Throws a Failure when there is no such
- * pipeline, or when pipelines would wait for each other. Fails with a duplicate key when another run of the job has
- * chosen.
+ * Returns the pipeline that a build follows, and chooses it on the first call. Throws a Failure when there is no such pipeline,
+ * or when pipelines would wait for each other. Fails with a duplicate key when another run of the job has chosen.
  */
 export async function followed(build: Follower, path: string): Promise<Followed> {
   const known = await row<{ id: number; status: BuildStatus | null }>(

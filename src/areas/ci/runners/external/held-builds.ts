@@ -56,9 +56,7 @@ export async function requireHeld(id: number, token: string | undefined): Promis
   throw new NotHeld(found.spent && timingSafeEqual(found.spent, hash) ? found.status : null)
 }
 
-/**
- * Returns the running build of a runner, or undefined. For runners of the first protocol, which send their own token.
- */
+/** Returns the running build of a runner, or undefined. For runners of the first protocol, which send their own token. */
 export async function heldBy(runnerId: number, id: number): Promise<HeldBuild | undefined> {
   const found = isId(id) ? await find(id) : undefined
   if (found?.status !== 'running' || found.runnerId !== runnerId || !found.token) return undefined

@@ -11,10 +11,7 @@ const LOOK_MS = 100
 const MOST = 2000
 /** The divisor of the requests that one address may have open. */
 const SHARE = 2
-/**
- * After a search without a result, no request is searched for during this multiple of its time: a change wakes all
- * runners at once.
- */
+/** After a search without a result, no request is searched for during this multiple of its time: a change wakes all runners at once. */
 const REST = 9
 
 /** Milliseconds for which a machine counts as one with several runners after two of them have polled. */
@@ -49,9 +46,8 @@ export class HeldQuestions {
   #ended = false
 
   /**
-   * Repeats `ask` after each change of the queue, until it returns a build or `runner.long_poll` has passed. Returns
-   * the last result, or `first` when the request cannot stay open: too many are open, or another runner of the machine
-   * would wait for it.
+   * Repeats `ask` after each change of the queue, until it returns a build or `runner.long_poll` has passed. Returns the last
+   * result, or `first` when the request cannot stay open: too many are open, or another runner of the machine would wait for it.
    */
   async hold<A extends Miss>(first: A, asker: Asker, ask: (turn: InTurn) => Promise<A>): Promise<A> {
     const { runner, http } = config()

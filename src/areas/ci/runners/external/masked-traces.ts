@@ -60,9 +60,8 @@ export const rememberToken = (key: BuildKey, token: string): void => void tokens
 export class TraceFull extends Error {}
 
 /**
- * Appends a chunk that begins at `start`, and returns the new size of the trace. Decided: a repeated chunk changes
- * nothing. Throws TraceMismatch when the trace has a different size, and TraceFull when it would have more than `most`
- * bytes.
+ * Appends a chunk that begins at `start`, and returns the new size of the trace. Decided: a repeated chunk changes nothing.
+ * Throws TraceMismatch when the trace has a different size, and TraceFull when it would have more than `most` bytes.
  */
 export function appendMasked(build: HeldBuild, start: number, chunk: Buffer, most: number): Promise<number> {
   const key = keyOf(build)

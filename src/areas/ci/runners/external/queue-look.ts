@@ -69,9 +69,8 @@ interface Fingerprints {
 }
 
 /**
- * Returns a number for a set of rows. A hash, because a CRC is linear: the same change of two rows would cancel out.
- * MySQL 9.7 has no MD5. 15 digits fit into a signed number. It is cast to text, because MySQL returns bytes for results
- * of `bit_xor`.
+ * Returns a number for a set of rows. A hash, because a CRC is linear: the same change of two rows would cancel out. MySQL 9.7
+ * has no MD5. 15 digits fit into a signed number. It is cast to text, because MySQL returns bytes for results of `bit_xor`.
  */
 const fingerprint = (...columns: string[]) =>
   `cast(bit_xor(cast(conv(left(sha2(concat_ws('|', ${columns.join(', ')}), 256), 15), 16, 10) as unsigned)) as char)`

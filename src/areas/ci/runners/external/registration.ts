@@ -40,10 +40,7 @@ export interface Registered {
 export const registerRunner = async (token: string, wanted: Registration, origin: Origin): Promise<Registered> =>
   addRunner(await projectOf(token), wanted, { origin, contactedAt: new Date() })
 
-/**
- * Adds a runner that will connect later with the returned token: a project runner, or with null a shared one. Throws
- * Invalid.
- */
+/** Adds a runner that will connect later with the returned token: a project runner, or with null a shared one. Throws Invalid. */
 export const announceRunner = (projectId: number | null, wanted: Registration, origin: Origin): Promise<Registered> =>
   addRunner(projectId, wanted, { origin, contactedAt: null })
 
@@ -105,10 +102,7 @@ export async function unregisterRunner(token: string | undefined, origin: Origin
   await removeRunner(await requireRunner(token), origin)
 }
 
-/**
- * Replaces the authentication token of a runner and returns the new one. Its running builds can finish. Throws
- * Forbidden.
- */
+/** Replaces the authentication token of a runner and returns the new one. Its running builds can finish. Throws Forbidden. */
 export async function resetRunnerToken(token: string | undefined, origin: Origin): Promise<Registered> {
   const runner = await requireRunner(token)
   const made = newToken()

@@ -1,5 +1,4 @@
-// Gives builds to external runners, with the same claims as the built-in runner. An external runner never takes over a
-// build.
+// Gives builds to external runners, with the same claims as the built-in runner. An external runner never takes over a build.
 import { forgetWithPool } from '../../../../db/connect/connection.js'
 import { Forbidden } from '../../../../errors.js'
 import { lruOf } from '../../../../lib/lru.js'

@@ -43,9 +43,7 @@ export async function placeOf(project: ProjectRow, branch: string): Promise<Bran
   return { ref, repository, parent }
 }
 
-/**
- * Commits changes on a branch, all or none. Returns the id of the commit. Throws BadRequest for nearly every failure.
- */
+/** Commits changes on a branch, all or none. Returns the id of the commit. Throws BadRequest for nearly every failure. */
 export async function commitOn(
   project: ProjectRow,
   { ref, repository, parent }: BranchPlace,

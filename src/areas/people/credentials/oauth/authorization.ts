@@ -38,8 +38,7 @@ export class RefusalToApplication extends OAuthRefusal {
  */
 export async function readAuthorization(parameters: Parameters, address: string): Promise<Authorization> {
   const { redirect_uri: redirectUri, state } = parameters
-  // Not specified: whether the application's only URI applies when the request names none. An exact comparison is
-  // safer.
+  // Not specified: whether the application's only URI applies when the request names none. An exact comparison is safer.
   if (redirectUri === undefined) throw new OAuthRefusal('invalid_request', 'Missing parameter: `redirect_uri`')
   let found: Authorization | undefined
   const model = modelFor({ address })

@@ -81,9 +81,7 @@ export function listAuthorizations(userId: number): Promise<AuthorizationRow[]> 
   ])
 }
 
-/**
- * Returns the access of one application; null as the id means passwords without one. Undefined when it has no access.
- */
+/** Returns the access of one application; null as the id means passwords without one. Undefined when it has no access. */
 export function findAuthorization(userId: number, applicationId: number | null): Promise<AuthorizationRow | undefined> {
   return row<AuthorizationRow>(`${AUTHORIZATIONS} and g.application_id <=> ? group by g.application_id`, [
     userId,

@@ -65,10 +65,7 @@ export async function grantCode({ client, userId, scopes, redirectUri, challenge
   return code
 }
 
-/**
- * Uses a code up, so that only one guess about it is possible. Returns false when it was used before or at the same
- * moment.
- */
+/** Uses a code up, so that only one guess about it is possible. Returns false when it was used before or at the same moment. */
 export async function useCode(grantId: number): Promise<boolean> {
   const { affectedRows } = await execute(
     'update oauth_grants set code_used_at = ? where id = ? and code_used_at is null and revoked_at is null',

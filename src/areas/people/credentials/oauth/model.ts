@@ -11,10 +11,7 @@ import { type ApplicationRow, findApplication, redirectUrisOf } from '../oauth-a
 import { type Client, issuePair, newSecret, type Pair, REUSED, revokeGrant, useCode } from './grants.js'
 import { type CodeRow, findCode, findPair, type TokenPairRow } from './grants.queries.js'
 
-/**
- * Stands for "no application" where the library needs an id: a password may come without one. No application has this
- * id.
- */
+/** Stands for "no application" where the library needs an id: a password may come without one. No application has this id. */
 export const NO_CLIENT = 'none'
 
 export const GRANTS = ['authorization_code', 'refresh_token', 'password', 'client_credentials'] as const

@@ -39,8 +39,7 @@ const hasNewText = (action: string, { title, description }: Changes) =>
 
 async function onIssue(told: Published<'issue.changed'>): Promise<void> {
   const { issue, action, by, changes = {}, moved, plain = false } = told.event
-  // Not specified: the author of the note when a command changes the issue. A note needs an author, so nothing is
-  // written.
+  // Not specified: the author of the note when a command changes the issue. A note needs an author, so nothing is written.
   if (by === null) return
   const target = { type: 'Issue', id: issue.id, projectId: issue.project_id } as const
   const source = { type: 'Issue', id: issue.id, name: String(issue.iid), projectId: issue.project_id } as const

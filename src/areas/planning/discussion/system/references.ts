@@ -12,10 +12,7 @@ import { canSeeIssue } from '../../issues/issues.queries.js'
 import { mentionedMembers } from '../../participation/mentioned-members.js'
 import { addSystemNote, type SystemNote, type SystemTarget } from './insert.js'
 
-/**
- * The maximum numbers: of notes about mentions for one text and for all commits of a push, and of projects to which
- * either refers.
- */
+/** The maximum numbers: of notes about mentions for one text and for all commits of a push, and of projects to which either refers. */
 const MOST_NOTES = 100
 const MOST_NOTES_OF_PUSH = 1000
 const MOST_PROJECTS = 20
@@ -122,9 +119,7 @@ function mentionNote(target: SystemTarget, { source, home, authorId, at }: Menti
 
 type Asker = ReturnType<typeof actorOf>
 
-/**
- * Returns the issues and merge requests that references name, by their keys, if the author of the text may read them.
- */
+/** Returns the issues and merge requests that references name, by their keys, if the author of the text may read them. */
 async function targetsOf(
   references: readonly Reference[],
   home: ProjectRow,

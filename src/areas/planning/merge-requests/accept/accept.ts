@@ -23,9 +23,8 @@ import { CANNOT, mergeBranches, NOT_NOW } from './merge-commit.js'
 import { messageOf } from './merge-message.js'
 
 /**
- * Merges a merge request, or lets it wait for its build. Decided: it checks in the order NotFound, Unauthorized,
- * NotAcceptable when it is closed or merged, NotAllowed, and Conflict when the newest commit of the source branch is
- * not `sha`.
+ * Merges a merge request, or lets it wait for its build. Decided: it checks in the order NotFound, Unauthorized, NotAcceptable
+ * when it is closed or merged, NotAllowed, and Conflict when the newest commit of the source branch is not `sha`.
  */
 export async function acceptMergeRequest(
   project: ProjectRow,

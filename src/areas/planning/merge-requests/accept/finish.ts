@@ -79,10 +79,7 @@ export async function settleMerge(merged: { readonly id: number; readonly userId
   }
 }
 
-/**
- * Removes the branch in the name of a user, if it still points to the merged commit. A branch that cannot be removed
- * stays.
- */
+/** Removes the branch in the name of a user, if it still points to the merged commit. A branch that cannot be removed stays. */
 async function removeSourceBranch(found: MergeRequestRow, userId: number | null): Promise<void> {
   const user = userId === null ? undefined : await findSudoUser(String(userId))
   if (!user) return

@@ -1,6 +1,5 @@
-// Merges the branches of a merge request through `moveRefs`, like all ref changes. A row announces the merge before the
-// branch moves; if this process ends in between, the listener that receives the ref change finishes the merge
-// (branch-moves.ts).
+// Merges the branches of a merge request through `moveRefs`, like all ref changes. A row announces the merge before the branch
+// moves; if this process ends in between, the listener that receives the ref change finishes the merge (branch-moves.ts).
 import type { Origin } from '../../../../access/actor.js'
 import { requireAsker } from '../../../../access/actor.js'
 import { execute, row } from '../../../../db/connect/sql.js'
@@ -29,9 +28,7 @@ const TRIES = 20
  */
 const MOST = 200
 
-/**
- * Merges into one branch run one after the other: if they ran at once, all but one of them would have to start again.
- */
+/** Merges into one branch run one after the other: if they ran at once, all but one of them would have to start again. */
 const merges = new Limiter({
   perClient: 1,
   queue: {
@@ -48,9 +45,8 @@ export interface Merge {
 }
 
 /**
- * Moves the target branch to a merge of the two branches. Returns the id of the commit. Throws NotAcceptable when the
- * merge request is no longer open, NotAllowed when the branches do not merge, and Unauthorized when the caller may not
- * move the branch.
+ * Moves the target branch to a merge of the two branches. Returns the id of the commit. Throws NotAcceptable when the merge
+ * request is no longer open, NotAllowed when the branches do not merge, and Unauthorized when the caller may not move the branch.
  */
 export const mergeBranches = (
   project: ProjectRow,
@@ -98,10 +94,7 @@ async function prepare(found: MergeRequestRow, { message }: Merge, origin: Origi
   return { ...commit, start }
 }
 
-/**
- * Records the merge before the branch moves. Of two concurrent merges of one merge request, the second finds that the
- * first is done.
- */
+/** Records the merge before the branch moves. Of two concurrent merges of one merge request, the second finds that the first is done. */
 async function intend(
   { id, target_project_id: projectId, target_branch: branch }: MergeRequestRow,
   commit: string,

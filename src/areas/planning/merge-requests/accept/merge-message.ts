@@ -2,9 +2,7 @@
 import type { IssueRow } from '../../issues/issues.queries.js'
 import type { MergeRequestRow } from '../merge-requests.queries.js'
 
-/**
- * Returns the default message: the branches, the title, the issues that it closes, and the number of the merge request.
- */
+/** Returns the default message: the branches, the title, the issues that it closes, and the number of the merge request. */
 export function messageOf(found: MergeRequestRow, closes: readonly IssueRow[]): string {
   const { source_branch, target_branch, title, iid } = found
   return [

@@ -1,5 +1,4 @@
-// Whether the branches of merge requests merge without conflicts. A job checks this after each push to one of the two
-// branches.
+// Whether the branches of merge requests merge without conflicts. A job checks this after each push to one of the two branches.
 import { execute } from '../../../../db/connect/sql.js'
 import { GitLimit } from '../../../../git/process/run.js'
 import { refValue } from '../../../../git/refs/refs.js'

@@ -22,10 +22,7 @@ export interface Notice<Kind extends MailKind = MailKind> {
   readonly facts: () => Promise<MailFacts[Kind]>
 }
 
-/**
- * Queues the mails of one event, in this order. A recipient of another mail gets no mail about a mention, because all mails show
- * it.
- */
+/** Queues the mails of one event, in this order. A recipient of another mail gets no mail about a mention, because all mails show it. */
 export async function sendNotices(notices: readonly Notice[]): Promise<void> {
   const reached = new Set<number>()
   for (const notice of notices) {
@@ -34,10 +31,7 @@ export async function sendNotices(notices: readonly Notice[]): Promise<void> {
   }
 }
 
-/**
- * Queues the mail of a notice for all whom it concerns, except the given users. Returns the recipients. A second call queues
- * nothing.
- */
+/** Queues the mail of a notice for all whom it concerns, except the given users. Returns the recipients. A second call queues nothing. */
 export async function sendNotice<Kind extends MailKind>(
   notice: Notice<Kind>,
   but: ReadonlySet<number> = new Set()

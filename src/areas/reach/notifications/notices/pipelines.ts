@@ -8,9 +8,7 @@ import { type Notice, pathOf, readProject, urlOf } from './notice.js'
 /** The limit of builds that a mail names. */
 const MOST_BUILDS = 20
 
-/**
- * The mail about the end of a pipeline; null for other changes. It has no actor, so that the user who started it gets mail too.
- */
+/** The mail about the end of a pipeline; null for other changes. It has no actor, so that the user who started it gets mail too. */
 export async function pipelineNotice(told: Published<'pipeline.changed'>): Promise<Notice<'pipeline'> | null> {
   const { pipeline } = told.event
   const { id, status, sha, ref } = pipeline
