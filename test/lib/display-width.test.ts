@@ -1,5 +1,22 @@
+import stringWidth from 'string-width'
 import { breakLines, cutTo, fitTo, plainText } from '../../src/lib/display-width.js'
 import t from '../helpers/tap.js'
+
+t.test('the package counts the columns as the drawings expect', async t => {
+  const cases: [string, number][] = [
+    ['', 0],
+    ['plain', 5],
+    ['büro', 4],
+    ['e\u0301', 1],
+    ['漢字', 4],
+    ['한글', 4],
+    ['ｆｕｌｌ', 8],
+    ['🎉', 2],
+    ['🇩🇪', 2],
+    ['▁█▸…', 4]
+  ]
+  for (const [text, width] of cases) t.equal(stringWidth(text), width, text)
+})
 
 t.test('a character that could move the cursor becomes a question mark', async t => {
   t.equal(plainText('a\u001b[2Jb\r\n\tc'), 'a?[2Jb???c')

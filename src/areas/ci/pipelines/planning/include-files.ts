@@ -45,6 +45,9 @@ export interface Including {
   readonly urlsLater?: boolean
 }
 
+/** Returns the tag with the highest version; null without any. Those before a release (`1.0.0-rc.1`) do not count. */
+export const newestRelease = (tags: readonly string[]): string | null => maxSatisfying([...tags], '*')
+
 export function filesOf({
   repository,
   commitId,
@@ -70,10 +73,7 @@ export function filesOf({
       const found = await readable(path, project.id, await actor())
       if (!found) return NOT_READABLE
       const tags = await listRefs(repositoryPath(found), TAGS)
-      const newest = maxSatisfying(
-        tags.map(({ name }) => name.slice(TAGS.length)),
-        ANY_RELEASE
-      )
+      const newest = newestRelease(tags.map(({ name }) => name.slice(TAGS.length)))
       const problem = 'is in a project without a tag that is a version such as 1.2.3'
       return (newest !== null && (await filesAt(found, `${TAGS}${newest}`))) || { problem }
     },
@@ -109,8 +109,6 @@ export function filesOf({
 }
 
 const TAGS = 'refs/tags/'
-/** Versions before a release, such as 1.0.0-rc.1, do not match. */
-const ANY_RELEASE = '*'
 const NOT_READABLE = { problem: 'is not in a project that the user of the pipeline may read' }
 
 /** Returns the host with its port and without it. */
