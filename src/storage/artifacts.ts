@@ -1,24 +1,20 @@
 // Stores the archives of builds. An archive is either complete or absent. Paths do not leave this file, so that another
 // store can replace it.
 import { randomUUID } from 'node:crypto'
-import { createReadStream } from 'node:fs'
-import { open, rename } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
-import type { Readable } from 'node:stream'
+import { join } from 'node:path'
 import { config } from '../config.js'
 import type { ChooseRange } from '../lib/byte-range.js'
 import {
   type BuildKey,
   type CopiedStream,
-  copyStream,
   makeFolderOf,
   type OpenFile,
   objectOf,
   openPart,
   pathOf,
-  removeFile,
-  syncFolder
+  removeFile
 } from './files.js'
+import { putFile, type Source, writeDraft } from './put-file.js'
 import { hasBucket, openObject, putObject, removeObject } from './s3.js'
 
 export type StoredArtifact = CopiedStream
@@ -33,31 +29,20 @@ const LARGEST_OBJECT = 5 * 1024 ** 3
  */
 export async function putArtifact(
   key: BuildKey,
-  source: Readable | string,
+  source: Source,
   limit = hasBucket() ? Math.min(config().artifacts.max_size, LARGEST_OBJECT) : config().artifacts.max_size
 ): Promise<StoredArtifact> {
-  const path = pathOf('artifacts', key, 'zip')
+  if (!hasBucket()) return putFile(pathOf('artifacts', key, 'zip'), source, { folder: 'artifacts', limit })
+  // The bucket gets an archive that is complete and within the limit. The folder of archives may be slow, because machines
+  // share it.
   const draft = join(config().home, 'tmp', `artifact-${randomUUID()}`)
   await makeFolderOf(draft)
-  const handle = await open(draft, 'wx', 0o600)
   try {
-    const stored = await copyStream(typeof source === 'string' ? createReadStream(source) : source, handle, limit)
-    if (hasBucket()) {
-      // The bucket gets an archive that is complete and within the limit.
-      await putObject(objectOf('artifacts', key), draft, stored.size)
-      await removeFile(draft)
-      return stored
-    }
-    await handle.sync()
-    await makeFolderOf(path)
-    await rename(draft, path)
-    await syncFolder(dirname(path))
+    const stored = await writeDraft(draft, source, { limit })
+    await putObject(objectOf('artifacts', key), draft, stored.size)
     return stored
-  } catch (error) {
-    await removeFile(draft)
-    throw error
   } finally {
-    await handle.close()
+    await removeFile(draft)
   }
 }
 

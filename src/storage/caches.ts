@@ -1,11 +1,12 @@
 // Keeps files that builds of the built-in runner reuse: HOME/cache/builds/PROJECT/NAME.zip. Any archive may disappear at any
 // time, so nothing here waits for the disk: without its cache, a build only takes longer.
-import { createHash, randomUUID } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import { copyFile, readdir, rename, rm, stat, statfs, utimes } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { config } from '../config.js'
 import { TooLarge, Unavailable } from '../errors.js'
 import { isMissing, makeFolderOf, type OpenFile, openPart, removeFile } from './files.js'
+import { newDraft } from './put-file.js'
 
 export interface CacheKey {
   readonly project: number
@@ -74,7 +75,7 @@ async function moveFile(from: string, to: string): Promise<void> {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EXDEV') throw error
   }
-  const draft = join(config().home, 'tmp', `cache-${randomUUID()}`)
+  const draft = await newDraft('cache')
   try {
     await copyFile(from, draft)
     await rename(draft, to)

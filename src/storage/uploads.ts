@@ -1,12 +1,13 @@
 // Stores the files that users attach to a project: HOME/uploads/PROJECT/SECRET/NAME. A file is complete or absent, and
 // never changes.
-import { randomBytes, randomUUID } from 'node:crypto'
-import { open, readdir, rename, rm, stat } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { randomBytes } from 'node:crypto'
+import { readdir, rm, stat } from 'node:fs/promises'
+import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { config } from '../config.js'
 import type { TooLarge } from '../errors.js'
-import { copyStream, isMissing, makeFolderOf, openPart, removeFile, syncFolder } from './files.js'
+import { isMissing, openPart } from './files.js'
+import { putFile } from './put-file.js'
 
 /** Identifies a file. The secret cannot be guessed. */
 export interface UploadKey {
@@ -41,22 +42,8 @@ export async function putUpload(
   const key = { project, secret, name }
   const path = pathOf(key)
   if (path === null) throw new TypeError(`not a name of an upload: ${name}`)
-  const draft = join(config().home, 'tmp', `upload-${randomUUID()}`)
-  await makeFolderOf(draft)
-  const handle = await open(draft, 'wx', 0o600)
-  try {
-    const { size } = await copyStream(source, handle, limit, excess)
-    await handle.sync()
-    await makeFolderOf(path)
-    await rename(draft, path)
-    await syncFolder(dirname(path))
-    return { key, size }
-  } catch (error) {
-    await removeFile(draft)
-    throw error
-  } finally {
-    await handle.close()
-  }
+  const { size } = await putFile(path, source, { folder: 'uploads', limit, excess })
+  return { key, size }
 }
 
 /** Returns a file, or undefined when there is none. A caller that does not read the stream to its end must destroy it. */

@@ -1,4 +1,6 @@
 // Runs `gitstead doctor` on homes with faults: it reports each fault, repairs what is safe, and changes nothing without --fix.
+
+import { execFile } from 'node:child_process'
 import {
   chmodSync,
   existsSync,
@@ -240,6 +242,25 @@ t.test('--fix repairs a HEAD that git cannot read', async t => {
   }
   rmSync(path, { recursive: true })
   await execute('delete from projects where id = ?', [project.id])
+})
+
+t.test('a data folder on a file system that takes no files is reported', async t => {
+  // A tmpfs of one inode has room for its own folder only.
+  const mounted = 'mount -t tmpfs -o nr_inodes=1,mode=700 none "$1" && shift && exec "$@"'
+  const program = [join(root, 'bin/gitstead'), 'doctor', '--json']
+  const { stdout } = await new Promise<{ stdout: string }>(resolve =>
+    execFile(
+      'unshare',
+      ['-rm', 'sh', '-c', mounted, 'sh', join(home, 'artifacts'), ...program],
+      { env: { PATH: process.env.PATH, ...environment } },
+      (_, stdout) => resolve({ stdout })
+    )
+  )
+  const { checks: results } = JSON.parse(stdout) as { checks: CheckResult[] }
+  const folders = results.find(({ name }) => name === 'folders')
+  t.match(folders, { ok: false, details: [/^artifacts refuses a file \(mkdir: ENOSPC\): check the file system of /] })
+  t.equal(folders?.details.length, 1)
+  t.same((await doctor()).ill, [], 'it leaves nothing behind in the other folders')
 })
 
 t.test('--fix leaves some faults to people', async t => {

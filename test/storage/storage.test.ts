@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto'
-import { readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { buffer, text } from 'node:stream/consumers'
 import { loadConfig } from '../../src/config.js'
 import { TooLarge } from '../../src/errors.js'
 import { openArtifact, putArtifact, removeArtifact } from '../../src/storage/artifacts.js'
+import { putCache } from '../../src/storage/caches.js'
 import {
   appendTrace,
   openTrace,
@@ -15,6 +16,7 @@ import {
   TraceMismatch,
   traceSize
 } from '../../src/storage/traces.js'
+import { openUpload, putUpload } from '../../src/storage/uploads.js'
 import t from '../helpers/tap.js'
 
 const home = t.testdir()
@@ -90,7 +92,7 @@ t.test('keys must be whole positive numbers', async t => {
   for (const build of [-1, 1.5, Number.NaN]) await t.rejects(traceSize({ build, attempt: 1 }), RangeError)
 })
 
-const drafts = () => readdirSync(join(home, 'tmp'))
+const drafts = () => readdirSync(join(home, 'artifacts/.drafts'))
 
 t.test('an archive is stored from a stream or a file, private to this user', async t => {
   const key = { build: 1, attempt: 1 }
@@ -126,4 +128,33 @@ t.test('an archive can be removed, also twice', async t => {
   await removeArtifact(key)
   await removeArtifact(key)
   t.equal(await openArtifact(key), undefined)
+})
+
+t.test('each data folder may be on a file system of its own', async t => {
+  const other = mkdtempSync('/dev/shm/gitstead-storage-')
+  t.teardown(() => {
+    rmSync(other, { recursive: true, force: true })
+    loadConfig({ home })
+  })
+  const folders = ['artifacts', 'uploads', 'cache']
+  const apart = t.testdir(Object.fromEntries(['tmp', ...folders].map(name => [name, {}])))
+  for (const name of folders) {
+    mkdirSync(join(other, name))
+    rmSync(join(apart, name), { recursive: true })
+    symlinkSync(join(other, name), join(apart, name))
+  }
+  t.not(statSync(join(apart, 'artifacts')).dev, statSync(join(apart, 'tmp')).dev)
+  loadConfig({ home: apart })
+  const key = { build: 1, attempt: 1 }
+  await putArtifact(key, Readable.from([Buffer.from('archive')]))
+  const artifact = await openArtifact(key)
+  t.equal(artifact && (await text(artifact.stream)), 'archive')
+  const limits = { limit: 100, excess: new TooLarge() }
+  const { key: upload } = await putUpload({ project: 1, name: 'a.txt' }, Readable.from([Buffer.from('file')]), limits)
+  const file = await openUpload(upload)
+  t.equal(file && (await text(file.stream)), 'file')
+  writeFileSync(join(apart, 'tmp/made'), 'cache')
+  await putCache({ project: 1, ending: 'protected', key: 'k' }, join(apart, 'tmp/made'))
+  t.equal(readdirSync(join(other, 'cache/builds/1')).length, 1)
+  for (const name of folders) t.same(readdirSync(join(other, name, '.drafts')), [])
 })

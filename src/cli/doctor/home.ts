@@ -1,6 +1,19 @@
 // Checks the home: its folders, its secrets, and their permissions.
-import { accessSync, chmodSync, constants, existsSync, lstatSync, mkdirSync, readFileSync, statSync } from 'node:fs'
-import { join } from 'node:path'
+import { randomUUID } from 'node:crypto'
+import {
+  accessSync,
+  chmodSync,
+  constants,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync
+} from 'node:fs'
+import { basename, join } from 'node:path'
 import { config } from '../../config.js'
 import { HOME_FOLDERS, problemOfHome, stateOfHome } from '../../home.js'
 import { Ailment, type Check, count, NotExamined } from './check.js'
@@ -44,9 +57,27 @@ function faultOf(path: string): { fault: string; remedy: string } | null {
   if (mode & 0o077) return { fault: 'is open to other users', remedy: `chmod 700 ${path}` }
   try {
     accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK)
-    return (mode & 0o700) === 0o700 ? null : { fault: 'is closed to its owner', remedy: `chmod 700 ${path}` }
   } catch {
     return { fault: 'is not writable', remedy: `chmod 700 ${path}, and check that it is not mounted read-only` }
+  }
+  if ((mode & 0o700) !== 0o700) return { fault: 'is closed to its owner', remedy: `chmod 700 ${path}` }
+  // A database takes each folder among its files for a schema.
+  return basename(path) === 'mysql' ? null : tryOut(path)
+}
+
+/** Writes, renames and removes a file, as the appliance does: a full, odd or broken file system may refuse any of these. */
+function tryOut(path: string): { fault: string; remedy: string } | null {
+  const [draft, name] = [join(path, `.doctor-${randomUUID()}`), join(path, `.doctor-${randomUUID()}`)]
+  try {
+    mkdirSync(draft, { mode: 0o700 })
+    writeFileSync(join(draft, 'file'), 'tried by gitstead doctor\n', { flush: true })
+    renameSync(join(draft, 'file'), name)
+    return null
+  } catch (error) {
+    const { code, syscall } = error as NodeJS.ErrnoException
+    return { fault: `refuses a file (${syscall}: ${code})`, remedy: `check the file system of ${path}` }
+  } finally {
+    for (const made of [draft, name]) rmSync(made, { recursive: true, force: true })
   }
 }
 
@@ -58,7 +89,8 @@ const folders = () => {
 
 export const foldersCheck: Check = {
   name: 'folders',
-  about: 'every folder of the home exists, is writable, and is closed to other users',
+  about:
+    'every folder of the home exists, is closed to other users, and takes a file: doctor writes, renames and removes one',
   examine: () => {
     if (isNew()) throw new NotExamined('the home does not exist yet')
     const all = folders()

@@ -1,8 +1,9 @@
-// Finds leftovers of killed processes in HOME/tmp, and their drafts of secrets.json in HOME.
+// Finds leftovers of killed processes: in HOME/tmp, drafts of stored files, and drafts of secrets.json in HOME.
 import { existsSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { config } from '../../../config.js'
+import { draftFolders } from '../../../storage/put-file.js'
 import { changedSince } from '../../../storage/stored-files.js'
 
 /** The embedded database keeps its temporary files there too, and may have them open while it runs. */
@@ -10,7 +11,7 @@ const DATABASE = /^(#sql|ib|ML|MY|aria)/
 const BUILD = /^gitstead-build-(\d+)-/
 
 /**
- * Returns paths in HOME/tmp and drafts of secrets that no process uses, and that, with their contents, have not changed since
+ * Returns paths in HOME/tmp and drafts of files and secrets that no process uses, and that, with their contents, have not changed since
  * `before` (milliseconds).
  */
 export async function leftovers(before: number): Promise<string[]> {
@@ -18,6 +19,7 @@ export async function leftovers(before: number): Promise<string[]> {
   const names = (await namesIn(join(home, 'tmp'))).filter(name => !DATABASE.test(name) && !isUsed(name))
   const drafts = (await namesIn(home)).filter(name => /^secrets\.json\.\d+$/.test(name))
   const paths = [...names.map(name => join(home, 'tmp', name)), ...drafts.map(name => join(home, name))]
+  for (const folder of draftFolders()) paths.push(...(await namesIn(folder)).map(name => join(folder, name)))
   const old: string[] = []
   for (const path of paths) if (!(await changedSince(path, before))) old.push(path)
   return old

@@ -393,7 +393,7 @@ t.test('orphaned_files', async t => {
   await putArtifact({ build: build.id, attempt: 7 }, await fileOf('x.zip'))
   await putArtifact({ build: 4_000_000, attempt: 1 }, await fileOf('y.zip'))
   await appendTrace({ build: 4_000_000, attempt: 1 }, Buffer.from('x'))
-  const left = join(home, 'tmp', 'artifact-left')
+  const left = join(home, 'artifacts', '.drafts', 'left')
   writeFileSync(left, 'x')
   const work = join(home, 'tmp', 'gitstead-build-999999999-abc')
   mkdirSync(join(work, 'closed'), { recursive: true })
