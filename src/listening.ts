@@ -4,6 +4,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { config } from './config.js'
 import { Misconfigured } from './errors.js'
 
+/** Whether a server with this host listens at every address of the machine. No URL can name such a host. */
+export const isEveryAddress = (host: string): boolean => ['0.0.0.0', '::', '[::]', ''].includes(host)
+
 /** A server that was just killed may hold its port for another moment. */
 const TRIES = 5
 

@@ -3,13 +3,13 @@ import type { AddressInfo } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import { useGitStarter } from '../areas/code/repository/git-starter.js'
 import { writeUsesRegularly } from '../areas/people/credentials/last-use.js'
-import { config, servesAt } from '../config.js'
+import { config, publicUrl, servesAt } from '../config.js'
 import { closeDatabase } from '../db/connect/connection.js'
 import { requireSchema } from '../db/schema/migrate.js'
 import { Misconfigured } from '../errors.js'
 import { closeGitProcesses } from '../git/repository/processes.js'
 import { prepareHome } from '../home.js'
-import { listenProblem, patiently } from '../listening.js'
+import { isEveryAddress, listenProblem, patiently } from '../listening.js'
 import { log } from '../log.js'
 import { closeWake } from '../queue/wake.js'
 import { allowedRanges } from '../webhooks/target.js'
@@ -51,6 +51,11 @@ export async function startServer(): Promise<Server> {
   const stopCollecting = collectWhenIdle()
   const stopWritingUses = writeUsesRegularly()
   log().info({ host, port: bound }, 'server ready')
+  if (config().url === null && isEveryAddress(host))
+    log().warn(
+      { url: publicUrl() },
+      'links show this URL, which nobody can open: set url in config.yaml to the address that users type'
+    )
   return {
     port: bound,
     stop: async () => {

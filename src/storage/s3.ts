@@ -61,6 +61,14 @@ async function openBucket(): Promise<Bucket> {
   return { sdk, client, name: name ?? '', prefix }
 }
 
+/** Throws Unavailable unless the bucket exists and accepts the keys. */
+export async function requireBucket(): Promise<void> {
+  const { sdk, client, name: Bucket } = await bucket()
+  await client.send(new sdk.HeadBucketCommand({ Bucket })).catch(error => {
+    throw translated(error)
+  })
+}
+
 /** Uploads a file from the disk, and replaces an object with this name. The object is complete or absent. Throws Unavailable. */
 export async function putObject(name: string, path: string, size: number): Promise<void> {
   const { sdk, client, name: Bucket, prefix } = await bucket()
@@ -150,6 +158,7 @@ function unlessMissing(error: unknown): undefined {
 /** Clients see the text too, so it names no bucket and no address. */
 function translated(error: unknown): Error {
   const status = statusOf(error)
-  const { name } = error as Error
+  // The answer to HEAD has no body with a name.
+  const name = (error as Error).name === 'Unknown' ? `status ${status}` : (error as Error).name
   return new Unavailable(`the storage of artifacts ${status === undefined ? 'does not answer' : `refuses: ${name}`}`)
 }

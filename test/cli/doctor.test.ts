@@ -18,6 +18,7 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import t from 'tap'
 import { createHook } from '../../src/areas/ground/hooks/hooks.js'
+import { setMaintenanceMode } from '../../src/areas/ground/settings/maintenance-mode.js'
 import { ensureRepository, repositoryPath } from '../../src/areas/projects/projects/repositories.js'
 import { createBackup } from '../../src/areas/upkeep/backup/create.js'
 import { runTask } from '../../src/areas/upkeep/maintenance/maintenance.js'
@@ -26,6 +27,7 @@ import { checks } from '../../src/cli/doctor/checks.js'
 import { orphansCheck } from '../../src/cli/doctor/files.js'
 import { backupsCheck, buildFilesCheck, integrityCheck } from '../../src/cli/doctor/integrity.js'
 import { hooksCheck, retriedJobsCheck } from '../../src/cli/doctor/jobs.js'
+import { CHECK_NAMES } from '../../src/cli/doctor/names.js'
 import { root } from '../../src/config.js'
 import { execute, row, rows, type Value } from '../../src/db/connect/sql.js'
 import { Hook } from '../../src/db/models/index.js'
@@ -67,7 +69,11 @@ t.test('a home without faults passes every check', async t => {
   t.match({ code, ok }, { code: 0, ok: true })
   t.same(
     results.map(({ name }) => name),
-    checks.map(({ name }) => name)
+    CHECK_NAMES
+  )
+  t.same(
+    checks.map(({ name }) => name),
+    CHECK_NAMES
   )
   t.ok(results.every(({ remedy, mended, skipped }) => remedy === null && mended === null && !skipped))
 })
@@ -471,11 +477,26 @@ t.test('an address that another program uses is a fault', async t => {
   t.same((await doctor([], { ...environment, GITSTEAD_HOST: '0.0.0.0' })).ill, ['url'])
 })
 
-t.test('the URL has the port at which the server answers', async t => {
-  const { urlCheck } = await import('../../src/cli/doctor/machine.js')
-  const now = new Date()
-  const found = await urlCheck.examine({ all: false, serverUp: true, serverUrl: 'http://127.0.0.1:9123', now })
-  t.equal(found, 'users see the URL http://127.0.0.1:9123')
+t.test('--only and --skip choose checks', async t => {
+  const names = async (...args: string[]) => (await doctor(args)).results.map(({ name }) => name)
+  t.same(await names('--only', 'jobs,disk'), ['disk', 'jobs'])
+  t.same(
+    await names('--skip', 'url', '--skip', 'mail,jobs'),
+    CHECK_NAMES.filter(name => !['url', 'mail', 'jobs'].includes(name))
+  )
+  t.match(await cli(['doctor', '--only', 'nothing'], { environment }), { code: 2, stderr: /nothing/ })
+  t.match((await cli(['doctor', '--help'], { environment })).stdout, /dead_jobs/)
+  const away = { ...environment, GITSTEAD_DATABASE_URL: 'mysql://root:x@127.0.0.1:1/x' }
+  const without = await doctor(['--only', 'jobs'], away)
+  t.match(without, { code: 1, ill: ['database'] }, 'what a check needs is reported when it has a fault')
+  t.match(without.of('jobs'), { skipped: true })
+})
+
+t.test('doctor says that maintenance mode is on', async t => {
+  t.match((await doctor(['--only', 'mode'])).of('mode'), { ok: true, found: /is off/ })
+  await setMaintenanceMode('moving house', someOrigin)
+  t.match((await doctor(['--only', 'mode'])).of('mode'), { ok: true, found: /is ON since .*\(moving house\)$/ })
+  await setMaintenanceMode(null, someOrigin)
 })
 
 t.test('the checks work while the appliance is down', async t => {

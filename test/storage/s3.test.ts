@@ -10,6 +10,7 @@ import { bucketUploads } from '../../src/areas/ci/builds/files/bucket-uploads.js
 import { lookAtBuildFiles } from '../../src/areas/ci/builds/files/damaged-files.js'
 import { expiredArtifacts } from '../../src/areas/ci/builds/files/expired-artifacts.js'
 import { removeOrphans } from '../../src/areas/upkeep/maintenance/orphaned-files.js'
+import { bucketCheck } from '../../src/cli/doctor/bucket.js'
 import { loadConfig } from '../../src/config.js'
 import { execute } from '../../src/db/connect/sql.js'
 import { TooLarge } from '../../src/errors.js'
@@ -166,4 +167,19 @@ t.test('an error of a bucket that refuses or does not answer does not name it', 
     configure({ ...ENVIRONMENT, ...values })
     await t.rejects(putArtifact(key(5), Readable.from([Buffer.from('x')])), { message, name: 'Unavailable' })
   }
+})
+
+t.test('doctor asks the bucket', async t => {
+  const examine = async () => bucketCheck.examine({ all: false, serverUp: false, serverUrl: '', now: new Date() })
+  t.equal(await listing(examine), `the bucket builds at http://127.0.0.1:${port} answers`)
+  configure({ GITSTEAD_ARTIFACTS_S3_BUCKET: 'nothing' })
+  await t.rejects(listing(examine), {
+    message: /^the bucket nothing at .*: the storage of artifacts refuses: NotFound$/
+  })
+  configure({ GITSTEAD_ARTIFACTS_S3_BUCKET: 'builds', GITSTEAD_ARTIFACTS_S3_SECRET_ACCESS_KEY: 'wrong' })
+  await t.rejects(examine(), { message: /^the bucket builds at .* refuses: status 403$/ })
+  configure({ GITSTEAD_ARTIFACTS_S3_ENDPOINT: 'http://127.0.0.1:1' })
+  await t.rejects(examine(), { message: /does not answer$/, remedy: /^correct artifacts.s3/ })
+  configure(off)
+  t.equal(await examine(), 'not needed: artifacts.s3.bucket is not set')
 })

@@ -1,4 +1,5 @@
 import type { CheckResult } from '../doctor/check.js'
+import { CHECK_NAMES } from '../doctor/names.js'
 import { BaseCommand } from '../framework/base.js'
 import { ExitCode } from '../framework/failures.js'
 import { Flags } from '../oclif.js'
@@ -9,17 +10,33 @@ export default class Doctor extends BaseCommand {
     'Without --fix, it only records what it has checked. If the private database is down, it is started for the checks, ' +
     'without changing its schema. With --fix, it repairs what can be repaired without a loss: permissions, missing folders, ' +
     'jobs, ref changes and locks held by dead processes, removals without a job, missing repositories that never had a ' +
-    'commit, and commit graphs. The exit code is 1 if a fault remains.'
+    'commit, and commit graphs. The exit code is 1 if a fault remains. --only also runs what its checks need, such as the ' +
+    'check of the database, but shows it only if it has a fault.'
   static override examples = [
     '<%= config.bin %> doctor',
     '<%= config.bin %> doctor --all --json',
-    '<%= config.bin %> doctor --fix'
+    '<%= config.bin %> doctor --fix',
+    '<%= config.bin %> doctor --only jobs,queues',
+    '<%= config.bin %> doctor --skip url --skip mail'
   ]
   static override flags = {
     fix: Flags.boolean({ description: 'repair what can be repaired without a loss' }),
     all: Flags.boolean({
       description: 'check every repository and file, not only what has changed and a sample'
-    })
+    }),
+    only: Flags.option({
+      options: CHECK_NAMES,
+      multiple: true,
+      delimiter: ',',
+      exclusive: ['skip'],
+      description: 'run only these checks'
+    })(),
+    skip: Flags.option({
+      options: CHECK_NAMES,
+      multiple: true,
+      delimiter: ',',
+      description: 'leave out these checks'
+    })()
   }
 
   async run(): Promise<{ ok: boolean; checks: CheckResult[] }> {
@@ -33,6 +50,8 @@ export default class Doctor extends BaseCommand {
     const checks = await examine({
       fix: flags.fix ?? false,
       all: flags.all ?? false,
+      ...(flags.only && { only: flags.only }),
+      ...(flags.skip && { skip: flags.skip }),
       progress: line.show,
       onResult: result => {
         line.end()

@@ -100,6 +100,7 @@ export default class Restore extends BaseCommand {
       `restored ${restored.backup} into ${restored.home}: ${restored.projects} projects, ${restored.repositories} ` +
         `repositories, ${restored.files} files`
     )
+    for (const column of restored.left_out) this.log(`left out the column ${column}: no migration makes it`)
     return restored
   }
 }

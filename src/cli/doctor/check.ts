@@ -1,4 +1,5 @@
 // Defines a check of `gitstead doctor`, its result, and the errors that it throws.
+import type { CheckName } from './names.js'
 
 export interface CheckContext {
   /** True: check every repository and file. False: check a sample. */
@@ -13,7 +14,7 @@ export interface CheckContext {
 }
 
 export interface Check {
-  readonly name: string
+  readonly name: CheckName
   readonly about: string
   /** What the check needs: a database that answers, or (`rows`) a database that also has the schema of this version. */
   readonly needs?: 'database' | 'rows'
@@ -39,7 +40,7 @@ export class Ailment extends Error {
 export class NotExamined extends Error {}
 
 export interface CheckResult {
-  readonly name: string
+  readonly name: CheckName
   readonly ok: boolean
   /** The check was not possible; `found` says why. */
   readonly skipped: boolean

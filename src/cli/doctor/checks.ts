@@ -1,4 +1,5 @@
 // Lists every check of `gitstead doctor` in order: a check may depend on those above it.
+import { bucketCheck } from './bucket.js'
 import type { Check } from './check.js'
 import { clockCheck, databaseCheck, schemaCheck } from './database.js'
 import { engineCheck } from './engine.js'
@@ -10,16 +11,19 @@ import {
   hooksCheck,
   jobsCheck,
   maintenanceCheck,
+  modeCheck,
   queuesCheck,
   refChangesCheck,
   removalsCheck,
   retriedJobsCheck,
   workersCheck
 } from './jobs.js'
-import { addressCheck, diskCheck, urlCheck } from './machine.js'
+import { addressCheck, diskCheck } from './machine.js'
 import { mailCheck } from './mail.js'
 import { gitCheck, gitsteadCheck, mariadbCheck, nodeCheck, sandboxCheck } from './programs.js'
 import { sshCheck } from './ssh.js'
+import { tablesCheck } from './tables.js'
+import { urlCheck } from './url.js'
 
 export const checks: readonly Check[] = [
   gitsteadCheck,
@@ -36,9 +40,12 @@ export const checks: readonly Check[] = [
   urlCheck,
   sshCheck,
   mailCheck,
+  bucketCheck,
   databaseCheck,
   schemaCheck,
+  tablesCheck,
   clockCheck,
+  modeCheck,
   workersCheck,
   jobsCheck,
   deadJobsCheck,

@@ -10,10 +10,15 @@ import { commandOrigin } from '../framework/origin.js'
 import { withDatabase } from '../framework/with-database.js'
 import { Ailment, type Check, type CheckContext, type CheckResult, NotExamined } from './check.js'
 import { checks } from './checks.js'
+import type { CheckName } from './names.js'
 
 export interface ExamineOptions {
   readonly fix: boolean
   readonly all: boolean
+  /** The only checks to run, with those that they need: of these, only faults are reported. All checks by default. */
+  readonly only?: readonly CheckName[]
+  /** The checks to leave out. */
+  readonly skip?: readonly CheckName[]
   /** Called with each result as soon as it is known. */
   readonly onResult?: (result: CheckResult) => void
   readonly progress?: (what: string, done: number, total: number) => void
@@ -23,24 +28,27 @@ export interface ExamineOptions {
  * Runs all checks and returns their results; it never throws because a check fails. Without `fix` it changes nothing, but
  * it may start a database that is down until the checks are done.
  */
-export async function examine({ fix, all, onResult, progress }: ExamineOptions): Promise<CheckResult[]> {
+export async function examine({ fix, all, only, skip, onResult, progress }: ExamineOptions): Promise<CheckResult[]> {
   const { up, url } = await findServer()
   const context = { all, serverUp: up, serverUrl: url, now: new Date(), ...(progress && { progress }) }
   const results: CheckResult[] = []
+  const chosen = choose(only, skip)
+  const isReported = ({ name, ok }: CheckResult) => !ok || only === undefined || only.includes(name)
   const run = async (some: readonly Check[]) => {
     for (const check of some) {
       const obstacle = results.find(({ name, ok }) => !ok && OBSTACLES[name]?.includes(check.needs ?? ''))
       const result = obstacle ? skipped(check, obstacle.found) : await examineOne(check, context, fix)
       results.push(result)
-      onResult?.(result)
+      if (isReported(result)) onResult?.(result)
     }
   }
-  await run(checks.filter(({ needs }) => needs === undefined))
-  const asking = checks.filter(({ needs }) => needs !== undefined)
+  await run(chosen.filter(({ needs }) => needs === undefined))
+  const asking = chosen.filter(({ needs }) => needs !== undefined)
+  if (asking.length === 0) return results.filter(isReported)
   const obstacle = await obstacleToDatabase(results)
   if (obstacle !== null) {
     await run(asking.map(check => ({ ...check, examine: () => notExamined(obstacle) })))
-    return results
+    return results.filter(isReported)
   }
   try {
     // Doctor does not migrate the schema: the sysadmin or the next start does that.
@@ -58,7 +66,20 @@ export async function examine({ fix, all, onResult, progress }: ExamineOptions):
   } finally {
     await closeGitProcesses()
   }
-  return results
+  return results.filter(isReported)
+}
+
+/** What the private database needs to start. */
+const BEFORE_DATABASE: readonly CheckName[] = ['mariadb', 'home', 'folders', 'secrets']
+
+/** Returns the checks to run, in order: with --only, those and the checks that they need. */
+function choose(only: readonly CheckName[] | undefined, skip: readonly CheckName[] = []): readonly Check[] {
+  const wanted = new Set<CheckName>(only ?? checks.map(({ name }) => name))
+  const needs = new Set(checks.filter(({ name }) => wanted.has(name) && !skip.includes(name)).map(each => each.needs))
+  if (needs.has('rows')) wanted.add('schema')
+  if (needs.has('rows') || needs.has('database'))
+    for (const name of [...BEFORE_DATABASE, 'database'] as const) wanted.add(name)
+  return checks.filter(({ name }) => wanted.has(name) && !skip.includes(name))
 }
 
 /** When the check of this name fails, checks with these needs are skipped. */
@@ -68,7 +89,7 @@ const notExamined = (why: string) => Promise.reject(new NotExamined(why))
 
 const skipped = ({ name }: Check, why: string): CheckResult => ({ ...well(name, why), skipped: true })
 
-const well = (name: string, found: string): CheckResult => ({
+const well = (name: CheckName, found: string): CheckResult => ({
   name,
   ok: true,
   skipped: false,
@@ -107,7 +128,7 @@ async function obstacleToDatabase(results: readonly CheckResult[]): Promise<stri
   if (config().database.url !== null || (await embeddedState()).up) return null
   if (!existsSync(join(config().home, 'mysql'))) return 'there is no database yet: the first start creates it'
   // Starting the database needs the folders and creates missing ones. Only --fix may change anything.
-  const ill = results.filter(({ name, ok }) => !ok && ['home', 'folders', 'secrets', 'mariadb'].includes(name))
+  const ill = results.filter(({ name, ok }) => !ok && BEFORE_DATABASE.includes(name))
   if (ill.length === 0) return null
   return `the database is down: first repair what it needs to start: ${ill.map(({ name }) => name).join(', ')}`
 }

@@ -2,6 +2,7 @@
 
 import { abandonedChanges, settleOpenChanges } from '../../areas/code/refs/recovery.js'
 import { restingHooks } from '../../areas/ground/hooks/hooks.queries.js'
+import { maintenanceMode } from '../../areas/ground/settings/maintenance-mode.js'
 import { releaseStaleLocks, runTask } from '../../areas/upkeep/maintenance/maintenance.js'
 import { lastRuns } from '../../areas/upkeep/maintenance/maintenance.queries.js'
 import { isStale, listLocks } from '../../areas/upkeep/maintenance/maintenance-lock.js'
@@ -17,6 +18,18 @@ import { Ailment, type Check, count } from './check.js'
 /** Seconds that the oldest job of a queue may wait. A build may wait longer, because it waits for all builds before it. */
 const LONGEST_WAIT: { readonly [queue: string]: number } = { builds: 86_400, maintenance: 7200 }
 const USUAL_WAIT = 600
+
+export const modeCheck: Check = {
+  name: 'mode',
+  about: 'says whether maintenance mode is on, in which clients cannot write',
+  needs: 'rows',
+  examine: async () => {
+    const mode = await maintenanceMode()
+    if (mode === null) return 'maintenance mode is off: clients can write'
+    const since = mode.since.toISOString()
+    return `maintenance mode is ON since ${since}: clients cannot write until gitstead maintenance off (${mode.message})`
+  }
+}
 
 export const workersCheck: Check = {
   name: 'workers',

@@ -1,6 +1,6 @@
 // Checks what the machine provides: space on its disks, and an address to listen at.
 import { type Disk, disksOfHome } from '../../areas/upkeep/maintenance/disks.js'
-import { config, publicUrl } from '../../config.js'
+import { config } from '../../config.js'
 import { embeddedState } from '../../db/embedded/embedded.js'
 import { tryToListen } from '../../listening.js'
 import { Ailment, type Check } from './check.js'
@@ -52,24 +52,4 @@ const REMEDIES: { readonly [code: string]: string } = {
   EADDRINUSE: 'another program listens there: stop it, or choose another port',
   EACCES: 'only root may use ports below 1024: choose another port, or give the service CAP_NET_BIND_SERVICE',
   EADDRNOTAVAIL: 'this machine has no such address: choose another host'
-}
-
-export const urlCheck: Check = {
-  name: 'url',
-  about: 'users can reach the URL that the appliance shows them',
-  examine: ({ serverUp, serverUrl }) => {
-    const { host, url } = config()
-    const shown = url === null && serverUp ? withPortOf(serverUrl) : publicUrl()
-    if (url === null && ['0.0.0.0', '::', ''].includes(host)) {
-      throw new Ailment(`users see the URL ${shown}, which they cannot reach`, 'set url in config.yaml')
-    }
-    return `users see the URL ${shown}`
-  }
-}
-
-/** `up --port` overrides the configured port, and the server then shows that port in its URLs. */
-function withPortOf(served: string): string {
-  const shown = new URL(publicUrl())
-  shown.port = new URL(served).port
-  return shown.href.replace(/\/$/, '')
 }

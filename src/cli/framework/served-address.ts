@@ -37,6 +37,9 @@ function notedServer(): (Address & { readonly instance: string }) | null {
   }
 }
 
+/** Returns the number by which the health answers of the home's server differ from those of any other server. */
+export const notedInstance = (): string | null => notedServer()?.instance ?? null
+
 /**
  * Whether the server that noted this address answers there. This does not use fetch: when another program listens at
  * the port and hangs up without an answer, fetch never settles.

@@ -83,10 +83,18 @@ export function isAlreadyMade(error: unknown): boolean {
   return errno === 1060 || errno === 1061 || errno === 1091
 }
 
-/** Returns whether a row cannot be stored: a value does not fit its column, or violates a unique key. */
+/** Returns whether a row cannot be stored: a value is missing, does not fit its column, or violates a unique key. */
 export function isWrongValue(error: unknown): boolean {
   const { errno } = driverError(error)
-  return errno === 1062 || errno === 1264 || errno === 1292 || errno === 1366 || errno === 1406
+  return (
+    errno === 1048 ||
+    errno === 1062 ||
+    errno === 1264 ||
+    errno === 1364 ||
+    errno === 1292 ||
+    errno === 1366 ||
+    errno === 1406
+  )
 }
 
 /** Returns the unique key that a write violated, or undefined. */

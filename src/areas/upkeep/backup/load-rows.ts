@@ -1,6 +1,7 @@
 // Loads the rows of a backup into an empty database: first the schema of that time, then the rows, then the newer migrations. So
 // these migrations find the same rows as in an upgrade.
 import { join } from 'node:path'
+import { isWrongValue } from '../../../db/connect/failure.js'
 import { execute, rows } from '../../../db/connect/sql.js'
 import { transact } from '../../../db/connect/transact.js'
 import { deleteRows, eraseOwned } from '../../../db/ownership/owned-rows.js'
@@ -35,8 +36,11 @@ export async function finishFilling(): Promise<void> {
   await execute(`drop table ${UNFINISHED_RESTORE}`)
 }
 
-/** Loads all rows. Throws Damaged for rows that have changed, and Misconfigured for a backup of a newer version. */
-export async function loadRows(backup: Backup, signal?: AbortSignal): Promise<void> {
+/**
+ * Loads all rows. Returns the columns that it left out, as `TABLE.COLUMN`: no migration makes them. Throws Damaged for rows that
+ * have changed, and Misconfigured for a backup of a newer version.
+ */
+export async function loadRows(backup: Backup, signal?: AbortSignal): Promise<string[]> {
   const { database, units } = backup.manifest
   const unit = units.find(({ path }) => path === DATABASE_UNIT)
   if (!unit) throw new Damaged(`${backup.folder} contains no rows`)
@@ -47,18 +51,28 @@ export async function loadRows(backup: Backup, signal?: AbortSignal): Promise<vo
     throw new Misconfigured(`the backup is from a newer version of Gitstead (it has ${foreign}): install that version`)
   }
   await migrateUp(database.migrations.at(-1))
+  const leftOut: string[] = []
   await withLoader(async loader => {
-    for (const table of database.tables) await loadTable(backup, loader, table, signal)
+    for (const table of database.tables) leftOut.push(...(await loadTable(backup, loader, table, signal)))
   })
   await migrateUp()
+  return leftOut
 }
 
-async function loadTable(backup: Backup, loader: Loader, table: DumpedTable, signal?: AbortSignal): Promise<void> {
+async function loadTable(
+  backup: Backup,
+  loader: Loader,
+  table: DumpedTable,
+  signal?: AbortSignal
+): Promise<readonly string[]> {
   const { folder, manifest } = backup
   const left = manifest.database.left_out.includes(table.name)
   const path = join(folder, DATABASE_UNIT, dumpFile(table.name))
-  const count = await loader.load(table, left ? none() : until(signal, readDump(path)))
+  const { count, leftOut } = await loader.load(table, left ? none() : until(signal, readDump(path))).catch(error => {
+    throw isWrongValue(error) ? new Damaged(`${path} has rows that do not fit the table: ${error.message}`) : error
+  })
   if (count !== table.rows) throw new Damaged(`${path} contains ${count} rows, but the manifest says ${table.rows}`)
+  return leftOut.map(column => `${table.name}.${column}`)
 }
 
 async function* none() {}

@@ -35,6 +35,8 @@ export interface RestoredHome {
   readonly projects: number
   readonly repositories: number
   readonly files: number
+  /** Columns that somebody had added to the schema by hand, as `TABLE.COLUMN`: the new database does not have them. */
+  readonly left_out: readonly string[]
   readonly paused: boolean
 }
 
@@ -52,16 +54,16 @@ export async function restoreHome(backup: Backup, options: RestoreOptions, origi
   let draft: string | undefined
   try {
     draft = draftFolder(home)
-    const { files } = await inRestored(backup, { ...options, home: draft, secrets }, async restored => {
+    const restored = await inRestored(backup, { ...options, home: draft, secrets }, async copied => {
       await transact(() => audit(origin, entry(backup, home)))
       // Most data is written before the database counts as complete. The second sync is for the last files of the database.
       await syncFileSystem(config().home)
-      return restored
+      return copied
     })
     await syncFileSystem(draft)
     options.signal?.throwIfAborted()
     await moveUp(draft, home)
-    return view(backup, home, files, options.pauseJobs ?? false)
+    return view(backup, home, restored, options.pauseJobs ?? false)
   } catch (error) {
     throw withDatabaseLog(plain(error, home), draft, home)
   }
@@ -78,11 +80,16 @@ interface HomeOptions {
   readonly embedded?: boolean
 }
 
+interface Restored {
+  readonly files: number
+  readonly leftOut: readonly string[]
+}
+
 /** Fills a new home from a backup, and calls `work` while its database runs. Afterwards, this process keeps using that home. */
 export async function inRestored<T>(
   backup: Backup,
   options: HomeOptions,
-  work: (restored: { files: number }) => Promise<T>
+  work: (restored: Restored) => Promise<T>
 ): Promise<T> {
   const { home, secrets, onDamage = refuseDamage, progress, signal } = options
   await closeDatabase()
@@ -95,10 +102,10 @@ export async function inRestored<T>(
   const database = config().database.url === null ? await startEmbedded({ transient: true }) : undefined
   try {
     await requireEmptyDatabase()
-    await loadRows(backup, signal)
+    const leftOut = await loadRows(backup, signal)
     await settleRows(backup.manifest.removed_projects, { pauseJobs: options.pauseJobs ?? false })
     const copied = await copyBack(backup, { onDamage, ...(progress && { progress }), ...(signal && { signal }) })
-    const done = await work(copied)
+    const done = await work({ ...copied, leftOut })
     await finishFilling()
     return done
   } finally {
@@ -141,7 +148,7 @@ const entry = ({ folder, manifest }: Backup, home: string) => ({
   changes: { home: { before: manifest.home, after: home } }
 })
 
-function view({ manifest }: Backup, home: string, files: number, paused: boolean): RestoredHome {
+function view({ manifest }: Backup, home: string, { files, leftOut }: Restored, paused: boolean): RestoredHome {
   return {
     backup: manifest.id,
     home,
@@ -149,6 +156,7 @@ function view({ manifest }: Backup, home: string, files: number, paused: boolean
     projects: manifest.database.tables.find(({ name }) => name === 'projects')?.rows ?? 0,
     repositories: manifest.totals.repositories,
     files,
+    left_out: leftOut,
     paused
   }
 }

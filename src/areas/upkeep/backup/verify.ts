@@ -52,12 +52,18 @@ export async function verifyBackup(backup: Backup, options: VerifyOptions = {}):
       ...(options.signal && { signal: options.signal }),
       progress: (done: number, total: number) => progress?.('restore', done, total)
     }
-    return await inRestored(backup, restored, async ({ files }) => {
+    return await inRestored(backup, restored, async ({ files, leftOut }) => {
       const found = await checkRestored((done, total) => progress?.('check', done, total))
       await closeReaders()
       const problems = [...damage, ...found.problems]
       const checked = { files, repositories: found.repositories, refs: found.refs }
-      return { ok: problems.length === 0, backup: record, checked, problems, notes: found.notes }
+      return {
+        ok: problems.length === 0,
+        backup: record,
+        checked,
+        problems,
+        notes: [...leftOut.map(noteOf), ...found.notes]
+      }
     })
   } catch (error) {
     if (error instanceof Damaged) return failed(record, [...damage, error.message])
@@ -67,6 +73,8 @@ export async function verifyBackup(backup: Backup, options: VerifyOptions = {}):
     rmSync(home, { recursive: true, force: true })
   }
 }
+
+const noteOf = (column: string) => `no migration makes the column ${column}: a restore leaves it out`
 
 async function checkRows(backup: Backup, onDamage: (problem: string) => void): Promise<void> {
   for (const unit of backup.manifest.units) if (unit.path === DATABASE_UNIT) await checkUnit(backup, unit, onDamage)

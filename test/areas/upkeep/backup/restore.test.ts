@@ -64,6 +64,21 @@ t.test('verify accepts an undamaged backup', async t => {
   t.match(await verify(backup), { code: 0, ok: true, problems: [], notes: [], checked: { repositories } })
 })
 
+t.test('a restore leaves out columns and tables that no migration makes, and verify names the columns', async t => {
+  await execute('alter table users add column shoe_size int not null default 42')
+  await execute('create table pets (id int primary key)')
+  const backup = await create()
+  await execute('alter table users drop column shoe_size')
+  await execute('drop table pets')
+  t.match(await verify(backup), {
+    code: 0,
+    ok: true,
+    problems: [],
+    notes: ['no migration makes the column users.shoe_size: a restore leaves it out']
+  })
+  rmSync(backup.path, { recursive: true })
+})
+
 t.test('a project that was removed during the backup is not in the restored home', async t => {
   const doomed = await factory.project()
   await factory.file(doomed, 'a', 'a\n')
