@@ -179,6 +179,7 @@ const STARTERS: { readonly [file: string]: string } = {
   'runner/shell': 'the scripts of builds in their sandbox',
   'storage/sync': 'sync: a backup is on the disk before it counts as finished',
   'runner/disk': 'counts the files of a build',
+  'runner/folder-locks': 'Node.js cannot lock a file',
   'runner/folders': 'removes the leftovers of a build as its own user',
   'mail/sendmail': 'sendmail, if the configuration says so',
   'db/embedded/embedded': 'the embedded database',

@@ -1,5 +1,6 @@
 // Executes one build: sources, caches, archives of earlier builds, script, after_script, caches, artifacts. It writes the
 // trace all the time.
+import { existsSync } from 'node:fs'
 import { config } from '../config.js'
 import { Failure, Unavailable } from '../errors.js'
 import { watchDisk } from './disk.js'
@@ -8,7 +9,7 @@ import type { Room } from './executor.js'
 import { keepCaches, restoreCaches } from './files/caches.js'
 import { storeReports } from './files/reports.js'
 import { uploadArtifacts } from './files/upload.js'
-import { prepareFolders, removeFolder } from './folders.js'
+import { FolderLost, prepareFolders, removeFolder } from './folders.js'
 import { Halt } from './halt.js'
 import type { RunnerJob, RunnerPort, RunnerResult } from './job.js'
 import {
@@ -26,7 +27,10 @@ import { Trace } from './trace.js'
 
 export type { RunnerJob, RunnerPort, RunnerResult } from './job.js'
 
-/** Runs a build to its end, and never rejects. When the promise resolves, no process and no file of the build is left. */
+/**
+ * Runs a build to its end, and never rejects. When the promise resolves, no process and no file of the build is left. The error
+ * of the result is FolderLost when the build must run again.
+ */
 export async function executeBuild(job: RunnerJob, port: RunnerPort): Promise<RunnerResult> {
   const halt = new Halt(job.timeout, port.signal)
   const trace = new Trace({
@@ -51,6 +55,8 @@ export async function executeBuild(job: RunnerJob, port: RunnerPort): Promise<Ru
     }
   })
   let result = await runStages({ job, port, trace, halt, disk })
+  // Scripts fail in many ways when their files are removed.
+  if (!halt.reason && !existsSync(port.workFolder)) result = failed(new FolderLost(), trace)
   trace.line(lastLine(result))
   halt.done()
   try {

@@ -1,12 +1,14 @@
 // The folders of one build. The build owns only `project` and `home`. The runner owns the others, so that a script can change
 // neither itself nor the results that the runner derives from it.
 import { spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { chmod, chown, mkdir, mkdtemp, readdir, stat, writeFile } from 'node:fs/promises'
+import { chmod, chown, mkdir, readdir, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { config } from '../config.js'
-import { Misconfigured } from '../errors.js'
+import { Failure, Misconfigured } from '../errors.js'
+import { LOCK_ENDING, lockFolder, takeOver, unlockFolder } from './folder-locks.js'
 import { seccompFilter } from './seccomp.js'
 import { type BuildUser, buildUser } from './user.js'
 
@@ -22,7 +24,16 @@ export interface Folders {
   readonly user: BuildUser | undefined
 }
 
-const PREFIX = 'gitstead-build-'
+const PREFIX = 'gitstead-work-'
+/** A lock is lost to another process only while that process looks for leftovers. */
+const TRIES = 5
+
+/** The folders of a build disappeared while it ran, so its outcome means nothing: the build must run again. */
+export class FolderLost extends Failure {
+  constructor() {
+    super('the folder of the build has disappeared; the build starts again')
+  }
+}
 
 const ACCOUNTS = {
   passwd: 'root:x:0:0:root:/:/bin/false\nbuild:x:1000:1000:build:/home/build:/bin/bash\n',
@@ -32,22 +43,38 @@ const ACCOUNTS = {
 
 /**
  * Makes an empty folder for one build; executeBuild removes it. Only its owner can enter the home of the appliance. So
- * when builds run as another user than this process, the folder is outside of the home.
+ * when builds run as another user than this process, the folder is outside of the home, where other appliances have theirs.
  */
 export async function makeWorkFolder(): Promise<string> {
-  return mkdtemp(join(await parentFolder(), `${PREFIX}${process.pid}-`))
+  const parent = await parentFolder()
+  for (let count = 0; count < TRIES; count++) {
+    const work = join(parent, PREFIX + randomBytes(8).toString('hex'))
+    if (!(await lockFolder(work))) continue
+    await mkdir(work, { mode: 0o700 })
+    return work
+  }
+  throw new Error(`no file can be locked in ${parent}`)
 }
 
 /** Removes the work folders of processes that were killed during a build. Returns how many. */
 export async function removeStaleFolders(): Promise<number> {
   const parent = await parentFolder()
-  const stale = (await readdir(parent)).filter(name => {
-    const pid = name.startsWith(PREFIX) ? Number.parseInt(name.slice(PREFIX.length), 10) : Number.NaN
-    return Number.isInteger(pid) && pid > 0 && !existsSync(`/proc/${pid}`)
-  })
-  for (const name of stale) await removeFolder(join(parent, name))
-  return stale.length
+  const names = (await readdir(parent)).filter(name => isWorkFolder(name) && name.endsWith(LOCK_ENDING))
+  let count = 0
+  for (const name of names) {
+    const work = join(parent, name.slice(0, -LOCK_ENDING.length))
+    if (!(await takeOver(work))) continue
+    await removeFolder(work)
+    count++
+  }
+  return count
 }
+
+/** Returns whether this is the name of a work folder or of its lock. */
+export const isWorkFolder = (name: string) => name.startsWith(PREFIX)
+
+/** Returns whether folders are gone that no build can remove from its sandbox. */
+export const isLost = ({ etc, output }: Folders) => !existsSync(etc) || !existsSync(output)
 
 const parentFolder = async () => ((await buildUser()) ? '/var/tmp' : join(config().home, 'tmp'))
 
@@ -77,14 +104,16 @@ async function checkReachable(work: string): Promise<void> {
 }
 
 /**
- * Removes everything that a build left. It uses rm, because rm never follows a link that somebody creates in the
+ * Removes everything that a build left, and the lock of the folder. It uses rm, because rm never follows a link that somebody creates in the
  * meantime; Node's own removal does not promise that.
  */
 export async function removeFolder(work: string): Promise<void> {
-  if (await succeeds('rm', ['-rf', '--', work])) return
-  // A build may have removed its own permissions on its folders. That does not stop root, so as root this line is not reached.
-  await succeeds('chmod', ['-R', 'u+rwX', '--', work])
-  await run('rm', ['-rf', '--', work])
+  if (!(await succeeds('rm', ['-rf', '--', work]))) {
+    // A build may have removed its own permissions on its folders. That does not stop root, so as root this line is not reached.
+    await succeeds('chmod', ['-R', 'u+rwX', '--', work])
+    await run('rm', ['-rf', '--', work])
+  }
+  await unlockFolder(work)
 }
 
 async function run(program: string, args: string[]): Promise<void> {

@@ -9,7 +9,7 @@ import type { DiskWatch } from './disk.js'
 import type { Room } from './executor.js'
 import { CONTENT_RATIO } from './files/artifacts.js'
 import { unzip } from './files/unzip.js'
-import type { Folders } from './folders.js'
+import { FolderLost, type Folders, isLost } from './folders.js'
 import type { Halt } from './halt.js'
 import type { FailureReason, RunnerJob, RunnerPort, RunnerResult } from './job.js'
 import { baseEnvironment, type Places, placesInside, sandboxRefused, shellCommand } from './sandbox.js'
@@ -88,6 +88,7 @@ export async function fetchSources(run: Run): Promise<Set<string> | undefined> {
     halt.signal.throwIfAborted()
   } catch (error) {
     halt.signal.throwIfAborted()
+    if (isLost(folders)) throw new FolderLost()
     const text = error instanceof Failure ? error.message : 'the sources could not be fetched'
     throw new StageFailure('runner_system_failure', text, undefined, { cause: error })
   }
@@ -119,7 +120,7 @@ const runStep = ({ values, room, ...run }: Run, commands: readonly string[], sig
 
 type Inside = Pick<Run, 'folders' | 'trace' | 'halt' | 'disk'>
 
-/** Runs a script in the sandbox. Throws Misconfigured when this machine cannot confine builds. */
+/** Runs a script in the sandbox. Throws Misconfigured when this machine cannot confine builds, and FolderLost. */
 export async function runInside(
   run: Inside,
   script: string,
@@ -129,7 +130,6 @@ export async function runInside(
 ) {
   const { folders, trace } = run
   const command = shellCommand(folders)
-  const watch = await watchOf(run)
   try {
     return await runShell({
       folders,
@@ -139,12 +139,15 @@ export async function runInside(
       signal,
       link,
       drained,
-      watch
+      watch: await watchOf(run)
     })
   } catch (error) {
-    throw sandboxRefused(error instanceof Error ? error.message : String(error))
+    throw stepRefused(folders, error instanceof Error ? error.message : String(error))
   }
 }
+
+/** Returns the error of a step that did not begin. The same message of the system may have two reasons. */
+const stepRefused = (folders: Folders, why: string) => (isLost(folders) ? new FolderLost() : sandboxRefused(why))
 
 /** Returns the watch over one step, which ends the build at its limits. */
 async function watchOf({ folders, trace, halt, disk }: Inside): Promise<ShellRun['watch']> {
@@ -180,7 +183,7 @@ export async function runScript(run: Run): Promise<RunnerResult> {
   halt.stopClock()
   tellTimeout(run)
   if (halt.reason) return halted(halt)
-  if (exitCode === undefined) throw sandboxRefused('see above')
+  if (exitCode === undefined) throw stepRefused(run.folders, 'see above')
   return exitCode === 0 ? { status: 'success', exitCode } : { status: 'failed', reason: 'script_failure', exitCode }
 }
 

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, existsSync, linkSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, linkSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
@@ -13,7 +13,7 @@ import { config, loadConfig } from '../../src/config.js'
 import { Invalid, Misconfigured, NotFound } from '../../src/errors.js'
 import { watchDisk } from '../../src/runner/disk.js'
 import { executeBuild, type RunnerJob, type RunnerPort, type RunnerResult } from '../../src/runner/execute.js'
-import { makeWorkFolder, removeStaleFolders } from '../../src/runner/folders.js'
+import { FolderLost, makeWorkFolder, removeFolder, removeStaleFolders } from '../../src/runner/folders.js'
 import { checkSandbox } from '../../src/runner/sandbox.js'
 import { handOver } from '../../src/runner/tree.js'
 import { buildUser } from '../../src/runner/user.js'
@@ -422,7 +422,7 @@ t.test('stages', async t => {
 t.test('machines that cannot confine builds', async t => {
   const tools = (t: Test) => {
     const folder = t.testdir()
-    for (const name of ['rm', 'mkfifo', 'chmod']) symlinkSync(`/usr/bin/${name}`, join(folder, name))
+    for (const name of ['rm', 'mkfifo', 'chmod', 'flock']) symlinkSync(`/usr/bin/${name}`, join(folder, name))
     const { PATH } = process.env
     process.env.PATH = folder
     t.teardown(() => {
@@ -497,7 +497,61 @@ t.test('when a worker is killed its builds end, and the next worker removes thei
   // Another worker of this machine may be removing the folder at the same time.
   await removeStaleFolders()
   while (existsSync(folder)) await delay(10)
-  t.match(folder, /gitstead-build-|build-/)
+  t.match(folder, /gitstead-work-/)
+  t.notOk(existsSync(`${folder}.lock`))
+})
+
+t.test(
+  'a worker in a container, which has other numbers of processes, spares the folders of running builds',
+  async t => {
+    settings()
+    const folder = await makeWorkFolder()
+    const program = `
+    import { loadConfig } from ${JSON.stringify(new URL('../../src/config.js', import.meta.url).href)}
+    import { removeStaleFolders } from ${JSON.stringify(new URL('../../src/runner/folders.js', import.meta.url).href)}
+    loadConfig({ home: ${JSON.stringify(home)} })
+    await removeStaleFolders()
+    process.stdout.write('process ' + process.pid)`
+    const own = process.getuid?.() === 0 ? [] : ['--user', '--map-current-user']
+    const container = [
+      '--pid',
+      '--fork',
+      '--mount-proc',
+      ...own,
+      process.execPath,
+      '--input-type=module',
+      '-e',
+      program
+    ]
+    const worker = spawn('unshare', container, { stdio: ['ignore', 'pipe', 'inherit'] })
+    t.equal(String(await buffer(worker.stdout)), 'process 1')
+    t.ok(existsSync(folder), 'this process still holds it')
+    await removeFolder(folder)
+    t.notOk(existsSync(`${folder}.lock`))
+  }
+)
+
+t.test('a build whose folder disappears must start again, whatever failed first', async t => {
+  settings()
+  const lose = (folder: string) => rmSync(folder, { recursive: true })
+  t.test('while its script runs', async t => {
+    const workFolder = await makeWorkFolder()
+    const script = ['echo rea""dy; while [ -e README ]; do sleep 0.02; done; exit 3']
+    const onTrace = (text: string) => text.includes('ready') && existsSync(workFolder) && lose(workFolder)
+    const { result, trace } = await build({ workFolder, script, onTrace })
+    t.match(result, { status: 'failed', reason: 'runner_system_failure', error: FolderLost })
+    t.match(trace, 'ERROR: the folder of the build has disappeared; the build starts again')
+  })
+  t.test('before a step', async t => {
+    const workFolder = await makeWorkFolder()
+    const getSources: RunnerPort['getSources'] = async ({ run }) => {
+      lose(workFolder)
+      await run(['true'])
+    }
+    const { result, trace } = await build({ workFolder, getSources })
+    t.match(result, { status: 'failed', error: FolderLost })
+    t.notMatch(trace, 'bubblewrap')
+  })
 })
 
 t.test('a nearly full disk is detected', async t => {

@@ -4,7 +4,7 @@ import { Unavailable } from '../../../errors.js'
 import { checkoutCommands, sendObjects } from '../../../git/repository/checkout.js'
 import { log } from '../../../log.js'
 import { executeBuild } from '../../../runner/execute.js'
-import { makeWorkFolder } from '../../../runner/folders.js'
+import { FolderLost, makeWorkFolder } from '../../../runner/folders.js'
 import type { CacheStore, RunnerJob, RunnerPort, SourcesPlace } from '../../../runner/job.js'
 import { largestCache, openCache, putCache, removeCache } from '../../../storage/caches.js'
 import { measureTrace } from '../../../storage/measure.js'
@@ -71,6 +71,7 @@ async function runClaimed(
     // When the worker stops, the build stays running. The error returns its wake-up to the queue, and the next worker
     // starts the build again.
     if (stop.aborted && !lost.signal.aborted) throw new Error('the worker stopped while the build ran')
+    if (result.error instanceof FolderLost) throw result.error
     const trace = await measureTrace(key)
     await whenAvailable(() => finishBuild(claim, result, trace), stop)
   } catch (error) {

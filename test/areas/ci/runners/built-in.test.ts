@@ -1,16 +1,22 @@
 // Builds that really run, in the sandbox, through the code of the worker.
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { cancelBuild } from '../../../../src/areas/ci/builds/claim.js'
 import { lookAfterBuilds, runNextBuild } from '../../../../src/areas/ci/runners/built-in.js'
 import { builtInRunner, showBuiltInRunner } from '../../../../src/areas/ci/runners/built-in-runner.js'
+import { config } from '../../../../src/config.js'
 import { execute, row } from '../../../../src/db/connect/sql.js'
 import { prepareHome } from '../../../../src/home.js'
 import { reapProcesses, registerProcess, unregisterProcess } from '../../../../src/queue/processes.js'
 import { closeWake, listenForWake } from '../../../../src/queue/wake.js'
+import { FolderLost, removeFolder } from '../../../../src/runner/folders.js'
+import { buildUser } from '../../../../src/runner/user.js'
 import { openTrace } from '../../../../src/storage/traces.js'
 import { version } from '../../../../src/version.js'
 import { testDatabase } from '../../../helpers/database.js'
 import { factory } from '../../../helpers/factory.js'
 import { runJobs } from '../../../helpers/jobs.js'
+import { nap, sleeperOf } from '../../../helpers/naps.js'
 import t from '../../../helpers/tap.js'
 import { until } from '../../../helpers/until.js'
 import { makePipeline, type TestBuild, takeByWorker } from '../builds/make-builds.js'
@@ -112,6 +118,26 @@ t.test('the next worker takes over the build of a killed worker', async t => {
   await until('it has begun again', async () => /begun\n/.test(await traceOf(build, 2)))
   await cancelBuild(build.id)
   await running
+})
+
+t.test('a build that loses its folder starts again', async t => {
+  const build = await one(`sleep ${nap(1)} || echo again`)
+  const running = runNextBuild(worker, never())
+  const first = await sleeperOf(1)
+  const mounts = readFileSync(`/proc/${first}/mountinfo`, 'latin1')
+  const folder = join(
+    (await buildUser()) ? '/var/tmp' : join(config().home, 'tmp'),
+    /gitstead-work-\w+/.exec(mounts)?.[0] ?? ''
+  )
+  await removeFolder(folder)
+  process.kill(first)
+  await t.rejects(running, FolderLost)
+  t.match(await stateOf(build), { status: 'running', attempt: 1 })
+  const repeated = runNextBuild(worker, never())
+  process.kill(await sleeperOf(1))
+  await repeated
+  t.match(await stateOf(build), { status: 'success', attempt: 2 })
+  t.match(await traceOf(build, 2), /\nagain\n/)
 })
 
 t.test('a failing script fails its build and its pipeline', async t => {

@@ -395,9 +395,9 @@ t.test('orphaned_files', async t => {
   await appendTrace({ build: 4_000_000, attempt: 1 }, Buffer.from('x'))
   const left = join(home, 'artifacts', '.drafts', 'left')
   writeFileSync(left, 'x')
-  const work = join(home, 'tmp', 'gitstead-build-999999999-abc')
+  const work = join(home, 'tmp', 'draft-of-something')
   mkdirSync(join(work, 'closed'), { recursive: true })
-  const used = join(home, 'tmp', `gitstead-build-${process.pid}-abc`)
+  const used = join(home, 'tmp', 'gitstead-work-0123456789abcdef')
   mkdirSync(used)
   const database = join(home, 'tmp', '#sql-temptable-1.MAI')
   writeFileSync(database, 'x')
@@ -405,7 +405,7 @@ t.test('orphaned_files', async t => {
   symlinkSync(outside, join(home, 'repositories', 'linked'))
   symlinkSync(outside, join(home, 'tmp', 'linked'))
   symlinkSync(outside, join(home, 'traces', '9'))
-  for (const path of [orphan, left, work]) dayOld(path)
+  for (const path of [orphan, left, work, used]) dayOld(path)
 
   async function fileOf(name: string) {
     const path = join(home, name)
