@@ -279,7 +279,7 @@ const project: Columns<ShownProjectRow> = {
   tag_list: [...JSON_LIST, '["a", "b"]'],
   star_count: COUNT,
   forks_count: COUNT,
-  open_issues_count: COUNT,
+  open_issues: ['0 0', '3 1', '1 1'],
   creator_id: or(ID),
   // Bytes of another key, and no bytes at all.
   runners_token_encrypted: [Buffer.alloc(0), Buffer.alloc(48, 7)],

@@ -65,13 +65,15 @@ export interface ProjectRow {
 
 /** A project with the columns that only its record shows. */
 export interface ShownProjectRow extends ProjectRow {
-  readonly open_issues_count: number
+  /** How many issues are open, and how many of these are confidential: two numbers with a space between. */
+  readonly open_issues: string
   /** Null when the caller is not a member or has set nothing. */
   readonly project_notification_level: number | null
   readonly group_notification_level: number | null
 }
 
-const OPEN_ISSUES = `(select cast(coalesce(sum(c.opened), 0) as signed) from issue_counts c where c.project_id = p.id) as open_issues_count`
+const OPEN_ISSUES = `(select concat_ws(' ', coalesce(sum(c.opened), 0), coalesce(sum(c.opened_confidential), 0))
+  from issue_counts c where c.project_id = p.id) as open_issues`
 const COLUMNS = `p.id, p.name, p.path, p.description, p.default_branch, p.storage, p.visibility_level, p.archived,
   p.issues_enabled, p.merge_requests_enabled, p.builds_enabled, p.wiki_enabled, p.snippets_enabled,
   p.container_registry_enabled, p.lfs_enabled, p.shared_runners_enabled, p.public_builds, p.request_access_enabled,

@@ -2,7 +2,7 @@
 import type { Actor } from '../../../access/actor.js'
 import { isOpenTo, levelIn } from '../../../access/authorize.js'
 import { publicUrl } from '../../../config.js'
-import { GUEST, MASTER, PUBLIC } from '../../../lib/levels.js'
+import { GUEST, MASTER, PUBLIC, REPORTER } from '../../../lib/levels.js'
 import { described, Flag, IdOf, Integer, Moment, Nullable, OneOf, Text } from '../../../lib/schema.js'
 import { parseStored } from '../../../lib/stored-json.js'
 import { Type } from '../../../lib/type.js'
@@ -132,7 +132,9 @@ const sometimes = {
   import_error: Type.Optional(Text('why the copy failed')),
   statistics: Type.Optional(described(Statistics, 'what it stores; only on request')),
   owner: Type.Optional(described(ProjectOwner, 'the owner; absent when a group owns the project')),
-  open_issues_count: Type.Optional(Integer('the number of open issues; absent when issues are turned off')),
+  open_issues_count: Type.Optional(Integer(
+      'the number of open issues, without confidential ones below the level Reporter; absent when issues are turned off'
+    )),
   runners_token: Type.Optional(Text('the token for registering runners; only for Masters and above')),
   permissions: Type.Optional(
     Type.Object(
@@ -216,7 +218,7 @@ export function viewProject(project: ShownProjectRow, actor: Actor, reading: Pro
     only_allow_merge_if_build_succeeds: project.only_allow_merge_if_build_succeeds === 1,
     only_allow_merge_if_all_discussions_are_resolved: project.only_allow_merge_if_all_discussions_are_resolved === 1,
     owner: project.namespace_kind === 'user' && project.owner_name !== null ? viewOwner(project) : undefined,
-    open_issues_count: project.issues_enabled ? project.open_issues_count : undefined,
+    open_issues_count: project.issues_enabled ? openIssuesFor(project, actor) : undefined,
     runners_token: levelIn(project, actor) >= MASTER ? tokenOf(project) : undefined,
     permissions: reading.withoutPermissions
       ? undefined
@@ -229,6 +231,12 @@ export function viewProject(project: ShownProjectRow, actor: Actor, reading: Pro
     import_error: project.import_error ?? undefined,
     statistics: reading.statistics && viewStatistics(reading.statistics.get(project.id))
   }
+}
+
+/** Not specified: confidential issues. Those who may read all of them see all counted; otherwise the number would reveal them. */
+function openIssuesFor(project: ShownProjectRow, actor: Actor): number {
+  const [all = 0, confidential = 0] = project.open_issues.split(' ').map(Number)
+  return levelIn(project, actor) >= REPORTER ? all : all - confidential
 }
 
 /** The row has `waiting`; the record uses the word of the requirement. */

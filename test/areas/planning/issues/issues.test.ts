@@ -222,7 +222,21 @@ t.test('only its author, its assignee and reporters see a confidential issue', a
     t.same((await by.get(issues, { iid: issue.iid })).json(), [])
     t.equal((await by.get(issues, { labels: 'x' })).headers['x-total'], '0')
   }
-  t.match((await app.as(stranger).get(path)).json(), { open_issues_count: 1 })
+  const counted = async (user: object, count: number) => {
+    const by = app.as(user as typeof author)
+    t.match((await by.get(path)).json(), { open_issues_count: count })
+    const list = (await by.get('/projects/visible', { per_page: 100 })).json()
+    t.match(
+      list.find(({ id }: { id: number }) => id === project.id),
+      { open_issues_count: count }
+    )
+  }
+  await counted(stranger, 0)
+  await counted(await app.make.member(project, GUEST), 0)
+  await counted(await app.make.member(project, REPORTER), 1)
+  await create({ title: 'open to all' })
+  await counted(stranger, 1)
+  await counted(await app.make.admin(), 2)
 })
 
 t.test('lists of a project have filters, orders and pages', async t => {
