@@ -45,6 +45,7 @@ import { placesOfLabels } from './0058-places-of-labels.js'
 import { protectedRunners } from './0060-protected-runners.js'
 import { idTokens } from './0061-id-tokens.js'
 import { followedPipelines } from './0062-followed-pipelines.js'
+import { soleDeployKeys } from './0090-sole-deploy-keys.js'
 import type { Migration } from './migration.js'
 
 export const migrations: readonly Migration[] = [
@@ -92,5 +93,6 @@ export const migrations: readonly Migration[] = [
   placesOfLabels,
   protectedRunners,
   idTokens,
-  followedPipelines
+  followedPipelines,
+  soleDeployKeys
 ]

@@ -1,12 +1,14 @@
 // Deploy keys give SSH access to the repositories of some projects, read-only or with pushes, without an account.
 import type { Origin } from '../../../access/actor.js'
-import { execute, row, rows } from '../../../db/connect/sql.js'
+import { duplicateKey } from '../../../db/connect/failure.js'
+import { execute, row, rows, type Value } from '../../../db/connect/sql.js'
 import { transact } from '../../../db/connect/transact.js'
 import { Invalid, NotFound, Taken } from '../../../errors.js'
 import { lineProblem } from '../../../lib/text-line.js'
 import { publish } from '../../ground/activity/events.js'
 import { deployKeySnapshot } from '../../ground/activity/snapshots.js'
 import { audit } from '../../ground/audit/audit.js'
+import { isDeployKey } from '../../people/users/keys.queries.js'
 import { readSshPublicKey, type SshPublicKey } from '../../people/users/ssh-public-key.js'
 import {
   countDeployKeys,
@@ -36,7 +38,7 @@ interface Project {
 
 /**
  * Gives a project a key: one that it already has, one that the caller may use from another project, or a new one.
- * Throws Invalid, and Taken when a user has it.
+ * Throws Invalid, and Taken when a user has it, or only projects that the caller does not administer.
  */
 export async function addDeployKey(project: Project, body: DeployKeyBody, origin: Origin): Promise<DeployKeyRow> {
   const { title, key } = await readBody(body)
@@ -44,17 +46,25 @@ export async function addDeployKey(project: Project, body: DeployKeyBody, origin
     await lockProject(project)
     const own = await findDeployKeyLike(project.id, key.fingerprint)
     if (own) return own
-    const known = await findAccessibleKey({ fingerprint: key.fingerprint }, origin.asker)
-    const found = known ?? (await createKey({ title, key, can_push: body.can_push === true, is_public: false }, origin))
+    const known = () => findAccessibleKey({ fingerprint: key.fingerprint }, origin.asker)
+    const wanted = { title, key, can_push: body.can_push === true, is_public: false }
+    // Another request may create the key at the same time for another project.
+    const found = (await known()) ?? (await createKey(wanted, origin)) ?? (await known())
+    // Decided: the deploy key of a project that the caller does not administer.
+    if (!found) throw new Taken('fingerprint')
     await linkKey(project, found, origin)
     return found
   })
 }
 
-/** Creates a key that every master of a project may enable there. For commands. Throws Invalid, Taken. */
+/** Creates a key that every master of a project may enable there. For commands. Throws Invalid, and Taken for a key that exists. */
 export async function addPublicKey(body: DeployKeyBody, origin: Origin): Promise<DeployKeyRow> {
   const { title, key } = await readBody(body)
-  return transact(() => createKey({ title, key, can_push: body.can_push === true, is_public: true }, origin))
+  return transact(async () => {
+    const made = await createKey({ title, key, can_push: body.can_push === true, is_public: true }, origin)
+    if (!made) throw new Taken('fingerprint')
+    return made
+  })
 }
 
 /** Enables an existing key for a project. Throws NotFound when the caller may not use it, Invalid beyond the limit. */
@@ -135,18 +145,17 @@ interface NewKey {
   readonly is_public: boolean
 }
 
-async function createKey({ title, key, can_push, is_public }: NewKey, origin: Origin): Promise<DeployKeyRow> {
+/** Returns null when the key is already a deploy key. Throws Taken when a user has it. */
+async function createKey({ title, key, can_push, is_public }: NewKey, origin: Origin): Promise<DeployKeyRow | null> {
   // A key opens either one account or some projects: its holder could not know which.
   if (await isKeyOfUser(key.fingerprint)) throw new Taken('fingerprint')
+  if (await isDeployKey(key.fingerprint)) return null
   const now = new Date()
   const user_id = origin.asker?.id ?? null
-  const { insertId } = await execute(
-    `insert into deploy_keys (user_id, title, public_key, fingerprint, can_push, is_public, created_at)
-     values (?, ?, ?, ?, ?, ?, ?)`,
-    [user_id, title, key.text, key.fingerprint, can_push, is_public, now]
-  )
+  const id = await insertKey([user_id, title, key.text, key.fingerprint, key.fingerprint, can_push, is_public, now])
+  if (id === null) return null
   const made: DeployKeyRow = {
-    id: insertId,
+    id,
     user_id,
     title,
     public_key: key.text,
@@ -159,6 +168,21 @@ async function createKey({ title, key, can_push, is_public }: NewKey, origin: Or
   await publish({ kind: 'deploy_key.created', key: deployKeySnapshot(made) })
   await audit(origin, { action: 'deploy_key.create', target: targetOf(made), changes: changesOf('after', made) })
   return made
+}
+
+/** Returns the id; null when a concurrent request inserted the same key. */
+async function insertKey(values: readonly Value[]): Promise<number | null> {
+  try {
+    const { insertId } = await execute(
+      `insert into deploy_keys (user_id, title, public_key, fingerprint, sole_fingerprint, can_push, is_public, created_at)
+       values (?, ?, ?, ?, ?, ?, ?, ?)`,
+      values
+    )
+    return insertId
+  } catch (error) {
+    if (duplicateKey(error)) return null
+    throw error
+  }
 }
 
 async function linkKey(project: Project, key: DeployKeyRow, origin: Origin): Promise<void> {

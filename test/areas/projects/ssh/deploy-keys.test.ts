@@ -102,14 +102,27 @@ t.test('a key of a project where the caller is a master is linked, and deleted w
   t.equal(await row('select 1 as found from deploy_keys where id = ?', [id]), undefined)
 })
 
-t.test("a key of a stranger's project is another record, and cannot be enabled", async t => {
+t.test('a key that only a project of others has is refused, and cannot be enabled', async t => {
   const [one, two] = [await place(), await place()]
   const key = newKey()
   const { id } = (await one.owner.post(one.path, { title: 'one', key })).json()
   t.equal((await two.owner.post(`${two.path}/${id}/enable`)).statusCode, 404)
-  const made = await two.owner.post(two.path, { title: 'two', key })
-  t.match([made.statusCode, made.json()], [201, { title: 'two' }])
-  t.not(made.json().id, id)
+  const refused = await two.owner.post(two.path, { title: 'two', key })
+  t.match([refused.statusCode, refused.json()], [400, { message: { fingerprint: ['has already been taken'] } }])
+  t.same((await two.owner.get(two.path)).json(), [])
+})
+
+t.test('a key that is added to several projects at once is one record', async t => {
+  const { path, owner, user } = await place()
+  const projects = await Promise.all([1, 2, 3, 4].map(() => app.make.project({ owner: user })))
+  const paths = [path, ...projects.map(({ id }) => `/projects/${id}/deploy_keys`)]
+  const key = newKey()
+  const answers = await Promise.all(paths.map(each => owner.post(each, { title: 'everywhere', key })))
+  t.same(
+    answers.map(({ statusCode }) => statusCode),
+    paths.map(() => 201)
+  )
+  t.equal(new Set(answers.map(answer => answer.json().id)).size, 1)
 })
 
 t.test('a developer elsewhere is no master', async t => {
