@@ -46,6 +46,7 @@ import { protectedRunners } from './0060-protected-runners.js'
 import { idTokens } from './0061-id-tokens.js'
 import { followedPipelines } from './0062-followed-pipelines.js'
 import { soleDeployKeys } from './0090-sole-deploy-keys.js'
+import { unsubscribedPipelines } from './0091-unsubscribed-pipelines.js'
 import type { Migration } from './migration.js'
 
 export const migrations: readonly Migration[] = [
@@ -94,5 +95,6 @@ export const migrations: readonly Migration[] = [
   protectedRunners,
   idTokens,
   followedPipelines,
-  soleDeployKeys
+  soleDeployKeys,
+  unsubscribedPipelines
 ]

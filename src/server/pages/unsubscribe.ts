@@ -3,8 +3,8 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply } from 'fastify'
 import { type LinkValues, readLink } from '../../areas/reach/mail/links.js'
-import { nameOfList } from '../../areas/reach/mail/unsubscribed.queries.js'
 import { unsubscribe } from '../../areas/reach/notifications/unsubscribe.js'
+import { nameOfList } from '../../areas/reach/notifications/unsubscribed.queries.js'
 import { sendPage } from './page.js'
 
 export const unsubscribeRoutes: FastifyPluginAsyncTypebox = async app => {
@@ -19,9 +19,8 @@ export const unsubscribeRoutes: FastifyPluginAsyncTypebox = async app => {
   app.post('/-/unsubscribe', { ...page, bodyLimit: 16_384 }, async (request, reply) => {
     const { token, found, name } = await read(request.query)
     if (!found) return refuse(reply)
-    const { userId, projectId, target } = found
     // A deleted record sends no mail.
-    if (name !== null) await unsubscribe(target ? { userId, target: { ...target, projectId } } : { userId, projectId })
+    if (name !== null) await unsubscribe(found)
     return show(reply, { token, name, done: true })
   })
 }

@@ -48,7 +48,8 @@ async function touch(type: TargetType, ids: readonly number[]): Promise<number> 
   return affectedRows
 }
 
-async function addParticipations(type: NoteableType, all: readonly Omit<Touched, 'type'>[]): Promise<void> {
+/** Adds participants to issues or merge requests. Call it inside `transact`, or in a job. */
+export async function addParticipations(type: TargetType, all: readonly Omit<Touched, 'type'>[]): Promise<void> {
   const sorted = [...all].sort((a, b) => a.id - b.id || a.userId - b.userId)
   for (const some of batches(sorted, 500)) {
     await execute(

@@ -132,9 +132,11 @@ const sometimes = {
   import_error: Type.Optional(Text('why the copy failed')),
   statistics: Type.Optional(described(Statistics, 'what it stores; only on request')),
   owner: Type.Optional(described(ProjectOwner, 'the owner; absent when a group owns the project')),
-  open_issues_count: Type.Optional(Integer(
+  open_issues_count: Type.Optional(
+    Integer(
       'the number of open issues, without confidential ones below the level Reporter; absent when issues are turned off'
-    )),
+    )
+  ),
   runners_token: Type.Optional(Text('the token for registering runners; only for Masters and above')),
   permissions: Type.Optional(
     Type.Object(

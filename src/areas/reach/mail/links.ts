@@ -7,11 +7,12 @@ import type { TargetType } from '../../planning/participation/targets.js'
 
 /** Maps each purpose to the values of its links. A link for one purpose is not valid for another. */
 export interface LinkValues {
-  /** Ends the mail about a target, or, without a target, the mail about a project. */
+  /** Ends the mail about a target, about the pipelines of a project, or about a whole project. */
   readonly unsubscribe: {
     readonly userId: number
     readonly projectId: number
     readonly target?: { readonly type: TargetType; readonly id: number }
+    readonly pipelines?: true
   }
   /** Creates the user of a sign-up. */
   readonly sign_up: { readonly id: number; readonly proof: string }

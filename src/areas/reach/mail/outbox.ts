@@ -27,7 +27,7 @@ export interface NewMail<Kind extends MailKind = MailKind> {
   readonly thread?: string
   /**
    * For List-Id and List-Unsubscribe; absent for security mail. One click ends the mail about `target`, or without it about the
-   * project.
+   * project; in mail about a pipeline, about the pipelines of the project.
    */
   readonly list?: { readonly projectId: number; readonly target?: Target }
   readonly recipients: readonly Recipient[]

@@ -122,8 +122,9 @@ function letter(delivery: DeliveryRow, filled: Readonly<Record<string, unknown>>
 }
 
 function unsubscribeUrlOf(delivery: DeliveryRow): string | null {
-  const { user_id: userId, project_id: projectId, target_type: type, target_id: id } = delivery
+  const { user_id: userId, project_id: projectId, target_type: type, target_id: id, kind } = delivery
   if (userId === null || projectId === null) return null
+  if (kind === 'pipeline') return signedLink('unsubscribe', { userId, projectId, pipelines: true }, null)
   const target = type === null || id === null ? {} : { target: { type, id } }
   return signedLink('unsubscribe', { userId, projectId, ...target }, null)
 }

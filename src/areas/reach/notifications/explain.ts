@@ -11,7 +11,7 @@ import { issueReadable } from './notices/issues.js'
 import { mergeRequestReadable } from './notices/merge-requests.js'
 import { pathOf } from './notices/notice.js'
 import { labelsOf } from './notices/record-labels.queries.js'
-import { type Candidate, type Concerned, readPeople } from './people.queries.js'
+import { type Candidate, type Concerned, readPeople, withoutPipelines } from './people.queries.js'
 import { judge, type MailEvent, type Refusal } from './recipients.js'
 
 interface ExplainedEvent {
@@ -111,14 +111,15 @@ const inOrder = (events: readonly ExplainedEvent[]): readonly ExplainedEvent[] =
 const eventsOf = (word: string): readonly EventName[] => EVENTS.filter(name => name.includes(word))
 
 function ofProject(project: ProjectRow): readonly Part[] {
-  const part = (events: readonly MailEvent[], isReadable: Concerned['isReadable']): Part => ({
-    events,
-    concerned: { project, named: [], isReadable }
-  })
+  const part = (
+    events: readonly MailEvent[],
+    isReadable: Concerned['isReadable'],
+    unsubscribed?: Concerned['unsubscribed']
+  ): Part => ({ events, concerned: { project, named: [], isReadable, ...(unsubscribed && { unsubscribed }) } })
   return [
     part([...eventsOf('note'), ...eventsOf('issue')], (of, actor) => may(actor, 'issue.read', of)),
     part(eventsOf('merge_request'), mergeRequestReadable),
-    part(eventsOf('pipeline'), (of, actor) => may(actor, 'pipeline.read', of))
+    part(eventsOf('pipeline'), (of, actor) => may(actor, 'pipeline.read', of), withoutPipelines(project.id))
   ]
 }
 

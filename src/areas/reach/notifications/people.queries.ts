@@ -19,6 +19,8 @@ export interface Concerned {
   readonly target?: { readonly type: TargetType; readonly id: number }
   /** For a target without participants and subscribers, a statement that returns the `user_id` of people who wrote about it. */
   readonly writers?: Fragment
+  /** For a target without subscriptions, a statement that returns the `user_id` of people who want no mail about it. */
+  readonly unsubscribed?: Fragment
   /** People whom the event names; null stands for nobody. */
   readonly named: readonly (readonly [role: Role, userId: number | null])[]
   /** Names of users and groups in the text. */
@@ -54,6 +56,12 @@ export async function addressOf(userId: number): Promise<string | undefined> {
   )
   return found?.address ?? undefined
 }
+
+/** The users who get no mail about the pipelines of a project. */
+export const withoutPipelines = (projectId: number): Fragment => ({
+  sql: `select user_id from notification_settings where source_type = 'Project' and source_id = ? and without_pipelines`,
+  values: [projectId]
+})
 
 /** Each role is a bit, so that the database can combine the roles of a person. */
 const bit = (role: Role) => 2 ** ROLES.indexOf(role)
@@ -197,6 +205,7 @@ function rolesOf({
   project,
   target,
   writers,
+  unsubscribed,
   named,
   mentions = [],
   mentionedMembers = [],
@@ -207,6 +216,7 @@ function rolesOf({
     ...known.map(([name, id]) => role(bit(name), 'select ? as user_id', [id])),
     ...(target ? ofTarget(target) : []),
     ...(writers ? [role(bit('participant'), writers.sql, writers.values)] : []),
+    ...(unsubscribed ? [role(bit('unsubscribed'), unsubscribed.sql, unsubscribed.values)] : []),
     ...(labelIds.length > 0 ? [ofLabels(project.id, labelIds)] : []),
     ...(mentions.length > 0 ? [ofMentions(mentions)] : []),
     ...mentionedMembers.map(({ sql, values }) => role(bit('mentioned'), sql, values))

@@ -8,7 +8,11 @@ import { EVENTS, type EventName, isLevel, numberOf } from './levels.js'
 import { EVERYTHING, type Setting, type SettingRow, type Source, settingOf } from './settings.queries.js'
 import type { GlobalSettingBody, SettingBody } from './settings.schema.js'
 
-/** Throws BadRequest for a level that does not exist, and NotFound when the project or group was just deleted. */
+/**
+ * Not specified: how mail about pipelines starts again after somebody unsubscribed from it. A choice of a level, or of an event of
+ * pipelines, starts it. Throws BadRequest for a level that does not exist, and NotFound when the project or group was
+ * just deleted.
+ */
 export async function saveSetting(source: Source, userId: number, { level, ...events }: SettingBody): Promise<void> {
   if (level !== undefined && !isLevel(level)) throw new BadRequest(`'${level}' is not a valid level`)
   await transact(async () => {
@@ -22,6 +26,8 @@ export async function saveSetting(source: Source, userId: number, { level, ...ev
     const next = { level: level ?? old.level, events: changed(old.events, events) }
     // The first save of any other level clears the events; later saves keep them, so that they apply again with the level custom.
     await write(source, userId, before || next.level === 'custom' ? next : { ...next, events: new Set() })
+    if (level !== undefined || events.failed_pipeline || events.success_pipeline)
+      await returnToPipelines(source, userId)
   })
 }
 
@@ -46,6 +52,24 @@ export async function saveGlobalSetting(
 
 function changed(before: ReadonlySet<EventName>, given: { readonly [Event in EventName]?: boolean }): Set<EventName> {
   return new Set(EVENTS.filter(name => given[name] ?? before.has(name)))
+}
+
+async function returnToPipelines({ type, id }: Source, userId: number): Promise<void> {
+  await execute(
+    'update notification_settings set without_pipelines = false where user_id = ? and source_type = ? and source_id = ?',
+    [userId, type, id]
+  )
+}
+
+/** Stops the mail about pipelines of a project to a user, who keeps the level. Throws NotFound when either was just deleted. */
+export async function leavePipelines(projectId: number, userId: number): Promise<void> {
+  await transact(async () => {
+    await saveSetting({ type: 'Project', id: projectId }, userId, {})
+    await execute(
+      `update notification_settings set without_pipelines = true where user_id = ? and source_type = 'Project' and source_id = ?`,
+      [userId, projectId]
+    )
+  })
 }
 
 async function write(source: Source, userId: number, { level, events }: Setting): Promise<void> {

@@ -5,6 +5,7 @@ import { lowerMarks, marks, padded, rows } from '../../../db/connect/sql.js'
 import { transact } from '../../../db/connect/transact.js'
 import { NotFound } from '../../../errors.js'
 import { batches } from '../../../lib/batches.js'
+import { addParticipations } from '../../planning/discussion/noteable-rows.js'
 import { mentionedMembers } from '../../planning/participation/mentioned-members.js'
 import { readersOf } from './readers.js'
 import { addTodos, holdTarget, type TodoTarget } from './todos.js'
@@ -22,7 +23,10 @@ export interface Mentions {
 const NAMES = 1000
 const MEMBERS = 1000
 
-/** Adds to-dos for the people whom a text mentions and who may read it. Call it inside `transact`. */
+/**
+ * Adds to-dos for the people whom a text mentions and who may read it. Decided: they take part, so the response to the next request
+ * says that they are subscribed. Call it inside `transact`.
+ */
 export async function mentionPeople({ names, ...mention }: Mentions): Promise<void> {
   if (names.length === 0) return
   const readers = await readersOf(mention.target)
@@ -36,6 +40,12 @@ export async function mentionPeople({ names, ...mention }: Mentions): Promise<vo
     )
     userIds.push(...found.map(({ id }) => id))
   }
+  const { type, ...target } = mention.target
+  if (type !== 'Commit' && 'id' in target)
+    await addParticipations(
+      type,
+      userIds.map(userId => ({ id: target.id, userId }))
+    )
   await addTodos({ ...mention, userIds, action: 'mentioned' })
 }
 

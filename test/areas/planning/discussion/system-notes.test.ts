@@ -223,6 +223,27 @@ t.test('users whom a text mentions take part', async t => {
   t.ok((await app.as(nobody).get(`${issues}/${id}`)).json().subscribed)
 })
 
+t.test('users whom a text names take part at once, until they unsubscribe', async t => {
+  const { project, owner, issues, open } = await subject()
+  const [one, two, three] = [
+    await app.make.member(project, DEVELOPER),
+    await app.make.member(project, DEVELOPER),
+    await app.make.member(project, DEVELOPER)
+  ]
+  const { id } = await open({ description: `@${one.username}` })
+  const path = `${issues}/${id}`
+  const subscribed = async (user: object) => (await app.as(user as typeof one).get(path)).json().subscribed
+  t.same([await subscribed(one), await subscribed(two)], [true, false])
+  const note = (await owner.post(`${path}/notes`, { body: `@${two.username}` })).json()
+  t.ok(await subscribed(two))
+  await owner.put(`${path}/notes/${note.id}`, { body: `@${three.username}` })
+  t.ok(await subscribed(three))
+  await app.as(one).delete(`${path}/subscription`)
+  await owner.post(`${path}/notes`, { body: `@${one.username}` })
+  await app.runJobs()
+  t.notOk(await subscribed(one))
+})
+
 t.test('both issues of a move get a note', async t => {
   const from = await subject()
   const to = await subject({ owner: from.project.owner })

@@ -178,6 +178,15 @@ t.test('one click in a mail unsubscribes from mails like it', async t => {
   })
   await execute('update projects set visibility_level = ? where id = ?', [INTERNAL, project.id])
   t.match(await read(), { statusCode: 200, body: /no more mail about <strong>[^<]+#\d+<\/strong>/ })
+  await execute('update issues set confidential = true where id = ?', [id])
+  t.match(await read(), {
+    statusCode: 200,
+    body: /no more mail about <strong>an issue that you can no longer see<\/strong>/
+  })
+  await execute('update issues set confidential = false where id = ?', [id])
+  await execute('update projects set issues_enabled = false where id = ?', [project.id])
+  t.match(await read(), { body: /an issue that you can no longer see/ })
+  await execute('update projects set issues_enabled = true where id = ?', [project.id])
   t.same(await said(), [], 'viewing the page changes nothing')
   // The request that mail programs send.
   const click = {

@@ -128,7 +128,7 @@ t.test(
     await app.as(mention).delete(`${path}/issues/${id}/subscription`)
     for (const who of [mention, off]) await app.as(who).post(`${path}/issues/${id}/subscription`)
     await app.as(owner).delete(`${path}/issues/${id}/subscription`)
-    await unsubscribe({ userId: ann.id, target: { type: 'Issue', id, projectId: project.id } })
+    await unsubscribe({ userId: ann.id, projectId: project.id, target: { type: 'Issue', id } })
     await note(bob, `@${owner.username}`)
     t.same(await mailed(people), ['note mention subscriber', 'note stranger participant', 'note watcher watcher'])
     await unsubscribe({ userId: people.watcher.id, projectId: project.id })
@@ -328,12 +328,12 @@ t.test('pipelines: failures and successes, for users who started them and users 
   const { project, people } = await subject()
   await make.file(project, 'README', 'x')
   await mailed(people)
-  const run = async (status: 'failed' | 'success') => {
-    const [build] = await makePipeline(project, `one:\n  script: [${status}]\n`, status)
+  const run = async (status: 'failed' | 'success', branch: string = status) => {
+    const [build] = await makePipeline(project, `one:\n  script: [${status}]\n`, branch)
     if (build) await endBuild(build, { status })
     return mailed(people)
   }
-  for (const name of ['failed', 'success']) await make.branch(project, name)
+  for (const name of ['failed', 'success', 'next', 'last']) await make.branch(project, name)
   t.same(await run('failed'), ['pipeline owner pipeline_user', 'pipeline watcher watcher'])
   const letter = await letterTo(project.owner)
   t.match(letter.subject, /Pipeline #\d+ of failed has failed \([0-9a-f]{8}\)/)
@@ -344,6 +344,22 @@ t.test('pipelines: failures and successes, for users who started them and users 
   await owner.post(`/projects/${project.id}/statuses/${sha}`, { state: 'failed', ref: 'success', name: 'coverage' })
   t.same(await mailed(people), ['pipeline owner pipeline_user', 'pipeline watcher watcher'], 'an external status')
   t.match((await letterTo(project.owner)).text, /Failed builds:\n {2}external: coverage\n/)
+
+  const click = async (user: TestUser) => {
+    const url = /Unsubscribe: (\S+)/.exec((await letterTo(user)).text ?? '')?.[1] ?? ''
+    const { pathname, search } = new URL(url)
+    return app.nobody.inject({ method: 'POST', url: pathname + search })
+  }
+  t.match((await click(people.watcher)).body, `no more mail about pipelines of ${project.path}`)
+  t.equal((await click(project.owner)).statusCode, 200)
+  t.same(await run('failed', 'next'), [], 'both users unsubscribed from pipelines')
+  const settings = `/projects/${project.id}/notification_settings`
+  t.match((await app.as(people.watcher).get(settings)).json(), { level: 'watch' })
+  t.match((await owner.get(settings)).json(), { level: 'global' })
+  await owner.post(`/projects/${project.id}/issues`, { title: 'x' })
+  t.same(await mailed(people), ['issue watcher watcher'], 'other mail still comes')
+  await level(people.watcher, `/projects/${project.id}`, 'watch')
+  t.same(await run('failed', 'last'), ['pipeline watcher watcher'], 'a new choice of the level starts the mail again')
 })
 
 t.test('comments on commits, and notes about snippets', async t => {
@@ -469,6 +485,10 @@ t.test('mail goes to the chosen address, and never to an unconfirmed one', async
   await app.as(owner).post(`${path}/issues`, { title: 'y', assignee_id: ann.id })
   await mailed(people)
   t.match((await letterTo({ ...ann, email: work })).subject, 'y (#2)')
+  const { id } = await make.project({ owner })
+  await app.as(owner).post(`/projects/${id}/members`, { user_id: ann.id, access_level: DEVELOPER })
+  await mailed(people)
+  t.match((await letterTo({ ...ann, email: work })).subject, 'You are now Developer', 'also mail about memberships')
 })
 
 t.test('a text with the most mentions reaches the people it names, and affects no other mail', async t => {
@@ -524,10 +544,11 @@ t.test('the number of statements does not grow with the people, and a repeated e
   const [few, before] = [await countStatements(() => hear(none)), await countStatements(() => hear(one))]
   const watchers = await Promise.all(Array.from({ length: 20 }, () => make.user()))
   for (const { id: userId } of watchers) {
-    await execute("insert into notification_settings values (?, 'Project', ?, 2, '', null, now(), now())", [
-      userId,
-      project.id
-    ])
+    await execute(
+      `insert into notification_settings (user_id, source_type, source_id, level, created_at, updated_at)
+       values (?, 'Project', ?, 2, now(), now())`,
+      [userId, project.id]
+    )
   }
   t.equal(await countStatements(() => hear(many)), before)
   await hear(many)
@@ -543,7 +564,8 @@ t.test('the number of statements does not grow with the people, and a repeated e
      select concat('crowd', seq), 'x', concat('crowd', seq, '@example.org'), now(), '', 0, now(), now() from ${numbersTo(crowd.length)}`
   )
   await execute(
-    `insert into notification_settings select id, 'Project', ?, 2, '', null, now(), now() from users where username like 'crowd%'`,
+    `insert into notification_settings (user_id, source_type, source_id, level, created_at, updated_at)
+     select id, 'Project', ?, 2, now(), now() from users where username like 'crowd%'`,
     [project.id]
   )
   const more = await write('y')

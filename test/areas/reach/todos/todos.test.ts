@@ -641,8 +641,8 @@ t.test('statements of a text: one extra without a mention, and few for ten thous
   const many = await sentFor(`@${user.username} ${names}`)
   t.equal(
     many.length - plain.length,
-    1 + 10 + 1,
-    'one for the project, one for each thousand names, one for the to-dos'
+    1 + 10 + 1 + 1,
+    'one for the project, one for each thousand names, one for the participants, one for the to-dos'
   )
   t.same(await todosOf(me), ['mentioned Issue'])
 })

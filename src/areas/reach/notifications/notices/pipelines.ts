@@ -3,6 +3,7 @@ import { rows } from '../../../../db/connect/sql.js'
 import { readCommit } from '../../../../git/objects/objects.js'
 import type { Published } from '../../../ground/activity/events.js'
 import { repositoryPath } from '../../../projects/projects/repositories.js'
+import { withoutPipelines } from '../people.queries.js'
 import { type Notice, pathOf, readProject, urlOf } from './notice.js'
 
 /** The limit of builds that a mail names. */
@@ -21,6 +22,7 @@ export async function pipelineNotice(told: Published<'pipeline.changed'>): Promi
     actorId: null,
     concerned: {
       project,
+      unsubscribed: withoutPipelines(project.id),
       named: [['pipeline_user', pipeline.user_id]],
       isReadable: (of, actor) => may(actor, 'pipeline.read', of)
     },
