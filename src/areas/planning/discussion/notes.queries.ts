@@ -5,7 +5,7 @@ import { countTotal, type Page, type PageRequest, window } from '../../../db/lis
 import { NotFound } from '../../../errors.js'
 import type { ShownProject } from '../../code/refs/ref-changes.queries.js'
 import type { Noteable, NoteableType } from './noteables.js'
-import { readableReferrers } from './referrers.queries.js'
+import { seenNotes } from './referrers.queries.js'
 
 export interface NoteRow {
   readonly id: number
@@ -32,30 +32,29 @@ const SELECT = `select n.id, n.project_id, n.noteable_type, n.noteable_id, n.not
   u.state as author_state from ${FROM}`
 const OF = 'n.noteable_type = ? and n.noteable_id = ?'
 
-/**
- * Returns a page of the notes about something, oldest first. It leaves out automatic notes about mentions in records
- * that the caller may not see, so a page may be shorter.
- */
+/** Returns a page of the notes about something, oldest first, without those about mentions in records that the caller may not see. */
 export async function listNotes({ type, id }: Noteable, query: PageRequest, actor: Actor): Promise<Page<NoteRow>> {
   const { page, perPage, sql } = window(query)
+  const seen = seenNotes(actor)
+  const [where, values] = [`where ${OF} and ${seen.sql}`, [type, id, ...seen.values]]
   const [total, items] = await Promise.all([
-    countTotal(`select count(*) as total from ${FROM} where ${OF}`, [type, id]),
-    rows<NoteRow>(`${SELECT} where ${OF} order by n.id ${sql}`, [type, id])
+    countTotal(`select count(*) as total from ${FROM} ${where}`, values),
+    rows<NoteRow>(`${SELECT} ${where} order by n.id ${sql}`, values)
   ])
-  return { items: await seenOf(items, actor), total, page, perPage }
-}
-
-async function seenOf(notes: readonly NoteRow[], actor: Actor): Promise<NoteRow[]> {
-  const readable = await readableReferrers(notes, actor)
-  return notes.filter(note => note.refers_type === null || readable(note))
+  return { items, total, page, perPage }
 }
 
 /** Returns a note about something that the caller can read. Throws NotFound. */
 export async function requireNote({ type, id }: Noteable, noteId: number, actor: Actor): Promise<NoteRow> {
-  const found = await row<NoteRow>(`${SELECT} where n.id = ? and ${OF}`, [noteId, type, id])
-  const [seen] = found ? await seenOf([found], actor) : []
-  if (!seen) throw new NotFound('Note')
-  return seen
+  const seen = seenNotes(actor)
+  const found = await row<NoteRow>(`${SELECT} where n.id = ? and ${OF} and ${seen.sql}`, [
+    noteId,
+    type,
+    id,
+    ...seen.values
+  ])
+  if (!found) throw new NotFound('Note')
+  return found
 }
 
 /** Returns a note about any target; undefined when the note or its author no longer exists. */

@@ -70,6 +70,24 @@ t.test('/merge accepts a merge request like the API', async t => {
   t.match((await owner.get(path)).json(), { state: 'merged', merge_commit_sha: /^[0-9a-f]{40}$/ })
 })
 
+t.test('several notes with /merge at once are all written', async t => {
+  const project = await makeProject()
+  const owner = app.as(project.owner)
+  const { id } = await makeMergeRequest(project)
+  const path = `/projects/${project.id}/merge_requests/${id}`
+  const texts = ['one', 'two', 'three', 'four']
+  const answers = await Promise.all(texts.map(text => owner.post(`${path}/notes`, { body: `${text}\n/merge` })))
+  t.same(
+    answers.map(({ statusCode }) => statusCode),
+    texts.map(() => 201)
+  )
+  t.same(
+    answers.map(answer => answer.json().body.split('\n')[0]),
+    texts
+  )
+  t.match((await owner.get(path)).json(), { state: 'merged' })
+})
+
 t.test('/merge waits for a running build', async t => {
   const { project, owner } = await subject()
   const { id, head_sha: sha } = await makeMergeRequest(project)

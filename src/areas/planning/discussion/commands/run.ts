@@ -11,7 +11,7 @@ import { estimateIssue, spendTimeOnIssue } from '../../issues/issue-time.js'
 import { updateIssue } from '../../issues/issues.js'
 import { findIssue } from '../../issues/issues.queries.js'
 import { readLabelTitles } from '../../labels/label-links.js'
-import { acceptMergeRequest, isAcceptable } from '../../merge-requests/accept/accept.js'
+import { acceptMergeRequest, isAcceptable, isRefusal } from '../../merge-requests/accept/accept.js'
 import { findMergeRequest } from '../../merge-requests/merge-requests.queries.js'
 import { estimate, spendTime } from '../../merge-requests/participation.js'
 import { updateMergeRequest } from '../../merge-requests/update.js'
@@ -42,13 +42,14 @@ export async function runCommands(text: string, asked: Asked): Promise<Ran> {
   const subject = await subjectOf(asked)
   if (!subject) return nothing
   const plan = await planCommands(text, subject, asked.project)
-  await run(plan, subject, asked)
+  const refused = await run(plan, subject, asked)
+  const taken = plan.taken.filter(({ name }) => !refused.has(name))
   const finish = async () => {
     if (!plan.later) return
     const { run: runDeferred } = await deferredCommands()
     await runDeferred(plan.later, { ...subject, projectId: asked.project.id })
   }
-  return { rest: withoutLines(text, plan.taken), finish }
+  return { rest: withoutLines(text, taken), finish }
 }
 
 /** The command merges like the API with this parameter: it waits for a running build. */
@@ -85,11 +86,15 @@ function isAllowed(check: () => void): boolean {
   }
 }
 
+const NONE: ReadonlySet<string> = new Set()
+const MERGE_ONLY: ReadonlySet<string> = new Set(['merge'])
+
+/** Returns the names of the commands that did not apply after all, so that they stay in the text. */
 async function run(
   plan: Plan,
   { type, id, mayMerge }: Subject,
   { project, noteable, actor, origin }: Asked
-): Promise<void> {
+): Promise<ReadonlySet<string>> {
   const { change, estimate: estimated, spends = [], subscribe, awards = [] } = plan
   const isIssue = type === 'Issue'
   if (Object.keys(change).length > 0) {
@@ -101,5 +106,13 @@ async function run(
   if (subscribe !== undefined) await setSubscription({ type, id, projectId: project.id }, askerOf(actor).id, subscribe)
   for (const award of awards) await awardByNote(noteable, `:${award}:`, actor)
   // The other commands may have closed the merge request or changed its target.
-  if (plan.merge && (await mayMerge())) await acceptMergeRequest(project, id, MERGE, actor, origin)
+  if (!plan.merge || !(await mayMerge())) return NONE
+  try {
+    await acceptMergeRequest(project, id, MERGE, actor, origin)
+    return NONE
+  } catch (error) {
+    // Another request may have merged it a moment ago.
+    if (!isRefusal(error)) throw error
+    return MERGE_ONLY
+  }
 }

@@ -57,10 +57,14 @@ export async function isAcceptable(project: ProjectRow, id: number, body: Accept
     await requireAcceptable(project, id, body, actor)
     return true
   } catch (error) {
-    if (error instanceof Unauthorized || error instanceof NotAcceptable || error instanceof NotAllowed) return false
+    if (isRefusal(error)) return false
     throw error
   }
 }
+
+/** Whether an error of `acceptMergeRequest` says that the merge request cannot be merged, now or by this user. */
+export const isRefusal = (error: unknown): error is Error =>
+  [Unauthorized, NotAcceptable, NotAllowed, Conflict].some(kind => error instanceof kind)
 
 interface Acceptable {
   readonly found: MergeRequestRow

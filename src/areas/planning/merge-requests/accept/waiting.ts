@@ -1,11 +1,11 @@
 // Merges the merge requests that wait for a build when its pipeline has succeeded.
 import { actorOf, originOf } from '../../../../access/actor.js'
 import { execute, row, rows } from '../../../../db/connect/sql.js'
-import { Conflict, NotAcceptable, NotAllowed, NotFound, Unauthorized } from '../../../../errors.js'
+import { NotFound } from '../../../../errors.js'
 import { findSudoUser } from '../../../people/credentials/credentials.js'
 import { findProject } from '../../../projects/projects/projects.queries.js'
 import { findMergeRequest } from '../merge-requests.queries.js'
-import { acceptMergeRequest, headPipeline } from './accept.js'
+import { acceptMergeRequest, headPipeline, isRefusal } from './accept.js'
 
 interface Succeeded {
   readonly id: number
@@ -45,9 +45,9 @@ async function mergeOne(id: number, pipelineId: number): Promise<void> {
   try {
     await acceptMergeRequest(project, id, body, actor, originOf(actor, null))
   } catch (error) {
-    if (![NotFound, Unauthorized, NotAcceptable, NotAllowed, Conflict].some(kind => error instanceof kind)) throw error
+    if (!isRefusal(error) && !(error instanceof NotFound)) throw error
     // The merge request waits for the next pipeline.
-    const why = error instanceof Error ? error.message.slice(0, 255) : ''
+    const why = error.message.slice(0, 255)
     await execute('update merge_requests set merge_error = ? where id = ?', [why, id])
   }
 }
