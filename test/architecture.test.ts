@@ -176,6 +176,8 @@ const STARTERS: { readonly [file: string]: string } = {
   'git/process/run': 'git; no other file starts it',
   'git/process/starter/starter': 'the small program that starts git for the large program',
   'git/process/starter/program': 'git, for the large program',
+  'text/reading': 'the thread that reads long texts',
+  'text/thread': 'the program of this thread',
   'runner/shell': 'the scripts of builds in their sandbox',
   'storage/sync': 'sync: a backup is on the disk before it counts as finished',
   'runner/disk': 'counts the files of a build',

@@ -11,11 +11,11 @@ const URL_HERE = /https?:\/\/[^\s<>"'`\ufffc]{1,2000}/y
 const SEPARATOR = / {0,20},? {1,20}and {1,20}| {0,20}, {0,20}| {1,20}(?=https?:|#)/y
 
 /** Whether a text can close anything: most texts cannot, and are not parsed. */
-const ANY_WORD = /[Cc]los|[Ff]ix|[Rr]esolv/
+export const mayClose = (text: string): boolean => /[Cc]los|[Ff]ix|[Rr]esolv/.test(text)
 
 /** Returns the issues that a text closes, in the order of the text. `base` is the URL of the appliance. */
 export function closedIssues(text: string, base: string): Reference[] {
-  if (!ANY_WORD.test(text)) return []
+  if (!mayClose(text)) return []
   const found = new Map<string, Reference>()
   for (const { text: passage } of passagesOf(text)) {
     for (const { index, 0: word } of passage.matchAll(WORDS)) {

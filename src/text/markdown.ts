@@ -7,6 +7,9 @@ import MarkdownIt from 'markdown-it'
  */
 export const LONGEST_READ = 200_000
 
+/** How many characters are read at once, which takes up to 5 milliseconds. Longer texts are read on a thread (reading.ts). */
+export const SHORT_TEXT = 4096
+
 /** Replaces the parts that are not read, so that the words around them do not become neighbours. */
 const GAP = '\ufffc'
 /** A backslash before one of these means the character itself. Before other characters it does not matter here. */

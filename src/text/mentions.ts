@@ -1,8 +1,14 @@
 // Finds the users and groups that a text mentions, and those that an edit adds.
-import { parseText } from './references.js'
+import { isLong, readText } from './reading.js'
 
-/** Returns the names of users and groups in a text, without the `@`. A text without this character is not parsed. */
-export const mentionsOf = (text: string): readonly string[] => (text.includes('@') ? parseText(text, '').mentions : [])
+/** Returns the names of users and groups in a text, without the `@`. A text without this character is not read. */
+export const mentionsOf = async (text: string): Promise<readonly string[]> =>
+  text.includes('@') ? (await readText(text)).mentions : []
+
+/** Reads long texts before a transaction that needs their mentions, which would otherwise hold its locks for this time. */
+export async function readAhead(...texts: readonly string[]): Promise<void> {
+  for (const text of texts) if (isLong(text)) await mentionsOf(text)
+}
 
 /** The sign of a name or a reference: by itself, as an HTML entity, or in an address. */
 const SIGN = /[@#!&]|:\/\//
@@ -14,11 +20,17 @@ export const isPlain = (...texts: readonly (string | null | undefined)[]): boole
   texts.every(text => !text || (text.length <= SHORT && !SIGN.test(text)))
 
 /** Returns the names that a text has and that its earlier version did not have. */
-export function addedMentions(before: string, after: string): readonly string[] {
-  const names = mentionsOf(after)
+export async function addedMentions(before: string, after: string): Promise<readonly string[]> {
+  const names = await mentionsOf(after)
   if (names.length === 0) return names
-  const known = new Set(mentionsOf(before).map(name => name.toLowerCase()))
+  const known = new Set((await mentionsOf(before)).map(name => name.toLowerCase()))
   return names.filter(name => !known.has(name.toLowerCase()))
+}
+
+/** Reads ahead what addedMentions needs for a change of the texts of a record. */
+export async function readEdit(before: RecordTexts, changed: Partial<RecordTexts>): Promise<void> {
+  const [was, now] = [textOf(before), textOf({ ...before, ...changed })]
+  if (was !== now) await readAhead(now, was)
 }
 
 /** The text of an issue or a merge request. */

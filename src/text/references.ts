@@ -35,11 +35,11 @@ const COMMITS = new RegExp(`(?<![\\p{L}\\p{N}_./#!$~%@-])(?:(${PATH})@)?([0-9a-f
 const MENTIONS = /(?<![\p{L}\p{N}_/])@([A-Za-z0-9_](?:[\w.-]{0,253}\w)?)(?![\p{L}\p{N}_])/gu
 
 /** Whether a text can contain references: most notes do not, and are not parsed. */
-const ANYTHING = /[#!$~%@]|https?:\/\/|[0-9a-f]{7}/
+export const mayRefer = (text: string): boolean => /[#!$~%@]|https?:\/\/|[0-9a-f]{7}/.test(text)
 
 /** Returns the references and mentions of a text. `base` is the URL of the appliance, for references by URL. */
 export function parseText(text: string, base: string): ParsedText {
-  if (!ANYTHING.test(text)) return { references: [], mentions: [] }
+  if (!mayRefer(text)) return { references: [], mentions: [] }
   const references = new Map<string, Reference>()
   const mentions = new Map<string, string>()
   for (const passage of passagesOf(text)) {

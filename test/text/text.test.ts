@@ -139,6 +139,32 @@ t.test('slash commands', async t => {
   t.equal(commandLines('/close\n'.repeat(500), names).length, MOST_COMMANDS)
 })
 
+t.test('slash commands of long texts, which no parser reads', async t => {
+  const names = new Set(['close', 'title', 'todo'])
+  const rest = `\n\n${'text '.repeat(1000)}`
+  const cases: [text: string, ...found: string[]][] = [
+    ['/close', '0 close'],
+    ['text\r\n/close\r\n/title  a  b ', '1 close', '2 title a  b'],
+    ['- item\n\n/close', '2 close'],
+    ['```\n/close\n```\n/todo', '3 todo'],
+    ['~~~~ js\n/close\n~~~\n/close\n~~~~~\n/todo', '5 todo'],
+    ['```js `x`\n/close', '1 close'],
+    ['- a\n  ```\n  x\n/close\n  ```\n/todo', '5 todo'],
+    ['> quote\n/close\n\n/todo', '3 todo'],
+    ['> ```\n> /close\n> ```\n\n/todo', '4 todo'],
+    ['<div>\n/close\n</div>\n\n/todo', '4 todo'],
+    ['    /close\n\t/close\n /close\n/closed\n//close'],
+    ['```\nwithout an end\n/close']
+  ]
+  for (const [text, ...found] of cases) {
+    const lines = commandLines(`${text}${rest}`, names).map(({ line, name, argument }) =>
+      `${line} ${name} ${argument}`.trim()
+    )
+    t.same(lines, found, JSON.stringify(text))
+  }
+  t.equal(commandLines('/close\n- @a\n'.repeat(15_800), names).length, MOST_COMMANDS)
+})
+
 t.test('ten thousand mentions, and more references than are read', async t => {
   const many = Array.from({ length: 10_000 }, (_, at) => `@user-${at}`).join(' ')
   t.equal(parseText(many, BASE).mentions.length, 10_000)

@@ -2,6 +2,8 @@
 import { DiskFull, Misconfigured, Unavailable } from '../../errors.js'
 import { isDiskFull } from '../../lib/disk-full.js'
 import { answeredSince, noteLost } from './connectivity.js'
+import { wasLate } from './lateness.js'
+import { statementPatience } from './statement-limit.js'
 
 const AWAY = new Set([
   'ECONNREFUSED',
@@ -71,10 +73,17 @@ export function isRetriable(error: unknown): boolean {
   return errno === 1213 || errno === 1205 || errno === 1047 || errno === 1180
 }
 
-/** Returns whether a statement exceeded its time limit. The database may still answer others. */
+/** Returns whether a time limit ended: of a statement, or of the wait for a connection. The database may still answer others. */
 function isSlow(error: unknown): boolean {
-  const { code, errno } = driverError(error)
-  return code === 'STATEMENT_TIMEOUT' || errno === 1969 || errno === 3024
+  const { errno } = driverError(error)
+  return isOwnTimeout(error) || errno === 1969 || errno === 3024
+}
+
+/** Returns whether this process measured the time. */
+function isOwnTimeout(error: unknown): boolean {
+  const { code } = driverError(error)
+  const isWait = (error as DriverError)?.name === 'SequelizeConnectionAcquireTimeoutError'
+  return isWait || code === 'STATEMENT_TIMEOUT' || code === 'ETIMEDOUT'
 }
 
 /** Returns whether a column or key that `alter table` adds already exists, or one that it drops does not exist. */
@@ -119,8 +128,12 @@ export function translate(error: unknown): unknown {
   if (isDiskFull(error)) return new DiskFull()
   if (isRetriable(error)) return new Unavailable('the database is busy')
   if (!isDatabaseAway(error)) return error
-  if (isSlow(error) && answeredSince(performance.now() - LATELY_MS)) {
+  const now = performance.now()
+  if (isSlow(error) && answeredSince(now - LATELY_MS)) {
     return new Unavailable('the database took too long for this request')
+  }
+  if (isOwnTimeout(error) && wasLate(now - 2 * statementPatience())) {
+    return new Unavailable('the server is too busy')
   }
   noteLost(driverError(error).code ?? driverError(error).message ?? 'unknown')
   return new Unavailable('the database is not available')

@@ -1,6 +1,7 @@
 // Limits the time of every statement: a database that hangs keeps its connections open and sends nothing.
 import type { Connection } from 'mysql2'
 import { config } from '../../config.js'
+import { wasLate, watchLateness } from './lateness.js'
 
 /** A statement that got no answer in time. It is unknown whether a write took place. */
 export class StatementTimeout extends Error {
@@ -27,8 +28,21 @@ export const statementLimit = (): number => shortened ?? config().database.long_
 /** Returns the milliseconds after which we no longer wait for a statement. */
 export const statementPatience = (): number => statementLimit() * 1000 + GRACE_MS
 
-/** Calls `late` when the limit has passed. Stop the clock with `clearTimeout`. */
-export const statementClock = (late: () => void): NodeJS.Timeout => setTimeout(late, statementPatience())
+/**
+ * Calls `late` when the limit has passed. Stop the clock with `clearTimeout`. If this process was too busy to read the answer in
+ * time, the statement gets the same time again.
+ */
+export function statementClock(late: () => void): NodeJS.Timeout {
+  watchLateness()
+  const began = performance.now()
+  let again = false
+  const clock = setTimeout(() => {
+    if (again || !wasLate(began)) return late()
+    again = true
+    clock.refresh()
+  }, statementPatience())
+  return clock
+}
 
 type Send = (...values: unknown[]) => unknown
 type Callback = (...answer: unknown[]) => void

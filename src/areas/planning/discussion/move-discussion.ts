@@ -1,7 +1,6 @@
 // Moves the notes, awards and participants of an issue with it. In the texts, `#1` becomes `group/project#1`.
-import { setImmediate as others } from 'node:timers/promises'
 import { execute, rows } from '../../../db/connect/sql.js'
-import { withProject } from '../../../text/rewrite-references.js'
+import { readWithProject } from '../../../text/reading.js'
 import type { IssueRow } from '../issues/issues.queries.js'
 import type { moveSteps } from '../issues/move.js'
 import { LONGEST_DESCRIPTION } from '../participation/targets.js'
@@ -11,14 +10,17 @@ const PAGE = 100
 const MOST_READ = 1_000_000
 
 export const discussionMoves: Awaited<ReturnType<typeof moveSteps>> = {
-  rewrite: (text, from) => rewritten(text, `${from.namespace_path}/${from.path}`),
+  rewrite: async (text, from) => (await rewritten([text], `${from.namespace_path}/${from.path}`))[0] ?? text,
   copy: copyDiscussion
 }
 
-/** Returns the rewritten text, or the original one if the result would be too long. */
-function rewritten(text: string, path: string): string {
-  const moved = withProject(text, path)
-  return moved.length > LONGEST_DESCRIPTION ? text : moved
+/** Returns the rewritten texts, and the original one where the result would be too long. */
+async function rewritten(texts: readonly string[], path: string): Promise<string[]> {
+  const moved = await readWithProject(texts, path)
+  return texts.map((text, at) => {
+    const after = moved[at] ?? text
+    return after.length > LONGEST_DESCRIPTION ? text : after
+  })
 }
 
 /** Rewrites the notes that moved with an issue. Call it in the transaction of the move. */
@@ -35,14 +37,16 @@ async function rewriteNotes(from: IssueRow, to: IssueRow): Promise<void> {
        order by id limit ${PAGE}`,
       [to.id, last]
     )
-    for (const { id, note } of page) {
+    const some = page.filter(({ note }) => {
       read += note.length
-      if (read > MOST_READ) return
-      const moved = rewritten(note, project.path)
-      if (moved !== note) await execute('update notes set note = ? where id = ?', [moved, id])
-      await others()
+      return read <= MOST_READ
+    })
+    const texts = some.map(({ note }) => note)
+    const moved = await rewritten(texts, project.path)
+    for (const [at, { id, note }] of some.entries()) {
+      if (moved[at] !== note) await execute('update notes set note = ? where id = ?', [moved[at] ?? note, id])
     }
-    if (page.length < PAGE) return
+    if (page.length < PAGE || read > MOST_READ) return
     last = page.at(-1)?.id ?? 0
   }
 }

@@ -7,7 +7,7 @@ import { transact } from '../../../db/connect/transact.js'
 import { deleteRows } from '../../../db/ownership/owned-rows.js'
 import { BadParameters, Invalid, NotFound } from '../../../errors.js'
 import { parseMoment } from '../../../lib/moment.js'
-import { addedMentions, isPlain } from '../../../text/mentions.js'
+import { addedMentions, isPlain, readAhead } from '../../../text/mentions.js'
 import { type PublishedText, publishWritten } from '../../ground/activity/events.js'
 import { holdUser } from '../../people/users/users.queries.js'
 import { holdProject, type ProjectRow } from '../../projects/projects/projects.queries.js'
@@ -38,6 +38,7 @@ export async function createNote(
   checkText(body)
   const author = askerOf(actor)
   const written = { noteable, author, body, createdAt: timeOf(time, project, actor) ?? new Date() }
+  await readAhead(body)
   // Only notes that write nothing but their own rows are written together: others would hold the locks of all.
   const id = isPlain(body) ? await writeTogether(project.id, written) : (await writeNotes([written], project.id))[0]
   if (id === undefined) throw new Error('no note was written')
@@ -140,10 +141,11 @@ export async function updateNote(old: NoteRow, { body }: NoteChange, actor: Acto
   checkText(body)
   if (old.is_system === 1) return old
   const by = askerOf(actor).id
+  await readAhead(body, old.note)
   await transact(async () => {
     const before = await row<{ note: string }>('select note from notes where id = ? for update', [old.id])
     if (!before) throw new NotFound('Note')
-    const named = addedMentions(before.note, body)
+    const named = await addedMentions(before.note, body)
     await execute('update notes set note = ?, updated_by_id = ?, updated_at = ? where id = ?', [
       body,
       by,

@@ -7,7 +7,7 @@ import { nextNumbers } from '../../../db/connect/counters.js'
 import { execute, insertedIds } from '../../../db/connect/sql.js'
 import { transact } from '../../../db/connect/transact.js'
 import { NotFound } from '../../../errors.js'
-import { isPlain } from '../../../text/mentions.js'
+import { isPlain, readAhead, textOf } from '../../../text/mentions.js'
 import { holdProject, type ProjectRow } from '../../projects/projects/projects.queries.js'
 import { addLabels, labelsFor } from '../labels/label-links.js'
 import { withCommands } from '../participation/descriptions.js'
@@ -64,6 +64,7 @@ async function make(asked: Asked): Promise<IssueRow> {
   const { values, project } = asked
   const { title, description, labels, assigneeId } = values
   if (!labels?.length && !assigneeId && isPlain(title, description)) return makeTogether(project.id, asked)
+  await readAhead(textOf({ title, description: description ?? null }))
   const [made] = await makeIssues([asked], project.id)
   if (!made) throw new Error('no issue was created')
   return made

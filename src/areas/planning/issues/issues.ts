@@ -7,7 +7,7 @@ import { execute, row } from '../../../db/connect/sql.js'
 import { transact } from '../../../db/connect/transact.js'
 import { deleteRows } from '../../../db/ownership/owned-rows.js'
 import { BadParameters, NotFound } from '../../../errors.js'
-import { addedMentions, type RecordTexts, textOf } from '../../../text/mentions.js'
+import { addedMentions, type RecordTexts, readEdit, textOf } from '../../../text/mentions.js'
 import { holdProject, type ProjectRow } from '../../projects/projects/projects.queries.js'
 import { editedTitles, type LabelEdit, labelsFor, replaceLabels } from '../labels/label-links.js'
 import { countIssues, recountIssue } from './issue-counts.js'
@@ -37,12 +37,13 @@ export async function updateIssue(
   const { labels: wanted, ...others } = given
   const values = await readValues(project, typeof wanted === 'function' ? others : { ...others, labels: wanted }, actor)
   const by = askerOf(actor).id
+  await readEdit(issue, textsIn(values))
   await transact(async () => {
     if (!(await holdProject(project.id))) throw new NotFound('Project')
     const before = await lockIssue(id)
     const labels = await writeLabels(project, id, typeof wanted === 'function' ? wanted : values.labels, actor)
     const state = stateAfter(before.state, event)
-    const changes = { ...changesOf(before, values), ...labels }
+    const changes = { ...(await changesOf(before, values)), ...labels }
     await writeIssue(before, { ...values, state, by, updatedAt: updatedAt ?? new Date() })
     // The table "What emits what": attributes that come with an event of the state are an update of their own.
     if (Object.keys(given).length > 0) await publishIssue({ action: 'update', issueId: id, by, changes })
@@ -166,7 +167,7 @@ function stateAfter(state: string, event: IssueChange['state_event']): string {
 }
 
 /** Returns the differences, for the notes about changes. */
-function changesOf(before: LockedIssue, values: IssueValues): IssueChanges {
+async function changesOf(before: LockedIssue, values: IssueValues): Promise<IssueChanges> {
   const { title, description, confidential, assigneeId, milestoneId, dueDate } = values
   const pair = <T>(old: T, now: T | undefined) => (now === undefined || now === old ? undefined : ([old, now] as const))
   const changes = {
@@ -178,7 +179,9 @@ function changesOf(before: LockedIssue, values: IssueValues): IssueChanges {
     due_date: pair(before.due_date, dueDate)
   }
   const named =
-    changes.title || changes.description ? addedMentions(textOf(before), textOf({ ...before, ...textsIn(values) })) : []
+    changes.title || changes.description
+      ? await addedMentions(textOf(before), textOf({ ...before, ...textsIn(values) }))
+      : []
   return {
     ...Object.fromEntries(Object.entries(changes).filter(([, change]) => change !== undefined)),
     ...(named.length > 0 && { named })

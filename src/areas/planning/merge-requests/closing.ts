@@ -1,9 +1,8 @@
 // Commits and merge requests close issues with their texts, when they reach the default branch of their project.
 import { type Actor, actorOf } from '../../../access/actor.js'
 import { may } from '../../../access/authorize.js'
-import { publicUrl } from '../../../config.js'
 import { Forbidden } from '../../../errors.js'
-import { closedIssues } from '../../../text/closing-references.js'
+import { readClosedIssues } from '../../../text/reading.js'
 import { keyOf, type Reference } from '../../../text/references.js'
 import { pushedMessages } from '../../code/refs/pushed-commits.js'
 import type { ChangeRow } from '../../code/refs/ref-changes.queries.js'
@@ -30,7 +29,7 @@ export async function issuesClosedBy(
   if (found.target_branch !== project.default_branch) return []
   const { commits } = await readCommits(project, await latestVersion(found.id))
   const texts = [found.description ?? '', ...commits.map(({ message }) => message)]
-  return (await findIssues(project, texts, actor)).map(({ issue }) => issue)
+  return (await findIssues(project, await readClosedIssues(texts), actor)).map(({ issue }) => issue)
 }
 
 /** Closes the issues of a merged merge request in the name of the user who merged it, if this user may. */
@@ -39,19 +38,18 @@ export async function closeIssuesOf(found: MergeRequestRow, userId: number | nul
   const project = actor && (await findProject(found.target_project_id, actor))
   if (!actor || !project || found.target_branch !== project.default_branch) return
   const { commits } = await readCommits(project, await latestVersion(found.id))
-  await closeAll(project, [found.description ?? '', ...commits.map(({ message }) => message)], actor)
+  const texts = [found.description ?? '', ...commits.map(({ message }) => message)]
+  await closeAll(project, await readClosedIssues(texts), actor)
 }
 
 /** Closes the issues that pushed commits name, when the commits reach the default branch. */
 export async function closeIssuesOfPush(change: ChangeRow): Promise<void> {
   const { default_branch: branch, user_id: userId } = change
   if (branch === null || change.ref !== `refs/heads/${branch}`) return
-  const texts = (await pushedMessages(change))
-    .map(({ message }) => message)
-    .filter(text => closedIssues(text, publicUrl()).length > 0)
-  const actor = texts.length > 0 ? await actorBy(userId) : undefined
+  const references = await readClosedIssues((await pushedMessages(change)).map(({ message }) => message))
+  const actor = references.length > 0 ? await actorBy(userId) : undefined
   const project = actor && (await findProject(change.project_id, actor))
-  if (actor && project) await closeAll(project, texts, actor)
+  if (actor && project) await closeAll(project, references, actor)
 }
 
 async function actorBy(userId: number | null): Promise<Actor | undefined> {
@@ -59,10 +57,10 @@ async function actorBy(userId: number | null): Promise<Actor | undefined> {
   return user && actorOf(user, 'private')
 }
 
-async function closeAll(project: ProjectRow, texts: readonly string[], actor: Actor): Promise<void> {
+async function closeAll(project: ProjectRow, references: readonly Reference[], actor: Actor): Promise<void> {
   const by = actor.user?.id
   if (by === undefined) return
-  for (const { issue, project: where } of await findIssues(project, texts, actor)) {
+  for (const { issue, project: where } of await findIssues(project, references, actor)) {
     if (mayClose(actor, where, issue)) await closeIssue(issue.id, by)
   }
 }
@@ -82,14 +80,10 @@ interface FoundIssue {
   readonly project: ProjectRow
 }
 
-/** Returns the issues that texts of a project close, in their order, if the actor may see them. */
-async function findIssues(project: ProjectRow, texts: readonly string[], actor: Actor): Promise<FoundIssue[]> {
+/** Returns the issues to which texts of a project refer, in their order, if the actor may see them. */
+async function findIssues(project: ProjectRow, references: readonly Reference[], actor: Actor): Promise<FoundIssue[]> {
   const wanted = new Map<string, Reference>()
-  for (const text of texts) {
-    for (const reference of closedIssues(text, publicUrl())) {
-      if (wanted.size < MOST_ISSUES) wanted.set(keyOf(reference), reference)
-    }
-  }
+  for (const reference of references) if (wanted.size < MOST_ISSUES) wanted.set(keyOf(reference), reference)
   const projects = new Map<string | null, ProjectRow | undefined>([[null, project]])
   const found = new Map<number, FoundIssue>()
   for (const { project: path, name } of wanted.values()) {

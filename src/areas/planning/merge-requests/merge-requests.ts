@@ -9,6 +9,7 @@ import { transact } from '../../../db/connect/transact.js'
 import { moved } from '../../../db/lists/keyset-cache.js'
 import { BadParameters, Forbidden, NotFound } from '../../../errors.js'
 import { enqueue } from '../../../queue/enqueue.js'
+import { readAhead, textOf } from '../../../text/mentions.js'
 import { publishInTransaction } from '../../ground/activity/events.js'
 import { audit } from '../../ground/audit/audit.js'
 import { findProject, holdProject, type ProjectRow } from '../../projects/projects/projects.queries.js'
@@ -43,6 +44,7 @@ export async function createMergeRequest(
   await refuseSecond(pair)
   const plan = await planFor(target, body, actor)
   const version = await prepareVersion(branches)
+  await readAhead(textOf({ title: body.title, description: body.description ?? null }))
   const iid = await nextNumber(target.id, 'merge_request')
   const insert = { pair, body, plan, version, iid, authorId: requireAsker(origin).id }
   try {

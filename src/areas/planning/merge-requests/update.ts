@@ -8,7 +8,7 @@ import { transact } from '../../../db/connect/transact.js'
 import { moved } from '../../../db/lists/keyset-cache.js'
 import { BadParameters, NotFound } from '../../../errors.js'
 import { enqueue } from '../../../queue/enqueue.js'
-import { addedMentions, textOf } from '../../../text/mentions.js'
+import { addedMentions, type RecordTexts, readEdit, textOf } from '../../../text/mentions.js'
 import type { MergeRequestChanges } from '../../ground/activity/merge-request-snapshots.js'
 import { audit } from '../../ground/audit/audit.js'
 import { holdProject, type ProjectRow } from '../../projects/projects/projects.queries.js'
@@ -45,6 +45,7 @@ export async function updateMergeRequest(
   requireUpdate(actor, project, found)
   requireSomething(body)
   checkTexts(body)
+  await readEdit(found, textsIn(body))
   const prepared: Prepared = {
     body,
     plan: await planFor(project, withTextOf(body), actor),
@@ -154,7 +155,7 @@ async function write(project: ProjectRow, id: number, prepared: Prepared & { rea
   const { body, by, version } = prepared
   const columns = columnsOf(before, prepared)
   const changes = {
-    ...changesOf(before, columns),
+    ...(await changesOf(before, columns)),
     ...(await changeLabels(project, id, prepared))
   }
   const event = fits(prepared.event, before.state) ? prepared.event : undefined
@@ -204,12 +205,12 @@ const stateColumns = (state: MergeRequestState): Columns => ({
 
 const TOLD = ['title', 'description', 'target_branch', 'assignee_id', 'milestone_id'] as const
 
-function changesOf(before: Locked, columns: Columns): MergeRequestChanges {
+async function changesOf(before: Locked, columns: Columns): Promise<MergeRequestChanges> {
   const changed = TOLD.filter(name => columns[name] !== undefined && columns[name] !== before[name])
   const flag = columns.force_remove_source_branch
   const flagBefore = before.force_remove_source_branch
   const hasText = changed.includes('title') || changed.includes('description')
-  const named = hasText ? addedMentions(textOf(before), textOf({ ...before, ...columns })) : []
+  const named = hasText ? await addedMentions(textOf(before), textOf({ ...before, ...columns })) : []
   return {
     ...Object.fromEntries(changed.map(name => [name, [before[name], columns[name]]])),
     // The description may be long, and no receiver of the event shows it.
@@ -219,6 +220,11 @@ function changesOf(before: Locked, columns: Columns): MergeRequestChanges {
       Number(flag) !== flagBefore && { remove_source_branch: [flagBefore === 1, flag === true] })
   }
 }
+
+const textsIn = ({ title, description }: MergeRequestUpdate): Partial<RecordTexts> => ({
+  ...(title !== undefined && { title }),
+  ...(description !== undefined && { description })
+})
 
 /** `planFor` reads labels that are a text; an edit waits until the row is locked. */
 const withTextOf = ({ labels, ...others }: MergeRequestUpdate) =>

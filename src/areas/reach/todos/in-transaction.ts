@@ -59,7 +59,7 @@ async function onNote(heard: readonly Pick<Heard<'note.created'>, 'id' | 'text'>
   })
   await finishAllTodosOn(written.map(({ target, authorId: userId }) => ({ target, userId })))
   for (const { target, cause, authorId, noteId, text } of written) {
-    await mentionPeople({ target, authorId, names: mentionsOf(text), noteId, cause })
+    await mentionPeople({ target, authorId, names: await mentionsOf(text), noteId, cause })
   }
 }
 

@@ -35,7 +35,7 @@ async function onNote(told: PublishedEvent, noteId: number, added?: readonly str
   const { project_id: projectId, author_id: authorId, note: text, noteable_type: type, noteable_id: id } = note
   const on = note.commit_id === null ? { type, id } : { type, id, commitId: note.commit_id }
   const target = targetOf({ projectId, authorId, noteId, text, target: on })
-  const names = added ?? mentionsOf(text)
+  const names = added ?? (await mentionsOf(text))
   if (target) await mentionMembers({ target, authorId, names, noteId, cause: told.id }, new Date(told.at))
 }
 

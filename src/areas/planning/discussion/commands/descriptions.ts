@@ -4,7 +4,7 @@ import { levelIn, may } from '../../../../access/authorize.js'
 import { DEVELOPER } from '../../../../lib/levels.js'
 import { withoutLines } from '../../../../text/slash-commands.js'
 import type { ReadDescription } from '../../participation/descriptions.js'
-import { hasCommands, planCommands } from './plan.js'
+import { findCommands, planCommands } from './plan.js'
 
 /** Commands that change a value that is set at creation. Not specified: other commands stay in the text. */
 const AT_CREATION: ReadonlySet<string> = new Set([
@@ -24,7 +24,8 @@ const AT_CREATION: ReadonlySet<string> = new Set([
 
 export const readDescription: ReadDescription = async (type, project, body, actor) => {
   const text = body.description ?? ''
-  if (!hasCommands(text, AT_CREATION)) return body
+  const commands = findCommands(text, AT_CREATION)
+  if (commands.length === 0) return body
   const subject = {
     type,
     id: 0,
@@ -38,7 +39,7 @@ export const readDescription: ReadDescription = async (type, project, body, acto
     mayMerge: async () => false,
     mayPlan: type === 'Issue' ? may(actor, 'issue.plan', project) : levelIn(project, actor) >= DEVELOPER
   } as const
-  const { taken, change } = await planCommands(text, subject, project, AT_CREATION)
+  const { taken, change } = await planCommands(commands, subject, project)
   const { labels: edit, ...others } = change
   const labels = edit && { labels: edit(subject.labels).join(',') }
   return { ...body, ...others, ...labels, description: withoutLines(text, taken) }

@@ -2,7 +2,7 @@
 import { row } from '../../../../db/connect/sql.js'
 import { parseMoment } from '../../../../lib/moment.js'
 import { LONGEST_WORK, parseWork } from '../../../../lib/work-time.js'
-import { parseText } from '../../../../text/references.js'
+import { readText } from '../../../../text/reading.js'
 import { type CommandLine, commandLines } from '../../../../text/slash-commands.js'
 import type { ProjectRow } from '../../../projects/projects/projects.queries.js'
 import type { LabelEdit } from '../../labels/label-links.js'
@@ -84,7 +84,7 @@ const isOpen = ({ state }: Subject) => state === 'opened' || state === 'reopened
 const isDuration = (text: string) => text !== '' && parseWork(text) !== undefined
 
 async function labelsIn(text: string, project: ProjectRow): Promise<string[]> {
-  const { references } = parseText(text, '')
+  const { references } = await readText(text, '')
   const titles = references
     .filter(({ kind, project: path }) => kind === 'label' && path === null)
     .map(({ name }) => name)
@@ -93,7 +93,7 @@ async function labelsIn(text: string, project: ProjectRow): Promise<string[]> {
 
 /** Returns the user whom a text names, if this user may be the assignee. */
 async function assigneeIn(text: string, { type }: Subject, project: ProjectRow): Promise<number | undefined> {
-  const [name] = parseText(text, '').mentions
+  const [name] = (await readText(text, '')).mentions
   if (name === undefined) return undefined
   const found = await row<{ id: number }>("select id from users where username_key = lower(?) and state = 'active'", [
     name
@@ -102,7 +102,8 @@ async function assigneeIn(text: string, { type }: Subject, project: ProjectRow):
 }
 
 async function milestoneIn(text: string, { id }: ProjectRow): Promise<number | undefined> {
-  const [reference] = parseText(text, '').references.filter(({ kind }) => kind === 'milestone')
+  const { references } = await readText(text, '')
+  const reference = references.find(({ kind }) => kind === 'milestone')
   return reference && (await findMilestoneByTitle(id, reference.name))?.id
 }
 
@@ -191,13 +192,17 @@ const COMMANDS: ReadonlyMap<string, Command> = new Map<string, Command>([
 
 const NAMES: ReadonlySet<string> = new Set(COMMANDS.keys())
 
-/** Whether a text contains lines that may be commands. */
-export const hasCommands = (text: string, names = NAMES): boolean => commandLines(text, names).length > 0
+/** Returns the lines of a text that may be commands. */
+export const findCommands = (text: string, names = NAMES): readonly CommandLine[] => commandLines(text, names)
 
-/** Returns the changes of the commands in a text. Each command sees the changes of those before it. */
-export async function planCommands(text: string, subject: Subject, project: ProjectRow, names = NAMES): Promise<Plan> {
+/** Returns the changes of commands. Each command sees the changes of those before it. */
+export async function planCommands(
+  commands: readonly CommandLine[],
+  subject: Subject,
+  project: ProjectRow
+): Promise<Plan> {
   let plan: Plan = { taken: [], change: {} }
-  for (const line of commandLines(text, names)) {
+  for (const line of commands) {
     const step = await COMMANDS.get(line.name)?.(line.argument, changedBy(plan, subject), project)
     if (step) plan = { ...joined(plan, step), taken: [...plan.taken, line] }
   }

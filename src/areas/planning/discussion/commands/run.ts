@@ -19,7 +19,7 @@ import { setSubscription } from '../../participation/subscriptions.js'
 import { awardByNote } from '../awards.js'
 import type { Noteable } from '../noteables.js'
 import { deferredCommands } from './deferred.js'
-import { hasCommands, type Plan, planCommands, type Subject } from './plan.js'
+import { findCommands, type Plan, planCommands, type Subject } from './plan.js'
 
 interface Asked {
   readonly project: ProjectRow
@@ -38,10 +38,11 @@ export interface Ran {
 /** Runs the commands of a text. Throws what the rules of the changes throw. */
 export async function runCommands(text: string, asked: Asked): Promise<Ran> {
   const nothing = { rest: text, finish: async () => undefined }
-  if (asked.noteable.type === 'Snippet' || !hasCommands(text)) return nothing
+  const commands = asked.noteable.type === 'Snippet' ? [] : findCommands(text)
+  if (commands.length === 0) return nothing
   const subject = await subjectOf(asked)
   if (!subject) return nothing
-  const plan = await planCommands(text, subject, asked.project)
+  const plan = await planCommands(commands, subject, asked.project)
   const refused = await run(plan, subject, asked)
   const taken = plan.taken.filter(({ name }) => !refused.has(name))
   const finish = async () => {

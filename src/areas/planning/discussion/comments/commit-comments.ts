@@ -6,6 +6,7 @@ import { transact } from '../../../../db/connect/transact.js'
 import { BadParameters, NotFound } from '../../../../errors.js'
 import { isChangedLine } from '../../../../git/history/changed-lines.js'
 import { DamagedRepository, readCommit } from '../../../../git/objects/objects.js'
+import { readAhead } from '../../../../text/mentions.js'
 import { beginning } from '../../../../webhooks/body.js'
 import { commitNotePayload } from '../../../../webhooks/note-payloads.js'
 import { payloadProject } from '../../../code/refs/pushes.js'
@@ -42,6 +43,7 @@ export async function createCommitComment(
       ? [about, line, side]
       : [null, null, null]
   const author = requireAsker(origin)
+  await readAhead(body.note)
   const id = await transact(async () => {
     if (!(await holdProject(project.id))) throw new NotFound('Project')
     await holdUser(author.id)

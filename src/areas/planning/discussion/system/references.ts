@@ -2,10 +2,10 @@
 import { actorOf } from '../../../../access/actor.js'
 import { ACTOR_USER, type ActorUserColumns, actorUserOf } from '../../../../access/actor-user.js'
 import { canSee, may } from '../../../../access/authorize.js'
-import { publicUrl } from '../../../../config.js'
 import { execute, lowerMarks, marks, row, rows } from '../../../../db/connect/sql.js'
 import { batches } from '../../../../lib/batches.js'
-import { keyOf, MOST_REFERENCES, parseText, type Reference } from '../../../../text/references.js'
+import { readText as read, readTexts } from '../../../../text/reading.js'
+import { keyOf, MOST_REFERENCES, type Reference } from '../../../../text/references.js'
 import type { PushedMessage } from '../../../code/refs/pushed-commits.js'
 import { findProject, type ProjectRow } from '../../../projects/projects/projects.queries.js'
 import { canSeeIssue } from '../../issues/issues.queries.js'
@@ -38,7 +38,7 @@ export interface WrittenText {
 
 /** Reads a text and writes its effects. A second call for the same text changes nothing. */
 export async function readText({ text, authorId, source, at }: WrittenText): Promise<void> {
-  const { references, mentions } = parseText(text, publicUrl())
+  const { references, mentions } = await read(text)
   if (mentions.length > 0) await noteMentions(source, mentions, authorId)
   await noteReferences([{ source, references }], { authorId, projectId: source.projectId, at, most: MOST_NOTES })
 }
@@ -51,9 +51,10 @@ export async function readCommits(
   commits: readonly PushedMessage[],
   { authorId, projectId, at }: Pick<Referring, 'authorId' | 'projectId' | 'at'>
 ): Promise<void> {
-  const texts = commits.map(({ id, message }) => ({
+  const parsed = await readTexts(commits.map(({ message }) => message))
+  const texts = commits.map(({ id }, at) => ({
     source: { type: 'Commit', id: null, name: id, projectId } as const,
-    references: parseText(message, publicUrl()).references
+    references: parsed[at]?.references ?? []
   }))
   await noteReferences(texts, { authorId, projectId, at, most: MOST_NOTES_OF_PUSH })
 }

@@ -39,6 +39,7 @@ export async function issueNotices(told: Published<'issue.changed'>): Promise<re
   const isReadable = issueReadable({ ...now, confidential: issue.confidential || now.confidential === 1 })
   const rest = { project: pathOf(project), url: urlOf(project, `issues/${issue.iid}`), reference: `#${issue.iid}` }
   const labelIds = events.includes('new') ? await labelsOf('Issue', issue.id) : (changes.labels?.added ?? [])
+  const mentionsOf = await mentionsBy(events, now, changes)
   return events.flatMap(event =>
     event === 'merge'
       ? []
@@ -51,7 +52,7 @@ export async function issueNotices(told: Published<'issue.changed'>): Promise<re
               project,
               target: { type: 'Issue', id: issue.id },
               named: namedBy(event, issue, changes),
-              mentions: mentionsBy(event, now, changes),
+              mentions: mentionsOf(event),
               labelIds: event === 'new' || event === 'label' ? labelIds : [],
               isReadable
             },

@@ -32,6 +32,7 @@ export async function mergeRequestNotices(
   if (!project || !now) return []
   const rest = { project: pathOf(project), url: urlOf(project, `merge_requests/${iid}`), reference: `!${iid}` }
   const labelIds = events.includes('new') ? await labelsOf('MergeRequest', id) : (changes.labels?.added ?? [])
+  const mentionsOf = await mentionsBy(events, now, changes)
   return events.map(event => ({
     event: EVENTS[event],
     once: `${told.id} ${event}`,
@@ -41,7 +42,7 @@ export async function mergeRequestNotices(
       project,
       target: { type: 'MergeRequest', id },
       named: namedBy(event, record, changes),
-      mentions: mentionsBy(event, now, changes),
+      mentions: mentionsOf(event),
       labelIds: event === 'new' || event === 'label' ? labelIds : [],
       isReadable: mergeRequestReadable
     },

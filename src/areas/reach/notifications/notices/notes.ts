@@ -42,16 +42,8 @@ export async function editNotice(told: Published<'note.edited'>): Promise<Notice
   const project = note && (await readProject(note.project_id))
   const subject = project && (await subjectOf(note, false))
   if (!subject) return null
-  return {
-    ...notice(
-      told.id,
-      project,
-      { id: note.id, text: note.note, authorId: by, verb: 'mentioned you in a note' },
-      subject
-    ),
-    event: 'mentioned',
-    concerned: { ...subject.concerned, project, mentions: named }
-  }
+  const written = { id: note.id, text: note.note, authorId: by, verb: 'mentioned you in a note', mentions: named }
+  return { ...(await notice(told.id, project, written, subject)), event: 'mentioned' }
 }
 
 /** The mail about a new comment on a commit. */
@@ -94,16 +86,18 @@ interface Written {
   readonly text: string
   readonly authorId: number
   readonly verb?: string
+  /** By default those of the text. */
+  readonly mentions?: readonly string[]
 }
 
-function notice(key: string, project: ProjectRow, written: Written, subject: Subject): Notice<'note'> {
-  const { id, text, authorId, verb = 'wrote' } = written
+async function notice(key: string, project: ProjectRow, written: Written, subject: Subject): Promise<Notice<'note'>> {
+  const { id, text, authorId, verb = 'wrote', mentions = await mentionsOf(text) } = written
   const { concerned, thread, page, words, shown } = subject
   return {
     event: 'new_note',
     once: `${key} note`,
     actorId: authorId,
-    concerned: { ...concerned, project, mentions: mentionsOf(text) },
+    concerned: { ...concerned, project, mentions },
     mail: { kind: 'note', thread },
     facts: async () => ({
       ...shown,

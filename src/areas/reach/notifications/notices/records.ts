@@ -57,10 +57,14 @@ export function namedBy(
   ]
 }
 
-/** The users and groups that an event mentions: those in the texts of a new record, or those that an edit adds. */
-export function mentionsBy(event: RecordEvent, texts: RecordTexts, { named = [] }: RecordChanges): readonly string[] {
-  if (event === 'mention') return named
-  return event === 'new' ? mentionsOf(textOf(texts)) : []
+/** The users and groups that each event mentions: those in the texts of a new record, or those that an edit adds. */
+export async function mentionsBy(
+  events: readonly RecordEvent[],
+  texts: RecordTexts,
+  { named = [] }: RecordChanges
+): Promise<(event: RecordEvent) => readonly string[]> {
+  const ofNew = events.includes('new') ? await mentionsOf(textOf(texts)) : []
+  return event => (event === 'mention' ? named : event === 'new' ? ofNew : [])
 }
 
 const VERBS: { readonly [Event in RecordEvent]: string } = {
