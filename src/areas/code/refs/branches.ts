@@ -6,6 +6,7 @@ import { isMerged, readCommit, tipsMergedInto } from '../../../git/history/commi
 import { DamagedRepository } from '../../../git/objects/objects.js'
 import { isNewRefName, RefBlocked, RefMoved, refValue, resolveCommit, ZERO } from '../../../git/refs/refs.js'
 import { ensureRepository, repositoryPath } from '../../projects/projects/repositories.js'
+import { changeBranch } from './branch-turns.js'
 import type { NewBranch } from './branches.schema.js'
 import type { BranchRow } from './branches.view.js'
 import { refuseLostBranch } from './lost-branch.js'
@@ -104,16 +105,11 @@ export async function createBranch(
 export async function deleteBranch(project: MovableProject, name: string, origin: Origin): Promise<void> {
   const repository = repositoryPath(project)
   const ref = `refs/heads/${name}`
-  // The branch may move between the read and the deletion; the caller did not name the commit.
-  for (let tries = 1; ; tries++) {
+  await changeBranch(project, name, origin, async () => {
     const id = await refValue(repository, ref)
     if (id === null) throw new NotFoundAs('No such branch')
     if (name === project.default_branch) throw new NotAllowed('Cannot remove HEAD branch')
     if ((await findProtections(project.id)).of(name)) throw new NotAllowed('Protected branch cant be removed')
-    try {
-      return await moveRefs(project, [{ ref, old: id, new: ZERO }], origin)
-    } catch (error) {
-      if (!(error instanceof RefMoved) || tries === 5) throw error
-    }
-  }
+    await moveRefs(project, [{ ref, old: id, new: ZERO }], origin)
+  })
 }

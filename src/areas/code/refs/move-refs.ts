@@ -10,6 +10,8 @@ export type MovableProject = StoredProject & PushedProject
 
 export interface MoveOptions {
   readonly write?: () => Promise<void>
+  /** Called when the refs have moved, while the effects are still written. */
+  readonly moved?: () => void
   /** Whether the moves merge reviewed changes: pushing and merging need different rights. */
   readonly how?: 'push' | 'merge'
 }
@@ -24,12 +26,12 @@ export async function moveRefs(
   project: MovableProject,
   moves: readonly RefMove[],
   origin: Origin,
-  { write = async () => undefined, how = 'push' }: MoveOptions = {}
+  { how = 'push', ...steps }: MoveOptions = {}
 ): Promise<void> {
   const { reasons } = await judge(project, moves, { actor: { user: origin.asker }, forward: true, how })
   const [refused] = reasons.values()
   if (refused) throw new BadRequest(refused === NO_PUSH ? 'You are not allowed to push into this branch' : refused)
-  await move(project, moves, origin, write)
+  await move(project, moves, origin, steps)
 }
 
 /**
@@ -43,17 +45,17 @@ export async function putRefsBack(
 ): Promise<void> {
   const [refused] = refusals(project, moves).values()
   if (refused) throw new BadRequest(refused)
-  await move(project, moves, origin, async () => undefined)
+  await move(project, moves, origin)
 }
 
 async function move(
   project: StoredProject,
   moves: readonly RefMove[],
   origin: Origin,
-  write: () => Promise<void>
+  { write, moved }: Pick<MoveOptions, 'write' | 'moved'> = {}
 ): Promise<void> {
   const repository = repositoryPath(project)
-  const [opened, written] = await Promise.allSettled([openChanges(project, origin.asker, 'api', moves), write()])
+  const [opened, written] = await Promise.allSettled([openChanges(project, origin.asker, 'api', moves), write?.()])
   if (opened.status === 'rejected') throw opened.reason
   const open = opened.value
   if (written.status === 'rejected') {
@@ -70,6 +72,7 @@ async function move(
     else await abandonChanges(open)
     throw error
   }
+  moved?.()
   await settleChanges(
     project,
     open,

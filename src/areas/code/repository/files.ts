@@ -1,16 +1,15 @@
 // Writes a file as a commit ("Repository").
 import type { Origin } from '../../../access/actor.js'
 import { BadRequest } from '../../../errors.js'
-import { RefMoved } from '../../../git/refs/refs.js'
 import { type FileChange, NothingChanged, PathBlocked, PathExists, PathMissing } from '../../../git/write/write.js'
 import type { ProjectRow } from '../../projects/projects/projects.queries.js'
-import type { FileBody, FileDeletion } from './repository.schema.js'
-import { commitOn, placeOf } from './writing/branch-commits.js'
+import type { FileDeletion, FileUpdate } from './repository.schema.js'
+import { commitOn } from './writing/branch-commits.js'
 
 /** Creates or updates a file by a commit on a branch. Throws BadRequest for every failure. */
 export async function writeFile(
   project: ProjectRow,
-  { action, ...body }: FileBody & { readonly action: 'create' | 'update' },
+  { action, ...body }: FileUpdate & { readonly action: 'create' | 'update' },
   origin: Origin
 ): Promise<void> {
   await commitChange(
@@ -46,8 +45,8 @@ async function commitChange(
   { body, change }: { readonly body: FileDeletion; readonly change: FileChange },
   origin: Origin
 ): Promise<void> {
-  const place = await placeOf(project, body.branch_name)
-  await commitOn(project, place, { body, changes: [change], reason }, origin)
+  const changes = () => [{ ...change, lastCommitId: body.last_commit_id }]
+  await commitOn(project, { body, changes, reason }, origin)
 }
 
 function reason(error: unknown): string | null {
@@ -60,6 +59,5 @@ function detail(error: unknown): string | null {
   if (error instanceof PathMissing) return 'the file does not exist'
   if (error instanceof PathBlocked) return 'a folder of the path is a file'
   if (error instanceof NothingChanged) return 'the content is the same as before'
-  if (error instanceof RefMoved) return 'the branch has changed in the meantime'
   return null
 }

@@ -17,7 +17,16 @@ import {
 import { fileBodyLimit } from './file-limit.js'
 import { findFile, readFound } from './file-reading.js'
 import { deleteFile, storedPath, writeFile } from './files.js'
-import { BlobParams, BlobQuery, FileBody, FileDeletion, FileQuery, ShaParams, TreeQuery } from './repository.schema.js'
+import {
+  BlobParams,
+  BlobQuery,
+  FileBody,
+  FileDeletion,
+  FileQuery,
+  FileUpdate,
+  ShaParams,
+  TreeQuery
+} from './repository.schema.js'
 import { CommitDetail, File, TreeEntry, viewCommitDetail, viewTreeEntry, WrittenFile } from './repository.view.js'
 import { listFolder } from './tree-listing.js'
 
@@ -188,7 +197,7 @@ export const repositoryRoutes: FastifyPluginAsyncTypebox = async app => {
         tags: TAGS,
         summary: 'Change a file by a commit',
         params: ProjectParams,
-        body: FileBody,
+        body: FileUpdate,
         response: { 200: WrittenFile }
       }
     },

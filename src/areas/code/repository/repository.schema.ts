@@ -1,5 +1,6 @@
 import { Flag, projectParam, Text } from '../../../lib/schema.js'
 import { type Static, Type } from '../../../lib/type.js'
+import { lastCommitId } from './writing/commits.schema.js'
 
 const path = (description: string) => Text(description, { minLength: 1, maxLength: 4096 })
 const ref = (description: string) => Text(description, { minLength: 1, maxLength: 255 })
@@ -22,7 +23,7 @@ export const FileQuery = Type.Object({
   ref: ref('a branch, a tag or the id of a commit')
 })
 
-const removal = {
+const writing = {
   file_path: path('the path of the file'),
   branch_name: ref('the branch that gets the commit'),
   author_email: person('the email address of the author; default your own'),
@@ -30,17 +31,24 @@ const removal = {
   commit_message: Text('the message of the commit', { minLength: 1, maxLength: 1_000_000 })
 }
 
-export const FileDeletion = Type.Object(removal)
-export const FileBody = Type.Object(
-  {
-    ...removal,
-    encoding: Type.Optional(
-      Type.Enum(['text', 'base64'], { title: 'FileEncoding', description: 'the encoding of `content`; default text' })
-    ),
-    content: Text('the whole content of the file')
-  },
-  { title: 'FileBody', description: 'A file, and the commit that writes it.' }
+export const FileDeletion = Type.Object({ ...writing, last_commit_id: lastCommitId })
+
+const creation = {
+  ...writing,
+  encoding: Type.Optional(
+    Type.Enum(['text', 'base64'], { title: 'FileEncoding', description: 'the encoding of `content`; default text' })
+  ),
+  content: Text('the whole content of the file')
+}
+
+export const FileBody = Type.Object(creation, {
+  title: 'FileBody',
+  description: 'A file, and the commit that writes it.'
+})
+export const FileUpdate = Type.Object(
+  { ...creation, last_commit_id: lastCommitId },
+  { title: 'FileUpdate', description: 'The new content of a file, and the commit that writes it.' }
 )
 
-export type FileBody = Static<typeof FileBody>
+export type FileUpdate = Static<typeof FileUpdate>
 export type FileDeletion = Static<typeof FileDeletion>

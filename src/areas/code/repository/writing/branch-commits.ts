@@ -1,12 +1,14 @@
 // Commits of the API on branches: of one file, or of several actions.
 import { type Origin, requireAsker } from '../../../../access/actor.js'
 import { BadRequest, Failure } from '../../../../errors.js'
+import { lastCommitOfPath } from '../../../../git/history/commits.js'
 import { DamagedRepository } from '../../../../git/objects/objects.js'
-import { isNewRefName, refValue, ZERO } from '../../../../git/refs/refs.js'
+import { isNewRefName, RefMoved, refValue, ZERO } from '../../../../git/refs/refs.js'
 import { type FileChange, prepareCommit } from '../../../../git/write/write.js'
 import { isDiskFull } from '../../../../lib/disk-full.js'
 import type { ProjectRow } from '../../../projects/projects/projects.queries.js'
 import { ensureRepository } from '../../../projects/projects/repositories.js'
+import { changeBranch } from '../../refs/branch-turns.js'
 import { moveRefs } from '../../refs/move-refs.js'
 
 interface CommitBody {
@@ -18,13 +20,30 @@ interface CommitBody {
 
 export interface BranchCommit {
   readonly body: CommitBody
-  readonly changes: readonly FileChange[]
+  /** Returns the changes. `isFirst`: the project has no commits. */
+  readonly changes: (isFirst: boolean) => readonly ExpectedChange[]
   /** Returns the reason for an error that the caller sees; null for other errors. */
   readonly reason: (error: unknown) => string | null
 }
 
+/** A change of a file whose last commit the caller may know. */
+export interface ExpectedChange extends FileChange {
+  readonly lastCommitId?: string
+}
+
+/**
+ * Commits changes on a branch, all or none. Returns the id of the commit. Decided: they apply to the branch as it is when
+ * the request gets its turn. Throws BadRequest for nearly every failure.
+ */
+export const commitOn = (project: ProjectRow, commit: BranchCommit, origin: Origin): Promise<string> =>
+  changeBranch(project, commit.body.branch_name, origin, async moved => {
+    const place = await placeOf(project, commit.body.branch_name)
+    const changes = commit.changes(place.parent === null)
+    return move(project, place, { ...commit, changes, moved }, origin)
+  })
+
 /** The branch of a new commit, with its current position. */
-export interface BranchPlace {
+interface BranchPlace {
   readonly ref: string
   readonly repository: string
   /** The newest commit of the branch; null for the first one of a project. */
@@ -32,7 +51,7 @@ export interface BranchPlace {
 }
 
 /** Finds a branch for a commit. Throws BadRequest unless the branch exists or the project has no commits. */
-export async function placeOf(project: ProjectRow, branch: string): Promise<BranchPlace> {
+async function placeOf(project: ProjectRow, branch: string): Promise<BranchPlace> {
   const ref = `refs/heads/${branch}`
   if (!isNewRefName(ref)) throw new BadRequest('The branch name is invalid')
   const repository = await ensureRepository(project)
@@ -43,11 +62,24 @@ export async function placeOf(project: ProjectRow, branch: string): Promise<Bran
   return { ref, repository, parent }
 }
 
-/** Commits changes on a branch, all or none. Returns the id of the commit. Throws BadRequest for nearly every failure. */
-export async function commitOn(
+/** Throws BadRequest when a file has changed since the commit that the caller knows. */
+async function refuseOutdated(repository: string, parent: string, changes: readonly ExpectedChange[]): Promise<void> {
+  for (const { path, from, lastCommitId } of changes) {
+    if (lastCommitId && (await lastCommitOfPath(repository, parent, from ?? path)) !== lastCommitId) {
+      throw new BadRequest('You are attempting to update a file that has changed since you started editing it.')
+    }
+  }
+}
+
+interface KnownCommit extends Omit<BranchCommit, 'changes'> {
+  readonly changes: readonly ExpectedChange[]
+  readonly moved: () => void
+}
+
+async function move(
   project: ProjectRow,
   { ref, repository, parent }: BranchPlace,
-  { body, changes, reason }: BranchCommit,
+  { body, changes, reason, moved }: KnownCommit,
   origin: Origin
 ): Promise<string> {
   const user = requireAsker(origin)
@@ -55,6 +87,7 @@ export async function commitOn(
   const committer = { name: user.name, email: user.email, date }
   const author = { name: body.author_name ?? user.name, email: body.author_email ?? user.email, date }
   try {
+    if (parent !== null) await refuseOutdated(repository, parent, changes)
     const { id, write } = await prepareCommit(repository, {
       parent,
       changes,
@@ -62,10 +95,10 @@ export async function commitOn(
       author,
       committer
     })
-    await moveRefs(project, [{ ref, old: parent ?? ZERO, new: id }], origin, { write })
+    await moveRefs(project, [{ ref, old: parent ?? ZERO, new: id }], origin, { write, moved })
     return id
   } catch (error) {
-    throw asBadRequest(error, reason)
+    throw error instanceof RefMoved ? error : asBadRequest(error, reason)
   }
 }
 

@@ -3,17 +3,17 @@ import { type Origin, requireAsker } from '../../../../access/actor.js'
 import { BadRequest, NotFound } from '../../../../errors.js'
 import { type Commit, DamagedRepository, readCommit } from '../../../../git/objects/objects.js'
 import { readObject } from '../../../../git/objects/reader.js'
-import { RefMoved, refValue } from '../../../../git/refs/refs.js'
+import { refValue } from '../../../../git/refs/refs.js'
 import { pickTree } from '../../../../git/write/cherry-pick.js'
 import { prepareCopy } from '../../../../git/write/write.js'
 import type { ProjectRow } from '../../../projects/projects/projects.queries.js'
 import { repositoryPath } from '../../../projects/projects/repositories.js'
+import { changeBranch } from '../../refs/branch-turns.js'
 import { moveRefs } from '../../refs/move-refs.js'
 import { commitOf } from '../contents.js'
 
 const CANNOT =
   'Sorry, we cannot cherry-pick this commit automatically. A cherry-pick may have already been performed with this commit, or a more recent commit may have updated some of its content.'
-const TRIES = 5
 
 /**
  * Applies the change of a commit to a branch. Returns the new commit, with the author and message of the old one.
@@ -24,22 +24,16 @@ export async function cherryPick(project: ProjectRow, sha: string, branch: strin
   const ref = `refs/heads/${branch}`
   const picked = await commitOf(project, repository, sha)
   if (!picked) throw new NotFound('Commit')
-  for (let tries = 1; ; tries++) {
+  const made = await changeBranch(project, branch, origin, async moved => {
     const parent = await refValue(repository, ref)
     if (parent === null) throw new NotFound('Branch')
     const { id, write } = await prepare(repository, picked.id, parent, origin)
-    try {
-      await moveRefs(project, [{ ref, old: parent, new: id }], origin, { write })
-    } catch (error) {
-      // The branch moved in the meantime: the change is merged with its new state.
-      if (!(error instanceof RefMoved)) throw error
-      if (tries === TRIES) throw new BadRequest('The branch changes too often: try again')
-      continue
-    }
-    const made = await readCommit(repository, id)
-    if (!made) throw new DamagedRepository(repository, `the commit ${id} is missing`)
-    return made
-  }
+    await moveRefs(project, [{ ref, old: parent, new: id }], origin, { write, moved })
+    return id
+  })
+  const commit = await readCommit(repository, made)
+  if (!commit) throw new DamagedRepository(repository, `the commit ${made} is missing`)
+  return commit
 }
 
 async function prepare(repository: string, picked: string, parent: string, origin: Origin) {

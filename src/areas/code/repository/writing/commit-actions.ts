@@ -1,11 +1,10 @@
 // Commits with several actions ("Commits and commit statuses"). All are performed or none.
 import type { Origin } from '../../../../access/actor.js'
 import { BadRequest } from '../../../../errors.js'
-import { RefMoved } from '../../../../git/refs/refs.js'
 import { type FileChange, NothingChanged, PathBlocked, PathExists, PathMissing } from '../../../../git/write/write.js'
 import type { ProjectRow } from '../../../projects/projects/projects.queries.js'
 import { contentOf, storedPath } from '../files.js'
-import { commitOn, placeOf } from './branch-commits.js'
+import { commitOn, type ExpectedChange } from './branch-commits.js'
 import type { CommitAction, CommitBody } from './commits.schema.js'
 
 const KNOWN = ['create', 'update', 'move', 'delete'] as const
@@ -14,11 +13,14 @@ const DONE = { create: 'created', update: 'updated', move: 'moved', delete: 'del
 const ALLOWED = /^[\p{L}\p{M}\p{N}_\-./@]*$/u
 
 /** Commits the actions on a branch. Returns the id of the commit. Throws BadRequest. */
-export async function commitActions(project: ProjectRow, body: CommitBody, origin: Origin): Promise<string> {
-  const place = await placeOf(project, body.branch_name)
-  const changes = body.actions.map(action => changeOf(action, place.parent === null))
-  return commitOn(project, place, { body, changes, reason }, origin)
-}
+export const commitActions = (project: ProjectRow, body: CommitBody, origin: Origin): Promise<string> =>
+  commitOn(project, { body, changes: isFirst => body.actions.map(action => expected(action, isFirst)), reason }, origin)
+
+// Not specified: `last_commit_id` of a new file. There is none to compare.
+const expected = (action: CommitAction, isFirst: boolean): ExpectedChange => ({
+  ...changeOf(action, isFirst),
+  ...(action.action !== 'create' && { lastCommitId: action.last_commit_id })
+})
 
 function changeOf(action: CommitAction, isFirst: boolean): FileChange {
   const kind = KNOWN.find(known => known === action.action)
@@ -58,6 +60,5 @@ function reason(error: unknown): string | null {
   if (error instanceof PathMissing) return `File to be ${DONE[error.action]} \`${error.path}\` does not exist.`
   if (error instanceof PathBlocked) return `Your changes could not be committed: \`${error.path}\` is below a file`
   if (error instanceof NothingChanged) return 'Your changes could not be committed: they change nothing'
-  if (error instanceof RefMoved) return 'Your changes could not be committed: the branch has changed in the meantime'
   return null
 }

@@ -8,6 +8,13 @@ const ref = (description: string) => Text(description, { minLength: 1, maxLength
 const person = (description: string) => Type.Optional(Text(description, { maxLength: 255 }))
 const path = (description: string) => Type.Optional(Text(description, { maxLength: 4096 }))
 
+/** The last commit of a file that its editor knows. */
+export const lastCommitId = Type.Optional(
+  Text('the last commit that changed the file, as you know it; the commit is refused if there is a newer one', {
+    maxLength: 40
+  })
+)
+
 export const CommitAction = Type.Object(
   {
     // The rule checks these, with the texts of the requirement.
@@ -15,6 +22,7 @@ export const CommitAction = Type.Object(
     file_path: path('the path of the file; required'),
     previous_path: path('the path of a moved file before the move'),
     content: Type.Optional(Text('the whole content; a moved file keeps its content by default')),
+    last_commit_id: lastCommitId,
     encoding: Type.Optional(
       Type.Enum(['text', 'base64'], { title: 'ActionEncoding', description: 'the encoding of `content`; default text' })
     )

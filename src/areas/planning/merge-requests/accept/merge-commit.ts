@@ -3,12 +3,12 @@
 import type { Origin } from '../../../../access/actor.js'
 import { requireAsker } from '../../../../access/actor.js'
 import { execute, row } from '../../../../db/connect/sql.js'
-import { BadRequest, NotAcceptable, NotAllowed, Unauthorized, Unavailable } from '../../../../errors.js'
+import { BadRequest, NotAcceptable, NotAllowed, Unauthorized } from '../../../../errors.js'
 import { mergeBase } from '../../../../git/history/merge-base.js'
 import { RefBlocked, RefMoved } from '../../../../git/refs/refs.js'
 import { freshMergeTree } from '../../../../git/write/merge.js'
 import { prepareMerge } from '../../../../git/write/write.js'
-import { Limiter } from '../../../../lib/limiter.js'
+import { changeBranch } from '../../../code/refs/branch-turns.js'
 import { moveRefs } from '../../../code/refs/move-refs.js'
 import type { ProjectRow } from '../../../projects/projects/projects.queries.js'
 import type { MergeRequestRow } from '../merge-requests.queries.js'
@@ -18,24 +18,6 @@ import { noteStatus } from '../versions/mergeability.js'
 /** The texts of the requirement: for branches that do not merge, and for all other obstacles. */
 export const CANNOT = 'Branch cannot be merged'
 export const NOT_NOW = 'Method Not Allowed'
-
-/** How often other writers may move the branch during one merge. */
-const TRIES = 20
-
-/**
- * The maximum number of merges into one branch in this process: one runs, the others wait. Merges of different
- * processes compete when they move the branch.
- */
-const MOST = 200
-
-/** Merges into one branch run one after the other: if they ran at once, all but one of them would have to start again. */
-const merges = new Limiter({
-  perClient: 1,
-  queue: {
-    perClient: () => MOST - 1,
-    full: () => new Unavailable(`${MOST} merges into this branch are already waiting`)
-  }
-})
 
 export interface Merge {
   readonly message: string
@@ -54,25 +36,23 @@ export const mergeBranches = (
   merge: Merge,
   origin: Origin
 ): Promise<string> =>
-  merges.run({ client: `${project.id} ${found.target_branch}` }, async () => {
-    for (let tries = 1; ; tries++) {
-      const { id, start, write } = await prepare(found, merge, origin)
-      await intend(found, id, merge, origin)
-      const ref = `refs/heads/${found.target_branch}`
-      try {
-        await moveRefs(project, [{ ref, old: start, new: id }], origin, { write, how: 'merge' })
-      } catch (error) {
-        const isCertain = error instanceof RefMoved || error instanceof RefBlocked || error instanceof BadRequest
-        // After any other error it is unknown whether the branch moved: the recovery checks that, and needs the row.
-        if (!isCertain) throw error
-        await execute('delete from merge_intents where merge_request_id = ? and commit_sha = ?', [found.id, id])
-        if (error instanceof BadRequest) throw new Unauthorized()
-        if (!(error instanceof RefMoved) || tries === TRIES) throw new NotAllowed(CANNOT)
-        continue
-      }
-      await merge.finish(id)
-      return id
+  changeBranch(project, found.target_branch, origin, async () => {
+    const { id, start, write } = await prepare(found, merge, origin)
+    await intend(found, id, merge, origin)
+    const ref = `refs/heads/${found.target_branch}`
+    try {
+      await moveRefs(project, [{ ref, old: start, new: id }], origin, { write, how: 'merge' })
+    } catch (error) {
+      const isCertain = error instanceof RefMoved || error instanceof RefBlocked || error instanceof BadRequest
+      // After any other error it is unknown whether the branch moved: the recovery checks that, and needs the row.
+      if (!isCertain) throw error
+      await execute('delete from merge_intents where merge_request_id = ? and commit_sha = ?', [found.id, id])
+      if (error instanceof BadRequest) throw new Unauthorized()
+      throw error instanceof RefBlocked ? new NotAllowed(CANNOT) : error
     }
+    // Before the next change of the branch begins.
+    await merge.finish(id)
+    return id
   })
 
 async function prepare(found: MergeRequestRow, { message }: Merge, origin: Origin) {
