@@ -20,7 +20,12 @@ export const SETTINGS = {
   port: integer(0, 65535),
   trusted_proxies: listOf(text()),
   url: nullOr(text(/^https?:\/\/[^/?#]+(\/[^?#]*)?$/, 'an http or https URL')),
-  http: { requests_per_address: integer(1), body_timeout: seconds(1), body_memory: integer(2_097_152) },
+  http: {
+    requests_per_address: integer(1),
+    body_timeout: seconds(1),
+    body_memory: integer(2_097_152),
+    cors_origins: listOf(text(/^(\*|https?:\/\/[a-z0-9.:[\]_-]+)$/, '* or origins such as https://app.example.org'))
+  },
   ssh: {
     enabled: flag,
     host: nullOr(text(/^\S+$/, 'an address')),

@@ -22,6 +22,7 @@ import { guardRoutes } from './plugins/access.js'
 import { authenticate, authenticateByBody } from './plugins/authenticate.js'
 import { BODY_LIMIT, boundRequests, CHECK_MS, endBadConnection, HEADERS_MS } from './plugins/bounds.js'
 import { compressAnswers } from './plugins/compress.js'
+import { allowOrigins } from './plugins/cross-origin.js'
 import { answerBadUrl, answerErrors } from './plugins/errors.js'
 import { compileInput, readInput } from './plugins/input.js'
 import { refuseWrites } from './plugins/maintenance-mode.js'
@@ -62,11 +63,12 @@ export async function buildApp(): Promise<FastifyInstance> {
   }).withTypeProvider<TypeBoxTypeProvider>()
   knowAddresses(app)
   measureRequests(app)
-  rememberPaths(app)
   logRequests(app)
+  answerErrors(app)
+  await allowOrigins(app)
+  rememberPaths(app)
   boundRequests(app)
   compressAnswers(app)
-  answerErrors(app)
   answerPages(app)
   answerVersions(app)
   await app.register(cookie)

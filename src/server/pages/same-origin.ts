@@ -12,3 +12,13 @@ export function sameOrigin(request: FastifyRequest): boolean {
     return false
   }
 }
+
+/**
+ * Returns true when the browser says that a script or an element of another origin sends the request. A link that its user
+ * follows is not such a request.
+ */
+export function isOtherOrigin(request: FastifyRequest): boolean {
+  const { origin, 'sec-fetch-site': site, 'sec-fetch-mode': mode } = request.headers
+  if (site === undefined && origin === undefined) return false
+  return site !== 'none' && mode !== 'navigate' && !sameOrigin(request)
+}

@@ -17,6 +17,7 @@ import {
 import { refuseToken } from '../../areas/people/credentials/login-throttle.js'
 import { findAsked } from '../../areas/projects/projects/projects.queries.js'
 import { BadParameters, Forbidden, NotFound, Unauthorized } from '../../errors.js'
+import { isOtherOrigin } from '../pages/same-origin.js'
 import { openRoute, projectIdOf } from './access.js'
 
 export const SESSION_COOKIE = '_service_session'
@@ -103,9 +104,9 @@ function hasParametersInBody({ method, headers }: FastifyRequest): boolean {
 export async function findActor(request: FastifyRequest): Promise<Actor> {
   const shown = headerOf(request) ?? parameter(request.query as Named)
   if (shown) return actAs(await byToken(request, shown), sudoOf(request))
-  // A cookie is valid for reads only: a page of another site can make a browser send it.
+  // A cookie is valid only for reads, and not for pages of other origins, because any page can make a browser send it.
   const reads = request.method === 'GET' || request.method === 'HEAD'
-  const session = reads ? request.cookies[SESSION_COOKIE] : undefined
+  const session = reads && !isOtherOrigin(request) ? request.cookies[SESSION_COOKIE] : undefined
   return session ? actAs(await bySession(request, session), sudoOf(request)) : nobody
 }
 

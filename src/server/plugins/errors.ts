@@ -30,6 +30,7 @@ export function answerErrors(app: FastifyInstance): void {
     if (methods.length === 0 && wantsPage(request)) return sendPage(reply.code(404), 'problem', NO_PAGE)
     if (methods.length === 0) return send(reply, { status: 404, body: { error: '404 Not Found' } })
     reply.header('allow', methods.join(', '))
+    if (request.method === 'OPTIONS') return reply.code(204).send()
     return send(reply, { status: 405, body: { error: '405 Not Allowed' } })
   })
 }
