@@ -46,6 +46,7 @@ export async function buildApp(): Promise<FastifyInstance> {
     bodyLimit: BODY_LIMIT,
     clientErrorHandler: endBadConnection,
     http: {
+      requireHostHeader: false,
       connectionsCheckingInterval: CHECK_MS,
       headersTimeout: Math.min(HEADERS_MS, config().http.body_timeout * 1000)
     },

@@ -75,6 +75,27 @@ t.test('clients', async t => {
     t.match(socket.answer(), /^HTTP\/1.1 408 /)
   })
 
+  t.test('requests that Node.js refuses itself get JSON, too', async t => {
+    const long = 'x'.repeat(20_000)
+    for (const [request, status] of [
+      [`GET /${long} HTTP/1.1\r\nHost: x\r\n\r\n`, 431],
+      [`GET /api/v3/user HTTP/1.1\r\nHost: x\r\nA: ${long}\r\n\r\n`, 431],
+      [`GET /api/v3/users/${'x'.repeat(2000)} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`, 414],
+      ['NONSENSE / HTTP/1.1\r\nHost: x\r\n\r\n', 400],
+      ['GET /api/v3/user HTTP/1.1\r\nConnection: close\r\n\r\n', 400],
+      ['PROPFIND /api/v3/user HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n', 405],
+      ['POST /api/v3/session HTTP/1.1\r\nHost: x\r\nExpect: x\r\nConnection: close\r\n\r\n', 417]
+    ] as const) {
+      const socket = open(request)
+      await once(socket, 'close')
+      const [head = '', body = ''] = socket.answer().split('\r\n\r\n')
+      t.match(head, new RegExp(`^HTTP/1.1 ${status} `), request.slice(0, 40))
+      t.match(head, /content-type: application\/json/i)
+      const { message, error } = JSON.parse(body)
+      t.match(message ?? error, String(status))
+    }
+  })
+
   t.test('more open requests than one address may have', async t => {
     const held = holding(Array.from({ length: 3 }, () => unfinished(100)))
     const refused = await until('429', async () => {

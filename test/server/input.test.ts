@@ -312,6 +312,16 @@ t.test('paths and queries', async t => {
     }
   })
 
+  t.test('the methods of a list do not include those of a record whose path looks alike', async t => {
+    for (const [url, allow] of [
+      ['/groups/owned', 'GET, HEAD'],
+      ['/projects/starred/', 'GET, HEAD'],
+      ['/groups/5', 'DELETE, GET, HEAD, PUT']
+    ] as const) {
+      t.equal((await app.fastify.inject({ method: 'PATCH', url: `/api/v3${url}`, headers })).headers.allow, allow, url)
+    }
+  })
+
   t.test('errors are JSON, and reveal no internals', async t => {
     for (const url of ['/no/such', '/projects/0', '/hooks', '/projects?page=x']) {
       const res = await get(url)

@@ -89,7 +89,8 @@ without the required scope gets 403. Each operation says who may call it.
 
 ## Acting as another user
 Administrators may act as another user with their private token and the header \`SUDO\` (or the parameter \`sudo\`, in the
-query or the body): a username or the id of a user. Other callers get 403; an unknown user returns 404.
+query or the body): a username or the id of a user. Other callers get 403, and so does the name of a blocked user; an unknown user
+returns 404.
 
 ## Parameters
 Body parameters may be sent as JSON, as \`application/x-www-form-urlencoded\` or as \`multipart/form-data\`; in
@@ -103,7 +104,8 @@ URLs of the previous and next pages, \`X-Total\` and \`X-Total-Pages\` have the 
 ## Errors
 The body of an error is \`{"message": ...}\`: a text or, when a record does not accept values, the texts by attribute. A
 missing or wrong parameter returns 400, with \`error\` in addition to \`message\`. A project that the client may not see returns
-404, like one that does not exist. Any operation may return 429 with \`Retry-After\` after many wrong passwords or tokens, or
+404, like one that does not exist. Any operation may return 400 or 431 when the request cannot be read or its headers and URL are longer than
+16 KiB together, 408 when it arrives too slowly, 429 with \`Retry-After\` after many wrong passwords or tokens, or
 when one address has too many open requests, 500, 503 with \`Retry-After\` while the database is unavailable or too many requests wait, or
 507 while the disk is full.
 

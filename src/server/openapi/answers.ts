@@ -82,6 +82,7 @@ export const errorResponses = {
     'ErrorList'
   ),
   TooLarge: answer('The request or the file is too large.', 'Error'),
+  TooLong: answer('A part of the path is too long.', 'Error'),
   UnreadableType: answer('The body has an unsupported type, or is compressed.', 'Error'),
   RangeNotSatisfiable: answer('The file has none of the requested bytes.', 'Error'),
   Unprocessable: answer('The request is well-formed but not possible.', 'ParameterError', 'ErrorList'),
@@ -98,6 +99,7 @@ const NAMES = {
   406: 'NotAcceptable',
   409: 'Conflict',
   413: 'TooLarge',
+  414: 'TooLong',
   415: 'UnreadableType',
   416: 'RangeNotSatisfiable',
   422: 'Unprocessable',

@@ -51,7 +51,7 @@ function failuresOf({ path, config, schema }: Route): ErrorStatus[] {
   const found = new Set<ErrorStatus>(schema.errors)
   if (schema.body || schema.querystring || schema.params) found.add(400)
   if (schema.body) found.add(413).add(415)
-  if (path.includes(':')) found.add(404)
+  if (path.includes(':')) found.add(404).add(414)
   const ability = config.can && abilities[config.can]
   if (ability) found.add(401)
   if (ability && mayForbid(ability)) found.add(403)

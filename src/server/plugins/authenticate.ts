@@ -12,11 +12,12 @@ import {
   actorOfSession,
   actorOfToken,
   findSudoUser,
-  isOAuthToken
+  isOAuthToken,
+  refuseSudo
 } from '../../areas/people/credentials/credentials.js'
 import { refuseToken } from '../../areas/people/credentials/login-throttle.js'
 import { findAsked } from '../../areas/projects/projects/projects.queries.js'
-import { BadParameters, Forbidden, NotFound, Unauthorized } from '../../errors.js'
+import { BadParameters, Forbidden, Unauthorized } from '../../errors.js'
 import { isOtherOrigin } from '../pages/same-origin.js'
 import { openRoute, projectIdOf } from './access.js'
 
@@ -159,7 +160,6 @@ async function actAs(actor: Actor, wanted: unknown): Promise<Actor> {
   // In JSON it may be a number.
   const name = typeof wanted === 'number' ? String(wanted) : wanted
   if (typeof name !== 'string') throw new BadParameters('sudo is invalid')
-  const user = await findSudoUser(name)
-  if (!user) throw new NotFound(`No user id or username for: ${name}`)
+  const user = (await findSudoUser(name)) ?? (await refuseSudo(name))
   return { ...actor, user, sudoer: actor.user }
 }

@@ -1,10 +1,10 @@
 // Limits what one client can make the server hold: open requests, and bodies that are read or worked on. A body that does
 // not arrive in time ends its connection.
-import { type IncomingMessage, STATUS_CODES } from 'node:http'
+import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { config } from '../../config.js'
-import { TooLarge, TooManyRequests, Unavailable } from '../../errors.js'
+import { BadRequest, TooLarge, TooManyRequests, Unavailable } from '../../errors.js'
 import { currentClient } from '../../lib/request-scope.js'
 
 declare module 'fastify' {
@@ -37,7 +37,12 @@ export function boundRequests(app: FastifyInstance): void {
   const clients = new Map<string, Client>()
   let bytes = 0
 
+  app.server.on('checkExpectation', refuseExpectation)
   app.addHook('onRequest', (request, reply, done) => {
+    const { httpVersion, headers } = request.raw
+    // Node.js would refuse it without a body.
+    if (headers.host === undefined && httpVersion === '1.1')
+      return done(new BadRequest('400 (Bad request) the header Host is missing'))
     const name = currentClient()
     const client = clients.get(name) ?? { requests: 0, bytes: 0 }
     if (client.requests >= most) {
@@ -105,9 +110,21 @@ export function endBadConnection(error: NodeJS.ErrnoException, socket: Socket): 
   if (late && streaming.get(socket)?.complete === false) return
   if (error.code === 'ECONNRESET' || socket.destroyed) return
   const status = late ? 408 : error.code === 'HPE_HEADER_OVERFLOW' ? 431 : 400
+  const { text, headers, body } = bare(status)
+  const lines = [...Object.entries(headers), ['Connection', 'close']].map(([name, value]) => `${name}: ${value}`)
+  if (socket.writable) socket.write(`HTTP/1.1 ${text}\r\n${lines.join('\r\n')}\r\n\r\n${body}`)
+  socket.destroySoon()
+}
+
+/** Answers a request with an `Expect` that no server can meet. Node.js would answer it without a body. */
+function refuseExpectation(_request: IncomingMessage, response: ServerResponse): void {
+  const { headers, body } = bare(417)
+  response.writeHead(417, headers).end(body)
+}
+
+/** An answer that no hook makes. */
+function bare(status: number) {
   const text = `${status} ${STATUS_CODES[status]}`
   const body = JSON.stringify({ message: text })
-  const headers = ['Content-Type: application/json', `Content-Length: ${body.length}`, 'Connection: close']
-  if (socket.writable) socket.write(`HTTP/1.1 ${text}\r\n${headers.join('\r\n')}\r\n\r\n${body}`)
-  socket.destroySoon()
+  return { text, headers: { 'Content-Type': 'application/json', 'Content-Length': body.length }, body }
 }

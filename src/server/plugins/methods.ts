@@ -3,6 +3,8 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 
 interface Path {
   readonly pattern: RegExp
+  /** How many of its parts may be any text. */
+  readonly open: number
   readonly methods: Set<string>
 }
 
@@ -17,7 +19,8 @@ export function rememberPaths(app: FastifyInstance): void {
       .split('/')
       .map(part => (part.startsWith(':') ? '[^/]+' : part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&').replace('\\*', '.*')))
       .join('/')
-    const path = known.get(url) ?? { pattern: new RegExp(`^${pattern}$`), methods: new Set() }
+    const open = url.match(/[:*]/g)?.length ?? 0
+    const path = known.get(url) ?? { pattern: new RegExp(`^${pattern}$`), open, methods: new Set() }
     for (const name of [method].flat()) path.methods.add(name)
     known.set(url, path)
   })
@@ -25,8 +28,15 @@ export function rememberPaths(app: FastifyInstance): void {
 
 /** Returns the methods of the path of the request, sorted; an empty list when no route has the path. */
 export function methodsOf(app: FastifyInstance, request: FastifyRequest): string[] {
+  const known = [...(paths.get(app)?.values() ?? [])]
   // `branches/x/protect` was rewritten: it is the branch `x/protect` for GET, and protects `x` for PUT.
-  const asked = [request.url, request.originalUrl].map(url => url.split('?', 1)[0] ?? '')
-  const found = [...(paths.get(app)?.values() ?? [])].filter(({ pattern }) => asked.some(path => pattern.test(path)))
-  return [...new Set(found.flatMap(({ methods }) => [...methods]))].sort()
+  const asked = [request.url, request.originalUrl].map(url => (url.split('?', 1)[0] ?? '').replace(/(?<=.)\/$/, ''))
+  const methods = asked.flatMap(path => closest(known.filter(({ pattern }) => pattern.test(path))))
+  return [...new Set(methods)].sort()
+}
+
+/** The path `/groups/owned` is a list. It also looks like `/groups/:id`, but no group has this name, so PUT would find nothing. */
+function closest(found: readonly Path[]): string[] {
+  const least = Math.min(...found.map(({ open }) => open))
+  return found.filter(({ open }) => open === least).flatMap(({ methods }) => [...methods])
 }

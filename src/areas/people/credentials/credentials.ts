@@ -6,7 +6,7 @@ import { noteLastUse } from '../../../db/connect/last-use.js'
 import { execute, row, type Value } from '../../../db/connect/sql.js'
 import { transact } from '../../../db/connect/transact.js'
 import { User } from '../../../db/models/index.js'
-import { Forbidden, InvalidToken, Unauthorized } from '../../../errors.js'
+import { Forbidden, InvalidToken, NotFound, Unauthorized } from '../../../errors.js'
 import { passwordFits } from '../../../lib/password-hash.js'
 import { newToken, tokenHash } from '../../../secrets.js'
 import { audit } from '../../ground/audit/audit.js'
@@ -132,12 +132,25 @@ export async function userOfPassword(login: string, password: string, address: s
 
 /** Returns the active user whom `sudo` names: digits are an id, other text is a username. */
 export function findSudoUser(name: string): Promise<ActorUser | undefined> {
-  const byId = /^\d{1,10}$/.test(name)
-  return one(
-    `select ${ACTOR_USER} from users u where ${byId ? 'u.id = ?' : 'u.username_key = lower(?)'} and u.state = 'active'`,
-    [byId ? Number(name) : name]
-  )
+  const { where, values } = named(name)
+  return one(`select ${ACTOR_USER} from users u where ${where} and u.state = 'active'`, values)
 }
+
+/**
+ * Throws for a name that `findSudoUser` does not find. Not specified: a blocked user gets Forbidden with this reason, because
+ * only administrators may ask.
+ */
+export async function refuseSudo(name: string): Promise<never> {
+  const { where, values } = named(name)
+  const found = await row<{ username: string }>(`select u.username from users u where ${where}`, values)
+  if (found) throw new Forbidden(`The user ${found.username} is blocked`)
+  throw new NotFound(`No user id or username for: ${name}`)
+}
+
+const named = (name: string): { where: string; values: Value[] } =>
+  /^\d{1,10}$/.test(name)
+    ? { where: 'u.id = ?', values: [Number(name)] }
+    : { where: 'u.username_key = lower(?)', values: [name] }
 
 /** Begins a session. Returns the value of the cookie and the time at which the session ends. */
 export async function beginSession(

@@ -408,6 +408,16 @@ t.test('sudo', async t => {
     }
   })
 
+  t.test('to a blocked user says so', async t => {
+    const blocked = await app.make.user()
+    await app.as(admin).put(`/users/${blocked.id}/block`)
+    for (const who of [blocked.id, blocked.username.toUpperCase()]) {
+      const res = await app.as(admin).get('/user', { sudo: who })
+      t.equal(res.statusCode, 403)
+      t.same(res.json(), { message: `403 Forbidden - The user ${blocked.username} is blocked` })
+    }
+  })
+
   t.test('refuses a list or an object', async t => {
     for (const query of ['sudo[]=1', 'sudo[a]=1', 'sudo[a]=1&sudo[b]=2']) {
       const res = await app.as(admin).inject({ method: 'GET', url: `/api/v3/user?${query}` })
