@@ -75,6 +75,8 @@ interface ProjectFacts {
 export interface RecordFacts extends ProjectFacts {
   /** Whether it begins the conversation. */
   readonly is_new: boolean
+  /** Whether it is about the assignee: the one of a new record, or another one. Absent in mails of older versions. */
+  readonly assigns?: boolean
   /** Such as `#12`. */
   readonly reference: string
   readonly title: string

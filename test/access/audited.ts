@@ -88,6 +88,8 @@ const api: { readonly [route: string]: Audited } = {
   'PUT /projects/:id/merge_request/:merge_request_id/merge': COMMITTED,
   'POST /projects/:id/merge_requests/:merge_request_id/cancel_merge_when_build_succeeds': SMALL,
   'POST /projects/:id/merge_request/:merge_request_id/cancel_merge_when_build_succeeds': SMALL,
+  'PUT /projects/:id/merge_requests/:merge_request_id/cancel_merge_when_build_succeeds': SMALL,
+  'PUT /projects/:id/merge_request/:merge_request_id/cancel_merge_when_build_succeeds': SMALL,
   'POST /projects/:id/merge_requests/:merge_request_id/subscription': SMALL,
   'POST /projects/:id/merge_request/:merge_request_id/subscription': SMALL,
   'DELETE /projects/:id/merge_requests/:merge_request_id/subscription': SMALL,

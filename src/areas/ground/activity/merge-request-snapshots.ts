@@ -42,6 +42,8 @@ export interface MergeRequestChanges {
   /** Seconds: the new estimate, and the time that was logged (negative: subtracted). */
   readonly time_estimate?: number
   readonly time_spent?: number
+  /** Whether it now waits for its build, or no longer does. */
+  readonly automatic_merge?: boolean
   /** Names that its new texts mention and the old ones did not. */
   readonly named?: readonly string[]
 }

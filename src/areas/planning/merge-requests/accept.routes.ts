@@ -34,17 +34,21 @@ export const acceptRoutes: FastifyPluginAsyncTypebox = async app => {
         )
     )
 
+    const cancel = {
+      ...shared,
+      summary: 'Cancel the merge that waits for a build',
+      description: 'The merge request stays open. 406: it does not wait for a build.',
+      errors: [406 as const]
+    }
+
     app.post(
       `${one}/cancel_merge_when_build_succeeds`,
       {
         config,
         schema: {
-          ...shared,
+          ...cancel,
           operationId: 'cancelMergeWhenBuildSucceeds',
           ...named('cancelOldMergeWhenBuildSucceeds'),
-          summary: 'Cancel the merge that waits for a build',
-          description: 'The merge request stays open. 406: it does not wait for a build.',
-          errors: [406],
           response: { 201: MergeRequest }
         }
       },
@@ -54,6 +58,21 @@ export const acceptRoutes: FastifyPluginAsyncTypebox = async app => {
           .send(
             viewMergeRequest(await readMergeRequest(await cancelWait(project, params.merge_request_id, actor), actor))
           )
+    )
+
+    // Not specified: PUT. Clients of the time send either.
+    app.put(
+      `${one}/cancel_merge_when_build_succeeds`,
+      {
+        config,
+        schema: {
+          ...cancel,
+          operationId: 'putCancelMergeWhenBuildSucceeds',
+          ...named('putCancelOldMergeWhenBuildSucceeds')
+        }
+      },
+      async ({ project, params, actor }) =>
+        viewMergeRequest(await readMergeRequest(await cancelWait(project, params.merge_request_id, actor), actor))
     )
   }
 }

@@ -36,9 +36,10 @@ export function feedEntryOfMergeRequest({ event }: PublishedEvent): FeedEntry | 
   return { projectId: mergeRequest.target_project_id, authorId, action, target }
 }
 
-/** Returns the hook event for an event of a merge request. */
-export function hookEventOfMergeRequest({ event }: PublishedEvent): HookEvent {
-  const { action, by, oldrev } = event
+/** Returns the hook event for an event of a merge request. Not specified: that it waits for its build. Hooks get no event then. */
+export function hookEventOfMergeRequest({ event }: PublishedEvent): HookEvent | null {
+  const { action, by, oldrev, changes } = event
+  if (changes?.automatic_merge !== undefined && oldrev === undefined) return null
   const found = asRow(event.mergeRequest)
   const payload = async () => mergeRequestPayload({ ...(await readPayload(found, by)), action, oldrev })
   return { project: { id: found.target_project_id, event: 'merge_request', payload } }

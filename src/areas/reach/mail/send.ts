@@ -65,10 +65,21 @@ function busyUntil({ state, tried_at: triedAt }: DeliveryRow): Date | null {
   return state === 'sending' && until > Date.now() ? new Date(until) : null
 }
 
-async function isTooMany({ kind, always, address }: DeliveryRow): Promise<boolean> {
+async function isTooMany(delivery: DeliveryRow): Promise<boolean> {
+  const { kind, always, address } = delivery
   if (always || kind === 'digest') return false
-  const { per_hour: most } = config().mail
+  const most = config().mail.per_hour * (isPersonal(delivery) ? PERSONAL : 1)
   return (await countSent(address, hourOf(Date.now()), most)) >= most
+}
+
+/** The hourly limit is this many times higher for mentions and assignments: nobody may flood an address with them either. */
+const PERSONAL = 10
+
+/** Whether the mail is about a mention or an assignment: these people are asked for something. */
+function isPersonal({ reason, facts }: DeliveryRow): boolean {
+  if (reason === 'mentioned') return true
+  if (reason !== 'assignee' && reason !== 'previous_assignee') return false
+  return (JSON.parse(facts) as { readonly assigns?: boolean }).assigns === true
 }
 
 async function hold(delivery: DeliveryRow): Promise<void> {

@@ -148,7 +148,12 @@ async function partOf(
 ): Promise<Part> {
   const events = eventsOf(type === 'Issue' ? 'issue' : 'merge_request')
   return {
-    events: ['new_note', ...events.filter(name => !name.startsWith('new_')), 'label_added'],
+    events: [
+      'new_note',
+      ...events.filter(name => !name.startsWith('new_')),
+      'label_added',
+      ...(type === 'MergeRequest' ? (['update_merge_request'] as const) : [])
+    ],
     concerned: {
       project,
       target: { type, id },

@@ -1,8 +1,8 @@
 // Decides who gets which mail, and why ("Notifications"): a pure function of facts. It uses neither the database nor mail.
 import type { EventName, LevelName } from './levels.js'
 
-/** Events that can cause mail: those in settings, added labels, and mentions that an edit adds. */
-export type MailEvent = EventName | 'label_added' | 'mentioned'
+/** Events that can cause mail: those in settings, added labels, other changes of merge requests, and mentions that an edit adds. */
+export type MailEvent = EventName | 'label_added' | 'update_merge_request' | 'mentioned'
 
 /** The relations of a person to the target. */
 export const ROLES = [
@@ -102,7 +102,7 @@ function reasonOf(event: MailEvent, person: Person): Reason | undefined {
 }
 
 /** People whom the event itself names get mail at every level. */
-function named(event: EventName, { roles }: Person): Reason | undefined {
+function named(event: MailEvent, { roles }: Person): Reason | undefined {
   // Not specified: the first assignee at the level mention. An assignee of something new gets mail, as after a change.
   const assigns = isNew(event) || event === 'reassign_issue' || event === 'reassign_merge_request'
   if (assigns && roles.has('assignee')) return 'assignee'
@@ -116,16 +116,16 @@ function participating({ applied, roles }: Person): Reason | undefined {
   return applied.level === 'mention' ? undefined : PARTICIPANTS.find(role => roles.has(role))
 }
 
-function asked(event: EventName, { roles }: Person): Reason | undefined {
+function asked(event: MailEvent, { roles }: Person): Reason | undefined {
   if (roles.has('subscriber')) return 'subscriber'
   return isNew(event) && roles.has('label_subscriber') ? 'label_subscriber' : undefined
 }
 
-function watching(event: EventName, { applied, isMember }: Person): Reason | undefined {
+function watching(event: MailEvent, { applied, isMember }: Person): Reason | undefined {
   // The global setting applies to the projects that the user is a member of.
   if (applied.from === 'global' && !isMember) return undefined
   if (applied.level === 'watch' && event !== 'success_pipeline') return 'watcher'
-  return applied.level === 'custom' && applied.events.has(event) ? 'custom' : undefined
+  return applied.level === 'custom' && (applied.events as ReadonlySet<MailEvent>).has(event) ? 'custom' : undefined
 }
 
-const isNew = (event: EventName) => event === 'new_issue' || event === 'new_merge_request'
+const isNew = (event: MailEvent) => event === 'new_issue' || event === 'new_merge_request'

@@ -82,14 +82,14 @@ export const todoChanges: TransactionListener = {
   },
   'merge_request.changed': async heard => {
     for (const { id: cause, event } of heard) {
-      const { mergeRequest, action, by, changes } = event
+      const { mergeRequest, action, by, changes, oldrev } = event
       const target = {
         type: 'MergeRequest',
         id: mergeRequest.id,
         projectId: mergeRequest.target_project_id
       } as const
       await onChange({ target, action, by, changes: changes ?? {}, assigneeId: mergeRequest.assignee_id, cause })
-      if (action === 'update' && !changes) await noteFailuresOf(mergeRequest)
+      if (action === 'update' && (!changes || oldrev !== undefined)) await noteFailuresOf(mergeRequest)
     }
   },
   'note.created': onNote,

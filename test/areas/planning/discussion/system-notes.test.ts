@@ -1,4 +1,5 @@
 // Automatic notes about changes and about mentions in other records. Users who are mentioned take part.
+import { execute } from '../../../../src/db/connect/sql.js'
 import { DEVELOPER, GUEST, REPORTER } from '../../../../src/lib/levels.js'
 import { type Asker, testApp } from '../../../helpers/app.js'
 import t from '../../../helpers/tap.js'
@@ -144,6 +145,36 @@ t.test('merge requests', async t => {
   })
 })
 
+t.test('a merge request tells its story', async t => {
+  const project = await makeProject()
+  const owner = app.as(project.owner)
+  const { id } = await makeMergeRequest(project)
+  const path = `/projects/${project.id}/merge_requests/${id}`
+  const pushed = async (branch: string) => {
+    const { insertId } = await execute(
+      `insert into pipelines (project_id, ref, tag, sha, before_sha, status, source, created_at, updated_at)
+       values (?, 'feature', false, ?, repeat('0', 40), 'running', 'push', now(), now())`,
+      [project.id, (await owner.get(path)).json().sha]
+    )
+    await owner.put(`${path}/merge`, { merge_when_build_succeeds: true })
+    await app.runJobs()
+    await app.make.file(project, `${insertId}.txt`, 'x', branch)
+    return said(owner, path)
+  }
+  const waits = /^Enabled an automatic merge when the build for [0-9a-f]{8} succeeds$/
+  const one = /^Added 1 commit:\n\n\* [0-9a-f]{8} - \S.*$/
+  const first = await pushed('feature')
+  t.match(first, [waits, one, /^Canceled the automatic merge$/])
+  t.equal(first.length, 3)
+  t.match((await pushed('master')).slice(3), [waits], 'a push to the target adds nothing')
+  await owner.put(`${path}/cancel_merge_when_build_succeeds`)
+  t.same((await said(owner, path)).slice(4), ['Canceled the automatic merge'])
+  const commits = (await owner.get(`/projects/${project.id}/repository/commits`, { ref_name: 'master' })).json()
+  await app.make.branch(project, 'other', commits[1].id)
+  await owner.put(path, { target_branch: 'other' })
+  t.same((await said(owner, path)).slice(5), ['Changed target branch from `master` to `other`'])
+})
+
 t.test('commits of pushes', async t => {
   const project = await makeProject()
   const other = await app.make.project({ visibility_level: 20 })
@@ -164,7 +195,8 @@ t.test('commits of pushes', async t => {
   const notes = async (id: number) => said(owner, `${base}/issues/${id}`)
   t.same(await notes(one.id), [`mentioned in commit ${first}`])
   t.same(await notes(two.id), [])
-  t.same(await said(owner, `${base}/merge_requests/${mergeRequest}`), [`mentioned in commit ${first}`])
+  const added = `Added 1 commit:\n\n* ${first.slice(0, 8)} - Like #1, #1 and !1`
+  t.same((await said(owner, `${base}/merge_requests/${mergeRequest}`)).sort(), [added, `mentioned in commit ${first}`])
   const [note] = (await owner.get(`${base}/issues/${one.id}/notes`)).json()
   t.equal(note.author.id, pusher.id, 'the note belongs to the pusher, not to the author of the commit')
   const path = `/projects/${other.id}/issues/${elsewhere.id}`
@@ -179,7 +211,7 @@ t.test('commits of pushes', async t => {
   t.same((await notes(two.id)).sort(), ['Status changed to closed', `mentioned in commit ${closing}`])
   t.same(
     (await said(owner, `${base}/merge_requests/${mergeRequest}`)).sort(),
-    ['Status changed to merged', `mentioned in commit ${first}`, `mentioned in commit ${merged}`].sort()
+    [added, 'Status changed to merged', `mentioned in commit ${first}`, `mentioned in commit ${merged}`].sort()
   )
 
   // The owner of another project, who is a guest here, pushes there. The push neither shows nor writes anything about
@@ -196,7 +228,7 @@ t.test('commits of pushes', async t => {
     /^mentioned in commit user-\d+\/project-\d+@[0-9a-f]{40}$/
   ])
   t.same(await notes(secret.id), ['Made the issue confidential'])
-  t.equal((await said(owner, `${base}/merge_requests/${mergeRequest}`)).length, 3)
+  t.equal((await said(owner, `${base}/merge_requests/${mergeRequest}`)).length, 4)
 })
 
 t.test('users whom a text mentions take part', async t => {

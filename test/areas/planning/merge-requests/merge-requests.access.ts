@@ -48,6 +48,7 @@ const ofBoth = (one: string) => ({
   [`PUT ${one}`]: change,
   [`PUT ${one}/merge`]: merge,
   [`POST ${one}/cancel_merge_when_build_succeeds`]: merge,
+  [`PUT ${one}/cancel_merge_when_build_succeeds`]: merge,
   [`GET ${one}/commits`]: read,
   [`GET ${one}/changes`]: read,
   [`GET ${one}/closes_issues`]: read,

@@ -119,6 +119,34 @@ t.test('mails beyond the hourly limit arrive as one mail at the end of the hour'
   t.same(await Promise.all(queued.map(({ once }) => states(once))), [['sent'], ['sent'], ['digested'], ['digested']])
 })
 
+t.test('mentions and assignments have a higher hourly limit', async t => {
+  loadConfig({ port: 0, mail: { per_hour: 1 } })
+  t.teardown(() => loadConfig({ port: 0 }))
+  const asked = await app.make.user()
+  const to = (reason: string) => ({ recipients: [{ userId: asked.id, address: asked.email, reason }] })
+  const facts = {
+    project: 'group/project',
+    url: 'http://localhost/group/project/issues/1',
+    is_new: true,
+    reference: '#1',
+    title: 'One',
+    happened: 'Ada created the issue',
+    lines: [],
+    text: null
+  }
+  const mails: NewMail[] = [
+    mail('', to('test')),
+    mail('', to('mentioned')),
+    { ...mail('', to('assignee')), kind: 'issue', facts: { ...facts, assigns: true } },
+    { ...mail('', to('assignee')), kind: 'issue', facts: { ...facts, assigns: false } },
+    ...Array.from({ length: 8 }, () => mail('', to('mentioned')))
+  ]
+  for (const each of mails) await queueMail(each)
+  await app.runJobs()
+  const sent = (await Promise.all(mails.map(({ once }) => states(once)))).map(([state]) => state)
+  t.same(sent, ['sent', 'sent', 'sent', 'held', ...Array.from({ length: 7 }, () => 'sent'), 'held'])
+})
+
 t.test('users who were deleted, were blocked or changed their address get no mail', async t => {
   const [gone, blocked, moved, stays] = await Promise.all([1, 2, 3, 4].map(() => app.make.user()))
   const users = [gone, blocked, moved, stays].flatMap(user => user ?? [])

@@ -309,6 +309,31 @@ t.test('merge requests: new, reassigned, closed, reopened and merged', async t =
   ])
   t.match((await letterTo(bob)).text, /merged the merge request/)
 
+  await makeBranch(project, 'story')
+  await makeBranch(project, 'base')
+  const story = await makeMergeRequest(project, { source_branch: 'story', assignee_id: ann.id })
+  await mailed(people)
+  const both = ['merge-request ann assignee', 'merge-request watcher watcher']
+  await make.file(project, 'more.txt', 'x', 'story')
+  t.same(await mailed(people), both, 'new commits')
+  const pushed = await letterTo(ann)
+  t.match(pushed.text, new RegExp(`${people.owner.name} .* added 1 commit to the merge request\n\n[0-9a-f]{8} - \\S`))
+  await app.as(people.owner).put(`${path}/merge_requests/${story.id}`, { target_branch: 'base' })
+  t.same(await mailed(people), both, 'another target')
+  t.match((await letterTo(ann)).text, /changed the target branch of .*\n\nTarget branch: master before, base now/)
+  await execute(
+    `insert into pipelines (project_id, ref, tag, sha, before_sha, status, source, created_at, updated_at)
+     select target_project_id, source_branch, false, head_sha, head_sha, 'running', 'push', now(), now() from merge_requests
+     where id = ?`,
+    [story.id]
+  )
+  await accept(project, story.id, { merge_when_build_succeeds: true })
+  t.same(await mailed(people), both, 'an automatic merge')
+  t.match((await letterTo(ann)).text, /enabled an automatic merge of the merge request/)
+  await app.as(people.owner).put(`${path}/merge_requests/${story.id}/cancel_merge_when_build_succeeds`)
+  t.same(await mailed(people), both, 'a canceled one')
+  t.match((await letterTo(ann)).text, /canceled the automatic merge of the merge request/)
+
   await makeBranch(project, 'waiting')
   const waits = await makeMergeRequest(project, { source_branch: 'waiting' })
   await mailed(people)

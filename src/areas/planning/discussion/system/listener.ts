@@ -5,6 +5,7 @@ import { pushedMessages } from '../../../code/refs/pushed-commits.js'
 import { findSettledChange } from '../../../code/refs/ref-changes.queries.js'
 import type { Published, PublishedEvent } from '../../../ground/activity/events.js'
 import type { Listener } from '../../../ground/activity/listeners.js'
+import { type PushedCommits, readPushed } from '../../merge-requests/versions/pushed.js'
 import { TARGET_TABLES } from '../../participation/targets.js'
 import { findToldNote } from '../notes.queries.js'
 import { type Changes, textsOf } from './changes.js'
@@ -23,11 +24,13 @@ interface Happened {
   readonly action: string
   readonly by: number
   readonly changes: Changes
+  /** Notes of merge requests only. */
+  readonly more?: readonly (readonly [key: string, text: string])[]
 }
 
-async function writeNotes({ told, target, action, by, changes }: Happened): Promise<void> {
+async function writeNotes({ told, target, action, by, changes, more = [] }: Happened): Promise<void> {
   const state = STATES[action]
-  const texts = [...(state === undefined ? [] : [['state', state] as const]), ...(await textsOf(changes))]
+  const texts = [...(state === undefined ? [] : [['state', state] as const]), ...(await textsOf(changes)), ...more]
   for (const [key, text] of texts) {
     await addSystemNote({ target, authorId: by, text, at: new Date(told.at), once: `${told.id} ${key}` })
   }
@@ -54,11 +57,32 @@ async function onMergeRequest(told: Published<'merge_request.changed'>): Promise
   const { mergeRequest, action, by, changes = {} } = told.event
   if (by === null) return
   const { id, iid, target_project_id: projectId } = mergeRequest
-  await writeNotes({ told, target: { type: 'MergeRequest', id, projectId }, action, by, changes })
+  const more = await storyOf(told)
+  await writeNotes({ told, target: { type: 'MergeRequest', id, projectId }, action, by, changes, more })
   if (!hasNewText(action, changes)) return
   const found = await row<RecordTexts>('select title, description from merge_requests where id = ?', [id])
   await readTexts(told, found, { type: 'MergeRequest', id, name: String(iid), projectId }, by)
 }
+
+/** The texts about pushed commits and about the automatic merge. */
+async function storyOf({ event }: Published<'merge_request.changed'>): Promise<[key: string, text: string][]> {
+  const { mergeRequest, oldrev, changes: { automatic_merge: waits } = {} } = event
+  const pushed = oldrev === undefined ? null : await readPushed(mergeRequest, oldrev)
+  return [
+    ...(pushed ? [['commits', listed(pushed)] as [string, string]] : []),
+    ...(waits === undefined ? [] : [['automatic_merge', mergeText(waits, mergeRequest.head_sha)] as [string, string]])
+  ]
+}
+
+function listed({ summary, lines }: PushedCommits): string {
+  const text = summary.charAt(0).toUpperCase() + summary.slice(1)
+  return lines.length === 0 ? text : `${text}:\n\n${lines.map(line => `* ${line}`).join('\n')}`
+}
+
+const mergeText = (waits: boolean, head: string | null) =>
+  waits
+    ? `Enabled an automatic merge when the build for ${(head ?? '').slice(0, 8)} succeeds`
+    : 'Canceled the automatic merge'
 
 async function readTexts(
   told: PublishedEvent,

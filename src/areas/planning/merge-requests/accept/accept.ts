@@ -1,16 +1,16 @@
 // Accepts merge requests: merges them now, or when their build succeeds.
 
 import type { Actor, Origin } from '../../../../access/actor.js'
-import { requireAsker } from '../../../../access/actor.js'
+import { askerOf, requireAsker } from '../../../../access/actor.js'
 import { execute, row } from '../../../../db/connect/sql.js'
 import { transact } from '../../../../db/connect/transact.js'
-import { moved } from '../../../../db/lists/keyset-cache.js'
 import { Conflict, NotAcceptable, NotAllowed, Unauthorized } from '../../../../errors.js'
 import { mergeBase } from '../../../../git/history/merge-base.js'
 import { mergeTree } from '../../../../git/write/merge.js'
 import { enqueue } from '../../../../queue/enqueue.js'
 import type { ProjectRow } from '../../../projects/projects/projects.queries.js'
 import { issuesClosedBy } from '../closing.js'
+import { publishMergeRequest } from '../events.js'
 import { type MergeRequestRow, requireMergeRequest, reread } from '../merge-requests.queries.js'
 import type { AcceptBody } from '../merge-requests.schema.js'
 import { isOpen, mayMergeInto } from '../rules.js'
@@ -129,12 +129,13 @@ async function wait(
   pipelineId: number,
   origin: Origin
 ): Promise<MergeRequestRow> {
+  const by = requireAsker(origin).id
   await transact(async () => {
     const { affectedRows } = await execute(
       `update merge_requests set merge_when_build_succeeds = true, merge_user_id = ?, merge_message = ?, merge_error = null,
          should_remove_source_branch = ?, updated_at = ? where id = ? and is_open = true and head_sha <=> ?`,
       [
-        requireAsker(origin).id,
+        by,
         body.merge_commit_message || null,
         body.should_remove_source_branch ?? null,
         new Date(),
@@ -143,7 +144,7 @@ async function wait(
       ]
     )
     if (affectedRows === 0) throw new NotAcceptable(NOT_NOW)
-    moved('MergeRequest')
+    if (found.merge_when_build_succeeds === 0) await publishWait(found.id, by, true)
     // The pipeline may have succeeded a moment ago, and then no other event would start the merge.
     await enqueue('pipeline.succeeded', { pipelineId })
   })
@@ -155,14 +156,19 @@ export async function cancelWait(project: ProjectRow, id: number, actor: Actor):
   const found = await requireMergeRequest(project.id, id)
   const isAuthor = found.author_id === actor.user?.id
   if (!isAuthor && !(await mayMergeInto(project, found.target_branch, actor))) throw new Unauthorized()
-  const { affectedRows } = await execute(
-    `update merge_requests set merge_when_build_succeeds = false, merge_user_id = null, merge_message = null,
-       should_remove_source_branch = null, updated_at = ?
-     where id = ? and merge_when_build_succeeds = true and is_open = true`,
-    [new Date(), id]
-  )
-  // Decided: cancel_merge_when_build_succeeds returns 406 for a merge request that does not wait.
-  if (affectedRows === 0) throw new NotAcceptable(NOT_NOW)
-  moved('MergeRequest')
+  await transact(async () => {
+    const { affectedRows } = await execute(
+      `update merge_requests set merge_when_build_succeeds = false, merge_user_id = null, merge_message = null,
+         should_remove_source_branch = null, updated_at = ?
+       where id = ? and merge_when_build_succeeds = true and is_open = true`,
+      [new Date(), id]
+    )
+    // Decided: cancel_merge_when_build_succeeds returns 406 for a merge request that does not wait.
+    if (affectedRows === 0) throw new NotAcceptable(NOT_NOW)
+    await publishWait(id, askerOf(actor).id, false)
+  })
   return reread(found)
 }
+
+const publishWait = (id: number, by: number, waits: boolean) =>
+  publishMergeRequest({ action: 'update', id, by, changes: { automatic_merge: waits } })

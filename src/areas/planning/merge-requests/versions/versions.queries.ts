@@ -27,6 +27,10 @@ export const listVersions = (mergeRequestId: number): Promise<VersionRow[]> =>
 export const latestVersion = (mergeRequestId: number): Promise<VersionRow | undefined> =>
   row<VersionRow>(`${SELECT} order by id desc limit 1`, [mergeRequestId])
 
+/** Returns the newest version with a head; undefined when no version has it. */
+export const versionOfHead = (mergeRequestId: number, head: string): Promise<VersionRow | undefined> =>
+  row<VersionRow>(`${SELECT} and head_sha = ? order by id desc limit 1`, [mergeRequestId, head])
+
 /** Returns a version of a merge request. Throws NotFound. */
 export async function requireVersion(mergeRequestId: number, id: number): Promise<VersionRow> {
   const found = await row<VersionRow>(`${SELECT} and id = ?`, [mergeRequestId, id])

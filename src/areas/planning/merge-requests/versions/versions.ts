@@ -81,7 +81,8 @@ async function addVersion(before: MergeRequestRow, version: NewVersion): Promise
     if (affectedRows === 0) return
     await insertVersion(before.id, version)
     const oldrev = before.head_sha === null ? {} : { oldrev: before.head_sha }
-    await publishMergeRequest({ action: 'update', id: before.id, by, ...oldrev })
+    const canceled = before.merge_when_build_succeeds === 1 ? { changes: { automatic_merge: false } } : {}
+    await publishMergeRequest({ action: 'update', id: before.id, by, ...oldrev, ...canceled })
     await enqueue('merge_requests.check', { ids: [before.id] })
   })
 }

@@ -5,9 +5,9 @@ import type { Concerned } from '../people.queries.js'
 import type { MailEvent } from '../recipients.js'
 import { type Notice, pathOf, readProject, urlOf } from './notice.js'
 import { labelsOf } from './record-labels.queries.js'
-import { eventsOf, mentionsBy, namedBy, type RecordEvent, recordFacts } from './records.js'
+import { eventsOf, type MergeRequestEvent, mentionsBy, namedBy, type RecordEvent, recordFacts } from './records.js'
 
-const EVENTS: { readonly [Event in Exclude<RecordEvent, 'merge'>]: MailEvent } = {
+const EVENTS: { readonly [Event in IssueEvent]: MailEvent } = {
   new: 'new_issue',
   close: 'close_issue',
   reopen: 'reopen_issue',
@@ -15,6 +15,9 @@ const EVENTS: { readonly [Event in Exclude<RecordEvent, 'merge'>]: MailEvent } =
   label: 'label_added',
   mention: 'mentioned'
 }
+
+type IssueEvent = Exclude<RecordEvent, 'merge' | MergeRequestEvent>
+const isOfIssues = (event: RecordEvent): event is IssueEvent => event in EVENTS
 
 interface Secret {
   readonly confidential: boolean
@@ -40,26 +43,20 @@ export async function issueNotices(told: Published<'issue.changed'>): Promise<re
   const rest = { project: pathOf(project), url: urlOf(project, `issues/${issue.iid}`), reference: `#${issue.iid}` }
   const labelIds = events.includes('new') ? await labelsOf('Issue', issue.id) : (changes.labels?.added ?? [])
   const mentionsOf = await mentionsBy(events, now, changes)
-  return events.flatMap(event =>
-    event === 'merge'
-      ? []
-      : [
-          {
-            event: EVENTS[event],
-            once: `${told.id} ${event}`,
-            actorId: by,
-            concerned: {
-              project,
-              target: { type: 'Issue', id: issue.id },
-              named: namedBy(event, issue, changes),
-              mentions: mentionsOf(event),
-              labelIds: event === 'new' || event === 'label' ? labelIds : [],
-              isReadable
-            },
-            mail: { kind: 'issue', thread: `issue_${issue.id}` },
-            facts: () =>
-              recordFacts({ event, by, words: 'the issue', record: issue, changes, description: now.description, rest })
-          }
-        ]
-  )
+  return events.filter(isOfIssues).map(event => ({
+    event: EVENTS[event],
+    once: `${told.id} ${event}`,
+    actorId: by,
+    concerned: {
+      project,
+      target: { type: 'Issue', id: issue.id },
+      named: namedBy(event, issue, changes),
+      mentions: mentionsOf(event),
+      labelIds: event === 'new' || event === 'label' ? labelIds : [],
+      isReadable
+    },
+    mail: { kind: 'issue', thread: `issue_${issue.id}` },
+    facts: () =>
+      recordFacts({ event, by, words: 'the issue', record: issue, changes, description: now.description, rest })
+  }))
 }

@@ -1,11 +1,12 @@
 import { may } from '../../../../access/authorize.js'
 import type { Published } from '../../../ground/activity/events.js'
 import { findMergeRequest } from '../../../planning/merge-requests/merge-requests.queries.js'
+import { readPushed } from '../../../planning/merge-requests/versions/pushed.js'
 import type { Concerned } from '../people.queries.js'
 import type { MailEvent } from '../recipients.js'
 import { type Notice, pathOf, readProject, urlOf } from './notice.js'
 import { labelsOf } from './record-labels.queries.js'
-import { eventsOf, mentionsBy, namedBy, type RecordEvent, recordFacts } from './records.js'
+import { eventsOf, type MergeRequestEvent, mentionsBy, namedBy, type RecordEvent, recordFacts } from './records.js'
 
 const EVENTS: { readonly [Event in RecordEvent]: MailEvent } = {
   new: 'new_merge_request',
@@ -14,6 +15,10 @@ const EVENTS: { readonly [Event in RecordEvent]: MailEvent } = {
   merge: 'merge_merge_request',
   reassign: 'reassign_merge_request',
   label: 'label_added',
+  push: 'update_merge_request',
+  target: 'update_merge_request',
+  wait: 'update_merge_request',
+  cancel: 'update_merge_request',
   mention: 'mentioned'
 }
 
@@ -25,7 +30,7 @@ export async function mergeRequestNotices(
   told: Published<'merge_request.changed'>
 ): Promise<readonly Notice<'merge-request'>[]> {
   const { mergeRequest: record, action, by, changes = {}, byItself } = told.event
-  const events = eventsOf(action, changes)
+  const events = [...storyOf(told), ...eventsOf(action, changes)]
   if (events.length === 0) return []
   const { id, iid, target_project_id: projectId } = record
   const [project, now] = await Promise.all([readProject(projectId), findMergeRequest(id)])
@@ -47,7 +52,40 @@ export async function mergeRequestNotices(
       isReadable: mergeRequestReadable
     },
     mail: { kind: 'merge-request', thread: `merge_request_${id}` },
-    facts: () =>
-      recordFacts({ event, by, words: 'the merge request', record, changes, description: now.description, rest })
+    facts: async () => {
+      const more = await moreOf(event, told)
+      return recordFacts({
+        event,
+        by,
+        words: 'the merge request',
+        record,
+        changes,
+        description: now.description,
+        rest,
+        more
+      })
+    }
   }))
+}
+
+/** The events that only merge requests have. A push that also cancels the automatic merge is one event. */
+function storyOf({ event }: Published<'merge_request.changed'>): readonly MergeRequestEvent[] {
+  const { oldrev, changes: { target_branch: target, automatic_merge: waits } = {} } = event
+  if (oldrev !== undefined) return ['push']
+  return [
+    ...(target ? ['target' as const] : []),
+    ...(waits === undefined ? [] : ([waits ? 'wait' : 'cancel'] as const))
+  ]
+}
+
+/** What the mail shows in addition to what the mails of all records show. */
+async function moreOf(event: RecordEvent, { event: told }: Published<'merge_request.changed'>) {
+  const { mergeRequest, oldrev, changes: { target_branch: target, automatic_merge: waits } = {} } = told
+  if (event === 'target' && target) return { lines: [`Target branch: ${target[0]} before, ${target[1]} now`] }
+  if (event !== 'push' || oldrev === undefined) return { lines: [] }
+  const pushed = await readPushed(mergeRequest, oldrev)
+  const canceled = waits === false ? ['The automatic merge was canceled'] : []
+  if (!pushed) return { lines: canceled }
+  const { summary, lines } = pushed
+  return { verb: lines.length === 0 ? `${summary}, in` : `${summary} to`, lines: [...lines, ...canceled] }
 }

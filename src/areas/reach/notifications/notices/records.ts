@@ -19,8 +19,12 @@ export interface PublishedRecordEvent {
   readonly title: string
 }
 
-/** The events of a record: creation, a new state, another assignee, new labels, new mentions in its texts. */
-export type RecordEvent = 'new' | 'close' | 'reopen' | 'merge' | 'reassign' | 'label' | 'mention'
+/**
+ * The events of a record: creation, a new state, another assignee, new labels, new mentions in its texts; for merge requests also new
+ * commits, another target branch, and the beginning and end of the wait for a build.
+ */
+export type RecordEvent = 'new' | 'close' | 'reopen' | 'merge' | 'reassign' | 'label' | 'mention' | MergeRequestEvent
+export type MergeRequestEvent = 'push' | 'target' | 'wait' | 'cancel'
 
 const STATES: { readonly [action: string]: RecordEvent } = {
   open: 'new',
@@ -74,7 +78,11 @@ const VERBS: { readonly [Event in RecordEvent]: string } = {
   merge: 'merged',
   reassign: 'gave another assignee to',
   label: 'added labels to',
-  mention: 'mentioned you in'
+  mention: 'mentioned you in',
+  push: 'added commits to',
+  target: 'changed the target branch of',
+  wait: 'enabled an automatic merge of',
+  cancel: 'canceled the automatic merge of'
 }
 
 interface Shown {
@@ -86,6 +94,8 @@ interface Shown {
   readonly changes: RecordChanges
   readonly description: string | null
   readonly rest: Pick<RecordFacts, 'project' | 'url' | 'reference'>
+  /** Further lines, and another verb. */
+  readonly more?: { readonly lines: readonly string[]; readonly verb?: string }
 }
 
 export async function recordFacts({
@@ -95,7 +105,8 @@ export async function recordFacts({
   record,
   changes,
   description,
-  rest
+  rest,
+  more = { lines: [] }
 }: Shown): Promise<RecordFacts> {
   const [before = null, after = null] = changes.assignee_id ?? []
   const nameOf = await readNames([by, record.assignee_id, before, after])
@@ -103,14 +114,16 @@ export async function recordFacts({
   const lines: readonly (string | null)[] = [
     event === 'new' && record.assignee_id !== null ? `Assignee: ${nameOf(record.assignee_id)}` : null,
     event === 'reassign' ? `Assignee: ${nameOf(before)} before, ${nameOf(after)} now` : null,
-    event === 'label' ? `Labels: ${added.join(', ')}` : null
+    event === 'label' ? `Labels: ${added.join(', ')}` : null,
+    ...more.lines
   ]
   return {
     ...rest,
     is_new: event === 'new',
+    assigns: event === 'new' || event === 'reassign',
     title: record.title,
     // Not specified: the name when a command or the appliance made the change.
-    happened: `${by === null ? 'An administrator' : nameOf(by)} ${VERBS[event]} ${words}`,
+    happened: `${by === null ? 'An administrator' : nameOf(by)} ${more.verb ?? VERBS[event]} ${words}`,
     lines: lines.filter(line => line !== null),
     // A user whom an edit mentions gets one of its mails, so each of them has the text.
     text: event === 'new' || changes.named ? description : null
