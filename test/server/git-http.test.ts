@@ -32,6 +32,25 @@ async function filled(app: TestApp, values = {}): Promise<TestProject> {
   return project
 }
 
+t.test('a user with the name of a build system owns paths below /ci', async t => {
+  const app = await testApp(t)
+  const owner = await app.make.user({ username: 'ci' })
+  const project = await filled(app, { owner, path: 'api' })
+  t.equal(project.path, 'ci/api')
+  for (const path of ['/ci/api', '/ci/api.git']) {
+    const res = await app.nobody.inject({ method: 'GET', url: refs(path) })
+    t.match([res.statusCode, res.body], [200, /refs\/heads\/master/], path)
+  }
+  const runner = await app.nobody.inject({
+    method: 'POST',
+    url: '/ci/api/v1/builds/register.json',
+    payload: { token: 'x' }
+  })
+  t.equal(runner.statusCode, 403, 'the runner protocol still answers')
+  const named = await app.as(await app.make.admin()).post('/groups', { name: 'CI', path: 'CI' })
+  t.equal(named.statusCode, 400, 'groups and users share their names')
+})
+
 async function listening(app: TestApp): Promise<{ url: string; port: number }> {
   const url = await app.fastify.listen({ port: 0, host: '127.0.0.1' })
   return { url, port: Number(new URL(url).port) }
