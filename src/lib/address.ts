@@ -80,6 +80,16 @@ export function networkOf(text: string): string {
     : address.toString()
 }
 
+/**
+ * Returns a network that one customer of a provider may have whole: the first 24 bits of an IPv4 address, the first 48 bits of an
+ * IPv6 address. Returns other texts unchanged.
+ */
+export function wideNetworkOf(text: string): string {
+  if (isIP(text) === 0) return text
+  const address = plain(parse(text))
+  return isV6(address) ? address.parts.slice(0, 3).join(':') : address.octets.slice(0, 3).join('.')
+}
+
 const plain = (address: Address): Address => (isMapped(address) ? address.toIPv4Address() : address)
 
 function holds(range: Range, address: Address): boolean {

@@ -3,7 +3,7 @@ import { type AddressInfo, createServer, type Socket } from 'node:net'
 import ssh2 from 'ssh2'
 import { config, notedSshPort, servesSshAt, USUAL_SSH_PORT } from '../../config.js'
 import { Misconfigured } from '../../errors.js'
-import { addressOf, networkOf } from '../../lib/address.js'
+import { addressOf, networkOf, wideNetworkOf } from '../../lib/address.js'
 import { patiently, sshListenProblem } from '../../listening.js'
 import { log } from '../../log.js'
 import { type Connected, serveConnection } from './connection.js'
@@ -78,6 +78,13 @@ async function listen(doors: Doors, host: string, wanted: number | null): Promis
   return doors.port
 }
 
+/** A connection that has not logged in yet. */
+interface Stranger {
+  readonly network: string
+  readonly wide: string
+  readonly leave: () => void
+}
+
 /** The connections of this server. */
 class Doors {
   readonly #ssh: ssh2.Server
@@ -86,7 +93,8 @@ class Doors {
   )
   readonly #perAddress = new Map<string, number>()
   readonly #open = new Map<Socket, Connected | null>()
-  #strangers = 0
+  /** In the order of their arrival. */
+  readonly #strangers = new Set<Stranger>()
   #stopping = false
 
   constructor(hostKeys: string[]) {
@@ -123,26 +131,28 @@ class Doors {
     }
     this.#perAddress.set(network, (this.#perAddress.get(network) ?? 0) + 1)
     this.#open.set(socket, null)
-    this.#strangers++
     sshCounts.connections++
-    let isStranger = true
-    const known = () => {
-      if (isStranger) this.#strangers--
-      isStranger = false
-      clearTimeout(limit)
-    }
-    const limit = setTimeout(() => {
+    const cut = () => {
       sshCounts.refused++
       socket.destroy()
-    }, config().ssh.login_timeout * 1000)
-    socket.once('close', () => {
+      gone()
+    }
+    const stranger = { network, wide: wideNetworkOf(address), leave: cut }
+    this.#strangers.add(stranger)
+    const limit = setTimeout(cut, config().ssh.login_timeout * 1000)
+    const known = () => {
+      this.#strangers.delete(stranger)
+      clearTimeout(limit)
+    }
+    const gone = () => {
       known()
-      this.#open.delete(socket)
+      if (!this.#open.delete(socket)) return
       sshCounts.connections--
       const left = (this.#perAddress.get(network) ?? 1) - 1
       if (left > 0) this.#perAddress.set(network, left)
       else this.#perAddress.delete(network)
-    })
+    }
+    socket.once('close', gone)
     this.#meetings.set(socket, { address, known })
     this.#ssh.injectSocket(socket)
   }
@@ -154,15 +164,24 @@ class Doors {
     if (this.#stopping) return 'the server stops'
     if ((this.#perAddress.get(network) ?? 0) >= each)
       return `more than ${each} connections from your address (ssh.connections_per_address)`
+    // A stranger makes room, so that nobody can lock the others out with connections that do not log in.
+    if (this.#strangers.size >= Math.ceil(most / 2)) this.#closeStranger()
+    while (this.#open.size >= most && this.#strangers.size > 0) this.#closeStranger()
     if (this.#open.size >= most) return `more than ${most} connections (ssh.max_connections)`
-    if (this.#strangers >= Math.ceil(most / 2)) return 'too many connections that have not logged in: try again soon'
     return undefined
+  }
+
+  /** Closes the oldest stranger of the address that has most of them, in the wide network that has most. */
+  #closeStranger(): void {
+    const inWide = mostBy([...this.#strangers], ({ wide }) => wide)
+    const [oldest] = mostBy(inWide, ({ network }) => network)
+    oldest?.leave()
   }
 
   #welcome(client: ssh2.Connection): void {
     const { _sock: socket } = client as unknown as { _sock: Socket }
     const meeting = this.#meetings.get(socket)
-    if (!meeting) return void client.end()
+    if (!meeting || !this.#open.has(socket)) return void client.end()
     const { address, known: loggedIn } = meeting
     this.#open.set(socket, serveConnection({ client, socket, address, loggedIn }))
   }
@@ -181,4 +200,10 @@ class Doors {
     await closed
     clearTimeout(limit)
   }
+}
+
+/** Returns the members of the largest group, in their order. */
+function mostBy<T>(members: readonly T[], keyOf: (member: T) => string): readonly T[] {
+  const groups = [...Map.groupBy(members, keyOf).values()]
+  return groups.reduce((most, group) => (group.length > most.length ? group : most), [])
 }
