@@ -51,7 +51,7 @@ export const triggerCallRoutes: FastifyPluginAsyncTypebox = async app => {
     tags: TAGS,
     summary: 'Start a pipeline with a trigger',
     response: { 201: TriggerRequest },
-    errors: [401, 403] as const
+    errors: [401, 403, 429] as const
   }
 
   app.post(

@@ -4,8 +4,10 @@ import { nobody, type Origin } from '../../../access/actor.js'
 import { execute, row } from '../../../db/connect/sql.js'
 import { transact } from '../../../db/connect/transact.js'
 import { BadRequest, Forbidden, Invalid, NotFound, Unauthorized } from '../../../errors.js'
+import { currentClient } from '../../../lib/request-scope.js'
 import { encrypt, tokenHash } from '../../../secrets.js'
 import { audit } from '../../ground/audit/audit.js'
+import { countWrongToken } from '../../people/credentials/login-throttle.js'
 import { findProject, holdProject, type ProjectRow } from '../../projects/projects/projects.queries.js'
 import { checkVariables, seal } from './given-variables.js'
 import { insertBroken, insertPlanned } from './insert-pipeline.js'
@@ -60,6 +62,7 @@ export interface TriggerRequest {
  */
 export async function callTrigger(id: string, ref: string, call: TriggerCall): Promise<TriggerRequest> {
   const [project, trigger] = await Promise.all([findProject(id, nobody), findTrigger(call.token)])
+  if (!trigger) countWrongToken(currentClient())
   if (!project || !trigger) throw new NotFound()
   if (trigger.project_id !== project.id) throw new Unauthorized()
   if (!project.builds_enabled || project.archived) throw new Forbidden('The project accepts no builds')

@@ -11,6 +11,7 @@ import { type HeldBuild, heldBy, NotHeld, requireHeld } from './external/held-bu
 import { addToTrace, type Report, report } from './external/progress.js'
 import { registerRunner, requireRunner, unregisterRunner } from './external/registration.js'
 import { takeNext } from './external/take.js'
+import { countIfWrong } from './external/wrong-token.js'
 import { answerPlainJson, LAST_UPDATE, rangeOf, shownToken, TRACE_LIMIT } from './runner-answers.js'
 import {
   DownloadQuery,
@@ -135,7 +136,8 @@ const traceRoutes: FastifyPluginAsyncTypebox = async app => {
   )
 }
 
-function answerError(error: unknown, _request: FastifyRequest, reply: FastifyReply): FastifyReply {
+function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  countIfWrong(error, request)
   // Runners 1.x crash without the range.
   if (error instanceof TraceMismatch) return reply.code(416).header('range', rangeOf(error.size)).send()
   if (error instanceof NotHeld && error.status) reply.header('build-status', error.status)

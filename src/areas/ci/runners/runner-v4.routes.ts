@@ -11,6 +11,7 @@ import { jobDocument } from './external/job-document.js'
 import { addToTrace, report } from './external/progress.js'
 import { registerRunner, requireRunner, resetRunnerToken, unregisterRunner } from './external/registration.js'
 import { takeNext } from './external/take.js'
+import { countIfWrong } from './external/wrong-token.js'
 import { answerPlainJson, LAST_UPDATE, rangeOf, shownToken, TRACE_LIMIT } from './runner-answers.js'
 import {
   DownloadQuery,
@@ -148,7 +149,8 @@ const traceRoutes: FastifyPluginAsyncTypebox = async app => {
   )
 }
 
-function answerError(error: unknown, _request: FastifyRequest, reply: FastifyReply): FastifyReply {
+function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  countIfWrong(error, request)
   if (error instanceof TraceMismatch) return reply.code(416).header('range', rangeOf(error.size)).send()
   // A runner stops the script of a build whose status is canceled.
   if (error instanceof NotHeld && error.status) reply.header('job-status', error.status)

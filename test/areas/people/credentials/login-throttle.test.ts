@@ -1,5 +1,6 @@
 // The story: logins were looked up so that `alicé`, `alice ` and `alice` were one account, but wrong passwords were counted
 // by the text of the login, and each door counted its own. Git answered 504 of 600 guesses.
+import { registrationToken } from '../../../../src/areas/ci/runners/registration-token.js'
 import {
   attempt,
   PER_ACCOUNT,
@@ -164,6 +165,25 @@ t.test('wrong tokens', async t => {
     t.equal(await doors.git(user.username, user.privateToken, address), 404)
     t.equal(await doors.api(user.username, user.password, address), 201)
   })
+})
+
+t.test('wrong tokens of runners and builds are refused after a while, and right ones work', async t => {
+  const address = fresh()
+  const send = async (url: string, payload: object) =>
+    (await app.fastify.inject({ method: 'POST', url, payload, remoteAddress: address })).statusCode
+  const guesses = [
+    (token: string) => send('/api/v4/runners', { token }),
+    (token: string) => send('/api/v4/runners/verify', { token }),
+    (token: string) => send('/api/v4/jobs/request', { token }),
+    (token: string) => send('/ci/api/v1/runners/register', { token })
+  ]
+  const statuses: number[] = []
+  for (const at of count(TOKENS_PER_ADDRESS + 10)) {
+    statuses.push((await guesses[at % guesses.length]?.(`guess-${at}`)) ?? 0)
+  }
+  t.same(new Set(statuses.slice(0, TOKENS_PER_ADDRESS)), new Set([403]))
+  t.same(new Set(statuses.slice(TOKENS_PER_ADDRESS)), new Set([429]))
+  t.equal(await send('/api/v4/runners', { token: await registrationToken() }), 201)
 })
 
 t.test('a token without the right for git is no wrong password', async t => {

@@ -2,14 +2,14 @@
 import { timingSafeEqual } from 'node:crypto'
 import type { BuildStatus } from '../../../../ci/status.js'
 import { marks, padded, rows } from '../../../../db/connect/sql.js'
-import { Forbidden } from '../../../../errors.js'
 import { sharing } from '../../../../lib/single-flight.js'
 import { tokenHash } from '../../../../secrets.js'
+import { WrongToken } from './wrong-token.js'
 
-/** The response to a runner that does not hold a build. `status` is that of a build that it held before. */
-export class NotHeld extends Forbidden {
+/** The response to a runner that does not hold a build. `status` is that of a build that it held before: then the token was right. */
+export class NotHeld extends WrongToken {
   constructor(readonly status: BuildStatus | null = null) {
-    super()
+    super(status === null)
   }
 }
 

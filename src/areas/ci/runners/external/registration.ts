@@ -11,6 +11,7 @@ import { cleanTags, requireWork } from '../runner-tags.js'
 import { removeRunner, requireRoom } from '../runners.js'
 import { findRunnerByToken, type OutsideRunner } from '../runners.queries.js'
 import { factsOf } from './contact.js'
+import { WrongToken } from './wrong-token.js'
 
 const LONGEST_DESCRIPTION = 255
 
@@ -90,10 +91,10 @@ async function addRunner(
   })
 }
 
-/** Finds the runner of a token. Throws Forbidden. */
+/** Finds the runner of a token. Throws WrongToken. */
 export async function requireRunner(token: string | undefined): Promise<OutsideRunner> {
   const found = token === undefined || token === '' ? undefined : await findRunnerByToken(token)
-  if (!found) throw new Forbidden()
+  if (!found) throw new WrongToken()
   return found
 }
 
@@ -127,7 +128,7 @@ async function projectOf(token: string): Promise<number | null> {
   const project = await row<{ id: number }>('select id from projects where runners_token_hash = ?', [tokenHash(token)])
   if (project) return project.id
   if (await isRegistrationToken(token)) return null
-  throw new Forbidden()
+  throw new WrongToken()
 }
 
 function valuesOf(wanted: Registration) {
