@@ -248,6 +248,7 @@ const OF_THE_DOOR: ReadonlySet<string> = new Set([
   'issue_counts',
   'job_processes',
   'job_totals',
+  'machines',
   'queue_minutes',
   'schedule_ticks',
   'user_uses',

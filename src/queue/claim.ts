@@ -198,15 +198,15 @@ export async function releaseUnknown(
   return unknown.length
 }
 
-/** Makes delayed jobs ready when they are due. Returns the number of these jobs. Delayed jobs have a separate state to keep claims fast. */
-export async function promoteJobs(now = new Date()): Promise<number> {
+/** Makes delayed jobs ready when they are due: at the time of the database, or at another time. Returns the number of these jobs. Delayed jobs have a separate state to keep claims fast. */
+export async function promoteJobs(now: Date | null = null): Promise<number> {
   const due = await row<{ due: number }>(
-    "select exists (select 1 from jobs where state = 'delayed' and run_at <= ?) as due",
+    "select exists (select 1 from jobs where state = 'delayed' and run_at <= coalesce(?, now(3))) as due",
     [now]
   )
   if (!due?.due) return 0
   const { affectedRows } = await execute(
-    "update jobs set state = 'ready' where state = 'delayed' and run_at <= ? order by run_at limit 1000",
+    "update jobs set state = 'ready' where state = 'delayed' and run_at <= coalesce(?, now(3)) order by run_at limit 1000",
     [now]
   )
   return affectedRows

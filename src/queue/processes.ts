@@ -1,5 +1,4 @@
 // Worker processes. A process renews a lease to show that it is alive. When a process is gone, its jobs return to the queue.
-import { readFileSync, readlinkSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { config } from '../config.js'
 import { execute, marks, rows } from '../db/connect/sql.js'
@@ -7,6 +6,7 @@ import { transact } from '../db/connect/transact.js'
 import { startOf } from '../lib/process-status.js'
 import { noteFailures } from './failures.js'
 import { CRASHES, type Queue } from './jobs.js'
+import { machine } from './machines.js'
 
 export interface ProcessOptions {
   readonly queues: readonly Queue[]
@@ -15,13 +15,11 @@ export interface ProcessOptions {
   readonly labels?: readonly string[]
 }
 
-const leaseEnd = () => new Date(Date.now() + config().queue.lease * 1000)
-
 /** Registers this process. The id is the fencing token of everything that the process claims. */
 export async function registerProcess(options: ProcessOptions): Promise<number> {
   const { insertId } = await execute(
     `insert into job_processes (hostname, machine, pid, pid_started, tag, queues, labels, concurrency, started_at, lease_until)
-     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+     values (?, ?, ?, ?, ?, ?, ?, ?, now(3), now(3) + interval ? second)`,
     [
       hostname(),
       machine(),
@@ -31,8 +29,7 @@ export async function registerProcess(options: ProcessOptions): Promise<number> 
       JSON.stringify(options.queues),
       JSON.stringify(options.labels ?? []),
       options.concurrency,
-      new Date(),
-      leaseEnd()
+      config().queue.lease
     ]
   )
   return insertId
@@ -40,7 +37,10 @@ export async function registerProcess(options: ProcessOptions): Promise<number> 
 
 /** Renews the lease. Returns false when the process was declared gone; it must then claim no more jobs. */
 export async function renewProcess(id: number): Promise<boolean> {
-  const { affectedRows } = await execute('update job_processes set lease_until = ? where id = ?', [leaseEnd(), id])
+  const { affectedRows } = await execute(
+    'update job_processes set lease_until = now(3) + interval ? second where id = ?',
+    [config().queue.lease, id]
+  )
   return affectedRows === 1
 }
 
@@ -54,12 +54,12 @@ interface ProcessRow {
   readonly machine: string
   readonly pid: number
   readonly pid_started: number
-  readonly lease_until: Date
+  readonly is_late: number
   readonly processed: number
   readonly failed: number
 }
 
-const COLUMNS = 'id, machine, pid, pid_started, lease_until, processed, failed'
+const COLUMNS = 'id, machine, pid, pid_started, lease_until < now(3) as is_late, processed, failed'
 
 /**
  * Finds processes that are gone: their lease has ended, or, on this machine, their pid no longer runs. Puts their jobs
@@ -88,8 +88,8 @@ export async function listGone(): Promise<number[]> {
   return all.filter(isGone).map(({ id }) => id)
 }
 
-function isGone({ machine: where, pid, pid_started, lease_until }: ProcessRow): boolean {
-  return lease_until < new Date() || (where === machine() && startOf(pid) !== pid_started)
+function isGone({ machine: where, pid, pid_started, is_late }: ProcessRow): boolean {
+  return is_late === 1 || (where === machine() && startOf(pid) !== pid_started)
 }
 
 /**
@@ -159,24 +159,4 @@ async function giveBack(ids: readonly number[], crashed: boolean): Promise<void>
        crashes = crashes + ? where id in (${marks(ids)})`,
     [crashed ? 1 : 0, ...ids]
   )
-}
-
-/**
- * Identifies this boot of the kernel and the pid namespace. A pid refers to the same process for two processes only
- * when this value is equal.
- */
-export const machine = (): string => {
-  here ??= readMachine()
-  return here
-}
-
-/** Cached, because neither value changes while this process runs. */
-let here: string | undefined
-
-function readMachine(): string {
-  try {
-    return `${readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()}/${readlinkSync('/proc/self/ns/pid')}`
-  } catch {
-    return hostname()
-  }
 }

@@ -1,6 +1,7 @@
 // One HTTP server process.
 import type { AddressInfo } from 'node:net'
 import type { FastifyInstance } from 'fastify'
+import { settleRegularly } from '../areas/code/refs/recovery.js'
 import { useGitStarter } from '../areas/code/repository/git-starter.js'
 import { writeUsesRegularly } from '../areas/people/credentials/last-use.js'
 import { config, publicUrl, servesAt } from '../config.js'
@@ -11,6 +12,7 @@ import { closeGitProcesses } from '../git/repository/processes.js'
 import { prepareHome } from '../home.js'
 import { isEveryAddress, listenProblem, patiently } from '../listening.js'
 import { log } from '../log.js'
+import { joinMachines, requireClock } from '../queue/machines.js'
 import { closeWake } from '../queue/wake.js'
 import { allowedRanges } from '../webhooks/target.js'
 import { buildApp } from './app.js'
@@ -20,6 +22,7 @@ import { startGateway } from './ssh/gateway.js'
 import { startSsh } from './ssh/start.js'
 
 const IDLE_MS = 100
+const SETTLE_MS = 60_000
 
 export interface Server {
   readonly port: number
@@ -32,6 +35,8 @@ export async function startServer(): Promise<Server> {
   useGitStarter()
   allowedRanges()
   await requireSchema()
+  await requireClock()
+  await joinMachines()
   const app = await buildApp()
   const { host, port } = config()
   const error = await patiently(() => listen(app))
@@ -50,6 +55,7 @@ export async function startServer(): Promise<Server> {
   noteAddress(bound, ssh?.port)
   const stopCollecting = collectWhenIdle()
   const stopWritingUses = writeUsesRegularly()
+  const stopSettling = settleRegularly(SETTLE_MS)
   log().info({ host, port: bound }, 'server ready')
   if (config().url === null && isEveryAddress(host))
     log().warn(
@@ -67,6 +73,7 @@ export async function startServer(): Promise<Server> {
       clearInterval(idle)
       await Promise.all([sshStopped, gateway.stop()])
       await stopWritingUses()
+      await stopSettling()
       forgetAddress()
       closeWake()
       await closeGitProcesses()

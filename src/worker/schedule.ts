@@ -4,6 +4,8 @@ import { schedule as cron } from 'node-cron'
 import { startDueSchedules } from '../areas/ci/pipelines/schedules/schedules.js'
 import { catchUp } from '../areas/upkeep/maintenance/maintenance-catch-up.js'
 import { tasks } from '../areas/upkeep/maintenance/maintenance-tasks.js'
+import { config } from '../config.js'
+import { databaseNow } from '../db/connect/server.js'
 import { log } from '../log.js'
 import { enqueueTick } from '../queue/ticks.js'
 
@@ -11,13 +13,15 @@ import { enqueueTick } from '../queue/ticks.js'
 export function startSchedule(): () => Promise<void> {
   const running = [
     ...tasks.map(({ name, schedule }) => cron(schedule, ({ date }) => tick(name, date), { timezone: 'UTC', name })),
-    cron('* * * * *', startPipelines, { timezone: 'UTC', name: 'pipelines' })
+    cron('* * * * *', ({ date }) => startPipelines(date), { timezone: 'UTC', name: 'pipelines' })
   ]
   const begun = startPipelines()
-  const caughtUp = catchUp().then(
-    missed => missed.length > 0 && log().info({ tasks: missed }, 'missed tasks will run soon'),
-    error => log().warn({ error: String(error) }, 'looking for missed tasks failed')
-  )
+  const caughtUp = databaseNow()
+    .then(catchUp)
+    .then(
+      missed => missed.length > 0 && log().info({ tasks: missed }, 'missed tasks will run soon'),
+      error => log().warn({ error: String(error) }, 'looking for missed tasks failed')
+    )
   return async () => {
     await caughtUp
     await begun
@@ -25,17 +29,22 @@ export function startSchedule(): () => Promise<void> {
   }
 }
 
-async function startPipelines(): Promise<void> {
+async function startPipelines(at?: Date): Promise<void> {
   try {
-    await startDueSchedules()
+    const theirs = (await databaseNow()).getTime()
+    // When the clock of the database is slightly behind, a tick comes before its minute there, and must not wait for the next one.
+    const most = theirs + (config().queue.lease * 1000) / 4
+    await startDueSchedules(new Date(Math.max(theirs, Math.min(at === undefined ? 0 : minuteOf(at), most))))
   } catch (error) {
     log().warn({ error: String(error) }, 'checking the schedules of pipelines failed')
   }
 }
 
+const minuteOf = (at: Date) => Math.floor(at.getTime() / 60_000) * 60_000
+
 async function tick(task: string, at: Date): Promise<void> {
   // The workers get a tick some milliseconds apart, but in the same minute.
-  const due = new Date(Math.floor(at.getTime() / 60_000) * 60_000)
+  const due = new Date(minuteOf(at))
   try {
     await enqueueTick(task, due)
   } catch (error) {

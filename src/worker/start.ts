@@ -20,6 +20,7 @@ import { compose } from '../product.js'
 import { promoteJobs } from '../queue/claim.js'
 import { Tally } from '../queue/history.js'
 import { QUEUES } from '../queue/jobs.js'
+import { joinMachines, markLost, requireClock } from '../queue/machines.js'
 import { reapProcesses, registerProcess, renewProcess, unregisterProcess } from '../queue/processes.js'
 import { closeWake, listenForWake } from '../queue/wake.js'
 import { removeStaleFolders } from '../runner/folders.js'
@@ -32,6 +33,7 @@ const RECOVER_MS = 5000
 const WAKE_UPS_MS = 20_000
 /** An engine that was unavailable may still have containers of builds that have ended. */
 const CONTAINERS_MS = 60_000
+const LOST_MACHINES_MS = 60_000
 /** How often the record of the runner shows that a worker is running: often enough for a reader that counts by the hour. */
 const SHOW_RUNNER_MS = 600_000
 /** Milliseconds that jobs have to end by themselves when the worker stops. */
@@ -49,6 +51,8 @@ export async function startWorker(): Promise<Worker> {
   prepareHome()
   useGitStarter()
   await requireSchema()
+  await requireClock()
+  await joinMachines()
   await reapProcesses()
   const queues = QUEUES.filter(queue => config().queue.concurrency[queue] > 0)
   if (queues.includes('builds')) {
@@ -84,13 +88,11 @@ export async function startWorker(): Promise<Worker> {
     loops.get(queue)?.wake()
     if (queue === 'builds') lookAfterBuilds()
   })
-  const chores = startChores(processId, loops, tally)
-  const stopSchedule = startSchedule()
-  // This takes a while with many repositories, and no job waits for it.
   const leaving = new AbortController()
-  const locks = clearStaleLocks(undefined, leaving.signal).catch(error =>
-    log().warn({ error: String(error) }, 'looking for old locks failed')
-  )
+  const locks = new LockSearch(leaving.signal)
+  const chores = startChores(processId, loops, tally, locks)
+  const stopSchedule = startSchedule()
+  locks.begin()
   for (const loop of loops.values()) loop.wake()
   log().info({ processId, queues }, 'worker ready')
   return {
@@ -101,7 +103,7 @@ export async function startWorker(): Promise<Worker> {
       await Promise.all([...loops.values()].map(loop => loop.stop(GRACE_MS)))
       await chores.stop()
       leaving.abort()
-      await locks
+      await locks.ended()
       await cleaned
       const goodBye = tally.write().then(() => unregisterProcess(processId))
       await goodBye.catch(error => log().warn({ error: String(error) }, 'the worker could not remove its registration'))
@@ -113,11 +115,29 @@ export async function startWorker(): Promise<Worker> {
   }
 }
 
+/** Searches for old locks take a while with many repositories. They run one after another, and no job waits for them. */
+class LockSearch {
+  private running = Promise.resolve()
+
+  constructor(private readonly signal: AbortSignal) {}
+
+  begin(): void {
+    this.running = this.running
+      .then(async () => void (await clearStaleLocks(undefined, this.signal)))
+      .catch(error => log().warn({ error: String(error) }, 'looking for old locks failed'))
+  }
+
+  ended(): Promise<void> {
+    return this.running
+  }
+}
+
 /** Starts the repeated work of a worker besides its jobs. */
 function startChores(
   processId: number,
   loops: Map<string, Loop>,
-  tally: Tally
+  tally: Tally,
+  locks: LockSearch
 ): { lost: Promise<void>; stop(): Promise<void> } {
   let loseLease: () => void = () => undefined
   const lost = new Promise<void>(resolve => (loseLease = resolve))
@@ -134,6 +154,9 @@ function startChores(
     every(RECOVER_MS, 'recovering', async () => {
       if ((await reapProcesses(processId)).length > 0) for (const loop of all) loop.wake()
       await settleOpenChanges()
+    }),
+    every(LOST_MACHINES_MS, 'looking for lost machines', async () => {
+      if (await markLost()) locks.begin()
     }),
     every(WAKE_UPS_MS, 'adding wake-ups for builds', async () => void (await addMissingWakeUps()))
   ]

@@ -33,7 +33,7 @@ import { execute, row, rows, type Value } from '../../src/db/connect/sql.js'
 import { Hook } from '../../src/db/models/index.js'
 import { createRepository } from '../../src/git/repository/repository.js'
 import { HOME_FOLDERS, prepareHome } from '../../src/home.js'
-import { machine } from '../../src/queue/processes.js'
+import { machine } from '../../src/queue/machines.js'
 import { endBuild, makePipeline } from '../areas/ci/builds/make-builds.js'
 import { git } from '../git/history.js'
 import { cli } from '../helpers/cli.js'
@@ -287,7 +287,7 @@ t.test('--fix leaves some faults to people', async t => {
   t.match(of('dead_jobs'), { details: ['event.published: 1'] })
   t.match(of('hooks'), { details: [/^hook \d+: 7 failures in a row/] })
   t.match(of('maintenance'), { remedy: 'run it by hand: gitstead maintenance run old_jobs', mended: null })
-  t.match(of('clock'), { found: '1 jobs come from the future: the clock was set back' })
+  t.match(of('clock'), { found: '1 job comes from the future: the clock was set back' })
   await execute("delete from jobs where state = 'dead'")
   await execute('delete from hooks')
   await runTask('old_jobs', {}, someOrigin)

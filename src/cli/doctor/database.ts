@@ -1,12 +1,12 @@
 // Checks the database itself: whether it answers, its schema, its clock.
 import { config } from '../../config.js'
-import { databaseNow, databaseVersion } from '../../db/connect/server.js'
+import { clockSkew, databaseVersion } from '../../db/connect/server.js'
 import { migrationStates } from '../../db/schema/migrate.js'
 import { Unavailable } from '../../errors.js'
 import { futureJobs } from '../../queue/inspect.js'
-import { Ailment, type Check } from './check.js'
+import { Ailment, type Check, count } from './check.js'
 
-/** The lease of a job lasts for seconds. When clocks differ by more, a worker may lose a job that it still runs. */
+/** Delayed jobs and schedules would be off by as much. A server or worker refuses to start beyond a quarter of a lease. */
 const LARGEST_DRIFT_MS = 2000
 
 export const databaseCheck: Check = {
@@ -48,17 +48,14 @@ export const clockCheck: Check = {
   about: 'this process and the database agree about the time, and no record comes from the future',
   needs: 'rows',
   examine: async () => {
-    const before = Date.now()
-    const theirs = (await databaseNow()).getTime()
-    const after = Date.now()
-    // The query itself took some time. Only a difference beyond that time is certain.
-    const drift = theirs < before ? theirs - before : Math.max(0, theirs - after)
+    const drift = await clockSkew()
     const remedy = 'set the clocks of both machines with NTP'
     if (Math.abs(drift) > LARGEST_DRIFT_MS) {
       throw new Ailment(`the clock of the database is ${(drift / 1000).toFixed(1)} s off`, remedy)
     }
     const future = await futureJobs()
-    if (future > 0) throw new Ailment(`${future} jobs come from the future: the clock was set back`, remedy)
+    if (future > 0)
+      throw new Ailment(`${count(future, 'job comes', 'jobs come')} from the future: the clock was set back`, remedy)
     return `the clock of the database is ${Math.abs(drift)} ms off`
   }
 }

@@ -10,3 +10,13 @@ export async function databaseVersion(): Promise<string> {
 export async function databaseNow(): Promise<Date> {
   return (await row<{ now: Date }>('select utc_timestamp(3) as now'))?.now ?? new Date(Number.NaN)
 }
+
+/**
+ * Returns how many milliseconds the clock of the server is ahead of this one; negative when it is behind. The statement itself
+ * takes some time: only a difference beyond that time counts.
+ */
+export async function clockSkew(): Promise<number> {
+  const before = Date.now()
+  const theirs = (await databaseNow()).getTime()
+  return theirs < before ? theirs - before : Math.max(0, theirs - Date.now())
+}

@@ -45,6 +45,7 @@ import { placesOfLabels } from './0058-places-of-labels.js'
 import { protectedRunners } from './0060-protected-runners.js'
 import { idTokens } from './0061-id-tokens.js'
 import { followedPipelines } from './0062-followed-pipelines.js'
+import { machines } from './0085-machines.js'
 import { soleDeployKeys } from './0090-sole-deploy-keys.js'
 import { unsubscribedPipelines } from './0091-unsubscribed-pipelines.js'
 import type { Migration } from './migration.js'
@@ -95,6 +96,7 @@ export const migrations: readonly Migration[] = [
   protectedRunners,
   idTokens,
   followedPipelines,
+  machines,
   soleDeployKeys,
   unsubscribedPipelines
 ]

@@ -334,6 +334,7 @@ const LINES = {
   jobs: { writer: 'queue', others: ['process_id'] },
   job_failures: { writer: 'queue', owners: [deletedWith('jobs')] },
   job_processes: { writer: 'queue', backup: false },
+  machines: { writer: 'queue', backup: false },
   job_totals: { writer: 'queue' },
   paused_queues: { writer: 'queue' },
   queue_minutes: { writer: 'queue', others: ['process_id'] },

@@ -120,9 +120,9 @@ export async function othersAtWork(): Promise<string[]> {
     "select 1 from information_schema.tables where table_schema = database() and table_name = 'job_processes'"
   )
   const workers = known
-    ? await rows<{ hostname: string; pid: number }>('select hostname, pid from job_processes where lease_until > ?', [
-        new Date()
-      ])
+    ? await rows<{ hostname: string; pid: number }>(
+        'select hostname, pid from job_processes where lease_until > now(3)'
+      )
     : []
   return [
     ...workers.map(({ hostname, pid }) => `worker ${pid} on ${hostname}`),

@@ -28,23 +28,35 @@ interface Lock {
   readonly madeAt: number
 }
 
+/** The times, in milliseconds, before which a lock must have been made to count as stale. */
+export interface Horizon {
+  readonly refs: number
+  /** For locks in the folder of the objects, which block no ref. */
+  readonly objects: number
+}
+
+export const NO_HORIZON: Horizon = { refs: Number.POSITIVE_INFINITY, objects: Number.POSITIVE_INFINITY }
+
 /**
- * Returns the locks of a repository that were created before `before` (milliseconds), and before any process of this
- * machine started that may write to the repository. It only sees the processes of this machine.
+ * Returns the locks of a repository that were created before the horizon, and before any process of this machine
+ * started that may write to the repository. It only sees the processes of this machine.
  */
-export async function staleLocks(repository: string, before = Number.POSITIVE_INFINITY): Promise<string[]> {
-  return (await findStale(repository, before)).map(({ path }) => path)
+export async function staleLocks(repository: string, horizon = NO_HORIZON): Promise<string[]> {
+  return (await findStale(repository, horizon)).map(({ path }) => path)
 }
 
 /** Removes these locks and returns their paths. */
-export async function removeStaleLocks(repository: string, before = Number.POSITIVE_INFINITY): Promise<string[]> {
+export async function removeStaleLocks(repository: string, horizon = NO_HORIZON): Promise<string[]> {
   const removed: string[] = []
-  for (const lock of await findStale(repository, before)) if (await remove(lock)) removed.push(lock.path)
+  for (const lock of await findStale(repository, horizon)) if (await remove(lock)) removed.push(lock.path)
   return removed
 }
 
-async function findStale(repository: string, before: number): Promise<Lock[]> {
-  const locks = (await findLocks(repository)).filter(({ madeAt }) => madeAt < before)
+async function findStale(repository: string, { refs, objects }: Horizon): Promise<Lock[]> {
+  const ofObjects = join(repository, 'objects/')
+  const locks = (await findLocks(repository)).filter(
+    ({ path, madeAt }) => madeAt < (path.startsWith(ofObjects) ? objects : refs)
+  )
   if (locks.length === 0) return []
   // The locks were listed first: the owner of a lock that is held is among these processes, or has just released it.
   const eldest = Math.min(...(await writersOf(repository)))

@@ -189,6 +189,7 @@ t.test('backups omit only the tables of current work and sessions', async t => {
   t.same(leftOutOfBackups(), [
     'doctor_marks',
     'job_processes',
+    'machines',
     'maintenance_locks',
     'password_attempts',
     'repository_checks',

@@ -77,9 +77,9 @@ async function findAbandoned(ids: readonly number[]): Promise<NamedBuild[]> {
   return rows<NamedBuild>(
     `${SELECT} b.id in (${marks(left)}) and (b.status in ('created', 'pending')
        or (b.status = 'running' and b.runner_id = (select r.id from runners r where r.built_in = 1)
-         and (b.lease_until < ? or not exists (select 1 from job_processes w where w.id = b.process_id))))
+         and (b.lease_until < now(3) or not exists (select 1 from job_processes w where w.id = b.process_id))))
      order by b.id`,
-    [...left, new Date()]
+    left
   )
 }
 

@@ -49,15 +49,15 @@ export interface Taker {
 
 interface ClaimableRow extends ChangingBuild {
   readonly attempt: number
-  readonly lease_until: Date | null
+  /** When a lease that begins now ends. */
+  readonly lease_end: Date
+  readonly is_late: number | null
   readonly token_hash: Buffer | null
   readonly runner_id: number | null
   readonly environment_id: number | null
   /** 1 while the worker process that runs the build is registered, otherwise 0. */
   readonly held: number
 }
-
-const leaseEnd = () => new Date(Date.now() + config().queue.lease * 1000)
 
 /** Returns a token for a build. While the build runs, it gives read access to the project and identifies the claim. */
 export const newBuildToken = () => randomBytes(20).toString('hex')
@@ -93,7 +93,7 @@ export async function takeBuild({ buildId, pipelineId }: FoundBuild, taker: Take
       spent_token_hash: null,
       runner_id: taker.runnerId,
       process_id: taker.processId,
-      lease_until: leaseEnd(),
+      lease_until: build.lease_end,
       started_at: new Date(),
       artifacts_filename: null,
       artifacts_size: null,
@@ -108,11 +108,11 @@ export async function takeBuild({ buildId, pipelineId }: FoundBuild, taker: Take
 /** Takes no lock: the lock of the pipeline already prevents other changes of the build's status. */
 function readBuild(pipeline: LockedPipeline, id: number): Promise<ClaimableRow | undefined> {
   return row<ClaimableRow>(
-    `select b.id, b.stage_index, b.status, b.allow_failure, b.attempt, b.lease_until, b.token_hash, b.runner_id,
-       b.environment_id,
+    `select b.id, b.stage_index, b.status, b.allow_failure, b.attempt, b.token_hash, b.runner_id, b.environment_id,
+       b.lease_until < now(3) as is_late, now(3) + interval ? second as lease_end,
        exists (select 1 from job_processes p where p.id = b.process_id) as held
      from builds b where b.id = ? and b.pipeline_id = ?`,
-    [id, pipeline.id]
+    [config().queue.lease, id, pipeline.id]
   )
 }
 
@@ -131,10 +131,10 @@ async function hasRoom(pipelineId: number, most: number | undefined): Promise<bo
   return Number(running?.builds ?? 0) < most
 }
 
-function isFree({ status, runner_id, held, lease_until }: ClaimableRow, { runnerId, processId }: Taker): boolean {
+function isFree({ status, runner_id, held, is_late }: ClaimableRow, { runnerId, processId }: Taker): boolean {
   if (status === 'pending') return true
   if (status !== 'running' || processId === null || runner_id !== runnerId) return false
-  return held === 0 || (lease_until !== null && lease_until < new Date())
+  return held === 0 || is_late === 1
 }
 
 /**
@@ -142,19 +142,18 @@ function isFree({ status, runner_id, held, lease_until }: ClaimableRow, { runner
  * `blameless`: then the attempt does not count.
  */
 export async function releaseBuild({ buildId, token }: BuildClaim, blameless: boolean): Promise<void> {
-  const now = new Date()
   await execute(
-    `update builds set process_id = null, lease_until = ?, attempt = attempt - ?, updated_at = ?
+    `update builds set process_id = null, lease_until = now(3), attempt = attempt - ?, updated_at = ?
      where id = ? and token_hash = ? and status = 'running'`,
-    [now, blameless ? 1 : 0, now, buildId, tokenHash(token)]
+    [blameless ? 1 : 0, new Date(), buildId, tokenHash(token)]
   )
 }
 
 /** Renews the lease of a build. Returns false when the claim no longer holds the build, for example after a cancel. */
 export async function renewBuild({ buildId, token }: Pick<BuildHold, 'buildId' | 'token'>): Promise<boolean> {
   const { affectedRows } = await execute(
-    "update builds set lease_until = ? where id = ? and token_hash = ? and status = 'running'",
-    [leaseEnd(), buildId, hashOf({ token })]
+    "update builds set lease_until = now(3) + interval ? second where id = ? and token_hash = ? and status = 'running'",
+    [config().queue.lease, buildId, hashOf({ token })]
   )
   return affectedRows === 1
 }

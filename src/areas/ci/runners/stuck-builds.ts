@@ -7,7 +7,7 @@ import { measureTrace } from '../../../storage/measure.js'
 import { failWaiting, finishBuild } from '../builds/claim.js'
 
 /** A runner sends a sign of life every 30 seconds, or every two minutes while a build prints nothing. */
-const SILENT_MS = 3_600_000
+const SILENT_S = 3600
 /** Runners enforce the time limit themselves; they may upload artifacts after it. */
 const GRACE_MS = 600_000
 const WAITING_MS = 86_400_000
@@ -78,15 +78,15 @@ async function endLost({ id, pipelineId, attempt, token, silent }: StuckBuild): 
 
 /** Workers check the builds of the built-in runner. */
 function findLost(): Promise<StuckBuild[]> {
-  const silence = new Date(Date.now() - SILENT_MS)
+  const silent = `b.lease_until < now(3) - interval ${SILENT_S} second`
   return rows<StuckBuild>(
-    `select b.id, b.pipeline_id as pipelineId, b.attempt, b.token_hash as token, b.lease_until < ? as silent from builds b
+    `select b.id, b.pipeline_id as pipelineId, b.attempt, b.token_hash as token, ${silent} as silent from builds b
      where b.status = 'running' and b.token_hash is not null
        and not exists (select 1 from runners r where r.id = b.runner_id and r.built_in = 1)
-       and (b.lease_until < ?
+       and (${silent}
          or b.started_at < date_sub(?, interval coalesce(b.timeout, ?) second))
      order by b.id limit ${MOST}`,
-    [silence, silence, new Date(Date.now() - GRACE_MS), config().runner.timeout]
+    [new Date(Date.now() - GRACE_MS), config().runner.timeout]
   )
 }
 

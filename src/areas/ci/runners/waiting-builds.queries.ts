@@ -48,9 +48,9 @@ export function findAbandonedBuilds(runner: RunnerRow, limit: number): Promise<F
   return rows<FoundBuild>(
     `select b.id as buildId, b.pipeline_id as pipelineId from builds b
      where b.status = 'running' and b.runner_id = ?
-       and (b.lease_until < ? or not exists (select 1 from job_processes w where w.id = b.process_id))
+       and (b.lease_until < now(3) or not exists (select 1 from job_processes w where w.id = b.process_id))
      order by b.id limit ${Math.trunc(limit)}`,
-    [runner.id, new Date()]
+    [runner.id]
   )
 }
 

@@ -1,6 +1,7 @@
 // Jobs wake the built-in runner, one job for each build that becomes pending. A job can be lost: somebody discards it, or it is
 // dead because its workers were killed repeatedly. A build can also become eligible for the built-in runner later, for example
 // when the runner gets a tag. Then there are more builds than wake-ups, and this file adds the missing ones.
+import { databaseNow } from '../../../db/connect/server.js'
 import { row } from '../../../db/connect/sql.js'
 import { transact } from '../../../db/connect/transact.js'
 import { listJobs } from '../../../queue/administer.js'
@@ -20,12 +21,13 @@ const MOST = 100
  * Counts builds that the built-in runner could have taken a minute ago and that have no wake-up due within a minute.
  * Returns at most 100.
  */
-export async function countMissingWakeUps(now = new Date()): Promise<number> {
-  return (await missingWakeUps(now)).length
+export async function countMissingWakeUps(at?: Date): Promise<number> {
+  return (await missingWakeUps(at ?? (await databaseNow()))).length
 }
 
 /** Adds the missing wake-ups and returns their number. Concurrent calls add them only once. */
-export async function addMissingWakeUps(now = new Date()): Promise<number> {
+export async function addMissingWakeUps(at?: Date): Promise<number> {
+  const now = at ?? (await databaseNow())
   if ((await countMissingWakeUps(now)) === 0) return 0
   return transact(async () => {
     await row('select id from runners where built_in = 1 for update')

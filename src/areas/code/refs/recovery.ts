@@ -1,15 +1,15 @@
 // Settles ref changes whose process ended. The next change of the ref, or the ref itself, shows which value the ref
 // had, and so whether git made the change before the process ended.
-import { config } from '../../../config.js'
 import { rows } from '../../../db/connect/sql.js'
 import { gitOutlives } from '../../../git/process/orphan-processes.js'
 import { refValue, ZERO } from '../../../git/refs/refs.js'
-import { removeStaleLocks } from '../../../git/repository/stale-locks.js'
+import { removeStaleLocks, staleLocks } from '../../../git/repository/stale-locks.js'
 import { startOf } from '../../../lib/process-status.js'
 import { log } from '../../../log.js'
-import { machine } from '../../../queue/processes.js'
+import { type Machines, machine, readMachines } from '../../../queue/machines.js'
 import { repositoryPath } from '../../projects/projects/repositories.js'
-import { type OpenChange, settle } from './ref-changes.js'
+import { lockHorizon } from './lock-horizon.js'
+import { abandonChanges, isForgotten, type OpenChange, settle } from './ref-changes.js'
 
 interface OpenRow {
   readonly id: number
@@ -18,28 +18,32 @@ interface OpenRow {
   readonly old_id: string
   readonly new_id: string
   readonly process: string
-  readonly created_at: Date
   readonly storage: string | null
 }
-
-/** Milliseconds. A git process on another machine may finish this late: this machine cannot see whether it still runs. */
-const GRACE_MS = 300_000
 
 /** Whether git made each open change, by id; undefined while that is uncertain. */
 type Outcomes = Map<number, boolean | undefined>
 
 /** Settles the open changes whose outcome is certain. Returns how many of them git made. */
-export async function settleOpenChanges(now = new Date()): Promise<number> {
+export async function settleOpenChanges(): Promise<number> {
   const open = await rows<OpenRow>(
-    `select c.id, c.project_id, c.ref, c.old_id, c.new_id, c.process, c.created_at, p.storage
+    `select c.id, c.project_id, c.ref, c.old_id, c.new_id, c.process, p.storage
      from ref_changes c left join projects p on p.id = c.project_id
      where c.state = 'open' order by c.id desc limit 1000`
   )
+  if (open.length === 0) return 0
+  const forgotten = open.filter(change => isForgotten(change.process))
+  if (forgotten.length > 0) {
+    await abandonChanges(forgotten)
+    return settleOpenChanges()
+  }
+  const machines = await readMachines()
   const outcomes: Outcomes = new Map()
   // Newest first, because the outcome of a change follows from the next change of the same ref.
   for (const change of open) {
-    if (ownerLives(change, now)) continue
-    outcomes.set(change.id, change.storage === null ? false : await outcomeOf(change, change.storage, now, outcomes))
+    if (ownerLives(change, machines)) continue
+    const known = change.storage === null ? false : await outcomeOf(change, change.storage, machines, outcomes)
+    outcomes.set(change.id, known)
   }
   // Settled together and in order: the default branch is chosen among all branches of the first push.
   const decided = open.filter(({ id }) => outcomes.get(id) !== undefined).reverse()
@@ -53,39 +57,53 @@ export async function settleOpenChanges(now = new Date()): Promise<number> {
 }
 
 /** Returns the number of open changes whose process ended. */
-export async function abandonedChanges(now = new Date()): Promise<number> {
-  const open = await rows<Pick<OpenRow, 'process' | 'created_at'>>(
-    "select process, created_at from ref_changes where state = 'open' order by id desc limit 1000"
+export async function abandonedChanges(): Promise<number> {
+  const open = await rows<Pick<OpenRow, 'process'>>(
+    "select process from ref_changes where state = 'open' order by id desc limit 1000"
   )
-  return open.filter(change => !ownerLives(change, now)).length
+  const machines = await readMachines()
+  return open.filter(change => !ownerLives(change, machines)).length
+}
+
+/** Settles open changes regularly: a machine without a worker has to settle its own. Returns a function that stops this. */
+export function settleRegularly(every: number): () => Promise<void> {
+  let settling = Promise.resolve()
+  const settleAll = () => {
+    settling = settling
+      .then(async () => void (await settleOpenChanges()))
+      .catch(error => log().warn({ error: String(error) }, 'settling ref changes failed'))
+  }
+  settleAll()
+  const timer = setInterval(settleAll, every)
+  timer.unref()
+  return () => {
+    clearInterval(timer)
+    return settling
+  }
 }
 
 const asOpen = ({ id, ref, old_id, new_id }: OpenRow): OpenChange => ({ id, ref, old: old_id, new: new_id })
 
-/** A process on another machine cannot be checked. It counts as alive for as long as its git may run. */
-function ownerLives({ process: owner, created_at }: Pick<OpenRow, 'process' | 'created_at'>, now: Date): boolean {
-  const [where, pid, start] = owner.split('#')
+/** Processes of another machine cannot be checked. They count as alive as long as their machine renews its lease. */
+function ownerLives({ process: owner }: Pick<OpenRow, 'process'>, machines: Machines): boolean {
+  const [where = '', pid, start] = owner.split('#')
   if (where === machine()) return startOf(Number(pid)) === Number(start)
-  return now.getTime() - created_at.getTime() < (config().git.timeout + 60) * 1000
+  return machines.lives(where)
 }
 
 /** Returns whether git made the change: the next change of the ref, or the ref itself, shows its value. */
 async function outcomeOf(
   change: OpenRow,
   storage: string,
-  now: Date,
+  machines: Machines,
   outcomes: Outcomes
 ): Promise<boolean | undefined> {
   const next = await nextOf(change, outcomes)
   if (next) return follows(change, next, outcomes)
   const path = repositoryPath({ id: change.project_id, storage })
   // This check comes before the read of the ref: a git process that ends between the two has already written its value.
-  const over = await gitIsOver(change, now)
-  // A killed git process may have left a lock, which would block the ref permanently. Other machines remove their own locks.
-  if (over && change.process.startsWith(`${machine()}#`)) {
-    const locks = await removeStaleLocks(path)
-    if (locks.length > 0) log().warn({ project: change.project_id, locks }, 'locks of a dead process were removed')
-  }
+  const over = await gitIsOver(change, machines)
+  if (over && !(await clearLocks(change, path))) return undefined
   const value = (await refValue(path, change.ref)) ?? ZERO
   if (value === change.new_id) return true
   // A client may have moved the ref since the first read. The row of that move was written before git made it.
@@ -113,9 +131,21 @@ async function nextOf(change: OpenRow, outcomes: Outcomes): Promise<NextRow | un
 const follows = (change: OpenRow, next: NextRow, outcomes: Outcomes): boolean | undefined =>
   next.state === 'done' || outcomes.get(next.id) ? next.old_id === change.new_id : undefined
 
+/**
+ * Removes the locks that a git that is gone left behind: they would block the ref permanently. Returns false while a lock is
+ * there that may be its own, or that of another machine that lives.
+ */
+async function clearLocks(change: OpenRow, path: string): Promise<boolean> {
+  const horizon = await lockHorizon(change.project_id)
+  const locks = await removeStaleLocks(path, horizon)
+  if (locks.length > 0) log().warn({ project: change.project_id, locks }, 'locks of a dead process were removed')
+  if (horizon.refs === Number.POSITIVE_INFINITY) return true
+  return (await staleLocks(path, { refs: Number.POSITIVE_INFINITY, objects: 0 })).length === 0
+}
+
 /** Returns whether git can no longer make the change. */
-async function gitIsOver({ process: owner, created_at }: OpenRow, now: Date): Promise<boolean> {
-  const [where, pid] = owner.split('#')
+async function gitIsOver({ process: owner }: OpenRow, machines: Machines): Promise<boolean> {
+  const [where = '', pid] = owner.split('#')
   if (where === machine()) return !(await gitOutlives(Number(pid)))
-  return now.getTime() - created_at.getTime() > GRACE_MS
+  return machines.isOver(where)
 }

@@ -2,6 +2,7 @@
 // change follow exactly once. If a process stops in between, settleOpenChanges reads from the refs which changes git made.
 import { randomBytes } from 'node:crypto'
 import type { ActorUser } from '../../../access/actor.js'
+import { config } from '../../../config.js'
 import { execute, marks, row, rows } from '../../../db/connect/sql.js'
 import { transact } from '../../../db/connect/transact.js'
 import { ZERO } from '../../../git/refs/refs.js'
@@ -9,7 +10,7 @@ import type { PushResult } from '../../../git/transport/receive.js'
 import { batches } from '../../../lib/batches.js'
 import { startOf } from '../../../lib/process-status.js'
 import { log } from '../../../log.js'
-import { machine } from '../../../queue/processes.js'
+import { joinMachines, machine } from '../../../queue/machines.js'
 import { publishAll } from '../../ground/activity/events.js'
 import { replaceDefaultBranch } from '../../projects/projects/project-columns.js'
 import { protectDefaultBranch } from '../../projects/projects/protection/branch-protections.js'
@@ -24,6 +25,8 @@ export interface RefMove {
 
 export interface OpenChange extends RefMove {
   readonly id: number
+  /** The call that opened it; undefined in recovery. */
+  readonly owner?: string
 }
 
 /** Returns the name of this process as the owner of a change. A later process with the same pid has a different name. */
@@ -37,6 +40,9 @@ let ownName: string | undefined
 /** An owner that counts as ended, so that recovery settles the change at once. */
 const nobody = () => `${machine()}#0#0`
 
+/** The calls of this process whose changes are not settled, with the time of `performance.now()` at which they began. */
+const underway = new Map<string, number>()
+
 /** Writes the rows of changes before git makes them. Returns them with their ids. If this fails, no row stays. */
 export async function openChanges(
   project: { id: number },
@@ -44,9 +50,11 @@ export async function openChanges(
   source: ChangeSource,
   moves: readonly RefMove[]
 ): Promise<OpenChange[]> {
+  await joinMachines()
   const now = new Date()
   // Unique to this call, so that its rows can be found even when the answer to the commit was lost.
   const owner = `${processName()}#${randomBytes(4).toString('hex')}`
+  underway.set(owner, performance.now())
   const insert = async (part: readonly RefMove[]) => {
     const { insertId } = await execute(
       `insert into ref_changes (project_id, ref, old_id, new_id, user_id, source, process, created_at)
@@ -58,7 +66,7 @@ export async function openChanges(
   try {
     // Most calls have one change: a single statement needs no transaction, and returns the id of its row.
     const [only] = moves
-    if (only && moves.length === 1) return [{ ...only, id: await insert([only]) }]
+    if (only && moves.length === 1) return [{ ...only, id: await insert([only]), owner }]
     return await transact(async () => {
       const open: OpenChange[] = []
       for (let at = 0; at < moves.length; at += 500) {
@@ -68,10 +76,8 @@ export async function openChanges(
       return open
     })
   } catch (error) {
-    const which = 'state = ? and created_at = ? and process = ?'
-    untilDone('changes could not be forgotten yet', () =>
-      execute(`delete from ref_changes where ${which}`, ['open', now, owner])
-    )
+    // The database may still commit them. Then `isForgotten` is true for them.
+    underway.delete(owner)
     throw error
   }
 }
@@ -83,7 +89,7 @@ async function idsFrom(first: number, part: readonly RefMove[], projectId: numbe
      order by id limit ${part.length}`,
     [first, projectId, owner]
   )
-  return part.map((move, index) => ({ ...move, id: found[index]?.id ?? 0 }))
+  return part.map((move, index) => ({ ...move, id: found[index]?.id ?? 0, owner }))
 }
 
 /** Settles changes by git's result for each. Retries while the database is not available. Never throws. */
@@ -96,12 +102,12 @@ export async function settleChanges(
   const done = open.filter(({ ref }) => moved.has(ref))
   const undone = open.filter(({ ref }) => !moved.has(ref))
   // The rows exist already, so accepted changes get their effects when the database is available again.
-  await untilDone('ref changes could not be settled yet', () => settle(project.id, done, undone))
+  await untilDone('ref changes could not be settled yet', open, () => settle(project.id, done, undone))
 }
 
 /** Leaves changes with an unknown result to recovery, which reads the refs. Never throws. */
-export async function abandonChanges(open: readonly OpenChange[]): Promise<void> {
-  await untilDone('ref changes could not be given up yet', async () => {
+export async function abandonChanges(open: readonly Pick<OpenChange, 'id' | 'owner'>[]): Promise<void> {
+  await untilDone('ref changes could not be given up yet', open, async () => {
     for (let at = 0; at < open.length; at += 500) {
       const ids = open.slice(at, at + 500).map(({ id }) => id)
       await execute(`update ref_changes set process = ? where state = 'open' and id in (${marks(ids)})`, [
@@ -118,13 +124,28 @@ export async function disownChanges(): Promise<void> {
 }
 
 /** Waits for one attempt. After a failure it retries in the background until the work succeeds. */
-async function untilDone(message: string, work: () => Promise<unknown>): Promise<void> {
+async function untilDone(
+  message: string,
+  open: readonly Pick<OpenChange, 'owner'>[],
+  work: () => Promise<unknown>
+): Promise<void> {
   try {
     await work()
+    for (const { owner = '' } of open) underway.delete(owner)
   } catch (error) {
     log().error({ error }, message)
-    setTimeout(() => void untilDone(message, work), 1000).unref()
+    setTimeout(() => void untilDone(message, open, work), 1000).unref()
   }
+}
+
+/**
+ * Returns whether an open change belongs to this process, but no call of it will settle it: the answer to its insert was lost
+ * with the connection, and the database committed it later.
+ */
+export function isForgotten(owner: string): boolean {
+  if (!owner.startsWith(`${processName()}#`)) return false
+  const since = underway.get(owner) ?? Number.NEGATIVE_INFINITY
+  return performance.now() - since > (config().git.timeout + 60) * 1000
 }
 
 /** Updates the rows and the project's default branch, and publishes the events, in one transaction. */

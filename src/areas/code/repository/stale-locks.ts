@@ -1,11 +1,10 @@
 // Finds locks that dead git processes left in the repositories of all projects.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { config } from '../../../config.js'
-import { row, rows } from '../../../db/connect/sql.js'
-import { removeStaleLocks, staleLocks } from '../../../git/repository/stale-locks.js'
+import { rows } from '../../../db/connect/sql.js'
+import { type Horizon, removeStaleLocks, staleLocks } from '../../../git/repository/stale-locks.js'
 import { log } from '../../../log.js'
-import { machine } from '../../../queue/processes.js'
 import { repositoryPath, type StoredProject } from '../../projects/projects/repositories.js'
+import { lockHorizon } from '../refs/lock-horizon.js'
 import { sampled } from './stored-repositories.js'
 
 /** Returns the stale locks in the repositories of all projects, or of `sample` random ones. */
@@ -25,10 +24,10 @@ export async function clearStaleLocks(sample?: number, signal?: AbortSignal): Pr
 
 async function lookAt(
   sample: number | undefined,
-  look: (repository: string, before: number) => Promise<string[]>,
+  look: (repository: string, horizon: Horizon) => Promise<string[]>,
   signal?: AbortSignal
 ): Promise<string[]> {
-  const before = await newest()
+  const horizon = await lockHorizon()
   const projects = await rows<StoredProject>(`select id, storage from projects ${sampled(sample)}`)
   const found: string[] = []
   let rested = performance.now()
@@ -38,19 +37,7 @@ async function lookAt(
       rested = performance.now()
     }
     if (signal?.aborted) break
-    found.push(...(await look(repositoryPath(project), before)))
+    found.push(...(await look(repositoryPath(project), horizon)))
   }
   return found
-}
-
-/**
- * Processes of other machines that share the repositories are not visible: then only a lock older than any git process
- * can be is stale. Returns the time in milliseconds.
- */
-async function newest(): Promise<number> {
-  const other = await row<{ id: number }>(
-    'select id from ref_changes where process not like ? order by id desc limit 1',
-    [`${machine()}#%`]
-  )
-  return other ? Date.now() - (config().git.timeout + 60) * 1000 : Number.POSITIVE_INFINITY
 }

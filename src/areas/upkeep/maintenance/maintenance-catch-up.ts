@@ -14,7 +14,7 @@ const SOON_MS = 3_600_000
  * Enqueues the tasks that did not run when they were last due, and returns their names. It enqueues each task once, even if
  * several workers start. For a task that has never run, the time counts from the creation of the database.
  */
-export async function catchUp(now = new Date()): Promise<string[]> {
+export async function catchUp(now: Date): Promise<string[]> {
   const [last, since] = [await lastRuns(), await maintainedSince()]
   const caught: string[] = []
   for (const { name, schedule } of tasks) {

@@ -4,9 +4,9 @@ import { createHash, randomBytes } from 'node:crypto'
 import { execute, row, rows } from '../../../db/connect/sql.js'
 import { AlreadyRunning } from '../../../errors.js'
 import { startOf } from '../../../lib/process-status.js'
-import { machine } from '../../../queue/processes.js'
+import { machine } from '../../../queue/machines.js'
 
-const LEASE_MS = 30_000
+const LEASE_S = 30
 
 export interface TaskLock {
   /** Aborts when the lease is lost, for example because the database was unavailable for long: another process may run by then. */
@@ -18,19 +18,20 @@ export interface LockRow {
   readonly task: string
   readonly holder: string
   readonly lease_until: Date
+  readonly is_late: number
 }
 
 /** A hash of the name of the machine, because the column is shorter than such a name. */
 const machineKey = () => createHash('sha256').update(machine()).digest('hex').slice(0, 16)
 
-const leaseEnd = () => new Date(Date.now() + LEASE_MS)
+const LEASE_END = `now(3) + interval ${LEASE_S} second`
 
 /** Takes the lock of a task. Throws AlreadyRunning while a living process holds it. */
 export async function takeLock(task: string): Promise<TaskLock> {
   const holder = `${machineKey()}#${process.pid}#${startOf(process.pid) ?? 0}#${randomBytes(4).toString('hex')}`
   if (!(await take(task, holder))) throw new AlreadyRunning(`${task} runs already${await whoRuns(task)}`)
   const lost = new AbortController()
-  const timer = setInterval(() => void renew(task, holder, lost).catch(() => undefined), LEASE_MS / 3)
+  const timer = setInterval(() => void renew(task, holder, lost).catch(() => undefined), (LEASE_S * 1000) / 3)
   return {
     signal: lost.signal,
     release: async () => {
@@ -57,42 +58,42 @@ export async function underLock<T>(
   }
 }
 
+const SELECT = 'select task, holder, lease_until, lease_until < now(3) as is_late from maintenance_locks'
+
 async function take(task: string, holder: string): Promise<boolean> {
   const { affectedRows } = await execute(
-    'insert ignore into maintenance_locks (task, holder, lease_until) values (?, ?, ?)',
-    [task, holder, leaseEnd()]
+    `insert ignore into maintenance_locks (task, holder, lease_until) values (?, ?, ${LEASE_END})`,
+    [task, holder]
   )
   if (affectedRows === 1) return true
-  const held = await row<LockRow>('select task, holder, lease_until from maintenance_locks where task = ?', [task])
+  const held = await row<LockRow>(`${SELECT} where task = ?`, [task])
   if (!held) return take(task, holder)
   if (!isStale(held)) return false
   // If several processes find the lock stale, only one of them changes the row that all have read.
   const taken = await execute(
-    'update maintenance_locks set holder = ?, lease_until = ? where task = ? and holder = ? and lease_until = ?',
-    [holder, leaseEnd(), task, held.holder, held.lease_until]
+    `update maintenance_locks set holder = ?, lease_until = ${LEASE_END} where task = ? and holder = ? and lease_until = ?`,
+    [holder, task, held.holder, held.lease_until]
   )
   return taken.affectedRows === 1
 }
 
 async function renew(task: string, holder: string, lost: AbortController): Promise<void> {
-  const { affectedRows } = await execute('update maintenance_locks set lease_until = ? where task = ? and holder = ?', [
-    leaseEnd(),
-    task,
-    holder
-  ])
+  const { affectedRows } = await execute(
+    `update maintenance_locks set lease_until = ${LEASE_END} where task = ? and holder = ?`,
+    [task, holder]
+  )
   if (affectedRows === 0) lost.abort(new Error('the lock of this run was lost'))
 }
 
 /** Returns whether no living process holds a lock. */
-export function isStale({ holder, lease_until }: LockRow): boolean {
-  if (lease_until < new Date()) return true
+export function isStale({ holder, is_late }: LockRow): boolean {
+  if (is_late === 1) return true
   const [where, pid, start] = holder.split('#')
   return where === machineKey() && startOf(Number(pid)) !== Number(start)
 }
 
 /** All locks. */
-export const listLocks = (): Promise<LockRow[]> =>
-  rows<LockRow>('select task, holder, lease_until from maintenance_locks order by task')
+export const listLocks = (): Promise<LockRow[]> => rows<LockRow>(`${SELECT} order by task`)
 
 async function whoRuns(task: string): Promise<string> {
   const run = await row<{ hostname: string; pid: number; started_at: Date }>(

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto'
 import { readdir, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { startOf } from '../../../lib/process-status.js'
-import { machine } from '../../../queue/processes.js'
+import { machine } from '../../../queue/machines.js'
 
 const NAME = /\.unfinished-([0-9a-f]{12})-(\d+)-(\d+)$/
 /** Milliseconds. A draft from another machine, or from before a restart, is dead when nothing was written to it for this long. */

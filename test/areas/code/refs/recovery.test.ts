@@ -4,13 +4,19 @@ import { once } from 'node:events'
 import { existsSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { settleOpenChanges } from '../../../../src/areas/code/refs/recovery.js'
-import { abandonChanges, openChanges, type RefMove } from '../../../../src/areas/code/refs/ref-changes.js'
+import {
+  abandonChanges,
+  type OpenChange,
+  openChanges,
+  type RefMove,
+  settleChanges
+} from '../../../../src/areas/code/refs/ref-changes.js'
 import { ensureRepository } from '../../../../src/areas/projects/projects/repositories.js'
 import { config } from '../../../../src/config.js'
 import { execute, rows } from '../../../../src/db/connect/sql.js'
 import { STARTED_BY } from '../../../../src/git/process/environment.js'
 import { refValue, updateRef, ZERO } from '../../../../src/git/refs/refs.js'
-import { machine } from '../../../../src/queue/processes.js'
+import { machine } from '../../../../src/queue/machines.js'
 import { testDatabase } from '../../../helpers/database.js'
 import { factory, type TestProject } from '../../../helpers/factory.js'
 import { waitingEvents } from '../../../helpers/published.js'
@@ -140,13 +146,104 @@ t.test('a later process with the same pid is not the owner', async t => {
   t.equal(await settleOpenChanges(), 1)
 })
 
-t.test('a process on another machine counts as alive for as long as its git may run', async t => {
+/** Adds a machine whose lease ends in so many seconds. */
+const addMachine = (boot: string, seconds: number) =>
+  execute(
+    `insert into machines (uid, name, boot, version, created_at, started_at, lease_until)
+     values (md5(?), ?, ?, '1', now(3), now(3), now(3) + interval ? second)`,
+    [boot, boot, boot, seconds]
+  )
+
+t.test('a process on another machine counts as alive while its machine renews the lease', async t => {
+  t.teardown(() => execute("delete from machines where boot = 'elsewhere'"))
   const { project, repository, commits } = await stored()
-  const move = { ref, old: ZERO, new: commits[0] }
-  await intent(project, move, 'elsewhere#1#1#x')
-  await updateRef(repository, [move])
+  await addMachine('elsewhere', 5)
+  await intent(project, { ref, old: ZERO, new: commits[0] }, 'elsewhere#1#1#x')
+  await updateRef(repository, [{ ref, old: ZERO, new: commits[0] }])
+  const undone = 'refs/heads/undone'
+  await intent(project, { ref: undone, old: ZERO, new: commits[0] }, 'elsewhere#1#1#y')
   t.equal(await settleOpenChanges(), 0)
-  t.equal(await settleOpenChanges(new Date(Date.now() + (config().git.timeout + 120) * 1000)), 1)
+  await execute("update machines set lease_until = now(3) - interval 1 second where boot = 'elsewhere'")
+  t.equal(await settleOpenChanges(), 1, 'the ref shows that git made it')
+  t.same(await states(project), ['done', 'open'], 'git may still make the other one')
+  await execute("update machines set lease_until = now(3) - interval ? second where boot = 'elsewhere'", [
+    config().queue.lease + 1
+  ])
+  await settleOpenChanges()
+  t.same(await states(project), ['done'])
+})
+
+t.test('a machine without a row is an earlier boot: its changes are settled and its locks removed', async t => {
+  const { project, repository, commits } = await stored()
+  const lock = join(repository, 'refs/heads/work.lock')
+  writeFileSync(lock, '')
+  utimesSync(lock, new Date(Date.now() - 5000), new Date(Date.now() - 5000))
+  await intent(project, { ref, old: ZERO, new: commits[0] }, 'earlier#1#1#x')
+  await settleOpenChanges()
+  t.same(await states(project), [])
+  t.notOk(existsSync(lock))
+})
+
+t.test(
+  'a lock that may belong to a machine that lives stays, and delays the changes of a machine that is lost',
+  async t => {
+    t.teardown(() => execute("delete from machines where boot in ('living', 'lost')"))
+    const { project, repository, commits } = await stored()
+    await addMachine('living', 60)
+    await addMachine('lost', -1000)
+    const [lock, other] = ['refs/heads/work.lock', 'refs/heads/other.lock'].map(name => join(repository, name))
+    const age = (path: string, seconds: number) => {
+      const at = new Date(Date.now() - seconds * 1000)
+      utimesSync(path, at, at)
+    }
+    for (const path of [lock, other] as string[]) {
+      writeFileSync(path, '')
+      age(path, 10)
+    }
+    await intent(project, { ref, old: ZERO, new: commits[0] }, 'lost#1#1#x')
+    const theirs = await intent(project, { ref: 'refs/heads/other', old: ZERO, new: commits[0] }, 'living#1#1#x')
+    const begunAgo = (seconds: number) =>
+      execute('update ref_changes set created_at = now(3) - interval ? second where id = ?', [seconds, theirs])
+    await begunAgo(11)
+    await settleOpenChanges()
+    t.same(await states(project), ['open', 'open'])
+    t.ok(
+      [lock, other].every(path => existsSync(path as string)),
+      'both are younger than the open change'
+    )
+    age(lock as string, 500)
+    await begunAgo(400)
+    await settleOpenChanges()
+    t.same(
+      [lock, other].filter(path => existsSync(path as string)),
+      [other],
+      "the older one is nobody else's"
+    )
+    t.same(await states(project), ['open', 'open'], 'the other one may still be that of the lost machine')
+    await execute('delete from ref_changes where id = ?', [theirs])
+    age(other as string, 61)
+    await settleOpenChanges()
+    t.same(await states(project), [])
+    t.notOk(existsSync(other as string))
+  }
+)
+
+t.test('a change of a living process whose insert was committed late is settled', async t => {
+  const { project, commits } = await stored()
+  const move = { ref, old: ZERO, new: commits[0] }
+  const [open] = await openChanges(project, null, 'push', [move])
+  const found = await rows<{ process: string }>('select process from ref_changes where id = ?', [open?.id ?? 0])
+  const owner = found[0]?.process ?? ''
+  t.equal(await settleOpenChanges(), 0)
+  t.same(await states(project), ['open'], 'a call that waits for git keeps its change')
+  await settleChanges(project, [open as OpenChange], [])
+  await execute(
+    `insert into ref_changes (project_id, ref, old_id, new_id, source, process, created_at)
+     values (?, ?, ?, ?, 'push', ?, now(3))`,
+    [project.id, ref, ZERO, commits[0], owner]
+  )
+  await settleOpenChanges()
+  t.same(await states(project), [])
 })
 
 t.test('a git process that outlives its server may still make the change', async t => {

@@ -101,7 +101,7 @@ export async function deleteSchedule(schedule: ScheduleRow, origin: Origin): Pro
  * Enqueues a job for each due schedule, and sets its next time. If times passed while no worker ran, one run makes up
  * for them. Several workers may call it at once: the one that updates the next time enqueues the job.
  */
-export async function startDueSchedules(now = new Date()): Promise<number> {
+export async function startDueSchedules(now: Date): Promise<number> {
   let started = 0
   for (const { id, cron, next_run_at: due } of await dueSchedules(now, MOST_AT_ONCE)) {
     const begun = await transact(async () => {

@@ -22,7 +22,8 @@ export interface HeldBuild {
   readonly attempt: number
   readonly status: BuildStatus
   readonly token: Buffer
-  readonly leaseUntil: Date | null
+  /** Seconds; negative after its end. */
+  readonly leaseLeft: number | null
 }
 
 interface FoundBuild extends Omit<HeldBuild, 'token'> {
@@ -35,7 +36,7 @@ const find = sharing(async (ids: readonly number[]) => {
   const known = padded(ids)
   const found = await rows<FoundBuild>(
     `select b.id as buildId, b.pipeline_id as pipelineId, b.project_id as projectId, b.runner_id as runnerId, b.attempt,
-       b.status, b.token_hash as token, b.spent_token_hash as spent, b.lease_until as leaseUntil
+       b.status, b.token_hash as token, b.spent_token_hash as spent, timestampdiff(second, now(3), b.lease_until) as leaseLeft
      from builds b join projects p on p.id = b.project_id where b.id in (${marks(known)})`,
     known
   )

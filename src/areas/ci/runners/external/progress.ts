@@ -86,8 +86,8 @@ async function failForOutput(build: HeldBuild): Promise<never> {
 }
 
 async function renew(build: HeldBuild): Promise<void> {
-  const left = (build.leaseUntil?.getTime() ?? 0) - Date.now()
-  if (left < config().queue.lease * 1000 * RENEWED_BELOW && !(await renewBuild(build))) throw new NotHeld()
+  const left = build.leaseLeft ?? 0
+  if (left < config().queue.lease * RENEWED_BELOW && !(await renewBuild(build))) throw new NotHeld()
 }
 
 /** Not specified: a failure without a reason is a script failure, and an unknown reason is an unknown failure. */

@@ -1,0 +1,28 @@
+// Which locks in repositories this machine may judge, when other machines share them.
+import { config } from '../../../config.js'
+import { row } from '../../../db/connect/sql.js'
+import { type Horizon, NO_HORIZON } from '../../../git/repository/stale-locks.js'
+import { machine, othersLive } from '../../../queue/machines.js'
+
+/** Longer than git takes from its intent to the lock of a ref, and than clocks may differ. */
+const LEAST_AGE_MS = 60_000
+
+/**
+ * Returns which locks may be judged by the processes of this machine only; the others may belong to machines that live, and
+ * whose processes nobody sees here. A change of a ref has its row before its lock, so a lock that is older than all open
+ * changes of these machines is not theirs. Each machine judges its own locks.
+ */
+export async function lockHorizon(projectId?: number): Promise<Horizon> {
+  if (!(await othersLive())) return NO_HORIZON
+  const of = projectId === undefined ? '' : 'and c.project_id = ?'
+  const found = await row<{ refs: Date; objects: Date }>(
+    `select least(now(3),
+         coalesce((select min(c.created_at) from ref_changes c join machines m on m.boot = substring_index(c.process, '#', 1)
+           where c.state = 'open' and m.boot <> ? and m.lease_until >= now(3) - interval ? second ${of}), now(3)),
+         coalesce((select min(r.started_at) from maintenance_runs r join maintenance_locks l on l.task = r.task
+           where r.task = 'repository_upkeep' and r.state = 'running' and l.lease_until > now(3)), now(3))) as refs,
+       now(3) - interval ? second as objects`,
+    [machine(), config().queue.lease, ...(projectId === undefined ? [] : [projectId]), config().git.timeout + 60]
+  )
+  return { refs: (found?.refs.getTime() ?? 0) - LEAST_AGE_MS, objects: found?.objects.getTime() ?? 0 }
+}
