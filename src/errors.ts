@@ -238,3 +238,10 @@ export class DiskFull extends Failure {
 
 /** A wrong setting, or a machine that lacks something. The text is one line for the sysadmin, with the remedy. */
 export class Misconfigured extends Failure {}
+
+/** A stored value that is damaged, or was encrypted with another key than that of the home. */
+export class Undecryptable extends Failure {
+  constructor(what: string) {
+    super(`${what} cannot be decrypted: it is damaged, or was encrypted with another key; delete it, or set it again`)
+  }
+}

@@ -1,9 +1,9 @@
 // HOME/secrets.json. The first start creates it. Only the owner can read it, and it is never logged.
 import { createCipheriv, createDecipheriv, createHash, createHmac, randomBytes } from 'node:crypto'
-import { linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { config } from './config.js'
-import { Misconfigured } from './errors.js'
+import { Misconfigured, Undecryptable } from './errors.js'
 import { makeFolders } from './home.js'
 import { lruOf } from './lib/lru.js'
 
@@ -16,16 +16,21 @@ export interface Secrets {
 
 const cached = new Map<string, Secrets>()
 
-const pathOfSecrets = () => join(config().home, 'secrets.json')
+export const pathOfSecrets = () => join(config().home, 'secrets.json')
 
 /** Returns the home's secrets. Throws Misconfigured when there are none: a process that only reads creates no home. */
 export function secrets(): Secrets {
   const path = pathOfSecrets()
   const read = cached.get(path) ?? readSecrets(path)
-  if (!read) throw new Misconfigured(`${path} is missing: put it back from a backup`)
+  if (!read) throw new Misconfigured(`${path} is missing: ${KEY_REMEDY}`)
   cached.set(path, read)
   return read
 }
+
+/** What to do about a home without secrets, or with those of another appliance. */
+export const KEY_REMEDY = 'put back the secrets.json of this appliance, from a backup or from another of its machines'
+
+export const hasSecrets = (): boolean => existsSync(pathOfSecrets())
 
 /** Creates the home's secrets when there are none. Two processes that start at the same time get the same secrets. */
 export function ensureSecrets(): Secrets {
@@ -45,17 +50,26 @@ function readSecrets(path: string): Secrets | undefined {
       `${path} cannot be read (${(error as NodeJS.ErrnoException).code}): run as the home's owner`
     )
   }
+  let found: Partial<Secrets> | null
   try {
-    return JSON.parse(text) as Secrets
+    found = JSON.parse(text) as typeof found
   } catch {
     throw new Misconfigured(`${path} is not JSON: restore it from a backup`)
   }
+  if (!isKey(found?.encryption_key)) {
+    throw new Misconfigured(`${path} has no encryption_key of ${KEY_BYTES} bytes in base64: restore it from a backup`)
+  }
+  return found as Secrets
 }
+
+const KEY_BYTES = 32
+
+const isKey = (key: unknown): boolean => typeof key === 'string' && Buffer.from(key, 'base64').length === KEY_BYTES
 
 function makeSecrets(path: string): Secrets {
   const made = {
     database_password: randomBytes(24).toString('base64url'),
-    encryption_key: randomBytes(32).toString('base64')
+    encryption_key: randomBytes(KEY_BYTES).toString('base64')
   }
   makeFolders(config().home)
   const draft = `${path}.${process.pid}`
@@ -90,10 +104,13 @@ export function signature(purpose: string, text: string): Buffer {
   return createHmac('sha256', key.digest()).update(text, 'utf8').digest()
 }
 
+/** Returns a value that the same key always gives, and that reveals nothing about the key: 32 bytes. */
+export const fingerprintOfKey = (): Buffer => signature('the encryption key', 'fingerprint')
+
 /** Encrypts a text with AES-256-GCM. The result contains nonce, tag and encrypted text. */
 export function encrypt(text: string): Buffer {
   const nonce = randomBytes(12)
-  const cipher = createCipheriv('aes-256-gcm', Buffer.from(ensureSecrets().encryption_key, 'base64'), nonce)
+  const cipher = createCipheriv('aes-256-gcm', Buffer.from(secrets().encryption_key, 'base64'), nonce)
   const body = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()])
   return Buffer.concat([nonce, cipher.getAuthTag(), body])
 }
@@ -106,7 +123,7 @@ const opened = lruOf<string, string>(10_000)
 /** Bytes: longer texts, such as values of variables, would fill the memory. */
 const LONGEST_KEPT = 1024
 
-/** Decrypts the result of `encrypt`. Throws when it was made with another key. */
+/** Decrypts the result of `encrypt`. Throws Undecryptable when it was made with another key, or is damaged. */
 export function decrypt(box: Buffer): string {
   if (box.length > LONGEST_KEPT) return open(box)
   const name = box.toString('latin1')
@@ -118,7 +135,21 @@ export function decrypt(box: Buffer): string {
 }
 
 function open(box: Buffer): string {
-  const decipher = createDecipheriv('aes-256-gcm', Buffer.from(secrets().encryption_key, 'base64'), box.subarray(0, 12))
-  decipher.setAuthTag(box.subarray(12, 28))
-  return Buffer.concat([decipher.update(box.subarray(28)), decipher.final()]).toString('utf8')
+  const key = Buffer.from(secrets().encryption_key, 'base64')
+  try {
+    const decipher = createDecipheriv('aes-256-gcm', key, box.subarray(0, 12))
+    decipher.setAuthTag(box.subarray(12, 28))
+    return Buffer.concat([decipher.update(box.subarray(28)), decipher.final()]).toString('utf8')
+  } catch {
+    throw new Undecryptable('a stored secret')
+  }
+}
+
+/** Decrypts a value that has a name. Throws Undecryptable, with this name. */
+export function decryptNamed(name: string, box: Buffer): string {
+  try {
+    return decrypt(box)
+  } catch (error) {
+    throw error instanceof Undecryptable ? new Undecryptable(name) : error
+  }
 }

@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import { settleRegularly } from '../areas/code/refs/recovery.js'
 import { useGitStarter } from '../areas/code/repository/git-starter.js'
+import { requireKey } from '../areas/ground/settings/encryption-key.js'
 import { writeUsesRegularly } from '../areas/people/credentials/last-use.js'
 import { config, publicUrl, servesAt } from '../config.js'
 import { closeDatabase } from '../db/connect/connection.js'
@@ -35,6 +36,7 @@ export async function startServer(): Promise<Server> {
   useGitStarter()
   allowedRanges()
   await requireSchema()
+  await requireKey({ makes: true })
   await requireClock()
   await joinMachines()
   const app = await buildApp()

@@ -8,6 +8,7 @@ import { settleOpenChanges } from '../areas/code/refs/recovery.js'
 import { useGitStarter } from '../areas/code/repository/git-starter.js'
 import { clearStaleLocks } from '../areas/code/repository/stale-locks.js'
 import { hookLanes } from '../areas/ground/hooks/targets.js'
+import { requireKey } from '../areas/ground/settings/encryption-key.js'
 import { importLanes } from '../areas/projects/imports/fill-repository.js'
 import { config } from '../config.js'
 import { closeDatabase } from '../db/connect/connection.js'
@@ -51,6 +52,7 @@ export async function startWorker(): Promise<Worker> {
   prepareHome()
   useGitStarter()
   await requireSchema()
+  await requireKey({ makes: true })
   await requireClock()
   await joinMachines()
   await reapProcesses()

@@ -106,6 +106,7 @@ import { parseCommit } from '../../src/git/objects/parse.js'
 import { parseTree } from '../../src/git/objects/tree-object.js'
 import { type TSchema, Type } from '../../src/lib/type.js'
 import type { QueuesOverview } from '../../src/queue/overview.js'
+import { encrypt } from '../../src/secrets.js'
 import { testDatabase } from '../helpers/database.js'
 import t from '../helpers/tap.js'
 
@@ -1032,7 +1033,7 @@ const specimens: { readonly [view: string]: Specimen } = {
     {
       id: ID,
       project_id: ID,
-      token_encrypted: [Buffer.alloc(0), Buffer.alloc(48, 7)],
+      token_encrypted: TEXT.map(encrypt),
       created_at: DATE,
       updated_at: DATE,
       last_used_at: [null, ...DATE]
@@ -1045,7 +1046,7 @@ const specimens: { readonly [view: string]: Specimen } = {
   viewRunnerSummary: of(runners.RunnerSummary, runnerRecord, runners.viewRunnerSummary),
   viewVariable: of(
     variables.Variable,
-    { id: ID, name: TEXT, value_encrypted: [Buffer.alloc(0), Buffer.alloc(48, 7)] },
+    { id: ID, name: TEXT, value_encrypted: TEXT.map(encrypt) },
     variables.viewVariable
   ),
   viewApplication: of(applications.Application, application, applications.viewApplication),
@@ -1066,7 +1067,7 @@ const specimens: { readonly [view: string]: Specimen } = {
       slug: SLUGS,
       row: [
         null,
-        ...[Buffer.alloc(0), Buffer.alloc(48, 7), null].map(properties_encrypted => ({
+        ...[encrypt('{}'), null].map(properties_encrypted => ({
           id: 1,
           active: 1,
           properties_encrypted,

@@ -2,6 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { requireKey } from '../../src/areas/ground/settings/encryption-key.js'
 import { loadConfig } from '../../src/config.js'
 import { closeDatabase } from '../../src/db/connect/connection.js'
 import { migrateUp } from '../../src/db/schema/migrate.js'
@@ -45,6 +46,7 @@ async function prepare(): Promise<TestHome> {
   await closeDatabase()
   // The statements of the template have already made the schema.
   if (schema === undefined) await migrateUp()
+  await requireKey({ makes: true })
   t.teardown(async () => {
     ready = undefined
     closeWake()

@@ -2,6 +2,7 @@
 import { bucketCheck } from './bucket.js'
 import type { Check } from './check.js'
 import { clockCheck, databaseCheck, schemaCheck } from './database.js'
+import { encryptionKeyCheck } from './encryption-key.js'
 import { engineCheck } from './engine.js'
 import { commitGraphsCheck, headsCheck, locksCheck, orphansCheck, repositoriesCheck } from './files.js'
 import { foldersCheck, homeCheck, secretsCheck } from './home.js'
@@ -44,6 +45,7 @@ export const checks: readonly Check[] = [
   databaseCheck,
   schemaCheck,
   tablesCheck,
+  encryptionKeyCheck,
   clockCheck,
   modeCheck,
   workersCheck,

@@ -18,6 +18,7 @@ export const CHECK_NAMES = [
   'database',
   'schema',
   'tables',
+  'encryption_key',
   'clock',
   'mode',
   'workers',

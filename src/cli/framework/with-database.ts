@@ -1,5 +1,6 @@
 // Commands work whether or not the appliance runs. While it is down, a command starts the database itself and stops it again.
 import { setTimeout as sleep } from 'node:timers/promises'
+import { requireKey } from '../../areas/ground/settings/encryption-key.js'
 import { config } from '../../config.js'
 import { closeDatabase } from '../../db/connect/connection.js'
 import { type EmbeddedDatabase, embeddedState, startEmbedded } from '../../db/embedded/embedded.js'
@@ -21,7 +22,7 @@ export interface DatabaseUse {
  * Runs `work` with a database that answers. When the embedded database is down, this function starts it, and stops it
  * afterwards. When another command runs the embedded database, it waits until that command stops it. It never changes an
  * existing schema. Throws NoHome when there is no appliance, Unavailable when the database does not answer, and
- * Misconfigured when the schema is old.
+ * Misconfigured when the schema is old or the key is that of another appliance.
  */
 export async function withDatabase<T>(work: () => Promise<T>, use: DatabaseUse = {}): Promise<T> {
   compose()
@@ -34,6 +35,7 @@ export async function withDatabase<T>(work: () => Promise<T>, use: DatabaseUse =
     if (!use.anySchema) {
       if (own && use.makes && (await schemaIsNew())) await makeSchema()
       await requireSchema()
+      await requireKey({ makes: use.makes ?? false })
     }
     return await work()
   } finally {

@@ -48,6 +48,7 @@ import { followedPipelines } from './0062-followed-pipelines.js'
 import { machines } from './0085-machines.js'
 import { soleDeployKeys } from './0090-sole-deploy-keys.js'
 import { unsubscribedPipelines } from './0091-unsubscribed-pipelines.js'
+import { keyFingerprint } from './0080-key-fingerprint.js'
 import type { Migration } from './migration.js'
 
 export const migrations: readonly Migration[] = [
@@ -98,5 +99,6 @@ export const migrations: readonly Migration[] = [
   followedPipelines,
   machines,
   soleDeployKeys,
-  unsubscribedPipelines
+  unsubscribedPipelines,
+  keyFingerprint
 ]

@@ -128,6 +128,10 @@ function answerFailure(error: errors.Failure): Answer | undefined {
   if (error instanceof errors.TooManyRequests) return { status: 429, retryAfter: error.retryAfter, body: { message } }
   if (error instanceof errors.NotModified) return { status: 304 }
   if (error instanceof errors.DiskFull) return diskFull()
+  // Not specified: the text names the value, because only setting it again repairs it.
+  if (error instanceof errors.Undecryptable) {
+    return { status: 500, body: { message: `500 Internal Server Error - ${message}` } }
+  }
   if (error instanceof errors.Unavailable) return unavailable(message, error.retryAfter)
   return undefined
 }

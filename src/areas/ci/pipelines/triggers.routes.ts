@@ -24,11 +24,11 @@ export const triggerRoutes: FastifyPluginAsyncTypebox = async app => {
         response: { 200: Type.Array(Trigger) }
       }
     },
-    async ({ project, query }, reply) => reply.page(await listTriggers(project.id, query), viewTrigger)
+    async ({ project, query }, reply) => reply.page(await listTriggers(project.id, query), row => viewTrigger(row))
   )
 
   app.get('/projects/:id/triggers/:token', { config, schema: { ...one, summary: 'Get a trigger' } }, async req =>
-    viewTrigger(await requireTrigger(req.project.id, req.params.token))
+    viewTrigger(await requireTrigger(req.project.id, req.params.token), req.params.token)
   )
 
   app.post(
@@ -40,7 +40,7 @@ export const triggerRoutes: FastifyPluginAsyncTypebox = async app => {
   app.delete(
     '/projects/:id/triggers/:token',
     { config, schema: { ...one, summary: 'Remove a trigger' } },
-    async ({ project, params, origin }) => viewTrigger(await deleteTrigger(project, params.token, origin))
+    async ({ project, params, origin }) => viewTrigger(await deleteTrigger(project, params.token, origin), params.token)
   )
 }
 

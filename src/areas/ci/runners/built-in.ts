@@ -18,8 +18,7 @@ import { builtInRunner } from './built-in-runner.js'
 import { claimNext } from './claim-next.js'
 import { containerOf, containerOwner, requireEngine } from './containers.js'
 import { receiveReport } from './dotenv-reports.js'
-import { endMissing } from './downstream/missing.js'
-import { MissingDependency } from './downstream/outer-needs.js'
+import { endMissing, isLasting } from './downstream/missing.js'
 import { describeBuild, type JobDescription } from './job-description.js'
 import type { RunnerRow } from './runners.queries.js'
 
@@ -75,7 +74,7 @@ async function runClaimed(
     const trace = await measureTrace(key)
     await whenAvailable(() => finishBuild(claim, result, trace), stop)
   } catch (error) {
-    if (error instanceof MissingDependency) return await endMissing(claim, error)
+    if (isLasting(error)) return await endMissing(claim, error)
     // If this fails as well, the lease expires.
     await releaseBuild(claim, stop.aborted).catch(() => undefined)
     throw error

@@ -56,6 +56,11 @@ export const variableRoutes: FastifyPluginAsyncTypebox = async app => {
   app.delete(
     '/projects/:id/variables/:key',
     { config, schema: { ...one, summary: 'Remove a variable' } },
-    async ({ project, params, origin }) => viewVariable(await deleteVariable(project, params.key, origin))
+    async ({ project, params, origin }) => {
+      // Before it is deleted: a value that cannot be shown must not make the request fail after that.
+      const shown = viewVariable(await requireVariable(project.id, params.key))
+      await deleteVariable(project, params.key, origin)
+      return shown
+    }
   )
 }

@@ -6,7 +6,7 @@ import { duplicateKey } from '../../../db/connect/failure.js'
 import { execute, row } from '../../../db/connect/sql.js'
 import { transact } from '../../../db/connect/transact.js'
 import { Invalid, NotFound, Taken } from '../../../errors.js'
-import { decrypt, encrypt } from '../../../secrets.js'
+import { decryptNamed, encrypt } from '../../../secrets.js'
 import { audit } from '../../ground/audit/audit.js'
 import { holdProject, type ProjectRow } from '../../projects/projects/projects.queries.js'
 import { allVariables, findVariable, requireVariable, type VariableRow } from './variables.queries.js'
@@ -86,16 +86,10 @@ export async function deleteVariable(project: ProjectRow, key: string, origin: O
   return variable
 }
 
-/** Returns the variables of a project for one of its builds, without values that were encrypted with a different key. */
+/** Returns the variables of a project for one of its builds. Throws Undecryptable: a build must not run without one of them. */
 export async function variablesForBuild(projectId: number): Promise<CiVariable[]> {
   const found = await allVariables(projectId)
-  return found.flatMap(({ name, value_encrypted: box }) => {
-    try {
-      return [{ key: name, value: decrypt(box) }]
-    } catch {
-      return []
-    }
-  })
+  return found.map(({ name, value_encrypted: box }) => ({ key: name, value: decryptNamed(`variable ${name}`, box) }))
 }
 
 function checkKey(key: string): void {

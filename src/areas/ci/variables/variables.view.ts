@@ -1,7 +1,7 @@
 // "Build variable".
 import { Text } from '../../../lib/schema.js'
 import { Type } from '../../../lib/type.js'
-import { decrypt } from '../../../secrets.js'
+import { decryptNamed } from '../../../secrets.js'
 import type { VariableRow } from './variables.queries.js'
 
 export const Variable = Type.Object(
@@ -9,13 +9,8 @@ export const Variable = Type.Object(
   { title: 'Variable', description: 'A value in the environment of every build of the project.' }
 )
 
-export const viewVariable = ({ name, value_encrypted: box }: VariableRow) => ({ key: name, value: textOf(box) })
-
-/** Returns an empty value for one that was encrypted with a different key: the list must still work, so that it can be set again. */
-function textOf(box: Buffer): string {
-  try {
-    return decrypt(box)
-  } catch {
-    return ''
-  }
-}
+/** Throws Undecryptable: an empty value would look like a real one. */
+export const viewVariable = ({ name, value_encrypted: box }: VariableRow) => ({
+  key: name,
+  value: decryptNamed(`variable ${name}`, box)
+})

@@ -1,5 +1,5 @@
 import { row } from '../../../db/connect/sql.js'
-import { decrypt } from '../../../secrets.js'
+import { decryptNamed } from '../../../secrets.js'
 import type { Slug } from './kinds.js'
 import type { ServiceBody } from './services.schema.js'
 
@@ -31,12 +31,8 @@ export async function lockService(projectId: number, slug: Slug): Promise<Servic
   return { slug, row: (await row<ServiceRow>(`${SELECT} for update`, [projectId, slug])) ?? null }
 }
 
-/** Returns the stored properties. Properties that were encrypted with another key count as absent: they can be set again. */
-export function propertiesOf({ row }: Service): Properties {
+/** Returns the stored properties. Throws Undecryptable. */
+export function propertiesOf({ row, slug }: Service): Properties {
   if (!row?.properties_encrypted) return {}
-  try {
-    return JSON.parse(decrypt(row.properties_encrypted)) as Properties
-  } catch {
-    return {}
-  }
+  return JSON.parse(decryptNamed(`service ${slug}`, row.properties_encrypted)) as Properties
 }

@@ -3,7 +3,7 @@
 import type { Origin } from '../../../access/actor.js'
 import { execute } from '../../../db/connect/sql.js'
 import { transact } from '../../../db/connect/transact.js'
-import { BadParameters, Invalid, NotFound } from '../../../errors.js'
+import { BadParameters, Invalid, NotFound, Undecryptable } from '../../../errors.js'
 import { isWebUrl } from '../../../lib/link.js'
 import { encrypt } from '../../../secrets.js'
 import { shownUrl } from '../../../webhooks/url.js'
@@ -29,7 +29,7 @@ export async function saveService(project: ProjectRow, name: string, body: Servi
   await transact(async () => {
     if (!(await holdProject(project.id))) throw new NotFound('Project')
     const service = await lockService(project.id, slug)
-    const before = propertiesOf(service)
+    const before = replaceable(service)
     const after = withoutEmpty({ ...before, ...present })
     await write(project.id, service, after)
     const changes = changesBetween(shown(slug, service, before), { active: true, ...shownProperties(slug, after) })
@@ -49,10 +49,20 @@ export async function clearService(project: ProjectRow, name: string, origin: Or
       new Date(),
       service.row.id
     ])
-    const changes = changesBetween(shown(slug, service, propertiesOf(service)), { active: false })
+    const changes = changesBetween(shown(slug, service, replaceable(service)), { active: false })
     await audit(origin, { action: 'service.delete', target: targetOf(project, slug), changes })
   })
   return true
+}
+
+/** Returns the properties before a change. Those that cannot be decrypted count as absent: the change repairs the service. */
+function replaceable(service: Service): Properties {
+  try {
+    return propertiesOf(service)
+  } catch (error) {
+    if (error instanceof Undecryptable) return {}
+    throw error
+  }
 }
 
 function knownSlug(slug: string): Slug {

@@ -2,16 +2,15 @@
 // columns. The checks use the home and database of this process.
 import { existsSync } from 'node:fs'
 import { config } from '../../../config.js'
-import { row, rows } from '../../../db/connect/sql.js'
-import { encryptedColumns } from '../../../db/ownership/owned-tables.js'
+import { rows } from '../../../db/connect/sql.js'
 import { objectInfo } from '../../../git/objects/reader.js'
 import { fileRefName, readRefFiles } from '../../../git/refs/files.js'
 import { ZERO } from '../../../git/refs/refs.js'
 import { checkRepository } from '../../../git/repository/maintenance.js'
 import { mapBounded } from '../../../lib/bounded.js'
-import { decrypt } from '../../../secrets.js'
 import { sizeOf } from '../../../storage/measure.js'
 import { repositoryPath } from '../../projects/projects/repositories.js'
+import { findUndecryptable } from '../maintenance/encrypted-values.js'
 
 /** The results of the checks, which add to it while they run. */
 export interface Findings {
@@ -110,15 +109,7 @@ async function checkBuildFiles(findings: Findings): Promise<void> {
 }
 
 async function checkSecrets({ problems }: Findings): Promise<void> {
-  for (const [table, column] of encryptedColumns()) {
-    const found = await row<{ box: Buffer }>(
-      `select ${column} as box from ${table} where ${column} is not null order by id desc limit 1`
-    )
-    if (!found) continue
-    try {
-      decrypt(found.box)
-    } catch {
-      problems.push(`${table}.${column} cannot be decrypted with the secrets of ${config().home}`)
-    }
+  for (const { column } of await findUndecryptable({ all: false })) {
+    problems.push(`${column} cannot be decrypted with the secrets of ${config().home}`)
   }
 }

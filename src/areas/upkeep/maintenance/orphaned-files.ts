@@ -1,18 +1,17 @@
 // Removes files of the home that have no row in the database and are older than a day: a new file gets its row just before or
 // after the file itself. It follows no links, so it reads nothing outside of the home.
-import { existsSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
-import { join, relative } from 'node:path'
+import { relative } from 'node:path'
 import { config } from '../../../config.js'
 import { row } from '../../../db/connect/sql.js'
 import { Misconfigured } from '../../../errors.js'
 import { removeRepository } from '../../../git/repository/repository.js'
 import type { Task, TaskContext } from '../../../queue/task.js'
 import { removeFolder } from '../../../runner/folders.js'
-import { decrypt } from '../../../secrets.js'
 import { removeObject } from '../../../storage/s3.js'
 import { type Orphans, orphanedBuildFiles, orphanedObjects } from '../../ci/builds/files/orphaned-files.js'
 import { orphanedRepositories } from '../../code/repository/orphaned-repositories.js'
+import { stateOfKey } from '../../ground/settings/encryption-key.js'
 import { leftovers } from './temporary-files.js'
 
 const AGE_MS = 86_400_000
@@ -68,18 +67,13 @@ export async function findOrphans(now = new Date(), folders?: number): Promise<F
   }
 }
 
-/** Throws Misconfigured if the secrets of this home cannot decrypt values in the database: then it belongs to another home. */
+/** Throws Misconfigured unless the key of this home is that of the database: otherwise it belongs to another home. */
 async function requireOwnDatabase(): Promise<void> {
-  const token = await row<{ encrypted: Buffer }>(
-    'select encrypted from access_tokens where encrypted is not null order by id desc limit 1'
-  )
   const why = 'no file counts as an orphan'
-  if (!token) throw new Misconfigured(`the database has no users: ${why}`)
-  // Reading the secrets would create new ones, which match no database.
-  if (!existsSync(join(config().home, 'secrets.json'))) throw new Misconfigured(`the home has no secrets: ${why}`)
-  try {
-    decrypt(token.encrypted)
-  } catch {
+  if (!(await row('select 1 from users limit 1'))) throw new Misconfigured(`the database has no users: ${why}`)
+  const state = await stateOfKey()
+  if (state === 'missing') throw new Misconfigured(`the home has no secrets: ${why}`)
+  if (state === 'wrong') {
     throw new Misconfigured(`the database belongs to another home, because it has other secrets: ${why}`)
   }
 }

@@ -1,3 +1,4 @@
+import { requireKey } from '../../../areas/ground/settings/encryption-key.js'
 import { migrateUp } from '../../../db/schema/migrate.js'
 import { BaseCommand } from '../../framework/base.js'
 import { withDatabase } from '../../framework/with-database.js'
@@ -9,7 +10,14 @@ export default class DbMigrate extends BaseCommand {
   async run(): Promise<{ applied: string[] }> {
     const { flags } = await this.parse(DbMigrate)
     this.configure(flags)
-    const applied = await withDatabase(() => migrateUp(), { anySchema: true, makes: true })
+    const applied = await withDatabase(
+      async () => {
+        const names = await migrateUp()
+        await requireKey({ makes: true })
+        return names
+      },
+      { anySchema: true, makes: true }
+    )
     for (const name of applied) this.log(`applied ${name}`)
     if (applied.length === 0) this.log('the schema is up to date')
     return { applied }

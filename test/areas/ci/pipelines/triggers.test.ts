@@ -1,7 +1,7 @@
 // Triggers start pipelines for programs that have no account.
 import { claimNext } from '../../../../src/areas/ci/runners/claim-next.js'
 import { describeBuild } from '../../../../src/areas/ci/runners/job-description.js'
-import { row } from '../../../../src/db/connect/sql.js'
+import { execute, row } from '../../../../src/db/connect/sql.js'
 import { testApp } from '../../../helpers/app.js'
 import t from '../../../helpers/tap.js'
 import { makeRunner } from '../runners/make-runners.js'
@@ -50,6 +50,16 @@ t.test('the database has no token in clear', async t => {
     project.id
   ])
   t.notOk(stored?.box.includes(token))
+})
+
+t.test('a token that cannot be decrypted is an error, except for those who know it', async t => {
+  const { project, owner, path, token } = await subject()
+  await execute("update triggers set token_encrypted = 'of another key' where project_id = ?", [project.id])
+  const list = await owner.get(`${path}/triggers`)
+  t.equal(list.statusCode, 500)
+  t.match(list.json(), { message: /trigger \d+ cannot be decrypted/ })
+  t.match((await owner.get(`${path}/triggers/${token}`)).json(), { token })
+  t.match((await owner.delete(`${path}/triggers/${token}`)).json(), { token })
 })
 
 t.test('a call starts a pipeline without an account', async t => {

@@ -58,6 +58,17 @@ t.test('a build runs to its end and writes its trace', async t => {
   t.match(await stateOf(build), { status: 'success', attempt: 1 }, 'a second wake-up does nothing')
 })
 
+t.test('a build fails, and says why, if a variable cannot be decrypted', async t => {
+  const project = await factory.project()
+  await makeVariable(project, 'PASSWORD', 'open sesame')
+  const [build] = await makePipeline(project, 'test: { script: [\'echo "$PASSWORD"\'] }\n')
+  if (!build) throw new Error('no build')
+  await execute("update variables set value_encrypted = 'of another key' where project_id = ?", [project.id])
+  await runNextBuild(worker, never())
+  t.match(await stateOf(build), { status: 'failed', failure_reason: 'runner_system_failure' })
+  t.match(await traceOf(build), /^ERROR: variable PASSWORD cannot be decrypted/)
+})
+
 t.test('the trace hides the values of the variables of a project', async t => {
   const project = await factory.project()
   await makeVariable(project, 'PASSWORD', 'open sesame')

@@ -1,7 +1,7 @@
 // Variables by the API, in the database, and in the environment of a build.
 import { claimNext } from '../../../../src/areas/ci/runners/claim-next.js'
 import { describeBuild } from '../../../../src/areas/ci/runners/job-description.js'
-import { row } from '../../../../src/db/connect/sql.js'
+import { execute, row } from '../../../../src/db/connect/sql.js'
 import { testApp } from '../../../helpers/app.js'
 import t from '../../../helpers/tap.js'
 import { makePipeline } from '../builds/make-builds.js'
@@ -93,4 +93,16 @@ t.test('a build gets the variables of its project as secrets, and they win over 
   const find = (key: string) => variables.filter(variable => variable.key === key)
   t.same(find('LEVEL'), [{ key: 'LEVEL', value: 'project', public: false }])
   t.same(find('OTHER'), [{ key: 'OTHER', value: 'file', public: true }])
+})
+
+t.test('a value that cannot be decrypted is an error, and can be set again', async t => {
+  const { project, owner, path } = await subject()
+  await owner.post(path, { key: 'LOST', value: 'sesame' })
+  await execute("update variables set value_encrypted = 'of another key' where project_id = ?", [project.id])
+  for (const answer of [await owner.get(path), await owner.get(`${path}/LOST`), await owner.delete(`${path}/LOST`)]) {
+    t.equal(answer.statusCode, 500)
+    t.match(answer.json(), { message: /^500 Internal Server Error - variable LOST cannot be decrypted/ })
+  }
+  t.same((await owner.put(`${path}/LOST`, { value: 'again' })).json(), { key: 'LOST', value: 'again' })
+  t.same((await owner.get(path)).json(), [{ key: 'LOST', value: 'again' }])
 })

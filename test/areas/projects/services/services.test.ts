@@ -1,5 +1,5 @@
 // Services of projects: what is set, read and cleared.
-import { row } from '../../../../src/db/connect/sql.js'
+import { execute, row } from '../../../../src/db/connect/sql.js'
 import { testApp } from '../../../helpers/app.js'
 import t from '../../../helpers/tap.js'
 
@@ -141,4 +141,16 @@ t.test('what is set is encrypted, and the audit hides parameters of URLs', async
     active: { after: true },
     issues_url: { after: 'https://bugs.example.org/:id?key=redacted' }
   })
+})
+
+t.test('properties that cannot be decrypted are an error, and can be set again', async t => {
+  const { project, owner, path } = await subject()
+  const body = { recipients: 'ada@example.org' }
+  await owner.put(path('emails-on-push'), body)
+  await execute("update services set properties_encrypted = 'of another key' where project_id = ?", [project.id])
+  const lost = await owner.get(path('emails-on-push'))
+  t.equal(lost.statusCode, 500)
+  t.match(lost.json(), { message: /service emails-on-push cannot be decrypted/ })
+  t.equal((await owner.put(path('emails-on-push'), body)).statusCode, 200)
+  t.match((await owner.get(path('emails-on-push'))).json(), { properties: body })
 })

@@ -14,6 +14,7 @@ import { makeObject, writeObjects } from '../../../../src/git/objects/loose-writ
 import { countObjectFiles } from '../../../../src/git/repository/maintenance.js'
 import { createRepository } from '../../../../src/git/repository/repository.js'
 import { enqueue } from '../../../../src/queue/enqueue.js'
+import { fingerprintOfKey } from '../../../../src/secrets.js'
 import { putArtifact } from '../../../../src/storage/artifacts.js'
 import { pathOf } from '../../../../src/storage/files.js'
 import { appendTrace } from '../../../../src/storage/traces.js'
@@ -457,12 +458,10 @@ t.test('orphaned_files', async t => {
 
   t.test('removes nothing with the database of another home', async t => {
     await createRepository(orphan)
-    const { encrypted, id } = (await row<{ id: number; encrypted: Buffer }>(
-      'select id, encrypted from access_tokens where encrypted is not null order by id desc limit 1'
-    )) ?? { id: 0, encrypted: Buffer.alloc(0) }
-    await execute('update access_tokens set encrypted = ? where id = ?', [randomBytes(encrypted.length), id])
+    const mark = (key: Buffer) => execute('update application_settings set key_fingerprint = ?', [key])
+    await mark(randomBytes(32))
     await t.rejects(findOrphans(later()), { message: /the database belongs to another home/ })
-    await execute('update access_tokens set encrypted = ? where id = ?', [encrypted, id])
+    await mark(fingerprintOfKey())
     for (let number = 0; number < 20; number++) {
       await appendTrace({ build: 5_000_000 + number, attempt: 1 }, Buffer.from('x'))
     }

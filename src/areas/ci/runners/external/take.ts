@@ -6,8 +6,7 @@ import { log } from '../../../../log.js'
 import { tokenHash } from '../../../../secrets.js'
 import { type BuildClaim, finishBuild } from '../../builds/claim.js'
 import { claimNext } from '../claim-next.js'
-import { endMissing } from '../downstream/missing.js'
-import { MissingDependency } from '../downstream/outer-needs.js'
+import { endMissing, isLasting } from '../downstream/missing.js'
 import { describeBuild, type JobDescription } from '../job-description.js'
 import type { OutsideRunner } from '../runners.queries.js'
 import { noteContact } from './contact.js'
@@ -110,7 +109,7 @@ async function describe(claim: BuildClaim, runner: OutsideRunner): Promise<JobDe
   try {
     return await describeBuild(claim, runner)
   } catch (error) {
-    if (error instanceof MissingDependency) {
+    if (isLasting(error)) {
       await endMissing(claim, error)
       return null
     }
