@@ -16,7 +16,7 @@ const MARK = 'secrets.json'
 export const RESTORE_DRAFT = '.restoring-'
 
 /** The private host keys, by which SSH clients recognize the server, the preferred one first. */
-const HOST_KEY_FILES = ['ssh_host_ed25519_key', 'ssh_host_ecdsa_key'] as const
+export const HOST_KEY_FILES = ['ssh_host_ed25519_key', 'ssh_host_ecdsa_key'] as const
 export const hostKeyPaths = () => HOST_KEY_FILES.map(name => join(config().home, name))
 
 /** A restore that failed leaves the log of its database here. */

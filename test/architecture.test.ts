@@ -167,7 +167,7 @@ const PACKAGES: readonly (readonly [name: RegExp, files: readonly RegExp[]])[] =
   [/^simple-git$/, [/^git\/process\/run$/]],
   [/^@node-oauth\//, [/^areas\/people\/credentials\/oauth\//]],
   [/^eta$/, [/^server\/pages\/page$/, /^mail\/render$/]],
-  [/^ssh2$/, [/^areas\/people\/users\/ssh-public-key$/, /^server\/ssh\//]],
+  [/^ssh2$/, [/^areas\/people\/users\/ssh-public-key$/, /^areas\/projects\/ssh\/host-keys$/, /^server\/ssh\//]],
   [/^nodemailer/, [/^mail\//]],
   [/^markdown-it$/, [/^text\/markdown$/]],
   [/^prom-client$/, [/^server\/(appliance-)?metrics$/]],

@@ -1,6 +1,7 @@
 // Checks git over SSH: the host key, and whether the server answers as an SSH server.
 import { chmodSync, statSync } from 'node:fs'
 import { connect } from 'node:net'
+import { checkHostKeys } from '../../areas/projects/ssh/host-keys.js'
 import { config, notedSshPort } from '../../config.js'
 import { hostKeyPaths } from '../../home.js'
 import { tryToListen } from '../../listening.js'
@@ -10,11 +11,12 @@ const PATIENCE = 3000
 
 export const sshCheck: Check = {
   name: 'ssh',
-  about: 'git over SSH answers, or could listen, and nobody else can read its host keys',
+  about: 'git over SSH answers, or could listen, and its host keys are whole and closed to other users',
   examine: async ({ serverUp }) => {
     const { ssh, host: httpHost, home } = config()
     if (!ssh.enabled) return 'switched off (ssh.enabled)'
     for (const path of hostKeyPaths()) examineKey(path)
+    checkHostKeys()
     const host = ssh.host ?? httpHost
     if (serverUp) return answer(host, notedSshPort(home))
     if (!ssh.port) return 'down; it may use any free port'
@@ -26,7 +28,7 @@ export const sshCheck: Check = {
   mend: () => {
     const open = hostKeyPaths().filter(isOpen)
     for (const path of open) chmodSync(path, 0o600)
-    return `closed ${open.join(' and ')} to other users`
+    return `closed ${open.join(' and ') || 'nothing'} to other users`
   }
 }
 

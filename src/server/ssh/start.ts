@@ -1,6 +1,7 @@
 // Git over SSH: listens, bounds the connections, and ends them when the server stops.
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import ssh2 from 'ssh2'
+import { ensureHostKeys } from '../../areas/projects/ssh/host-keys.js'
 import { config, notedSshPort, servesSshAt, USUAL_SSH_PORT } from '../../config.js'
 import { Misconfigured } from '../../errors.js'
 import { addressOf, networkOf, wideNetworkOf } from '../../lib/address.js'
@@ -8,7 +9,6 @@ import { patiently, sshListenProblem } from '../../listening.js'
 import { log } from '../../log.js'
 import { type Connected, serveConnection } from './connection.js'
 import { sshCounts } from './counts.js'
-import { ensureHostKeys } from './host-key.js'
 
 /** Milliseconds that commands may still take when the server stops. */
 const LAST_MS = 10_000
@@ -45,12 +45,17 @@ export interface SshServer {
   stop(): Promise<void>
 }
 
-/** Starts git over SSH, or returns null when it is switched off. Throws Misconfigured when nothing can listen there. */
+/**
+ * Starts git over SSH. Returns null when it is switched off, and when its host keys cannot be used: the log names the file, and
+ * everything else works. Throws Misconfigured when nothing can listen there.
+ */
 export async function startSsh(): Promise<SshServer | null> {
   const { ssh, host: httpHost } = config()
   if (!ssh.enabled) return null
   const host = ssh.host ?? httpHost
-  const doors = new Doors(ensureHostKeys())
+  const hostKeys = usableHostKeys()
+  if (hostKeys === null) return null
+  const doors = new Doors(hostKeys)
   const port = await listen(doors, host, ssh.port)
   servesSshAt(port)
   log().info({ host, port }, 'git over SSH ready')
@@ -60,6 +65,16 @@ export async function startSsh(): Promise<SshServer | null> {
       servesSshAt(undefined)
       await doors.stop()
     }
+  }
+}
+
+function usableHostKeys(): string[] | null {
+  try {
+    return ensureHostKeys()
+  } catch (error) {
+    if (!(error instanceof Misconfigured)) throw error
+    log().error({ error: error.message }, 'git over SSH does not start: repair its host key, and restart')
+    return null
   }
 }
 

@@ -27,7 +27,7 @@ import { DATABASE_UNIT, dumpDatabase } from './dump.js'
 import { asOnlyBackup } from './lock.js'
 import { FORMAT, type Manifest, writeManifest } from './manifest.js'
 import { readKnownChanges } from './reset-refs.js'
-import { fingerprintOf, readHomeSecrets, SECRETS_UNIT, writeSecretsFile } from './secrets-file.js'
+import { fingerprintOf, readHomeSecrets, SECRETS_UNIT, withHostKeys, writeSecretsFile } from './secrets-file.js'
 import * as store from './store.js'
 import { type Draft, type Previous, UnitWriter } from './unit.js'
 
@@ -133,8 +133,8 @@ async function writeDraft({ id, path, folder, signal, options }: DraftPlan) {
   show('builds', 0, 0)
   const files = [...(await copyBuildFiles(draft, signal)), ...(await copyUploads(draft, signal))]
   const units = [rows.unit, ...repositories.units, ...files]
-  if (options.withSecrets) units.push(copySecrets(draft, secrets))
-  if (options.secretsTo !== undefined) writeSecretsFile(resolve(options.secretsTo), secrets)
+  if (options.withSecrets) units.push(copySecrets(draft, withHostKeys(secrets)))
+  if (options.secretsTo !== undefined) writeSecretsFile(resolve(options.secretsTo), withHostKeys(secrets))
   const where = options.withSecrets ? 'included' : options.secretsTo === undefined ? 'left_out' : 'apart'
   show('disk', 0, 0)
   const manifest: Manifest = {
@@ -182,7 +182,7 @@ async function dump(draft: Draft, signal: AbortSignal) {
 
 function copySecrets(draft: Draft, files: ReturnType<typeof readHomeSecrets>) {
   const unit = new UnitWriter(draft, SECRETS_UNIT)
-  for (const [name, text] of Object.entries(files)) if (text !== null) unit.write(name, Buffer.from(text))
+  for (const [name, text] of Object.entries(files)) if (text) unit.write(name, Buffer.from(text))
   return unit.finish()
 }
 

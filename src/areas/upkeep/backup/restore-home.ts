@@ -1,6 +1,6 @@
 // Restores a whole backup into an empty home. It works in a folder inside the home (new-home.ts), and moves the content up when
 // all of it is on the disk. So an interrupted restore leaves nothing that could start as an appliance.
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import type { Origin } from '../../../access/actor.js'
 import { config, loadConfig } from '../../../config.js'
@@ -15,7 +15,14 @@ import { type Backup, checkUnit, copyBack, type OnDamage, refuseDamage } from '.
 import { refuseWrongPlaces } from './destinations.js'
 import { finishFilling, loadRows, requireEmptyDatabase, settleRows } from './load-rows.js'
 import { draftFolder, moveUp, requireEmptyHome, withDatabaseLog } from './new-home.js'
-import { fingerprintOf, readSecretsFile, SECRETS_UNIT, type SecretFiles } from './secrets-file.js'
+import {
+  fingerprintOf,
+  readHomeSecrets,
+  readSecretsFile,
+  SECRETS_UNIT,
+  type SecretFiles,
+  withHostKeys
+} from './secrets-file.js'
 
 export interface RestoreOptions {
   readonly into: string
@@ -95,7 +102,7 @@ export async function inRestored<T>(
   await closeDatabase()
   makeFolders(home)
   for (const [name, text] of Object.entries(secrets)) {
-    if (text !== null) writeFileSync(join(home, name), text, { mode: 0o600, flag: 'wx' })
+    if (text) writeFileSync(join(home, name), text, { mode: 0o600, flag: 'wx' })
   }
   loadConfig(options.embedded ? { home, database: { url: null } } : { home })
   prepareHome()
@@ -135,11 +142,8 @@ export async function secretsFor(backup: Backup, file: string | undefined): Prom
 }
 
 function readIncluded({ folder }: Backup): SecretFiles {
-  const configuration = join(folder, SECRETS_UNIT, 'config.yaml')
-  return {
-    'secrets.json': readFileSync(join(folder, SECRETS_UNIT, 'secrets.json'), 'utf8'),
-    'config.yaml': existsSync(configuration) ? readFileSync(configuration, 'utf8') : null
-  }
+  const unit = join(folder, SECRETS_UNIT)
+  return withHostKeys(readHomeSecrets(unit), unit)
 }
 
 const entry = ({ folder, manifest }: Backup, home: string) => ({

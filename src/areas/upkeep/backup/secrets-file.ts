@@ -4,13 +4,17 @@ import { existsSync, readFileSync, renameSync, rmSync, statSync, writeFileSync }
 import { join } from 'node:path'
 import { config } from '../../../config.js'
 import { BadParameters, Failure } from '../../../errors.js'
+import { HOST_KEY_FILES } from '../../../home.js'
 
-/** The texts of the two files of a home that contain secrets. */
-export interface SecretFiles {
+/** The texts of the files of a home that contain secrets. */
+export type SecretFiles = {
   readonly 'secrets.json': string
   /** It may contain the password of a database. */
   readonly 'config.yaml': string | null
-}
+} & { readonly [name in HostKeyFile]?: string | null }
+
+/** SSH clients remember the host keys, so a restored appliance needs the same ones. */
+type HostKeyFile = (typeof HOST_KEY_FILES)[number]
 
 export const SECRETS_UNIT = 'secrets'
 
@@ -20,12 +24,28 @@ export function fingerprintOf(secrets: string): string {
   return createHash('sha256').update(`gitstead backup ${encryption_key}`).digest('hex').slice(0, 16)
 }
 
-/** Reads the secrets of a home. */
+/** Reads secrets.json and config.yaml of a home. */
 export function readHomeSecrets(home = config().home): SecretFiles {
   const path = join(home, 'config.yaml')
   return {
     'secrets.json': readFileSync(join(home, 'secrets.json'), 'utf8'),
     'config.yaml': existsSync(path) ? readFileSync(path, 'utf8') : null
+  }
+}
+
+/** Adds the host keys to the other secrets. Throws Failure for one that cannot be read. */
+export function withHostKeys(files: SecretFiles, home = config().home): SecretFiles {
+  return { ...files, ...Object.fromEntries(HOST_KEY_FILES.map(name => [name, readHostKey(join(home, name))])) }
+}
+
+function readHostKey(path: string): string | null {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    // Without SSH, an appliance has none.
+    if (code === 'ENOENT') return null
+    throw new Failure(`the host key ${path} cannot be read (${code}): make this user its owner`)
   }
 }
 
@@ -61,10 +81,14 @@ export function readSecretsFile(path: string): SecretFiles {
   } catch {
     throw wrong('are not JSON')
   }
-  const files =
+  const files: SecretFiles =
     typeof found.encryption_key === 'string'
       ? { 'secrets.json': text, 'config.yaml': null }
-      : { 'secrets.json': found['secrets.json'] ?? '', 'config.yaml': found['config.yaml'] ?? null }
+      : {
+          ...Object.fromEntries(HOST_KEY_FILES.map(name => [name, found[name] ?? null])),
+          'secrets.json': found['secrets.json'] ?? '',
+          'config.yaml': found['config.yaml'] ?? null
+        }
   try {
     fingerprintOf(files['secrets.json'])
   } catch {

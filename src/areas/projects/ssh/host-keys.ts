@@ -1,10 +1,11 @@
-// The host keys, by which SSH clients recognize this server. The first start makes them.
+// The host keys, by which SSH clients recognize this server. The first start makes missing ones.
 import { createHash, generateKeyPairSync } from 'node:crypto'
 import { linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { Misconfigured } from '../../errors.js'
-import { hostKeyPaths } from '../../home.js'
+import ssh2 from 'ssh2'
+import { Misconfigured } from '../../../errors.js'
+import { hostKeyPaths } from '../../../home.js'
 
-/** Returns the private keys, the preferred one first, and makes missing ones. Throws Misconfigured. */
+/** Returns the private keys, the preferred one first, and makes missing ones. Throws Misconfigured, which names the file of a wrong key. */
 export function ensureHostKeys(): string[] {
   const [ed25519 = '', ecdsa = ''] = hostKeyPaths()
   // Old clients (JSch 0.1, Apache MINA SSHD without a library for EdDSA) support only the second one.
@@ -13,28 +14,43 @@ export function ensureHostKeys(): string[] {
 
 const ensureHostKey = (path: string, generate: () => string): string => readHostKey(path) ?? makeHostKey(path, generate)
 
+const REMEDY = 'put back the key from a backup, or remove the file to get a new one'
+
+/** Checks the keys that exist. Throws Misconfigured for one that the server cannot use. */
+export function checkHostKeys(): void {
+  for (const path of hostKeyPaths()) readHostKey(path)
+}
+
 function readHostKey(path: string): string | undefined {
+  let text: string
   try {
-    return readFileSync(path, 'utf8')
+    text = readFileSync(path, 'utf8')
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     if (code === 'ENOENT') return undefined
     throw new Misconfigured(`${path} cannot be read (${code}): make this user its owner`)
   }
+  if (text.trim() === '') throw new Misconfigured(`${path} is empty: ${REMEDY}`)
+  const key = ssh2.utils.parseKey(text)
+  if (key instanceof Error || !key.isPrivateKey()) {
+    throw new Misconfigured(`${path} is not a private key without a passphrase: ${REMEDY}`)
+  }
+  return text
 }
 
 /** Two processes that start at the same time get the same key. */
 function makeHostKey(path: string, generate: () => string): string {
   const draft = `${path}.${process.pid}`
-  writeFileSync(draft, generate(), { mode: 0o600, flush: true })
   try {
+    writeFileSync(draft, generate(), { mode: 0o600, flush: true })
     linkSync(draft, path)
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+    const { code } = error as NodeJS.ErrnoException
+    if (code !== 'EEXIST') throw new Misconfigured(`${path} cannot be written (${code})`)
   } finally {
     rmSync(draft, { force: true })
   }
-  return readFileSync(path, 'utf8')
+  return readHostKey(path) ?? makeHostKey(path, generate)
 }
 
 /** Returns a new key in the old form, which OpenSSH reads too. */
