@@ -22,7 +22,7 @@ export default class Doctor extends BaseCommand {
   static override flags = {
     fix: Flags.boolean({ description: 'repair what can be repaired without a loss' }),
     all: Flags.boolean({
-      description: 'check every repository and file, not only what has changed and a sample'
+      description: 'check every repository and file, not only what has changed and a sample, and read all objects'
     }),
     only: Flags.option({
       options: CHECK_NAMES,

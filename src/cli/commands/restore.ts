@@ -3,12 +3,14 @@ import { restoreProject } from '../../areas/upkeep/backup/restore-project.js'
 import { findBackup, viewBackup } from '../../areas/upkeep/backup/store.js'
 import { BaseCommand, type FlagsOf } from '../framework/base.js'
 import { confirm, requireAnswer } from '../framework/confirm.js'
+import { ExitCode } from '../framework/failures.js'
 import { commandOrigin } from '../framework/origin.js'
 import { progressLine } from '../framework/progress.js'
 import { endedBySignals } from '../framework/signals.js'
 import { withDatabase } from '../framework/with-database.js'
 import { pathFlag } from '../input/path-flag.js'
 import { Args, Flags } from '../oclif.js'
+import { printable } from '../output/table.js'
 
 type FoundBackup = ReturnType<typeof import('../../areas/upkeep/backup/store.js').findBackup>
 
@@ -73,7 +75,16 @@ export default class Restore extends BaseCommand {
     for (const ref of restored.kept)
       this.log(`keep ${ref}: it has changed since the backup (--overwrite moves it back)`)
     if (restored.put_back > 0) this.log(`${would}restore ${restored.put_back} object files that were damaged or lost`)
-    if (!restored.recreated && restored.moved.length + restored.kept.length + restored.put_back === 0) {
+    for (const fault of restored.left) this.log(`FAULT ${printable(fault)}`)
+    if (restored.left.length > 0) {
+      process.exitCode = ExitCode.failed
+      this.log('this backup does not have what is missing: try an older one')
+    }
+    if (
+      !restored.recreated &&
+      restored.left.length === 0 &&
+      restored.moved.length + restored.kept.length + restored.put_back === 0
+    ) {
       this.log(`nothing to do: ${restored.path_with_namespace} has every ref of the backup`)
     }
     return restored.dry_run ? { would_restore: restored } : restored

@@ -45,10 +45,11 @@ import { placesOfLabels } from './0058-places-of-labels.js'
 import { protectedRunners } from './0060-protected-runners.js'
 import { idTokens } from './0061-id-tokens.js'
 import { followedPipelines } from './0062-followed-pipelines.js'
+import { keyFingerprint } from './0080-key-fingerprint.js'
+import { contentsChecks } from './0081-contents-checks.js'
 import { machines } from './0085-machines.js'
 import { soleDeployKeys } from './0090-sole-deploy-keys.js'
 import { unsubscribedPipelines } from './0091-unsubscribed-pipelines.js'
-import { keyFingerprint } from './0080-key-fingerprint.js'
 import type { Migration } from './migration.js'
 
 export const migrations: readonly Migration[] = [
@@ -97,8 +98,9 @@ export const migrations: readonly Migration[] = [
   protectedRunners,
   idTokens,
   followedPipelines,
+  keyFingerprint,
+  contentsChecks,
   machines,
   soleDeployKeys,
-  unsubscribedPipelines,
-  keyFingerprint
+  unsubscribedPipelines
 ]

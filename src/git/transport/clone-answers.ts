@@ -13,6 +13,8 @@ export interface CloneRequest {
   /** All refs: they determine which tags are sent with the commits. */
   readonly refs: readonly ListedRef[]
   readonly request: Buffer
+  /** Which packs the answer comes from: git copies their bytes, so a repaired pack gives another answer. */
+  readonly packs: string
 }
 
 /** Small answers are kept in memory, so their number is limited as well. */
@@ -71,8 +73,11 @@ function makeRoom(): void {
   }
 }
 
-function keyOf({ repository, version = '', refs, request }: CloneRequest): string {
-  const hash = createHash('sha256').update(`${repository}\0${version}\0`).update(digestOf(refs)).update(request)
+function keyOf({ repository, version = '', refs, request, packs }: CloneRequest): string {
+  const hash = createHash('sha256')
+    .update(`${repository}\0${version}\0${packs}\0`)
+    .update(digestOf(refs))
+    .update(request)
   return hash.digest('hex')
 }
 

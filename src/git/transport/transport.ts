@@ -1,6 +1,7 @@
 // Git's smart protocol over HTTP, but without the HTTP part: streams in, streams out. Pushes are in receive.ts.
 import { PassThrough, Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
+import { identityOfPacks } from '../objects/pack-identity.js'
 import {
   failure,
   feed,
@@ -148,7 +149,10 @@ export async function uploadPack(repository: string, input: Spool, caller: Calle
   const share = () => startAnswer(repository, input, { ...caller, signal: undefined }, true)
   const { answer, stream } =
     isShared && list
-      ? await shareAnswer({ repository, version, refs: list.refs, request }, share)
+      ? await shareAnswer(
+          { repository, version, refs: list.refs, request, packs: await identityOfPacks(repository) },
+          share
+        )
       : await startOwn(repository, input, caller)
   try {
     await answer.begun()

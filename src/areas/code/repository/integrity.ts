@@ -1,9 +1,10 @@
-// Checks repositories: whether all objects exist that HEAD and the refs need. A repository whose files have not changed
-// since the last check is skipped.
+// Checks repositories: whether all objects exist that HEAD and the refs need, and on request whether the bytes of all objects are as
+// git wrote them. A repository whose files have not changed since the last check is skipped.
 import { existsSync } from 'node:fs'
 import { execute, rows } from '../../../db/connect/sql.js'
 import { fingerprintOf } from '../../../git/repository/fingerprint.js'
 import { checkRepository } from '../../../git/repository/maintenance.js'
+import { faultsOfFiles } from '../../../git/repository/object-files.js'
 import { repositoryPath, type StoredProject } from '../../projects/projects/repositories.js'
 
 interface KnownRow extends StoredProject {
@@ -29,7 +30,7 @@ export interface Integrity {
 export interface LookOptions {
   /** Check at most this many in one run. */
   readonly most?: number
-  /** Check every one, also those that are unchanged since an earlier check. */
+  /** Check every one, also those that are unchanged since an earlier check. For repositories, also read all objects. */
   readonly all: boolean
   readonly progress?: (done: number, total: number) => void
 }
@@ -60,7 +61,8 @@ export async function lookIntoRepositories({ most, all, progress }: LookOptions)
     const same = !all && project.problem === null && project.fingerprint?.equals(fingerprint)
     if (same) unchanged++
     else looked++
-    const problem = same ? null : await problemOf(path)
+    // Only reading the objects again can show that a known fault is repaired.
+    const problem = same ? null : await problemOf(path, all || project.problem !== null)
     await note(project.id, fingerprint, problem)
     if (problem !== null) damaged.push({ id: project.id, path, problem })
   }
@@ -99,9 +101,10 @@ async function checkTwice(path: string, options: Parameters<typeof checkReposito
   return first.ok ? first : checkRepository(path, options)
 }
 
-async function problemOf(path: string): Promise<string | null> {
+async function problemOf(path: string, contents: boolean): Promise<string | null> {
   const { ok, problems } = await checkTwice(path, {})
-  return ok ? null : tellingOf(problems)
+  if (!ok) return tellingOf(problems)
+  return contents ? ((await faultsOfFiles(path))[0] ?? null) : null
 }
 
 const tellingOf = (problems: readonly string[]): string =>
@@ -113,5 +116,27 @@ async function note(projectId: number, fingerprint: Buffer, problem: string | nu
      on duplicate key update looked_at = values(looked_at), fingerprint = values(fingerprint),
        problem = values(problem)`,
     [projectId, new Date(), fingerprint, problem?.slice(0, PROBLEM_LIMIT) ?? null]
+  )
+}
+
+/** Any fingerprint of an existing repository differs from this one. */
+const UNKNOWN = Buffer.alloc(32)
+
+/** Stores a fault that other code found. Doctor reports it until a check finds the repository intact. */
+export async function noteFault(projectId: number, fault: string): Promise<void> {
+  await execute(
+    `insert into repository_checks (project_id, looked_at, fingerprint, problem) values (?, ?, ?, ?)
+     on duplicate key update problem = values(problem)`,
+    [projectId, new Date(), UNKNOWN, fault.slice(0, PROBLEM_LIMIT)]
+  )
+}
+
+/** Stores that all objects of a repository were read. */
+export async function noteContents(projectId: number): Promise<void> {
+  const now = new Date()
+  await execute(
+    `insert into repository_checks (project_id, looked_at, fingerprint, contents_at) values (?, ?, ?, ?)
+     on duplicate key update contents_at = values(contents_at)`,
+    [projectId, now, UNKNOWN, now]
   )
 }

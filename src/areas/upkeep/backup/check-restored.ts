@@ -7,6 +7,7 @@ import { objectInfo } from '../../../git/objects/reader.js'
 import { fileRefName, readRefFiles } from '../../../git/refs/files.js'
 import { ZERO } from '../../../git/refs/refs.js'
 import { checkRepository } from '../../../git/repository/maintenance.js'
+import { faultsOfFiles } from '../../../git/repository/object-files.js'
 import { mapBounded } from '../../../lib/bounded.js'
 import { sizeOf } from '../../../storage/measure.js'
 import { repositoryPath } from '../../projects/projects/repositories.js'
@@ -60,6 +61,8 @@ async function checkProject(project: CheckedProject, findings: Findings): Promis
   findings.repositories += 1
   const { ok, problems } = await checkRepository(path)
   if (!ok) findings.problems.push(`project ${project.id}: git fsck: ${problems[0] ?? 'failed'}`)
+  const [fault] = await faultsOfFiles(path)
+  if (fault !== undefined) findings.problems.push(`project ${project.id}: ${fault}`)
   const refs = readRefFiles(path)
   findings.refs += refs.size
   for (const { ref, new_id } of said) {

@@ -6,9 +6,10 @@ import { row } from '../../../db/connect/sql.js'
 import type { Snapshot } from '../../../db/snapshot/snapshot.js'
 import { isRefName } from '../../../git/refs/refs.js'
 import { mapBounded } from '../../../lib/bounded.js'
+import { noteFault } from '../../code/repository/integrity.js'
 import { repositoryPath } from '../../projects/projects/repositories.js'
-import { copyRepository, PACKED_REFS } from './copy-repository.js'
-import { readFileList, type Unit } from './manifest.js'
+import { copyRepository, damagedObjects, PACKED_REFS } from './copy-repository.js'
+import { type DamagedFile, readFileList, type Unit } from './manifest.js'
 import { type KnownChanges, readNews, rewindRefs } from './reset-refs.js'
 import { type Draft, UnitWriter } from './unit.js'
 
@@ -35,6 +36,7 @@ export interface CopiedRepositories {
   readonly removed: readonly number[]
   /** How many refs had moved since the snapshot and were set back. */
   readonly rewound: number
+  readonly damaged: readonly DamagedFile[]
 }
 
 /** Copies the repositories of `projects`, except projects that have no repository yet. */
@@ -46,9 +48,10 @@ export async function copyRepositories(
 ): Promise<CopiedRepositories> {
   const units = new Map<number, Unit>()
   const removed: number[] = []
+  const damaged: DamagedFile[] = []
   await mapBounded(projects, AT_ONCE, async project => {
     signal.throwIfAborted()
-    const unit = await copyOne(draft, project)
+    const unit = await copyOne(draft, project, damaged)
     if (unit) units.set(project.id, unit)
     else if (!(await row('select 1 from projects where id = ?', [project.id]))) removed.push(project.id)
     done()
@@ -56,16 +59,22 @@ export async function copyRepositories(
     await new Promise(resolve => setImmediate(resolve))
   })
   const rewound = await rewindAll(draft, projects, known, units)
-  return { units: [...units.values()], removed, rewound }
+  return { units: [...units.values()], removed, rewound, damaged }
 }
 
-async function copyOne(draft: Draft, project: ProjectToCopy): Promise<Unit | null> {
+async function copyOne(draft: Draft, project: ProjectToCopy, damaged: DamagedFile[]): Promise<Unit | null> {
   const source = repositoryPath(project)
   if (!existsSync(source)) return null
   const branch = project.default_branch
   const head = branch !== null && isRefName(`refs/heads/${branch}`) ? branch : null
   const unit = new UnitWriter(draft, relative(config().home, source))
-  if (await copyRepository(source, unit, head)) return unit.finish({ id: project.id, path: project.path })
+  if (await copyRepository(source, unit, head)) {
+    const found = await damagedObjects(draft.folder, unit)
+    damaged.push(...found)
+    // Doctor reports the repository until it is repaired.
+    if (found[0]) await noteFault(project.id, found[0].fault)
+    return unit.finish({ id: project.id, path: project.path })
+  }
   unit.abandon()
   return null
 }

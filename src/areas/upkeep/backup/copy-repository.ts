@@ -1,15 +1,15 @@
 // Copies one repository while users push to it. It reads the refs before it copies objects, so every object that these refs need
 // already exists. When git moves objects into another pack during the copy, the next round finds them there.
-import { mkdirSync, readdirSync, readFileSync } from 'node:fs'
+import { mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Unavailable } from '../../../errors.js'
 import { formatPackedRefs, readRefFiles } from '../../../git/refs/files.js'
+import { faultOfFile, objectFiles } from '../../../git/repository/object-files.js'
 import { isMissing } from '../../../storage/files.js'
+import type { DamagedFile } from './manifest.js'
 import type { UnitWriter } from './unit.js'
 
 const ROUNDS = 10
-const LOOSE = /^[0-9a-f]{38}$/
-const PACK = /^(pack-[0-9a-f]{40})\.(pack|idx|rev|bitmap|mtimes)$/
 /** Files whose name is the hash of their content. Other names may get new content from git. */
 const NAMED = /^objects\/(?:[0-9a-f]{2}\/[0-9a-f]{38}|pack\/pack-[0-9a-f]{40}\.(?:pack|idx|rev))$/
 
@@ -53,37 +53,11 @@ async function copyObjects(source: string, unit: UnitWriter): Promise<boolean> {
   return whole
 }
 
-/** Graphs come first, because they name objects. Packs come last, because git moves loose objects into packs. */
-function* objectFiles(source: string): Generator<string> {
-  const list = (folder: string) => names(join(source, folder)).map(name => `${folder}/${name}`)
-  if (names(join(source, 'objects/info')).includes('commit-graph')) yield 'objects/info/commit-graph'
-  const graphs = list('objects/info/commit-graphs').filter(path =>
-    /\/(commit-graph-chain|graph-\w+\.graph)$/.test(path)
-  )
-  yield* graphs.sort()
-  for (const folder of names(join(source, 'objects')).filter(name => /^[0-9a-f]{2}$/.test(name))) {
-    for (const name of names(join(source, 'objects', folder))) if (LOOSE.test(name)) yield `objects/${folder}/${name}`
-  }
-  const packs = names(join(source, 'objects/pack'))
-  // git writes the index last: a pack without an index is not finished.
-  const finished = new Set(packs.filter(name => name.endsWith('.idx')).map(name => name.slice(0, -4)))
-  for (const name of packs) if (finished.has(PACK.exec(name)?.[1] ?? '')) yield `objects/pack/${name}`
-}
-
 /** Drops the copied files of a pack that disappeared before all its files were copied: they are useless on their own. */
 function dropHalves(unit: UnitWriter): void {
   for (const path of unit.paths()) {
     const stem = /^(objects\/pack\/pack-[0-9a-f]{40})\./.exec(path)?.[1]
     if (stem && !(unit.has(`${stem}.pack`) && unit.has(`${stem}.idx`))) unit.drop(path)
-  }
-}
-
-function names(folder: string): string[] {
-  try {
-    return readdirSync(folder)
-  } catch (error) {
-    if (isMissing(error)) return []
-    throw error
   }
 }
 
@@ -94,4 +68,17 @@ function small(path: string): Buffer | undefined {
     if (isMissing(error)) return undefined
     throw error
   }
+}
+
+/**
+ * Compares the files of objects in a copy with their checksums, except those that an earlier backup has compared. The original has
+ * the same faults: the copy has all its bytes.
+ */
+export async function damagedObjects(folder: string, unit: UnitWriter): Promise<DamagedFile[]> {
+  const damaged: DamagedFile[] = []
+  for (const path of unit.unchecked()) {
+    const fault = path.startsWith('objects/') ? await faultOfFile(join(folder, unit.path), path) : null
+    if (fault !== null) damaged.push({ unit: unit.path, path, fault })
+  }
+  return damaged
 }

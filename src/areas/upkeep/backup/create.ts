@@ -57,6 +57,8 @@ export interface CreatedBackup extends store.BackupRecord {
   readonly rewound_refs: number
   /** The ids of the older backups that were deleted because of `keep`. */
   readonly deleted: readonly string[]
+  /** The projects whose repositories are damaged, with the first fault of each. */
+  readonly damaged: readonly { readonly project: string; readonly fault: string }[]
 }
 
 /**
@@ -77,10 +79,17 @@ export async function createBackup(options: CreateOptions, origin: Origin): Prom
       signal.throwIfAborted()
       renameSync(path, join(folder, id))
       await syncFolder(folder)
-      const deleted = removeSurplus(folder, options.keep)
+      // An older backup may have the only intact copy.
+      const deleted = manifest.damaged?.length ? [] : removeSurplus(folder, options.keep)
       const record = store.viewBackup(join(folder, id), manifest)
       await note(origin, record, deleted)
-      return { ...record, previous: manifest.previous, rewound_refs: rewound, deleted }
+      return {
+        ...record,
+        previous: manifest.previous,
+        rewound_refs: rewound,
+        deleted,
+        damaged: damagedProjects(manifest)
+      }
     } catch (error) {
       rmSync(path, { recursive: true, force: true })
       if (secrets?.isNew) rmSync(secrets.path, { force: true })
@@ -88,6 +97,13 @@ export async function createBackup(options: CreateOptions, origin: Origin): Prom
       throw plain(error, folder)
     }
   }, options.signal)
+}
+
+function damagedProjects({ units, damaged = [] }: Manifest): CreatedBackup['damaged'] {
+  return units.flatMap(({ path, project }) => {
+    const first = damaged.find(({ unit }) => unit === path)
+    return first && project ? [{ project: project.path, fault: first.fault }] : []
+  })
 }
 
 function secretsPlace({ secretsTo }: CreateOptions): { path: string; isNew: boolean } | undefined {
@@ -150,6 +166,7 @@ async function writeDraft({ id, path, folder, signal, options }: DraftPlan) {
     removed_projects: repositories.removed,
     secrets: { where, fingerprint },
     units,
+    damaged: repositories.damaged,
     totals: { repositories: repositories.units.length, ...draft.totals }
   }
   writeManifest(path, manifest)

@@ -15,7 +15,7 @@ export interface LastBackup {
 const LOOKED_AT = 20
 
 /**
- * Returns the newest backup whose manifest is undamaged or that is not visible from here; null when there is none. It does not
+ * Returns the newest backup whose manifest and objects are undamaged or that is not visible from here; null when there is none. It does not
  * read the files of the backup: `backup verify` does.
  */
 export async function lastGoodBackup(): Promise<LastBackup | null> {
@@ -29,8 +29,7 @@ export async function lastGoodBackup(): Promise<LastBackup | null> {
 
 function isWhole(folder: string): boolean {
   try {
-    readManifest(folder)
-    return true
+    return !readManifest(folder).damaged?.length
   } catch {
     return false
   }

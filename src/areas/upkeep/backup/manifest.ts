@@ -33,6 +33,14 @@ export interface DumpedTable {
   readonly columns: readonly { readonly name: string; readonly binary: boolean }[]
 }
 
+/** A file of objects that was damaged in the original as well. */
+export interface DamagedFile {
+  readonly unit: string
+  readonly path: string
+  /** One line, for a person. */
+  readonly fault: string
+}
+
 export interface Manifest {
   readonly format: typeof FORMAT
   readonly id: string
@@ -57,6 +65,8 @@ export interface Manifest {
     readonly fingerprint: string
   }
   readonly units: readonly Unit[]
+  /** Backups of earlier versions do not have this list: nobody has compared their objects with their checksums. */
+  readonly damaged?: readonly DamagedFile[]
   readonly totals: {
     readonly repositories: number
     readonly files: number

@@ -7,9 +7,10 @@ import { config } from '../../../config.js'
 import { row, rows } from '../../../db/connect/sql.js'
 import { transact } from '../../../db/connect/transact.js'
 import { AlreadyRunning, Conflict, NoSuch } from '../../../errors.js'
+import { GitFailure } from '../../../git/process/run.js'
 import { type RefFiles, readRefFiles, textRefName } from '../../../git/refs/files.js'
 import { HIDDEN_PREFIXES, isRefName, RefMoved, ZERO } from '../../../git/refs/refs.js'
-import { checkRepository } from '../../../git/repository/maintenance.js'
+import { findFaults, rewriteObjects } from '../../../git/repository/repair.js'
 import { mendHead } from '../../../git/repository/repository.js'
 import { MASTER } from '../../../lib/levels.js'
 import { enqueue } from '../../../queue/enqueue.js'
@@ -58,6 +59,8 @@ export interface RestoredProject {
   readonly moved: readonly { readonly ref: string; readonly before: string | null; readonly after: string }[]
   /** Files of objects that the backup has and that were missing or damaged in the repository. */
   readonly put_back: number
+  /** Faults that this backup cannot repair: another one may have the objects. */
+  readonly left: readonly string[]
   /** Refs that differ from the backup and keep their value, because `overwrite` is off. */
   readonly kept: readonly string[]
   readonly dry_run: boolean
@@ -135,7 +138,7 @@ async function restoreFound(
 const refsOf = (backup: Backup, unit: Unit | undefined): RefFiles =>
   unit ? readRefFiles(join(backup.folder, unit.path)) : new Map()
 
-type Outcome = Pick<RestoredProject, 'path_with_namespace' | 'moved' | 'kept' | 'put_back'>
+type Outcome = Pick<RestoredProject, 'path_with_namespace' | 'moved' | 'kept' | 'put_back' | 'left'>
 
 async function restoreRefs(
   backup: Backup,
@@ -155,17 +158,35 @@ async function restoreRefs(
     if (old === ZERO || overwrite) moves.push({ ref, old, new: id })
     else kept.push(ref)
   }
-  const damaged = existsSync(path) && !(await checkRepository(path)).ok
+  const damaged = existsSync(path) && (await findFaults(path)).length > 0
   let putBack = 0
+  let left: string[] = []
   if (unit && (damaged || moves.length > 0)) {
     // A lost repository is created again here, to be filled.
     if (!dryRun) await ensureRepository({ id: project.id, storage: project.storage })
     if (damaged && !dryRun && project.default_branch !== null) mendHead(path, project.default_branch)
     putBack = await addObjects(backup, unit, path, { damaged, dryRun })
+    if (damaged && !dryRun) left = await repairRest(path)
     if (!dryRun && moves.length > 0) await move(project, moves, origin)
   }
   const moved = moves.map(({ ref, old, new: after }) => ({ ref, before: old === ZERO ? null : old, after }))
-  return { path_with_namespace: project.path, moved, kept, put_back: damaged ? putBack : 0 }
+  return { path_with_namespace: project.path, moved, kept, put_back: damaged ? putBack : 0, left }
+}
+
+/** Repairs what the files of the backup have not repaired, by new packs. Returns the faults that even these have. */
+async function repairRest(path: string): Promise<string[]> {
+  const faults = await findFaults(path)
+  if (faults.length === 0) return []
+  const lock = await takeLock('repository_upkeep')
+  try {
+    await rewriteObjects(path)
+  } catch (error) {
+    // An object without an intact copy is among the faults.
+    if (!(error instanceof GitFailure)) throw error
+  } finally {
+    await lock.release()
+  }
+  return findFaults(path)
 }
 
 async function move(project: LiveProject, moves: readonly RefMove[], origin: Origin): Promise<void> {
@@ -190,7 +211,13 @@ async function recreate(
   const path = unit ? join(config().home, unit.path) : null
   if (path && existsSync(path) && !isUnfinished(path)) throw new Conflict(`${path} already exists: move it away first`)
   const moved = [...refsOf(backup, unit)].map(([name, after]) => ({ ref: textRefName(name), before: null, after }))
-  const outcome = { path_with_namespace: `${place.path}/${project?.get('path')}`, moved, kept: [], put_back: 0 }
+  const outcome = {
+    path_with_namespace: `${place.path}/${project?.get('path')}`,
+    moved,
+    kept: [],
+    put_back: 0,
+    left: []
+  }
   if (dryRun) return outcome
   try {
     if (unit && path) await fill(backup, unit, path)

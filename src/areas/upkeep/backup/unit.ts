@@ -41,7 +41,8 @@ export class UnitWriter {
   ) {
     const unit = draft.previous?.units.get(path)
     const list = unit && draft.previous ? listOf(draft.previous, unit) : []
-    this.earlier = new Map(list.map(file => [file.path, file]))
+    const damaged = new Set(draft.previous?.manifest.damaged?.filter(file => file.unit === path).map(file => file.path))
+    this.earlier = new Map(list.filter(file => !damaged.has(file.path)).map(file => [file.path, file]))
   }
 
   /** Continues a finished unit of the same draft. */
@@ -60,6 +61,11 @@ export class UnitWriter {
 
   paths(): string[] {
     return [...this.files.keys()]
+  }
+
+  /** The files that no earlier backup has compared with their checksums. */
+  unchecked(): string[] {
+    return this.draft.previous?.manifest.damaged === undefined ? this.paths() : [...this.fresh]
   }
 
   /**

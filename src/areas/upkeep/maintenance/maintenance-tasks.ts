@@ -9,6 +9,7 @@ import { stuckBuilds } from '../../ci/runners/stuck-builds.js'
 import { abandonedBuilds } from '../../ci/runners/wake-ups.js'
 import { oldArchives } from '../../code/archives/old-archives.js'
 import { oldRefChanges } from '../../code/refs/old-ref-changes.js'
+import { repositoryContents } from '../../code/repository/read-contents.js'
 import { repositoryUpkeep } from '../../code/repository/upkeep.js'
 import { oldAuditEvents } from '../../ground/audit/old-audit-events.js'
 import { oldDeliveries } from '../../ground/hooks/old-deliveries.js'
@@ -48,6 +49,7 @@ export const tasks: readonly Task[] = [
   oldSignUps,
   oldTicks,
   orphanedFiles,
+  repositoryContents,
   repositoryUpkeep,
   stuckBuilds,
   unfinishedImports,

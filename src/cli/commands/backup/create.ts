@@ -1,6 +1,7 @@
 import { createBackup, planBackup } from '../../../areas/upkeep/backup/create.js'
 import { bytesText } from '../../../lib/bytes.js'
 import { BaseCommand } from '../../framework/base.js'
+import { ExitCode } from '../../framework/failures.js'
 import { commandOrigin } from '../../framework/origin.js'
 import { progressLine } from '../../framework/progress.js'
 import * as signals from '../../framework/signals.js'
@@ -64,6 +65,11 @@ export default class BackupCreate extends BaseCommand {
         `(${bytesText(backup.new_bytes)} new)\n${backup.path}`
     )
     for (const id of backup.deleted) this.log(`deleted ${id}`)
+    for (const { project, fault } of backup.damaged) this.log(`DAMAGED ${project}: ${fault}`)
+    if (backup.damaged.length > 0) {
+      process.exitCode = ExitCode.failed
+      this.log('no earlier backup was deleted: restore these projects from one of them (gitstead restore --project)')
+    }
     return backup
   }
 }
