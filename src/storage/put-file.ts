@@ -9,7 +9,7 @@ import type { TooLarge } from '../errors.js'
 import { type CopiedStream, copyStream, makeFolderOf, removeFile, syncFolder } from './files.js'
 
 /** The folders of the home in which files appear by a rename. Each may be a mount of its own, which no rename can leave. */
-const FOLDERS = ['artifacts', 'uploads', 'cache'] as const
+const FOLDERS = ['artifacts', 'traces', 'uploads', 'cache'] as const
 export type DraftFolder = (typeof FOLDERS)[number]
 
 const draftsOf = (folder: DraftFolder) => join(config().home, folder, '.drafts')

@@ -9,6 +9,7 @@ import type { ChooseRange } from '../lib/byte-range.js'
 import { Limiter } from '../lib/limiter.js'
 import {
   type BuildKey,
+  type CopiedStream,
   isMissing,
   makeFolderOf,
   type OpenFile,
@@ -18,6 +19,7 @@ import {
   removeFile,
   syncFolder
 } from './files.js'
+import { putFile } from './put-file.js'
 import { hasBucket, headObject, openObject, removeObject } from './s3.js'
 
 export type { BuildKey } from './files.js'
@@ -87,6 +89,10 @@ export function resetTrace(key: BuildKey): Promise<void> {
     }
   })
 }
+
+/** Stores a whole trace from a file, and replaces an existing one. Only for a build that has ended. */
+export const putTrace = (key: BuildKey, from: string): Promise<CopiedStream> =>
+  putFile(pathOf('traces', key, 'log'), from, { folder: 'traces', limit: Number.POSITIVE_INFINITY })
 
 /** Replaces the whole trace. A reader at this moment may get the beginning of one trace and the rest of the other. */
 export function replaceTrace(key: BuildKey, bytes: Uint8Array): Promise<void> {

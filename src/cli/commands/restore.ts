@@ -18,8 +18,8 @@ export default class Restore extends BaseCommand {
   static override summary = 'Restore a backup into a new home, or one project from it into this home'
   static override description =
     'With --into FOLDER, it restores the whole backup as a new home in an empty folder; start it with `gitstead up --home`. A ' +
-    'restore that was killed can be run again. With --project, it restores refs that the project has lost; --overwrite also ' +
-    'moves changed refs back, after a confirmation (or --yes). A removed project is restored with its members, pipelines and ' +
+    'restore that was killed can be run again. With --project, it restores refs, objects, traces, artifacts and uploads that ' +
+    'the project has lost; --overwrite also moves changed refs back, after a confirmation (or --yes). A removed project is restored with its members, pipelines and ' +
     'builds; --into NAMESPACE puts it into another namespace. The appliance may keep running.'
   static override examples = [
     '<%= config.bin %> restore latest --into /srv/gitstead --secrets /root/gitstead-secrets.json',
@@ -80,11 +80,14 @@ export default class Restore extends BaseCommand {
       process.exitCode = ExitCode.failed
       this.log('this backup does not have what is missing: try an older one')
     }
-    if (
-      !restored.recreated &&
-      restored.left.length === 0 &&
-      restored.moved.length + restored.kept.length + restored.put_back === 0
-    ) {
+    const { traces, artifacts, uploads } = restored.files
+    const files = traces + artifacts + uploads
+    if (files > 0) {
+      const verb = restored.dry_run ? 'would restore' : 'restored'
+      this.log(`${verb} lost files: traces ${traces}, archives ${artifacts}, uploads ${uploads}`)
+    }
+    const changes = restored.moved.length + restored.kept.length + restored.put_back + restored.left.length + files
+    if (!restored.recreated && changes === 0) {
       this.log(`nothing to do: ${restored.path_with_namespace} has every ref of the backup`)
     }
     return restored.dry_run ? { would_restore: restored } : restored

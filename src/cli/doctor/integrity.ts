@@ -48,7 +48,7 @@ export const buildFilesCheck: Check = {
     if (damaged.length === 0) return said
     throw new Ailment(
       `${count(damaged.length, 'file')} of builds ${damaged.length === 1 ? 'is' : 'are'} damaged; ${said}`,
-      'copy them back from a backup, or retry the builds',
+      'restore them from a backup (gitstead restore BACKUP --project PROJECT), or retry the builds',
       damaged.slice(0, SHOWN)
     )
   }

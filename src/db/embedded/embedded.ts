@@ -9,7 +9,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { config } from '../../config.js'
 import { Misconfigured, Unavailable } from '../../errors.js'
 import { prepareHome, socketPath } from '../../home.js'
-import { commonOptions, dataFolder, makeDataFolder, openLog, REMEDY } from './folder.js'
+import { commonOptions, dataFolder, makeDataFolder, REMEDY } from './folder.js'
+import { keepLogSmall, openLog } from './log.js'
 import { keepTemporaryTables } from './temporary-tables.js'
 
 const SILENT_TRIES = 5
@@ -40,6 +41,7 @@ export async function startEmbedded(
   try {
     const { child, ended } = await launchReady(tables.folder)
     void ended.then(tables.end)
+    void ended.then(keepLogSmall())
     writeFileSync(noteFile(), JSON.stringify({ owner: process.pid, transient: options.transient ?? false }))
     return { pid: child.pid ?? 0, ended, stop: () => stop(child, ended) }
   } catch (error) {

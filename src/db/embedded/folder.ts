@@ -2,12 +2,13 @@
 // has no other way.
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { closeSync, existsSync, mkdirSync, openSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
+import { closeSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import { config } from '../../config.js'
 import { Misconfigured } from '../../errors.js'
 import { ensureSecrets } from '../../secrets.js'
+import { openLog } from './log.js'
 
 /** The name of the database on the embedded server. */
 export const EMBEDDED_NAME = 'gitstead'
@@ -24,8 +25,6 @@ export const REMEDY = 'install the Debian package mariadb-server-core, or set da
 
 /** Returns the path of the data folder. */
 export const dataFolder = () => join(config().home, 'mysql')
-/** Opens the log file of MariaDB. The caller must close it. */
-export const openLog = () => openSync(join(config().home, 'run/mysql.log'), 'a', 0o600)
 
 /**
  * Creates the data folder. It builds the folder at a temporary path and renames it, so that nobody uses a half-finished folder as

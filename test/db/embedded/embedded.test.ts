@@ -1,7 +1,7 @@
 // The private database of a home: it is created once, locked, killed, and started again.
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
@@ -16,6 +16,7 @@ import {
   embeddedState,
   startEmbedded
 } from '../../../src/db/embedded/embedded.js'
+import { shortenLog } from '../../../src/db/embedded/log.js'
 import { migrateUp } from '../../../src/db/schema/migrate.js'
 import { until } from '../../helpers/until.js'
 
@@ -42,6 +43,24 @@ function newHome(t: Test) {
     }
   }
 }
+
+t.test('a large log of the database becomes an older file', async t => {
+  const { home, start } = newHome(t)
+  const log = join(home, 'run/mysql.log')
+  mkdirSync(join(home, 'run'))
+  writeFileSync(log, 'a'.repeat(5_000_000))
+  const database = await start()
+  const size = (path: string) => statSync(path).size
+  t.ok(size(log) < 100_000)
+  t.ok(size(`${log}.1`) >= 5_000_000)
+  writeFileSync(log, 'b'.repeat(5_000_000), { flag: 'a' })
+  shortenLog()
+  t.match(readFileSync(`${log}.1`, 'latin1').slice(-10), 'b'.repeat(10))
+  t.ok(size(`${log}.2`) >= 5_000_000)
+  await database.stop()
+  t.match(readFileSync(log, 'utf8'), /Shutdown complete/, 'MariaDB writes to the same file')
+  t.ok(size(log) < 100_000)
+})
 
 t.test('a killed database is reported as Unavailable, and returns with all acknowledged writes', async t => {
   const { start } = newHome(t)

@@ -52,11 +52,12 @@ function openOriginal(path: string): number | undefined {
   }
 }
 
-/** Returns the size in bytes and the hash of a file on the disk. */
-export async function hashFile(path: string): Promise<{ size: number; sha256: string }> {
+/** Returns the size in bytes and the hash of a file on the disk, or of its first `length` bytes. */
+export async function hashFile(path: string, length?: number): Promise<{ size: number; sha256: string }> {
+  const part = length === undefined ? {} : { end: length - 1 }
   const hash = createHash('sha256')
   let size = 0
-  for await (const chunk of createReadStream(path, { highWaterMark: SMALL }) as AsyncIterable<Buffer>) {
+  for await (const chunk of createReadStream(path, { highWaterMark: SMALL, ...part }) as AsyncIterable<Buffer>) {
     hash.update(chunk)
     size += chunk.length
   }

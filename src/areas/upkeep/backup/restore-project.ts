@@ -29,6 +29,8 @@ import { BUILD_FILE } from './copy-build-files.js'
 import { makeRepositoryFolders } from './copy-repository.js'
 import type { ProjectRows } from './fit-rows.js'
 import type { Unit } from './manifest.js'
+import { type FilesPutBack, putFilesBack } from './project/put-files.js'
+import { addObjects } from './project/put-objects.js'
 import {
   findProjectRow,
   insertProjectRows,
@@ -37,7 +39,6 @@ import {
   placeOf,
   readProjectRows
 } from './project-rows.js'
-import { addObjects } from './put-objects.js'
 import { fingerprintOf, readHomeSecrets } from './secrets-file.js'
 
 export interface ProjectRestoreOptions {
@@ -59,6 +60,8 @@ export interface RestoredProject {
   readonly moved: readonly { readonly ref: string; readonly before: string | null; readonly after: string }[]
   /** Files of objects that the backup has and that were missing or damaged in the repository. */
   readonly put_back: number
+  /** Files of builds and uploads that were lost. A removed project has all its files back, and does not count them. */
+  readonly files: FilesPutBack
   /** Faults that this backup cannot repair: another one may have the objects. */
   readonly left: readonly string[]
   /** Refs that differ from the backup and keep their value, because `overwrite` is off. */
@@ -138,7 +141,7 @@ async function restoreFound(
 const refsOf = (backup: Backup, unit: Unit | undefined): RefFiles =>
   unit ? readRefFiles(join(backup.folder, unit.path)) : new Map()
 
-type Outcome = Pick<RestoredProject, 'path_with_namespace' | 'moved' | 'kept' | 'put_back' | 'left'>
+type Outcome = Pick<RestoredProject, 'path_with_namespace' | 'moved' | 'kept' | 'put_back' | 'files' | 'left'>
 
 async function restoreRefs(
   backup: Backup,
@@ -170,7 +173,8 @@ async function restoreRefs(
     if (!dryRun && moves.length > 0) await move(project, moves, origin)
   }
   const moved = moves.map(({ ref, old, new: after }) => ({ ref, before: old === ZERO ? null : old, after }))
-  return { path_with_namespace: project.path, moved, kept, put_back: damaged ? putBack : 0, left }
+  const files = await putFilesBack(backup, project.id, { dryRun })
+  return { path_with_namespace: project.path, moved, kept, put_back: damaged ? putBack : 0, files, left }
 }
 
 /** Repairs what the files of the backup have not repaired, by new packs. Returns the faults that even these have. */
@@ -216,6 +220,7 @@ async function recreate(
     moved,
     kept: [],
     put_back: 0,
+    files: { traces: 0, artifacts: 0, uploads: 0 },
     left: []
   }
   if (dryRun) return outcome

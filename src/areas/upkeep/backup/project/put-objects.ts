@@ -1,10 +1,10 @@
 // Adds objects of a backup to a repository that is in use.
 import { existsSync, renameSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { syncFileSystem } from '../../../storage/sync.js'
-import { copyHashed, folderMaker, hashFile } from './copy.js'
-import type { Backup } from './copy-back.js'
-import { Damaged, readFileList, type Unit } from './manifest.js'
+import { syncFileSystem } from '../../../../storage/sync.js'
+import { copyHashed, folderMaker, hashFile } from '../copy.js'
+import type { Backup } from '../copy-back.js'
+import { Damaged, readFileList, type Unit } from '../manifest.js'
 
 /**
  * Adds objects that the repository lacks. In a damaged one, also replaces objects whose bytes differ from the backup: names of

@@ -1,0 +1,152 @@
+// Brings back files of a project that exists: traces and archives that its builds name, and uploads. A file counts as lost when it is
+// missing, or when its bytes differ from its row. With a bucket, it is looked for there as well, and an archive returns to it.
+import { createHash } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import { join } from 'node:path'
+import { rows } from '../../../../db/connect/sql.js'
+import { TooLarge } from '../../../../errors.js'
+import { putArtifact } from '../../../../storage/artifacts.js'
+import { hashOf, sizeOf } from '../../../../storage/measure.js'
+import { putTrace } from '../../../../storage/traces.js'
+import { openUpload, putUpload, UPLOAD_NAME, type UploadKey } from '../../../../storage/uploads.js'
+import { hashFile } from '../copy.js'
+import type { Backup } from '../copy-back.js'
+import { BUILD_FILE } from '../copy-build-files.js'
+import { Damaged, type FileEntry, readFileList, type Unit } from '../manifest.js'
+
+/** How many files were lost, and are now back. */
+export interface FilesPutBack {
+  readonly traces: number
+  readonly artifacts: number
+  readonly uploads: number
+}
+
+type Kind = 'traces' | 'artifacts'
+const SECRET = /^[0-9a-f]{32}$/
+
+interface BuildRow {
+  readonly id: number
+  readonly attempt: number
+  readonly trace_size: number
+  readonly trace_sha256: Buffer | null
+  readonly artifacts_attempt: number | null
+  readonly artifacts_size: number | null
+  readonly artifacts_sha256: Buffer | null
+}
+
+/** Puts back the lost files of a project that the backup has. Throws Damaged for a file of the backup that has changed. */
+export async function putFilesBack(backup: Backup, project: number, { dryRun }: { readonly dryRun: boolean }) {
+  const done = { traces: 0, artifacts: 0, uploads: 0 }
+  for (const unit of backup.manifest.units) {
+    const [, kind] = /^(traces|artifacts)\/\d+$/.exec(unit.path) ?? []
+    if (kind) done[kind as Kind] += await putBuildFiles(backup, unit, { kind: kind as Kind, project, dryRun })
+    if (unit.path === `uploads/${project}`) done.uploads += await putUploads(backup, unit, { project, dryRun })
+  }
+  return done satisfies FilesPutBack
+}
+
+interface BuildFiles {
+  readonly kind: Kind
+  readonly project: number
+  readonly dryRun: boolean
+}
+
+async function putBuildFiles(backup: Backup, unit: Unit, { kind, project, dryRun }: BuildFiles): Promise<number> {
+  const builds = await buildsOf(project, Number(unit.path.slice(kind.length + 1)) * 1000)
+  if (builds.size === 0) return 0
+  let count = 0
+  for (const file of readFileList(backup.folder, unit)) {
+    const [, id, attempt] = BUILD_FILE.exec(file.path) ?? []
+    const build = builds.get(Number(id))
+    const wanted = build && wantedOf(kind, build)
+    if (!wanted || wanted.attempt !== Number(attempt)) continue
+    const key = { build: build.id, attempt: wanted.attempt }
+    const from = join(backup.folder, unit.path, file.path)
+    if ((await isThere(kind, key, wanted)) || !(await isTheSame(from, file, wanted))) continue
+    count += 1
+    if (dryRun) continue
+    await requireWhole(from, file)
+    await (kind === 'traces' ? putTrace(key, from) : putArtifact(key, from, file.size))
+  }
+  return count
+}
+
+/** The finished builds among a thousand. The files of a running build change. */
+async function buildsOf(project: number, first: number): Promise<ReadonlyMap<number, BuildRow>> {
+  const found = await rows<BuildRow>(
+    `select id, attempt, if(erased_at is null, trace_size, 0) as trace_size, trace_sha256, artifacts_attempt,
+       artifacts_sha256,
+       if(artifacts_filename is not null and (artifacts_expire_at is null or artifacts_expire_at > ?),
+         artifacts_size, null) as artifacts_size
+     from builds where project_id = ? and id >= ? and id < ?
+       and status in ('success', 'failed', 'canceled', 'skipped')`,
+    [new Date(), project, first, first + 1000]
+  )
+  return new Map(found.map(build => [build.id, build]))
+}
+
+interface Wanted {
+  readonly attempt: number
+  readonly size: number
+  /** A late runner may send its last lines of a trace after the end: these do not count. */
+  readonly sha256: Buffer | null
+}
+
+function wantedOf(kind: Kind, build: BuildRow): Wanted | undefined {
+  const { attempt, trace_size, artifacts_attempt, artifacts_size } = build
+  if (kind === 'traces') return trace_size > 0 ? { attempt, size: trace_size, sha256: build.trace_sha256 } : undefined
+  if (artifacts_attempt === null || artifacts_size === null) return undefined
+  return { attempt: artifacts_attempt, size: artifacts_size, sha256: build.artifacts_sha256 }
+}
+
+async function isThere(
+  kind: Kind,
+  key: { build: number; attempt: number },
+  { size, sha256 }: Wanted
+): Promise<boolean> {
+  const found = await sizeOf(kind, key)
+  if (found === null || found < size || (kind === 'artifacts' && found !== size)) return false
+  return sha256 === null || sha256.equals(await hashOf(kind, key, size))
+}
+
+/** Returns whether a file of the backup is that of the row: a build that was created after the backup may have its number. */
+async function isTheSame(from: string, file: FileEntry, { size, sha256 }: Wanted): Promise<boolean> {
+  if (file.size < size) return false
+  if (sha256 === null) return true
+  return file.size === size
+    ? sha256.toString('hex') === file.sha256
+    : (await hashFile(from, size)).sha256 === sha256.toString('hex')
+}
+
+/** No row names an upload, but users cannot delete one either: each that the backup has must exist. */
+async function putUploads(backup: Backup, unit: Unit, { project, dryRun }: Omit<BuildFiles, 'kind'>): Promise<number> {
+  let count = 0
+  for (const file of readFileList(backup.folder, unit)) {
+    const [secret = '', name = ''] = file.path.split('/')
+    if (!SECRET.test(secret) || !UPLOAD_NAME.test(name)) continue
+    const key = { project, secret, name }
+    if (await isUploaded(key, file)) continue
+    count += 1
+    if (dryRun) continue
+    const from = join(backup.folder, unit.path, file.path)
+    await requireWhole(from, file)
+    await putUpload(key, createReadStream(from), { limit: file.size, excess: new TooLarge() })
+  }
+  return count
+}
+
+async function isUploaded(key: UploadKey, { size, sha256 }: FileEntry): Promise<boolean> {
+  const found = await openUpload(key)
+  if (!found) return false
+  if (found.size !== size) {
+    found.stream.destroy()
+    return false
+  }
+  const hash = createHash('sha256')
+  for await (const chunk of found.stream as AsyncIterable<Buffer>) hash.update(chunk)
+  return hash.digest('hex') === sha256
+}
+
+async function requireWhole(from: string, { sha256 }: FileEntry): Promise<void> {
+  if ((await hashFile(from)).sha256 !== sha256) throw new Damaged(`${from} has changed since it was written`)
+}
