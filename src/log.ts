@@ -74,5 +74,5 @@ export function nameProcess(name: string): void {
   processName = name
   process.title = `gitstead ${name}`
   // Sequelize and Node.js itself print warnings on the console, but stderr must contain only JSON lines.
-  console.warn = (...said: unknown[]) => log().warn(format(...said))
+  console.warn = (...said: unknown[]) => log().warn({ from: 'console' }, format(...said))
 }

@@ -54,7 +54,19 @@ const WINGS = {
 const ROOMS: { readonly [folder: string]: readonly string[] } = {
   git: ['process', 'objects', 'refs', 'history', 'write', 'transport', 'repository'],
   db: ['embedded', 'connect', 'lists', 'ownership', 'models', 'migrations', 'schema', 'snapshot'],
-  cli: ['input', 'output', 'framework', 'appliance', 'dashboard', 'api', 'doctor', 'topics', 'reference', 'commands']
+  cli: [
+    'input',
+    'output',
+    'framework',
+    'appliance',
+    'dashboard',
+    'api',
+    'doctor',
+    'support',
+    'topics',
+    'reference',
+    'commands'
+  ]
 }
 /** A folder with more files than this is two areas, or needs a folder inside. */
 const MOST_FILES = 25
