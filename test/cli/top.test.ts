@@ -304,8 +304,8 @@ t.test('the dashboard takes over the terminal again after it was stopped', async
   const stty = (...words: string[]) => execFileSync('stty', ['-F', tty, ...words], { encoding: 'utf8' })
   const state = () => /^State:\s+(\S)/m.exec(readFileSync(`/proc/${top.pid}/status`, 'utf8'))?.[1]
   const before = top.output().length
-  process.kill(top.pid, 'SIGTSTP')
-  await until('it is stopped', () => state() === 'T')
+  top.type('\x1a')
+  await until('Ctrl-Z stops it', () => state() === 'T')
   t.match(stty('-a'), / icanon/, 'the keyboard is restored')
   stty('sane')
   await until('the screen was given back, and is taken again', () => {

@@ -58,6 +58,8 @@ export function App({ source, first, screen, interval, readOnly, theme }: AppPro
   }
   const run = (effect: Effect) => {
     if (effect.kind === 'quit') return exit()
+    // The terminal sends no signal while the keyboard is raw. Like the terminal, this stops the whole job of the shell.
+    if (effect.kind === 'suspend') return void process.kill(0, 'SIGTSTP')
     if (effect.kind === 'redraw') screen.forget()
     if (isChange(effect)) void makeChange(effect)
     else setTick(each => each + 1)

@@ -30,6 +30,7 @@ export type Action =
   | 'slower'
   | 'faster'
   | 'redraw'
+  | 'suspend'
   | 'quit'
 
 export interface Binding {
@@ -46,6 +47,7 @@ const PAGE = 'go one page up, one page down'
 const ENDS = 'go to the first line, to the last line'
 const TURN = 'go to the next pane, to the previous pane'
 const STEP = 'show the next 100 jobs, the previous 100'
+const LEAVE = 'quit, or stop until the command fg of the shell'
 const PACE = 'update less often, more often'
 
 export const keymap: readonly Binding[] = [
@@ -81,7 +83,8 @@ export const keymap: readonly Binding[] = [
   { keys: ['+'], action: 'slower', about: 'update less often', together: PACE },
   { keys: ['-'], action: 'faster', about: 'update more often', together: PACE },
   { keys: ['R', 'ctrl-l'], action: 'redraw', about: 'update now, and redraw the screen' },
-  { keys: ['q', 'ctrl-c'], action: 'quit', about: 'quit' }
+  { keys: ['q', 'ctrl-c'], action: 'quit', about: 'quit', together: LEAVE },
+  { keys: ['ctrl-z'], action: 'suspend', about: 'stop until the command fg of the shell', together: LEAVE }
 ]
 
 /** Returns the lines of the help: each key and what it does. The key `?` is omitted, because the reader has just pressed it. */

@@ -12,7 +12,7 @@ export interface RecordChange {
 }
 
 export type Change = RecordChange | { readonly kind: 'pause' | 'resume'; readonly queue: string }
-export type Effect = Change | { readonly kind: 'redraw' | 'quit' }
+export type Effect = Change | { readonly kind: 'redraw' | 'suspend' | 'quit' }
 
 export interface Selection {
   /** The id of the selected line. The line stays selected when other lines appear or disappear. */

@@ -45,6 +45,7 @@ export function settle(state: State, { now, linesOf, openedIsGone }: Context): S
 /** Returns the state after a key, and the effect that the key requests. */
 export function press(state: State, key: string, context: Context): Step {
   if (key === 'ctrl-c') return { state, effect: { kind: 'quit' } }
+  if (key === 'ctrl-z') return { state, effect: { kind: 'suspend' } }
   if (state.confirm) return answer(state, state.confirm, key, context.now)
   if (state.mode === 'filter') return { state: typeFilter({ ...state, message: null }, key, context.now) }
   const action = actionOf(key)
@@ -117,6 +118,7 @@ function act(state: State, action: Action, context: Context): Step {
     case 'pause':
       return change(state, action, context)
     case 'redraw':
+    case 'suspend':
     case 'quit':
       return { state, effect: { kind: action } }
     default:

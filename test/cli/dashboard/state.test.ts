@@ -232,6 +232,11 @@ t.test('the interval between updates has limits', async t => {
   t.equal(after(Array(20).fill('-')).state.interval, 0.5)
 })
 
+t.test('ctrl-z suspends, also in the middle of a filter or a question', async t => {
+  for (const keys of [['ctrl-z'], ['/', 'ctrl-z'], ['3', 'd', 'ctrl-z'], ['?', 'ctrl-z']])
+    t.same(after(keys).effects, [{ kind: 'suspend' }], keys.join(' '))
+})
+
 t.test('q and ctrl-c quit', async t => {
   for (const keys of [['q'], ['ctrl-c'], ['/', 'ctrl-c'], ['3', 'd', 'ctrl-c'], ['?', 'q']]) {
     t.same(after(keys).effects, [{ kind: 'quit' }], keys.join(' '))
