@@ -451,6 +451,15 @@ t.test('an old or a newer schema is a fault, and the checks that need the schema
   t.match(old.of('schema'), { ok: false, details: ['0006-administration'], remedy: /gitstead db migrate/ })
   t.same(old.ill, ['schema'])
   t.match(old.of('jobs'), { ok: true, skipped: true })
+  await execute(
+    `insert into schema_lock (id, holder, expires_at) values (1, 'x', ?)
+     on duplicate key update expires_at = values(expires_at)`,
+    [minutesAgo(-1)]
+  )
+  t.match((await doctor()).of('schema'), { ok: false, found: 'the appliance is migrating its database' })
+  t.match(await cli(['users', 'list'], { environment }), { code: 5, stderr: /the appliance is migrating its database/ })
+  t.match((await cli(['status', '--json'], { environment })).json(), { database: { up: true, schema: 'migrating' } })
+  await execute("update schema_lock set expires_at = '2000-01-01'")
   await execute("insert into schema_migrations (name, applied_at) values ('9999-later', ?)", [new Date()])
   t.match((await doctor()).of('schema'), { ok: false, found: /created by a newer version/ })
   await execute("delete from schema_migrations where name = '9999-later'")

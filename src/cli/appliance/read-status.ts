@@ -3,7 +3,7 @@ import { type MaintenanceMode, maintenanceMode } from '../../areas/ground/settin
 import { config, publicSshAddress } from '../../config.js'
 import { closeDatabase } from '../../db/connect/connection.js'
 import { embeddedState } from '../../db/embedded/embedded.js'
-import { type MigrationState, migrationStates } from '../../db/schema/migrate.js'
+import { isMigrating, type MigrationState, migrationStates } from '../../db/schema/migrate.js'
 import { type JobStats, jobStats, type ProcessMetrics, processMetrics } from '../../queue/metrics.js'
 import { version } from '../../version.js'
 import { servedAddress, urlOf } from '../framework/served-address.js'
@@ -16,7 +16,7 @@ export interface ApplianceStatus {
   /** The URL at which users reach git over SSH; null when it is switched off. */
   readonly ssh: string | null
   /** `schema` is null while the database does not answer. */
-  readonly database: { readonly up: boolean; readonly schema: 'current' | 'old' | null }
+  readonly database: { readonly up: boolean; readonly schema: 'current' | 'migrating' | 'old' | null }
   readonly workers: readonly ProcessMetrics[]
   readonly jobs: JobStats | null
   /** Null while writes are accepted, and while the database does not answer. */
@@ -66,7 +66,12 @@ async function readDatabase() {
   try {
     const states = await migrationStates()
     const schema = schemaOf(states)
-    if (schema === 'old') return { up: true, schema, workers: [], jobs: null, maintenance: null }
+    if (schema === 'old') {
+      // Nobody but the first start runs a private database without a schema.
+      const isFirst = config().database.url === null && states.every(({ applied_at }) => applied_at === null)
+      const now = isFirst || (await isMigrating()) ? ('migrating' as const) : schema
+      return { up: true, schema: now, workers: [], jobs: null, maintenance: null }
+    }
     const [workers, jobs, maintenance] = await Promise.all([processMetrics(), jobStats(), maintenanceMode()])
     return { up: true, schema, workers, jobs, maintenance }
   } catch {

@@ -1,7 +1,7 @@
 // Checks the database itself: whether it answers, its schema, its clock.
 import { config } from '../../config.js'
 import { clockSkew, databaseVersion } from '../../db/connect/server.js'
-import { migrationStates } from '../../db/schema/migrate.js'
+import { isMigrating, migrationStates } from '../../db/schema/migrate.js'
 import { Unavailable } from '../../errors.js'
 import { futureJobs } from '../../queue/inspect.js'
 import { Ailment, type Check, count } from './check.js'
@@ -27,6 +27,8 @@ export const databaseCheck: Check = {
   }
 }
 
+const MIGRATING = 'the appliance is migrating its database'
+
 export const schemaCheck: Check = {
   name: 'schema',
   about: 'every migration of this version is applied, and no migration of a newer version',
@@ -34,6 +36,7 @@ export const schemaCheck: Check = {
   examine: async () => {
     const states = await migrationStates()
     const missing = states.filter(({ applied_at }) => applied_at === null)
+    if (missing.length > 0 && (await isMigrating())) throw new Ailment(MIGRATING, 'wait until it is ready')
     if (missing.length === 0) return `current: ${states.at(-1)?.name}`
     throw new Ailment(
       `${missing.length} of ${states.length} migrations are missing`,

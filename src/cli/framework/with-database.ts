@@ -4,7 +4,7 @@ import { requireKey } from '../../areas/ground/settings/encryption-key.js'
 import { config } from '../../config.js'
 import { closeDatabase } from '../../db/connect/connection.js'
 import { type EmbeddedDatabase, embeddedState, startEmbedded } from '../../db/embedded/embedded.js'
-import { migrateUp, requireSchema, schemaIsNew } from '../../db/schema/migrate.js'
+import { migrateUp, migrating, requireSchema, schemaIsNew } from '../../db/schema/migrate.js'
 import { refuseOthers, requireHome } from '../../home.js'
 import { endAll } from '../../lib/shutdown.js'
 import { compose } from '../../product.js'
@@ -21,8 +21,8 @@ export interface DatabaseUse {
 /**
  * Runs `work` with a database that answers. When the embedded database is down, this function starts it, and stops it
  * afterwards. When another command runs the embedded database, it waits until that command stops it. It never changes an
- * existing schema. Throws NoHome when there is no appliance, Unavailable when the database does not answer, and
- * Misconfigured when the schema is old or the key is that of another appliance.
+ * existing schema. Throws NoHome when there is no appliance, Unavailable when the database does not answer or its schema is
+ * being migrated, and Misconfigured when the schema is old or the key is that of another appliance.
  */
 export async function withDatabase<T>(work: () => Promise<T>, use: DatabaseUse = {}): Promise<T> {
   compose()
@@ -34,7 +34,11 @@ export async function withDatabase<T>(work: () => Promise<T>, use: DatabaseUse =
   try {
     if (!use.anySchema) {
       if (own && use.makes && (await schemaIsNew())) await makeSchema()
-      await requireSchema()
+      await requireSchema().catch(async error => {
+        // The first start runs this database, and its server has not begun to migrate yet.
+        if (config().database.url === null && !own && (await schemaIsNew())) throw migrating()
+        throw error
+      })
       await requireKey({ makes: use.makes ?? false })
     }
     return await work()

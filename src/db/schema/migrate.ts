@@ -2,7 +2,7 @@
 // server-wide lock, so it also works on the endpoint of a cluster.
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Misconfigured } from '../../errors.js'
+import { Misconfigured, Unavailable } from '../../errors.js'
 import { openConnection } from '../connect/connection.js'
 import { isAlreadyMade, translate } from '../connect/failure.js'
 import { execute, row, rows } from '../connect/sql.js'
@@ -68,9 +68,22 @@ export const schemaIsCurrent = async () => (await pending()).length === 0
 export const schemaIsNew = async () =>
   (await migrationStates()).every(state => state.applied_at === null && !state.half_undone)
 
-/** Throws Misconfigured unless this version can work with the schema. It changes nothing. */
+/** Returns whether a process migrates the schema at this moment. */
+export async function isMigrating(): Promise<boolean> {
+  if (!(await exists('schema_lock'))) return false
+  return (await row('select 1 from schema_lock where id = 1 and expires_at > ?', [new Date()])) !== undefined
+}
+
+/** The failure of commands and processes that need the schema while another process migrates it. */
+export const migrating = () => new Unavailable('the appliance is migrating its database: try again when it is ready')
+
+/**
+ * Throws Misconfigured unless this version can work with the schema, and Unavailable while another process migrates it. It
+ * changes nothing.
+ */
 export async function requireSchema(): Promise<void> {
   const missing = await pending()
+  if (missing.length > 0 && (await isMigrating())) throw migrating()
   const half = missing.find(state => state.half_undone)
   if (half)
     throw new Misconfigured(
