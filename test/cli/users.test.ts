@@ -128,8 +128,8 @@ t.test('users', async t => {
       [['set', 'ada', '--email', 'not one'], 2, /^gitstead: email is invalid\n$/],
       [['set', 'ada', '--bio', 'x'.repeat(256)], 2, /^gitstead: bio is too long.*\n$/],
       [['set', 'ada', '--provider', 'ldap'], 2, /^gitstead: .*--extern-uid.*\n$/],
-      [['set', 'boss', '--no-admin'], 1, /^gitstead: Forbidden - the last active administrator cannot be demoted\n$/],
-      [['block', 'boss'], 1, /^gitstead: .*the last active administrator cannot be blocked\n$/],
+      [['set', 'boss', '--no-admin'], 4, /^gitstead: the last active administrator cannot be demoted\n$/],
+      [['block', 'boss'], 4, /^gitstead: .*the last active administrator cannot be blocked\n$/],
       [['passwd', 'ada'], 2, /^gitstead: give exactly one source of the password.*\n$/]
     ]
     for (const [args, code, stderr] of cases) {
@@ -167,7 +167,7 @@ t.test('users', async t => {
     t.match((await run(['delete', 'ada', '--yes', '--json'])).json(), { deleted: { username: 'ada', id: ada.id } })
     t.equal((await run(['delete', 'ada', '--yes'])).code, 3)
     t.match((await run(['delete', 'boss', '--dry-run'])).stdout, /would be refused: .*last active administrator\n$/)
-    t.equal((await run(['delete', 'boss', '--yes'])).code, 1)
+    t.equal((await run(['delete', 'boss', '--yes'])).code, 4)
     t.equal((await row<{ id: number }>('select id from users where id = ?', [boss.id]))?.id, boss.id)
   })
 
@@ -229,6 +229,39 @@ t.test('users', async t => {
     const text = await run(['import', file])
     t.equal(text.stdout, 'created 0 users, refused 14\n')
     t.match(text.stderr, /^line 2: one: Email has already been taken\nline 3: two: password is too short/)
+  })
+
+  t.test('import --update changes existing users, and a second import changes nothing', async t => {
+    const made = await run(
+      ['import', '-', '--json'],
+      'username,email,name\nupa,upa@example.org,A\nupb,upb@example.org,B\n'
+    )
+    t.same(made.json(), { created: 2, refused: [] })
+    await run(['passwd', 'upa', '--password-stdin'], 'their own secret\n')
+    const input = [
+      'username,email,name,password,admin,projects_limit',
+      'UPA,upa@example.org,Another A,long enough,,7',
+      'upb,upa@example.org,B,,,',
+      'upc,upc@example.org,C,long enough,,',
+      'upb,upb@example.org,B,,maybe,',
+      ''
+    ].join('\n')
+    const refused = [
+      { line: 3, username: 'upb', error: 'Email has already been taken' },
+      { line: 5, username: 'upb', error: 'admin is invalid' }
+    ]
+    t.same((await run(['import', '-', '--update', '--dry-run', '--json'], input)).json(), {
+      would_create: 1,
+      would_update: 1,
+      refused
+    })
+    const first = await run(['import', '-', '--update', '--json'], input)
+    t.equal(first.code, 1)
+    t.same(first.json(), { created: 1, updated: 1, unchanged: 0, refused })
+    t.match((await run(['show', 'UPA', '--json'])).json(), { name: 'Another A', projects_limit: 7, is_admin: false })
+    t.ok(await userOfPassword('upa', 'their own secret', 'test'), 'the password stays')
+    const again = await run(['import', '-', '--update', '--json'], input)
+    t.same(again.json(), { created: 0, updated: 0, unchanged: 2, refused })
   })
 
   t.test('import without passwords, from standard input, of more than one batch', async t => {

@@ -41,14 +41,14 @@ type Values = { [Name in Attribute]?: unknown }
 /**
  * Changes the given attributes of a user. A new username moves the user's projects to it; a new password ends the
  * user's sessions. Throws NotFound, UpdateConflict when an address, name or identity is taken, Forbidden when no
- * administrator would be left, Invalid and BadParameters.
+ * administrator would be left, Invalid and BadParameters. Returns whether anything changed.
  */
-export async function updateUser(id: number, change: UserChange, origin: Origin): Promise<void> {
+export async function updateUser(id: number, change: UserChange, origin: Origin): Promise<boolean> {
   requireAny(change)
   checkUser(change)
   const passwordHash = change.password === undefined ? null : await hashPassword(change.password)
   try {
-    await transact(() => update(id, change, passwordHash, origin))
+    return await transact(() => update(id, change, passwordHash, origin))
   } catch (error) {
     const taken = takenBy(error)
     throw taken instanceof Conflict ? new UpdateConflict(taken.message) : error
@@ -61,7 +61,7 @@ function requireAny(change: UserChange): void {
   throw new BadParameters(`${names.join(', ')} are missing, at least one parameter must be provided`)
 }
 
-async function update(id: number, change: UserChange, passwordHash: string | null, origin: Origin): Promise<void> {
+async function update(id: number, change: UserChange, passwordHash: string | null, origin: Origin): Promise<boolean> {
   const user = await User.findByPk(id, { lock: true })
   if (!user) throw new NotFound('User')
   if (change.admin === false && user.admin) await requireOtherAdmin(id, 'demoted')
@@ -85,6 +85,7 @@ async function update(id: number, change: UserChange, passwordHash: string | nul
     await publish({ kind: 'email.changed', userId: id, before: old, after: email, confirmed, by })
   }
   if (passwordHash !== null) await endSessions(user, origin)
+  return passwordHash !== null || Object.keys(changes).length > 0
 }
 
 /** Writes a new password of a user, and ends the user's sessions. Call it inside `transact`. Throws NotFound. */

@@ -9,13 +9,14 @@ import { Args, Flags } from '../../oclif.js'
 import { printable } from '../../output/table.js'
 
 export default class UsersImport extends BaseCommand {
-  static override summary = 'Create users from a CSV file'
+  static override summary = 'Create users from a CSV file, or update them'
   static override description =
-    'The first row names the columns: username, email and name are required; password, admin, external, projects_limit and the other attributes of `users create` (with _ for -) are optional. Without a password column, each user gets a random, unknown password; set a new one with `users passwd`. The command reports each refused row with its line, and creates all other users. The exit code is 1 if a row is refused. With --json: {created, refused: [{line, username, error}]}, or with --dry-run {would_create, refused}.'
+    'The first row names the columns: username, email and name are required; password, admin, external, projects_limit and the other attributes of `users create` (with _ for -) are optional. Without a password column, each user gets a random, unknown password; set a new one with `users passwd`. The command reports each refused row with its line, and creates all other users. With --update, rows of existing users change their attributes instead of being refused: empty cells and the password change nothing. The exit code is 1 if a row is refused. With --json: {created, refused: [{line, username, error}]}, or with --dry-run {would_create, refused}; --update adds updated and unchanged, or would_update.'
   static override examples = [
     '<%= config.bin %> users import users.csv --dry-run',
     '<%= config.bin %> users import users.csv',
     '<%= config.bin %> users import users.csv --mail',
+    '<%= config.bin %> users import users.csv --update',
     'ssh ldap.example.org export-users | <%= config.bin %> users import - --json > report.json'
   ]
   static override args = {
@@ -23,6 +24,7 @@ export default class UsersImport extends BaseCommand {
   }
   static override flags = {
     'dry-run': Flags.boolean({ description: 'check all rows and create no user' }),
+    update: Flags.boolean({ description: 'change the attributes of users who exist already, by their usernames' }),
     mail: Flags.boolean({
       description: 'send each new user a mail about the account, as `users create` does; it contains no password'
     })
@@ -41,28 +43,50 @@ export default class UsersImport extends BaseCommand {
     }
     const refused: Refusal[] = []
     let created = 0
+    let updated = 0
+    let unchanged = 0
     const refuse = (refusal: Refusal) => {
       refused.push(refusal)
       if (!this.jsonEnabled()) say(textOf(refusal))
     }
-    const count = (users: number) => {
-      created += users
+    const show = () => {
       const { read, size } = file.progress()
       const percent = Math.min(99, Math.floor((100 * read) / (size || 1)))
-      line.show('importing', percent, size === null ? 0 : 100, `${created} users, ${refused.length} refused`)
+      line.show(
+        'importing',
+        percent,
+        size === null ? 0 : 100,
+        `${created + updated + unchanged} users, ${refused.length} refused`
+      )
     }
-    const options = { dryRun: flags['dry-run'], mail: flags.mail, refuse, created: count }
+    const options = {
+      dryRun: flags['dry-run'],
+      mail: flags.mail,
+      update: flags.update,
+      refuse,
+      created: (users: number) => {
+        created += users
+        show()
+      },
+      updated: (changed: boolean) => {
+        if (changed) updated += 1
+        else unchanged += 1
+        show()
+      }
+    }
     try {
       await withDatabase(() => importUsers(file.lines, options, commandOrigin()), { makes: !flags['dry-run'] })
     } catch (error) {
-      if (!flags['dry-run']) say(`${created} users were created before this error`)
+      if (!flags['dry-run']) say(`${created} users were created and ${updated} updated before this error`)
       throw error
     } finally {
       line.end()
     }
     if (refused.length > 0) process.exitCode = 1
-    this.log(`${flags['dry-run'] ? 'would create' : 'created'} ${created} users, refused ${refused.length}`)
-    return flags['dry-run'] ? { would_create: created, refused } : { created, refused }
+    const also = flags.update ? `, ${flags['dry-run'] ? 'update' : 'updated'} ${updated}` : ''
+    this.log(`${flags['dry-run'] ? 'would create' : 'created'} ${created} users${also}, refused ${refused.length}`)
+    if (flags['dry-run']) return { would_create: created, ...(flags.update && { would_update: updated }), refused }
+    return { created, ...(flags.update && { updated, unchanged }), refused }
   }
 }
 
