@@ -1,28 +1,34 @@
 import * as queries from '../../../areas/ci/pipelines/schedules/schedules.queries.js'
+import { BadParameters } from '../../../errors.js'
 import { BaseCommand } from '../../framework/base.js'
 import { withDatabase } from '../../framework/with-database.js'
 import { requireNamedProject } from '../../input/named-project.js'
-import { Flags } from '../../oclif.js'
+import { Args, Flags } from '../../oclif.js'
 import { table } from '../../output/table.js'
 
 export default class SchedulesList extends BaseCommand {
   static override summary = 'List pipeline schedules, oldest first'
   static override description =
     'With --json: {schedules, total}, each with id, project_id, project, owner, description, ref, cron, active, has_variables, next_run_at, last_run_at, last_pipeline_id, last_error, created_at and updated_at.'
-  static override examples = [
-    '<%= config.bin %> schedules list',
-    '<%= config.bin %> schedules list --project ada/engine --json'
-  ]
+  static override examples = ['<%= config.bin %> schedules list', '<%= config.bin %> schedules list ada/engine --json']
+  static override args = {
+    project: Args.string({ description: 'only schedules of this project: NAMESPACE/PROJECT or number' })
+  }
   static override flags = {
-    project: Flags.string({ description: 'only schedules of this project: NAMESPACE/PROJECT or number' }),
+    project: Flags.string({ description: 'the same as PROJECT, as in the lists of builds and pipelines' }),
     limit: Flags.integer({ default: 100, min: 1, max: 10_000, description: 'show at most this many schedules' })
   }
 
   async run() {
-    const { flags } = await this.parse(SchedulesList)
+    const { args, flags } = await this.parse(SchedulesList)
     this.configure(flags)
+    const of = args.project ?? flags.project
+    if (args.project !== undefined && flags.project !== undefined) {
+      const text = 'name the project once: as PROJECT or with --project'
+      throw new BadParameters(text, text)
+    }
     const { items, total } = await withDatabase(async () => {
-      const id = flags.project === undefined ? undefined : (await requireNamedProject(flags.project)).id
+      const id = of === undefined ? undefined : (await requireNamedProject(of)).id
       return queries.listSchedules(id, flags.limit)
     })
     this.log(
