@@ -85,10 +85,12 @@ export class Invalid extends Failure {
   }
 }
 
-/** A value that another record already has. */
+const TAKEN = 'has already been taken'
+
+/** A value that another record already has, of one attribute or of several. */
 export class Taken extends Invalid {
-  constructor(attribute: string) {
-    super(attribute, 'has already been taken')
+  constructor(...attributes: string[]) {
+    super(Object.fromEntries(attributes.map(name => [name, [TAKEN]])))
   }
 }
 
@@ -157,12 +159,22 @@ export class UnprocessableList extends Unprocessable {
   }
 }
 
-/** The record is past the state in which the action is possible. */
-export class NotAcceptable extends Failure {}
+/** The record is past the state in which the action is possible. `why` is for commands: the text of the API is fixed. */
+export class NotAcceptable extends Failure {
+  constructor(
+    text?: string,
+    readonly why?: string
+  ) {
+    super(text)
+  }
+}
 
-/** The record's state does not allow the action. */
+/** The record's state does not allow the action. `why` is for commands: the text of the API is fixed. */
 export class NotAllowed extends Failure {
-  constructor(text = '405 Method Not Allowed') {
+  constructor(
+    text = '405 Method Not Allowed',
+    readonly why?: string
+  ) {
     super(text)
   }
 }

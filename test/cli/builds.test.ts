@@ -67,7 +67,7 @@ t.test('a trace is followed to the end of the build', async t => {
 
 t.test('builds are started by hand, retried, canceled and erased', async t => {
   t.match(await run(['builds', 'play', two.id]), {
-    code: 1,
+    code: 4,
     stderr: /is not a waiting manual build: its status is failed/
   })
   t.same((await run(['builds', 'play', byHand.id, '--json'])).json(), { played: [byHand.id], failed: [] })
@@ -80,7 +80,7 @@ t.test('builds are started by hand, retried, canceled and erased', async t => {
   )
   t.match((await run(['builds', 'erase', one.id, '--yes', '--json'])).json(), { erased: { id: one.id } })
   t.equal((await readTrace({ build: one.id, attempt: 1 })).length, 0)
-  t.match(await run(['builds', 'erase', one.id, '--yes']), { code: 1, stderr: /not erasable/ })
+  t.match(await run(['builds', 'erase', one.id, '--yes']), { code: 4, stderr: /not erasable/ })
 })
 
 t.test('pipelines are run, listed, shown, canceled and retried', async t => {

@@ -38,7 +38,13 @@ t.test('groups create, list, show and update', async t => {
     members: 1
   })
   t.match(await audited('group.create'), [{ via: 'command', target_name: 'team' }])
-  t.match(await json('groups', 'create', 'team', '--owner', 'ada'), { error: { code: 'failed', message: /taken/ } })
+  t.match(await json('groups', 'create', 'team', '--owner', 'ada'), {
+    error: { code: 'conflict', message: 'path has already been taken' }
+  })
+  t.match(await run('groups', 'create', 'team', '--owner', 'ada'), {
+    code: 4,
+    stderr: 'gitstead: path has already been taken\n'
+  })
   t.match(await run('groups', 'create', 'other', '--owner', 'ghost'), { code: 3, stderr: /no user is called "ghost"/ })
   const renamed = await run('groups', 'update', 'team', '--path', 'crew', '--visibility', 'private', '--share-lock')
   t.match(renamed, {
@@ -110,13 +116,13 @@ t.test('members add, list, set and remove, in a project and in a group', async t
       stdout: `removed bert (Developer) from ${name}\nremoved eve (Reporter, until 2999-01-31) from ${name}\n`
     })
     t.match(await run('members', 'remove', of, 'bert', '--yes'), { code: 3, stderr: /no member of/ })
-    t.match(await run('members', 'remove', of, 'ada', '--yes'), { code: 1, stderr: /owner/ })
+    t.match(await run('members', 'remove', of, 'ada', '--yes'), { code: 4, stderr: /owner/ })
     t.match((await run('members', 'list', of, '--all')).stdout, /^ID .*\n\d+ +ada .*\n$/)
     const shown = await json('audit', 'list', '--action', 'member.remove', '--limit', '1')
     t.match(shown, { audit_events: [{ target_name: path, via: 'command' }] })
   }
   t.match(await json('members', 'list', String(group.id)), { members: [{ username: 'ada' }], total: 1 })
-  t.match(await run('members', 'add', project.path, 'eve', '--level', 'owner'), { code: 1, stderr: /not known/ })
+  t.match(await run('members', 'add', project.path, 'eve', '--level', 'owner'), { code: 2, stderr: /not known/ })
   t.match(await run('members', 'add', 'no/such', 'eve', '--level', 'guest'), {
     code: 3,
     stderr: /no project is called/

@@ -110,5 +110,5 @@ t.test('notifications are explained level by level and event by event', async t 
   t.match(stdout, /close_issue +no +no address of the user is confirmed\n/)
   t.match(stdout, /failed_pipeline +no +the level custom/)
   t.match(await explain(username, `${project.path}!1`), { code: 3, stderr: /no merge request has the number 1/ })
-  t.match(await explain(username, '#1'), { code: 1, stderr: /expected GROUP\/PROJECT/ })
+  t.match(await explain(username, '#1'), { code: 2, stderr: /expected GROUP\/PROJECT/ })
 })

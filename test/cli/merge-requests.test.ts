@@ -44,6 +44,10 @@ t.test('merge requests are closed, reopened and merged', async t => {
     merged: [{ number: 1, state: 'merged', merge_commit_sha: String }],
     failed: [{ argument: 2 }]
   })
+  t.match(await run('merge', project.path, 1, '--user', username), {
+    code: 4,
+    stderr: 'gitstead: merge request 1 is merged\n'
+  })
   const audited = await rows<{ action: string }>("select action from audit_events where target_type = 'merge_request'")
   t.equal(audited.length, 4)
 })

@@ -27,7 +27,7 @@ t.test('runners are listed, paused, resumed and removed', async t => {
   t.match(await run('remove', String(id)), { code: 2 })
   t.match(await run('remove', String(id), '--yes'), { code: 0 })
   t.equal(await active(), undefined)
-  t.match(await run('remove', String(builtIn), '--yes'), { code: 1, stderr: /pause it instead/ })
+  t.match(await run('remove', String(builtIn), '--yes'), { code: 4, stderr: /pause it instead/ })
 })
 
 t.test('the registration token', async t => {

@@ -1,5 +1,5 @@
 // The flags and texts that the commands for members share.
-import { BadParameters, Failure, Forbidden } from '../../errors.js'
+import { BadParameters, Conflict, Forbidden } from '../../errors.js'
 import { levelName } from '../../lib/levels.js'
 import { Flags } from '../oclif.js'
 
@@ -44,7 +44,7 @@ export async function orWhy<T>(source: Of, username: string, change: () => Promi
     return await change()
   } catch (error) {
     if (!(error instanceof Forbidden)) throw error
-    throw new Failure(
+    throw new Conflict(
       source.type === 'project'
         ? `${username} is the owner of project ${source.path} and stays its Master`
         : `${username} is the last owner of group ${source.path}: make another user an owner first`

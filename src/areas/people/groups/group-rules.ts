@@ -1,7 +1,7 @@
 // The rules for a group's attributes.
 import type { ActorUser } from '../../../access/actor.js'
 import { duplicateKey } from '../../../db/connect/failure.js'
-import { Invalid } from '../../../errors.js'
+import { Invalid, Taken } from '../../../errors.js'
 import { pathProblem } from '../../../lib/path.js'
 import { isLonger, lineProblem } from '../../../lib/text-line.js'
 import { applicationSettings } from '../../ground/settings/settings.queries.js'
@@ -62,4 +62,4 @@ export async function checkGroupVisibility(level: number, asker: Pick<ActorUser,
 
 /** Turns the error of a group's write into Invalid when its path is taken; otherwise returns the error. */
 export const takenPath = (error: unknown): unknown =>
-  duplicateKey(error) === 'namespaces_path' ? new Invalid('path', 'has already been taken') : error
+  duplicateKey(error) === 'namespaces_path' ? new Taken('path') : error

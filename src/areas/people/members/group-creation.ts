@@ -32,7 +32,7 @@ export async function createGroup(body: GroupBody, origin: Origin, owner?: Pick<
   } catch (error) {
     const cause = takenPath(error)
     if (!(cause instanceof Invalid)) throw error
-    throw new BadRequest(`Failed to save group ${JSON.stringify(cause.errors)}`)
+    throw new BadRequest(`Failed to save group ${JSON.stringify(cause.errors)}`, { cause })
   }
 }
 

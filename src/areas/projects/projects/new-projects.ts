@@ -28,20 +28,19 @@ export function storagesInUse({ repository_storages: chosen }: Settings): readon
 }
 
 /**
- * Returns the errors of a new project whose name or path another project in the namespace has. The database reports
+ * Returns which of the name and the path of a new project another project in the namespace has. The database reports
  * only the conflict that it finds first, `found`; the other one is looked up.
  */
 export async function takenNames(
   { namespaceId, name, path }: { readonly namespaceId: number; readonly name: string; readonly path: string },
   found: 'name' | 'path'
-): Promise<Record<string, string[]>> {
+): Promise<string[]> {
   const [other, text] = found === 'path' ? (['name', name] as const) : (['path', path] as const)
   const same = await row(`select id from projects where namespace_id = ? and ${other}_key = lower(?)`, [
     namespaceId,
     text
   ])
-  const names = ['name', 'path'].filter(each => each === found || same !== undefined)
-  return Object.fromEntries(names.map(each => [each, ['has already been taken']]))
+  return ['name', 'path'].filter(each => each === found || same !== undefined)
 }
 
 /** Takes an id for a project that is inserted later. No other project gets it. Call it inside `transact`. */

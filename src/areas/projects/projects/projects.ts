@@ -4,7 +4,7 @@ import { type ActorUser, type Origin, requireAsker } from '../../../access/actor
 import { duplicateKey } from '../../../db/connect/failure.js'
 import { transact } from '../../../db/connect/transact.js'
 import { Namespace, Project, User } from '../../../db/models/index.js'
-import { Invalid, ProjectLimit } from '../../../errors.js'
+import { Invalid, ProjectLimit, Taken } from '../../../errors.js'
 import { isRefName } from '../../../git/refs/refs.js'
 import { MASTER } from '../../../lib/levels.js'
 import { nameProblem, pathOfName, pathProblem } from '../../../lib/path.js'
@@ -225,7 +225,7 @@ async function create(values: CreationAttributes<Project>): Promise<Project> {
   } catch (error) {
     const key = duplicateKey(error)
     if (key !== 'projects_path' && key !== 'projects_name') throw error
-    throw new Invalid(await takenNames(values, key === 'projects_path' ? 'path' : 'name'))
+    throw new Taken(...(await takenNames(values, key === 'projects_path' ? 'path' : 'name')))
   }
 }
 

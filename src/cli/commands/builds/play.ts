@@ -1,6 +1,6 @@
 import { playBuild } from '../../../areas/ci/builds/build-actions.js'
 import { requireBuild } from '../../../areas/ci/builds/builds.queries.js'
-import { BadRequest, Failure } from '../../../errors.js'
+import { BadRequest, Conflict } from '../../../errors.js'
 import { BaseCommand } from '../../framework/base.js'
 import { sortOut } from '../../framework/each.js'
 import { commandOrigin } from '../../framework/origin.js'
@@ -23,7 +23,7 @@ export default class BuildsPlay extends BaseCommand {
       const build = await orNotFound('build', id, () => requireBuild(id))
       await playBuild({ id: build.project_id }, id, commandOrigin()).catch(error => {
         if (!(error instanceof BadRequest)) throw error
-        throw new Failure(`build ${id} is not a waiting manual build: its status is ${build.status}`)
+        throw new Conflict(`build ${id} is not a waiting manual build: its status is ${build.status}`)
       })
       this.log(`started build ${id}`)
     }

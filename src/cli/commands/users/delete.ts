@@ -2,7 +2,7 @@ import { requireUser } from '../../../areas/people/users/users.queries.js'
 import * as view from '../../../areas/people/users/users.record.js'
 import type { UserDeletion } from '../../../areas/upkeep/removal/user-deletion.js'
 import * as rules from '../../../areas/upkeep/removal/user-deletion.js'
-import { Failure, NoSuch } from '../../../errors.js'
+import { Conflict, NoSuch } from '../../../errors.js'
 import { BaseCommand } from '../../framework/base.js'
 import { destroyingFlags, requireAnswer } from '../../framework/confirm.js'
 import { destroyEach } from '../../framework/each.js'
@@ -66,5 +66,5 @@ export default class UsersDelete extends BaseCommand {
 }
 
 function refuse(username: string, groups: UserDeletion['only_owner_of']): never {
-  throw new Failure(`user ${username} is the only owner of ${groups.join(', ')}: make another user an owner first`)
+  throw new Conflict(`user ${username} is the only owner of ${groups.join(', ')}: make another user an owner first`)
 }

@@ -76,15 +76,15 @@ interface Acceptable {
 async function requireAcceptable(project: ProjectRow, id: number, body: AcceptBody, actor: Actor): Promise<Acceptable> {
   const asked = await requireMergeRequest(project.id, id)
   if (!(await mayMergeInto(project, asked.target_branch, actor))) throw new Unauthorized()
-  if (!isOpen(asked)) throw new NotAcceptable(NOT_NOW)
+  if (!isOpen(asked)) throw new NotAcceptable(NOT_NOW, `merge request ${asked.iid} is ${asked.state}`)
   // A push that has not been processed yet is part of the merge.
   const found = (await followSource(id)) ?? asked
-  if (isWorkInProgress(found.title)) throw new NotAllowed(NOT_NOW)
+  if (isWorkInProgress(found.title)) throw new NotAllowed(NOT_NOW, `merge request ${asked.iid} is a work in progress`)
   const pipeline = await headPipeline(found)
   // Decided: waiting for the build is allowed even if the project only allows merges after successful builds.
   const waits = body.merge_when_build_succeeds === true && pipeline !== undefined && ACTIVE.has(pipeline.status)
   if (!waits && project.only_allow_merge_if_build_succeeds === 1 && pipeline && !PASSED.has(pipeline.status)) {
-    throw new NotAllowed(NOT_NOW)
+    throw new NotAllowed(NOT_NOW, `the pipeline of merge request ${asked.iid} is ${pipeline.status}`)
   }
   await requireMergeable(found)
   // Not specified: an empty text, which clients send for "any".
