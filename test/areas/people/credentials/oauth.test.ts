@@ -265,6 +265,15 @@ t.test(
   }
 )
 
+t.test('a wrong redirect URI uses a code up, and a wrong secret does not', async t => {
+  const code = await consent()
+  t.equal((await exchange(code, { ...own, client_secret: 'x'.repeat(64) })).status, 401)
+  t.equal((await exchange(code)).status, 200, 'the code still works')
+  const other = await consent()
+  t.equal((await exchange(other, own, { redirect_uri: 'https://board.example.org/' })).status, 401)
+  t.match(await exchange(other), { status: 401, json: { error: 'invalid_grant' } })
+})
+
 t.test('a code is bound to its application, its redirect URI and its time', async t => {
   const other = await register({ name: 'other' })
   t.match((await exchange(await consent(), other)).json, { error: 'invalid_grant' })
