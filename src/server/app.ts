@@ -69,9 +69,9 @@ export async function buildApp(): Promise<FastifyInstance> {
   await allowOrigins(app)
   rememberPaths(app)
   boundRequests(app)
-  compressAnswers(app)
   answerPages(app)
   answerVersions(app)
+  compressAnswers(app)
   await app.register(cookie)
   refuseWrites(app)
   // In this order: a request is authenticated before its route is opened.

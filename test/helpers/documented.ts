@@ -46,7 +46,7 @@ function checkOf(document: Document) {
     const response = operation.responses[statusCode]
     if (!response)
       throw new Error(`the document does not describe that ${method} ${url} answers ${statusCode}: ${body}`)
-    if (Object.hasOwn(response.headers ?? {}, 'X-Page') !== (page !== undefined))
+    if (statusCode !== 304 && Object.hasOwn(response.headers ?? {}, 'X-Page') !== (page !== undefined))
       throw new Error(`${method} ${url} needs both, or neither: Paging in its schema, and reply.page in its handler`)
     if (!response.$ref || !String(type).startsWith('application/json')) return
     const ref = `api${response.$ref}/content/application~1json/schema`

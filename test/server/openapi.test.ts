@@ -139,7 +139,7 @@ t.test('every operation describes who may call it, and fails as described', asyn
   )
   const statuses = (id: string) => Object.keys(find(id)?.responses ?? {})
   t.same(statuses('createSession'), ['201', '400', '401', '403', '413', '415', '429'])
-  t.same(statuses('getProject'), ['200', '400', '401', '404', '414'])
+  t.same(statuses('getProject'), ['200', '304', '400', '401', '404', '414'])
   t.same(statuses('createUser'), ['201', '400', '401', '403', '409', '413', '415'])
   t.same(
     lacking(({ parameters = [], responses }) => !parameters.some(it => it.in === 'path') || responses['404']),

@@ -1,5 +1,4 @@
 // The parts of the server outside the API: signing in, the documents, health and metrics.
-import { gunzipSync } from 'node:zlib'
 import { loadConfig } from '../../src/config.js'
 import { testApp } from '../helpers/app.js'
 import t from '../helpers/tap.js'
@@ -181,24 +180,4 @@ t.test('the reference page', async t => {
   t.equal(Number(shown.headers['content-length']), Buffer.byteLength(shown.body))
   t.notMatch((await get('/api/docs/static/swagger-initializer.js')).body, 'broadcast')
   t.same((await get('/api/docs/json')).json().servers, [{ url: '/' }], 'it calls the host that it came from')
-})
-
-t.test('large answers are compressed', async t => {
-  const app = await testApp(t)
-  const get = (url: string, encoding?: string) =>
-    app.fastify.inject({ method: 'GET', url, headers: encoding === undefined ? {} : { 'accept-encoding': encoding } })
-  const plain = await get('/api/v3/openapi.json')
-  t.notOk(plain.headers['content-encoding'])
-  t.equal(plain.headers.vary, 'accept-encoding')
-  for (const encoding of ['gzip', 'deflate, gzip;q=0.5', 'br, *']) {
-    const packed = await get('/api/v3/openapi.json', encoding)
-    t.equal(packed.headers['content-encoding'], 'gzip', encoding)
-    t.ok(packed.rawPayload.length < plain.rawPayload.length / 4)
-    t.equal(Number(packed.headers['content-length']), packed.rawPayload.length)
-    t.equal(gunzipSync(packed.rawPayload).toString(), plain.body)
-  }
-  for (const encoding of ['identity', 'gzip;q=0', 'gzip;q=0.0, br']) {
-    t.notOk((await get('/api/v3/openapi.json', encoding)).headers['content-encoding'], encoding)
-  }
-  t.notOk((await get('/-/health', 'gzip')).headers['content-encoding'], 'small ones are not')
 })

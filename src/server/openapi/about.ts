@@ -101,6 +101,10 @@ project is its id, or its path with the slash escaped: \`diaspora%2Fdiaspora\`.
 Most lists are paginated: \`page\` starts at 1, and \`per_page\` is 20 by default and at most 100. The header \`Link\` has the
 URLs of the previous and next pages, \`X-Total\` and \`X-Total-Pages\` have the totals.
 
+## Versions
+Answers to GET have an \`ETag\`. With this value in \`If-None-Match\`, the same request returns 304 without a body while the answer
+has not changed.
+
 ## Errors
 The body of an error is \`{"message": ...}\`: a text or, when a record does not accept values, the texts by attribute. A
 missing or wrong parameter returns 400, with \`error\` in addition to \`message\`. A project that the client may not see returns

@@ -47,8 +47,11 @@ export function describeOperation(route: Route): FastifySchema & { 'x-facts': Fa
   }
 }
 
-function failuresOf({ path, config, schema }: Route): ErrorStatus[] {
+function failuresOf({ method, path, config, schema }: Route): ErrorStatus[] {
   const found = new Set<ErrorStatus>(schema.errors)
+  // All JSON has a version (plugins/versions.ts).
+  const { 200: result } = (schema.response ?? {}) as { 200?: object }
+  if (method === 'GET' && result && !('content' in result)) found.add(304)
   if (schema.body || schema.querystring || schema.params) found.add(400)
   if (schema.body) found.add(413).add(415)
   if (path.includes(':')) found.add(404).add(414)

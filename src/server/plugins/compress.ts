@@ -1,37 +1,97 @@
-// Compresses large answers for clients that accept it. Streams are sent unchanged: most of them are packs and archives,
+// Compresses JSON and text for clients that accept it. Streams are sent unchanged: most of them are packs and archives,
 // which are already compressed.
+//
+// The size of a compressed answer depends on how similar its parts are. If an answer has a secret next to a text of the attacker,
+// and the attacker can make a browser send many requests with the rights of its user, sizes reveal the secret (BREACH). So
+// answers for the session cookie, answers to writes, pages and records of tokens are not compressed.
 import { promisify } from 'node:util'
-import { constants, gzip, type ZlibOptions } from 'node:zlib'
+import {
+  type BrotliOptions,
+  brotliCompress,
+  brotliCompressSync,
+  constants,
+  gzip,
+  gzipSync,
+  type ZlibOptions
+} from 'node:zlib'
+import type {} from '@fastify/cookie'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { onThread } from '../../lib/threads.js'
+import { SESSION_COOKIE } from './authenticate.js'
+import { addVary } from './vary.js'
 
-/** Below this size, compression costs more time than it saves bytes. A list of 20 projects has 25 KB. */
-const LEAST = 16_384
-/** Level 1 takes half the time of level 6, and JSON shrinks to a tenth either way. */
-const OPTIONS = { level: constants.Z_BEST_SPEED }
+/** Smaller answers fit into one packet anyway. */
+const LEAST = 1024
+/** Up to this size, compressing takes less time than waiting for a thread. */
+const SMALL = 16_384
+/** The usual 16 KB would be memory for the collector: a page of 16 KB becomes 2 KB. */
+const CHUNK = 4096
 
-const compress = promisify<string | Buffer, ZlibOptions, Buffer>(gzip)
+/** Of 16 KB of issues, quality 1 leaves 13 % in 31 microseconds; quality 4 leaves 11 % in 100. */
+const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 1 }, chunkSize: CHUNK }
+/** Leaves 13 % in 44 microseconds. Level 6 takes 70. The small window needs little memory, which the system would have to clear each time. */
+const GZIP = { level: constants.Z_BEST_SPEED, windowBits: 13, memLevel: 6, chunkSize: CHUNK }
 
-/** Not an async function, because it runs for every request and most answers are small. */
+const brotliLater = promisify<string | Buffer, BrotliOptions, Buffer>(brotliCompress)
+const gzipLater = promisify<string | Buffer, ZlibOptions, Buffer>(gzip)
+
+const CODINGS = {
+  br: {
+    now: (payload: string | Buffer) => brotliCompressSync(payload, BROTLI),
+    later: (payload: string | Buffer) => brotliLater(payload, BROTLI)
+  },
+  gzip: {
+    now: (payload: string | Buffer) => gzipSync(payload, GZIP),
+    later: (payload: string | Buffer) => gzipLater(payload, GZIP)
+  }
+}
+
+type Coding = keyof typeof CODINGS
+
+const TYPES = /^(application\/json|text\/(?!html))/
+
+/** The routes of records of tokens and passwords, which stand next to texts that users choose. */
+const SECRETS = /\/(session|variables|triggers|runners|personal_access_tokens|applications|oauth)(\/|$)/
+
+/** Not an async function, because it runs for every request and many answers are small. */
 export function compressAnswers(app: FastifyInstance): void {
   app.addHook<unknown>('onSend', (request, reply, payload, done) => {
-    if (!isLarge(payload) || reply.hasHeader('content-encoding')) return done(null, payload)
-    reply.header('vary', 'accept-encoding')
-    if (!accepts(request)) return done(null, payload)
-    onThread(() => compress(payload, OPTIONS)).then(smaller => done(null, encoded(reply, smaller)), done)
+    if (!isLarge(payload) || !mayShrink(request, reply)) return done(null, payload)
+    addVary(reply, 'Accept-Encoding')
+    const coding = codingFor(request)
+    if (coding === undefined) return done(null, payload)
+    if (payload.length <= SMALL) return done(null, encoded(reply, coding, CODINGS[coding].now(payload)))
+    onThread(() => CODINGS[coding].later(payload)).then(smaller => done(null, encoded(reply, coding, smaller)), done)
   })
 }
 
 const isLarge = (payload: unknown): payload is string | Buffer =>
   (typeof payload === 'string' || Buffer.isBuffer(payload)) && payload.length >= LEAST
 
-function accepts({ method, headers }: FastifyRequest): boolean {
-  const accepted = headers['accept-encoding']
-  if (method === 'HEAD' || typeof accepted !== 'string') return false
-  return accepted.split(',').some(coding => /^\s*(gzip|\*)\s*(;\s*q=(?!0(\.0*)?\s*$).*)?$/i.test(coding))
+function mayShrink({ method, cookies, routeOptions }: FastifyRequest, reply: FastifyReply): boolean {
+  if (method !== 'GET' && method !== 'HEAD') return false
+  if (reply.hasHeader('content-encoding') || !TYPES.test(String(reply.getHeader('content-type')))) return false
+  return cookies?.[SESSION_COOKIE] === undefined && !SECRETS.test(routeOptions.url ?? '')
 }
 
-function encoded(reply: FastifyReply, payload: Buffer): Buffer {
-  reply.header('content-encoding', 'gzip').removeHeader('content-length')
+/** Returns the coding that the client prefers; of equal ones, brotli. */
+function codingFor({ method, headers }: FastifyRequest): Coding | undefined {
+  const accepted = headers['accept-encoding']
+  if (method === 'HEAD' || typeof accepted !== 'string') return undefined
+  const weights = new Map(accepted.toLowerCase().split(',').map(weighed))
+  const weight = (coding: Coding) => weights.get(coding) ?? weights.get('*') ?? 0
+  const [br, gzip] = [weight('br'), weight('gzip')]
+  if (br > 0) return gzip > br ? 'gzip' : 'br'
+  return gzip > 0 ? 'gzip' : undefined
+}
+
+function weighed(part: string): [name: string, weight: number] {
+  const [name = '', ...parameters] = part.split(';').map(text => text.trim())
+  const quality = parameters.find(text => text.startsWith('q='))
+  return [name, quality === undefined ? 1 : Number(quality.slice(2))]
+}
+
+function encoded(reply: FastifyReply, coding: Coding, payload: Buffer): Buffer {
+  reply.header('content-encoding', coding).removeHeader('content-length')
   return payload
 }
