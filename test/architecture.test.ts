@@ -181,7 +181,7 @@ const PACKAGES: readonly (readonly [name: RegExp, files: readonly RegExp[]])[] =
   [/^eta$/, [/^server\/pages\/page$/, /^mail\/render$/]],
   [/^ssh2$/, [/^areas\/people\/users\/ssh-public-key$/, /^areas\/projects\/ssh\/host-keys$/, /^server\/ssh\//]],
   [/^nodemailer/, [/^mail\//]],
-  [/^markdown-it$/, [/^text\/markdown$/]],
+  [/^markdown-it$/, [/^text\/(markdown|html)$/]],
   [/^prom-client$/, [/^server\/(appliance-)?metrics$/]],
   // All other files import lib/type, which loads nothing.
   [/^typebox$/, [/^lib\/type$/]]

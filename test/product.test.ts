@@ -311,7 +311,7 @@ const FRESH = [
   /\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|\+00:00| UTC)?/g,
   /[0-9a-f]{40,}/g,
   // The name in mail for the user who made the change.
-  /User 1 \(@root-of-all\)|"by":"User 1"|"by":"An administrator"|An administrator/g
+  /User 1 \(@root-of-all\)|"by":"User 1"|"by":"An administrator"|"author":(?:"User 1"|null)|An administrator/g
 ]
 
 function comparable(value: unknown): unknown {

@@ -48,6 +48,8 @@ export interface MailFacts {
     readonly before: string
     readonly path: string
     readonly by: string
+    /** Whether all projects of a group or a user moved, `before` and `path` being its paths. */
+    readonly all?: boolean
   }
 }
 
@@ -65,6 +67,8 @@ interface Access {
 
 /** What mails about a project have in common. */
 interface ProjectFacts {
+  /** The name of the person who caused the mail, which it shows as its sender; null or absent for the appliance. */
+  readonly author?: string | null
   /** NAMESPACE/PROJECT. */
   readonly project: string
   /** The page of what the mail is about. */
@@ -84,6 +88,8 @@ export interface RecordFacts extends ProjectFacts {
   readonly happened: string
   /** What has changed, or the planning of a new record: `Assignee: Ada Lovelace`. */
   readonly lines: readonly string[]
+  /** Lists, such as the commits of a new merge request. */
+  readonly parts?: readonly { readonly title: string; readonly lines: readonly string[] }[]
   /** The description of a new record, in Markdown. */
   readonly text: string | null
 }
@@ -141,7 +147,11 @@ interface PipelineFacts extends ProjectFacts {
   /** The start of the id of the commit, and the first line of its message. */
   readonly commit: string
   readonly title: string
-  /** `STAGE: NAME` of the first builds that failed, and the total. */
+  /** Why it has no builds; null or absent when it has. */
+  readonly reason?: string | null
+  /** The ends of the traces of the first builds that failed; absent for people who may not read builds. */
+  readonly traces?: readonly { readonly name: string; readonly text: string }[]
+  /** `STAGE: NAME (REASON)` of the first builds that failed, and the total. */
   readonly failed: readonly string[]
   readonly failed_total: number
 }

@@ -17,6 +17,8 @@ export interface Letter {
   readonly unsubscribeUrl: string | null
   /** The apparent sender; without one, the appliance. The envelope always names the appliance. */
   readonly from?: Sender | null
+  /** The name of the person who caused the mail. From shows it with the address of the appliance. */
+  readonly author?: string | null
 }
 
 /** The limit of characters of a name before an address. */
@@ -64,12 +66,15 @@ export function messageOf({
   reason,
   list,
   unsubscribeUrl,
-  from = null
+  from = null,
+  author = null
 }: Letter): SendMailOptions {
   const { reply_to: replyTo } = config().mail
   const root = thread === null ? undefined : `<${thread}@${host()}>`
   return {
-    from: from ? { name: oneLine(from.name, LONGEST_NAME), address: from.address } : sender(),
+    from: from
+      ? { name: oneLine(from.name, LONGEST_NAME), address: from.address }
+      : { ...sender(), ...(author && { name: oneLine(author, LONGEST_NAME) }) },
     // When From and the envelope differ, programs show both.
     ...(from && { sender: sender() }),
     to: { name: oneLine(to.name ?? '', LONGEST_NAME), address: to.address },

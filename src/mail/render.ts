@@ -9,7 +9,7 @@ import { reasonText } from './reasons.js'
 /** What a template gets as `it`. */
 export interface Shown<Kind extends MailKind = MailKind> {
   readonly facts: MailFacts[Kind]
-  /** What was made for this recipient when the mail was rendered, such as signed links. */
+  /** What was made when the mail was rendered, such as signed links, and `html`: a Markdown text of the facts as HTML. */
   readonly filled: Readonly<Record<string, unknown>>
   /** The URL of the appliance, without a trailing slash. */
   readonly url: string
@@ -52,9 +52,12 @@ export function renderText(kind: MailKind, it: Shown): { readonly subject: strin
   return { subject: oneLine(first, LONGEST_SUBJECT), body: rest.join('\n').trim() }
 }
 
-/** Returns a text for a header: without line ends and other control characters, which would end the header, and of limited length. */
+/**
+ * Returns a text for a header: without line ends and other control characters, which would end the header, without marks that turn
+ * the direction of writing, and of limited length.
+ */
 export function oneLine(text: string, most: number): string {
-  const line = text.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ').trim()
+  const line = text.replace(/[\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]+/gu, ' ').trim()
   const characters = [...line]
   return characters.length > most ? `${characters.slice(0, most - 3).join('')}...` : line
 }

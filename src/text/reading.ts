@@ -7,6 +7,7 @@ import { Unavailable } from '../errors.js'
 import { Limiter } from '../lib/limiter.js'
 import { lruOf } from '../lib/lru.js'
 import { currentClient } from '../lib/request-scope.js'
+import type { LinkBase } from './html.js'
 import { SHORT_TEXT } from './markdown.js'
 import { type ParsedText, parseText, type Reference } from './references.js'
 import { lengthOf, type Result, type Task, type TaskName, workOn } from './work.js'
@@ -57,6 +58,21 @@ export const readClosedIssues = async (texts: readonly string[]): Promise<Refere
 /** Returns the texts with the path of their project before each reference without a path. Throws Unavailable. */
 export const readWithProject = (texts: readonly string[], project: string): Promise<string[]> =>
   perform('withProject', texts, project)
+
+/** A mail has the same text for all its recipients. */
+const rendered = lruOf<string, Promise<string>>(20)
+
+/** Returns a Markdown text as HTML for a mail. Throws Unavailable. */
+export function readHtml(text: string, base: LinkBase): Promise<string> {
+  const context = JSON.stringify(base)
+  const key = createHash('sha1').update(context).update('\0').update(text).digest('base64')
+  const found = rendered.get(key)
+  if (found) return found
+  const reading = perform('toHtml', [text], context).then(([html = '']) => html)
+  rendered.set(key, reading)
+  reading.catch(() => rendered.delete(key))
+  return reading
+}
 
 async function perform<Name extends TaskName>(
   name: Name,

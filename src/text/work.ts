@@ -1,11 +1,15 @@
 // What a thread can do with texts (thread.ts).
 import { closedIssues, mayClose } from './closing-references.js'
+import { type LinkBase, markdownHtml } from './html.js'
 import { mayRefer, parseText } from './references.js'
 import { withProject } from './rewrite-references.js'
 
-const WORK = { parseText, closedIssues, withProject } as const
+/** `context` is a LinkBase as JSON. */
+const toHtml = (text: string, context: string): string => markdownHtml(text, JSON.parse(context) as LinkBase)
+
+const WORK = { parseText, closedIssues, withProject, toHtml } as const
 /** Returns false for a text that a task need not parse. */
-const PARSES = { parseText: mayRefer, closedIssues: mayClose, withProject: () => true } as const
+const PARSES = { parseText: mayRefer, closedIssues: mayClose, withProject: () => true, toHtml: () => true } as const
 
 export type TaskName = keyof typeof WORK
 export interface Task<Name extends TaskName = TaskName> {

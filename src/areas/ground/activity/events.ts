@@ -49,6 +49,8 @@ export type DomainEvent =
       readonly project: ProjectSnapshot
       readonly old_path_with_namespace: string
       readonly by?: Doer
+      /** The new path of a group or a user that moved all its projects. `id` is the same in the events of all of them. */
+      readonly moved?: { readonly id: string; readonly before: string; readonly path: string }
     }
   | {
       readonly kind: 'project.transferred'

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import type { Origin } from '../../../access/actor.js'
 import { execute, row } from '../../../db/connect/sql.js'
 import { transact } from '../../../db/connect/transact.js'
@@ -29,12 +30,14 @@ export async function updateGroup(id: number, change: GroupChange, origin: Origi
     const moved = path !== undefined && path !== group.path ? await projectsOfNamespace(id) : []
     await write(id, change, changed)
     if (path !== undefined) await redirectOldPath(group, path)
+    const move = { id: randomUUID(), before: group.path, path: path ?? group.path }
     await publishAll(
       moved.map(project => ({
         kind: 'project.renamed',
         project: { ...project, path_with_namespace: `${path}/${project.path}` },
         old_path_with_namespace: project.path_with_namespace,
-        by: doerOf(origin)
+        by: doerOf(origin),
+        moved: move
       }))
     )
     const changes = changesBetween(plain(group, changed), change)

@@ -1,4 +1,5 @@
 // Changes a user. Only administrators may make these changes.
+import { randomUUID } from 'node:crypto'
 import type { Origin } from '../../../access/actor.js'
 import { execute, row } from '../../../db/connect/sql.js'
 import { transact } from '../../../db/connect/transact.js'
@@ -141,6 +142,7 @@ const columnsOf = (values: Values) =>
 async function moveNamespace(user: User, username: string, origin: Origin): Promise<void> {
   const old = await personalProjects(user.id)
   const namespace = await Namespace.findOne({ where: { kind: 'user', ownerId: user.id } })
+  const move = { id: randomUUID(), before: namespace?.path ?? username, path: username }
   if (namespace) {
     await endNamespaceRedirects([username])
     const before = namespace.path
@@ -152,7 +154,8 @@ async function moveNamespace(user: User, username: string, origin: Origin): Prom
       kind: 'project.renamed',
       project: { ...project, path_with_namespace: `${username}/${project.path}` },
       old_path_with_namespace: project.path_with_namespace,
-      by: doerOf(origin)
+      by: doerOf(origin),
+      moved: move
     }))
   )
 }

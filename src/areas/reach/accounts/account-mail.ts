@@ -180,12 +180,19 @@ async function mailMove(told: Published<'project.renamed'> | Published<'project.
   const { project, old_path_with_namespace: before, by } = told.event
   if (!by) return
   const people = (await mailedMembers(project.id)).filter(({ id }) => id !== by.id)
+  const recipients = people.map(({ id, email }) => ({ userId: id, address: email, reason: 'member' }))
+  const all = 'moved' in told.event ? told.event.moved : undefined
+  if (all) {
+    // The events of all its projects queue the same mail, which each person gets once.
+    const facts = { name: all.path, before: all.before, path: all.path, by: by.name, all: true }
+    return queueMail({ once: `${all.id} move`, kind: 'project-moved', facts, recipients })
+  }
   await queueMail({
     once: `${told.id} move`,
     kind: 'project-moved',
     facts: { name: project.name, before, path: project.path_with_namespace, by: by.name },
     list: { projectId: project.id },
-    recipients: people.map(({ id, email }) => ({ userId: id, address: email, reason: 'member' }))
+    recipients
   })
 }
 

@@ -8,13 +8,14 @@ import { transact } from '../../../db/connect/transact.js'
 import { Unavailable } from '../../../errors.js'
 import { batches } from '../../../lib/batches.js'
 import { faultOf, type MailFault } from '../../../mail/faults.js'
-import type { Sender } from '../../../mail/kinds.js'
+import type { MailFacts, Sender } from '../../../mail/kinds.js'
 import { messageOf } from '../../../mail/message.js'
 import { type Rendered, render } from '../../../mail/render.js'
 import { sendMessage } from '../../../mail/transport.js'
 import { enqueue } from '../../../queue/enqueue.js'
 import { backOff } from '../../../queue/jobs.js'
 import { PlannedRetry } from '../../../queue/planned-retry.js'
+import { readHtml } from '../../../text/reading.js'
 import { countSent, type DeliveryRow, findDelivery } from './deliveries.queries.js'
 import { type Held, heldFor, hourOf, queueDigest } from './digest.js'
 import { signedLink } from './links.js'
@@ -111,8 +112,14 @@ async function attempt(delivery: DeliveryRow, signal: AbortSignal | undefined): 
   await recordSent(delivery, held)
 }
 
-const filledOf = async ({ kind, facts, user_id: userId, address }: DeliveryRow, held: Held | null) =>
-  kind === 'digest' ? (held?.filled ?? null) : fillingOf(kind, JSON.parse(facts), { userId, address })
+async function filledOf({ kind, facts: stored, user_id: userId, address }: DeliveryRow, held: Held | null) {
+  if (kind === 'digest') return held?.filled ?? null
+  const facts = JSON.parse(stored)
+  if (kind !== 'issue' && kind !== 'merge-request' && kind !== 'note')
+    return fillingOf(kind, facts, { userId, address })
+  const { text, project, url } = facts as MailFacts[typeof kind]
+  return { html: text === null ? null : await readHtml(text, { root: publicUrl(), project, page: url }) }
+}
 
 /** Returns the message, or the error of its template, which is the same in every try. */
 function letter(delivery: DeliveryRow, filled: Readonly<Record<string, unknown>>) {
@@ -121,15 +128,27 @@ function letter(delivery: DeliveryRow, filled: Readonly<Record<string, unknown>>
   const recipient = { name, address }
   let rendered: Rendered
   let from: Sender | null | undefined
+  let author: string | null | undefined
   try {
     const facts = JSON.parse(delivery.facts)
     if (delivery.kind === 'push') from = facts.from
+    author = facts.author
     rendered = render(delivery.kind, { facts, filled, url: publicUrl(), recipient, reason, unsubscribeUrl })
   } catch (error) {
     return error instanceof Error ? error : new Error(String(error))
   }
   const list = projectId === null || path === null ? null : { projectId, path }
-  return messageOf({ rendered, to: recipient, id: nameOf(delivery), thread, reason, list, unsubscribeUrl, from })
+  return messageOf({
+    rendered,
+    to: recipient,
+    id: nameOf(delivery),
+    thread,
+    reason,
+    list,
+    unsubscribeUrl,
+    from,
+    author
+  })
 }
 
 function unsubscribeUrlOf(delivery: DeliveryRow): string | null {

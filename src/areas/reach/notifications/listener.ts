@@ -4,7 +4,7 @@ import { issueNotices } from './notices/issues.js'
 import { mergeRequestNotices } from './notices/merge-requests.js'
 import { commentNotice, editNotice, noteNotice } from './notices/notes.js'
 import { sendNotice, sendNotices } from './notices/notice.js'
-import { pipelineNotice } from './notices/pipelines.js'
+import { pipelineNotices } from './notices/pipelines.js'
 
 export const notifications: Listener = {
   name: 'notifications',
@@ -23,9 +23,6 @@ export const notifications: Listener = {
       const notice = await commentNotice(told)
       if (notice) await sendNotice(notice)
     },
-    'pipeline.changed': async told => {
-      const notice = await pipelineNotice(told)
-      if (notice) await sendNotice(notice)
-    }
+    'pipeline.changed': async told => sendNotices(await pipelineNotices(told))
   }
 }

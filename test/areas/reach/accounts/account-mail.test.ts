@@ -261,6 +261,24 @@ t.test('members whose level is not disabled get mail when their project moves', 
   t.match(await mails(), [{ subject: `${group.path}/moved-away was moved to ${target.path}/moved-away` }])
 })
 
+t.test('a group that gets another path causes one mail for each person, not one for each project', async t => {
+  const group = await app.make.group()
+  const owner = await app.make.groupMember(group, OWNER)
+  const member = await app.make.groupMember(group, DEVELOPER)
+  await app.make.project({ group, owner })
+  const guest = await app.make.member(await app.make.project({ group, owner }), GUEST)
+  await mails()
+  await app.as(owner).put(`/groups/${group.id}`, { path: 'renamed-group' })
+  const told = await mails()
+  t.same(told.map(({ to }) => to).sort(), [member.email, guest.email].sort())
+  t.match(told, [
+    {
+      subject: `${group.path} was moved to renamed-group`,
+      text: /moved all projects of .* to renamed-group\.\n[\s\S]*git remote set-url origin \S+\/renamed-group\/PROJECT\.git/
+    }
+  ])
+})
+
 t.test('users get mail about an account that an administrator created for them, and get links by command', async t => {
   const ada = { username: 'ada', name: 'Ada', email: 'ada@example.org', password: 'a good password' }
   await admin.post('/users', ada)

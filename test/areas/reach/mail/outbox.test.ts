@@ -147,6 +147,32 @@ t.test('mentions and assignments have a higher hourly limit', async t => {
   t.same(sent, ['sent', 'sent', 'sent', 'held', ...Array.from({ length: 7 }, () => 'sent'), 'held'])
 })
 
+t.test('the name of an author cannot add headers or addresses', async t => {
+  const author = 'Eve" <eve@example.org>, \r\nBcc: all@example.org\u202e'
+  const facts = {
+    project: 'group/project',
+    url: 'http://localhost/group/project/issues/1#note_1',
+    author,
+    reference: '#1',
+    title: 'One',
+    happened: 'Eve wrote about the issue',
+    place: null,
+    text: 'See [this](docs/a.md) <b>now</b>'
+  }
+  const reader = await app.make.user()
+  await queueMail({ ...mail('', { recipients: recipient(reader) }), kind: 'note', facts })
+  await app.runJobs()
+  const [sent] = await mailsTo(reader.email)
+  t.match(sent?.from?.value, [{ address: /^gitstead@/, name: /^Eve" <eve@example\.org>, +Bcc: all@example\.org$/ }])
+  t.equal(sent?.from?.value.length, 1)
+  t.notOk(sent?.bcc)
+  t.match(
+    sent?.html,
+    /<p>See <a href="http:\/\/[^"]+\/group\/project\/docs\/a\.md">this<\/a> &lt;b&gt;now&lt;\/b&gt;<\/p>/
+  )
+  t.match(sent?.text, 'See [this](docs/a.md) <b>now</b>')
+})
+
 t.test('users who were deleted, were blocked or changed their address get no mail', async t => {
   const [gone, blocked, moved, stays] = await Promise.all([1, 2, 3, 4].map(() => app.make.user()))
   const users = [gone, blocked, moved, stays].flatMap(user => user ?? [])

@@ -123,6 +123,7 @@ t.test(
     const letter = await letterTo(mention)
     t.match(letter.text, /<b>look<\/b>.*\/issues\/1#note_\d+\n.*because you were mentioned\./s)
     t.match(letter.html, '&lt;b&gt;look')
+    t.match(letter.from?.value, [{ name: stranger.name, address: /^gitstead@/ }])
     t.match((letter.headers.get('list') as { unsubscribe: { url: string } }).unsubscribe.url, '/-/unsubscribe?token=')
     // A participant counts as subscribed without an explicit subscription.
     await app.as(mention).delete(`${path}/issues/${id}/subscription`)
@@ -283,6 +284,10 @@ t.test('merge requests: new, reassigned, closed, reopened and merged', async t =
     'merge-request bob mentioned',
     'merge-request watcher watcher'
   ])
+  const opened = await letterTo(ann)
+  t.match(opened.from?.value, [{ name: people.owner.name, address: /^gitstead@/ }])
+  t.match(opened.text, `Assignee: ${ann.name} (@${ann.username})\nBranches: feature into master\n`)
+  t.match(opened.text, /\n1 commit:\n {2}[0-9a-f]{8} - \S.*\n\n1 changed file, \+1 -0:\n {2}feature\.txt \+1 -0\n/)
   const change = (body: object) => app.as(ann).put(`${path}/merge_requests/${id}`, body)
   await change({ assignee_id: bob.id })
   t.same(await mailed(people), [
@@ -355,20 +360,41 @@ t.test('pipelines: failures and successes, for users who started them and users 
   await mailed(people)
   const run = async (status: 'failed' | 'success', branch: string = status) => {
     const [build] = await makePipeline(project, `one:\n  script: [${status}]\n`, branch)
-    if (build) await endBuild(build, { status })
+    if (!build) throw new Error('no build')
+    const output = Array.from({ length: 100 }, (_, at) => `\u001b[32mline ${at}\u001b[0m\r\n`).join('')
+    await endBuild(build, { status, trace: `${output}$ exit 1\n` })
+    if (status === 'failed')
+      await execute("update builds set failure_reason = 'script_failure', exit_code = 1 where id = ?", [build.id])
     return mailed(people)
   }
-  for (const name of ['failed', 'success', 'next', 'last']) await make.branch(project, name)
+  for (const name of ['failed', 'success', 'hidden', 'broken', 'next', 'last']) await make.branch(project, name)
   t.same(await run('failed'), ['pipeline owner pipeline_user', 'pipeline watcher watcher'])
   const letter = await letterTo(project.owner)
   t.match(letter.subject, /Pipeline #\d+ of failed has failed \([0-9a-f]{8}\)/)
-  t.match(letter.text, /Failed builds:\n {2}test: one\n/)
+  t.match(letter.text, /Failed builds:\n {2}test: one \(script failure, exit code 1\)\n/)
+  t.match(letter.text, /The end of the trace of test: one:\n\n {2}line 71\n[\s\S]* {2}line 99\n {2}\$ exit 1\n/)
+  t.notMatch(letter.text, /line 70|\u001b/)
+  t.match(letter.html, '<pre>line 71\n')
   t.same(await run('success'), ['pipeline custom custom', 'pipeline owner pipeline_user'])
   const { sha } = await newestBuild(project)
   const owner = app.as(project.owner)
   await owner.post(`/projects/${project.id}/statuses/${sha}`, { state: 'failed', ref: 'success', name: 'coverage' })
   t.same(await mailed(people), ['pipeline owner pipeline_user', 'pipeline watcher watcher'], 'an external status')
   t.match((await letterTo(project.owner)).text, /Failed builds:\n {2}external: coverage\n/)
+
+  await owner.put(`/projects/${project.id}`, { public_builds: false })
+  t.same(await run('failed', 'hidden'), ['pipeline owner pipeline_user', 'pipeline watcher watcher'])
+  t.match((await letterTo(project.owner)).text, 'The end of the trace of test: one')
+  const toStranger = (await letterTo(people.watcher)).text
+  t.match(toStranger, /Failed builds:\n {2}test: one/)
+  t.notMatch(toStranger, /trace|line 99/, 'the watcher may not read builds')
+  await owner.put(`/projects/${project.id}`, { public_builds: true })
+  await makePipeline(project, 'one: [', 'broken')
+  await mailed(people)
+  t.match(
+    (await letterTo(project.owner)).text,
+    /has failed\.\n\nCommit: .*\n\n\S.*\.gitstead-ci\.yml|has failed\.[\s\S]*YAML/i
+  )
 
   const click = async (user: TestUser) => {
     const url = /Unsubscribe: (\S+)/.exec((await letterTo(user)).text ?? '')?.[1] ?? ''

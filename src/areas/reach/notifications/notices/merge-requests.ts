@@ -4,9 +4,18 @@ import { findMergeRequest } from '../../../planning/merge-requests/merge-request
 import { readPushed } from '../../../planning/merge-requests/versions/pushed.js'
 import type { Concerned } from '../people.queries.js'
 import type { MailEvent } from '../recipients.js'
+import { moreOfNew } from './new-merge-request.js'
 import { type Notice, pathOf, readProject, urlOf } from './notice.js'
 import { labelsOf } from './record-labels.queries.js'
-import { eventsOf, type MergeRequestEvent, mentionsBy, namedBy, type RecordEvent, recordFacts } from './records.js'
+import {
+  eventsOf,
+  type MergeRequestEvent,
+  type More,
+  mentionsBy,
+  namedBy,
+  type RecordEvent,
+  recordFacts
+} from './records.js'
 
 const EVENTS: { readonly [Event in RecordEvent]: MailEvent } = {
   new: 'new_merge_request',
@@ -53,7 +62,7 @@ export async function mergeRequestNotices(
     },
     mail: { kind: 'merge-request', thread: `merge_request_${id}` },
     facts: async () => {
-      const more = await moreOf(event, told)
+      const more = event === 'new' ? await moreOfNew(project, record) : await moreOf(event, told)
       return recordFacts({
         event,
         by,
@@ -79,7 +88,7 @@ function storyOf({ event }: Published<'merge_request.changed'>): readonly MergeR
 }
 
 /** What the mail shows in addition to what the mails of all records show. */
-async function moreOf(event: RecordEvent, { event: told }: Published<'merge_request.changed'>) {
+async function moreOf(event: RecordEvent, { event: told }: Published<'merge_request.changed'>): Promise<More> {
   const { mergeRequest, oldrev, changes: { target_branch: target, automatic_merge: waits } = {} } = told
   if (event === 'target' && target) return { lines: [`Target branch: ${target[0]} before, ${target[1]} now`] }
   if (event !== 'push' || oldrev === undefined) return { lines: [] }

@@ -99,13 +99,17 @@ async function notice(key: string, project: ProjectRow, written: Written, subjec
     actorId: authorId,
     concerned: { ...concerned, project, mentions },
     mail: { kind: 'note', thread },
-    facts: async () => ({
-      ...shown,
-      project: pathOf(project),
-      url: urlOf(project, `${page}#note_${id}`),
-      happened: `${(await readNames([authorId]))(authorId)} ${verb} about ${words}`,
-      text
-    })
+    facts: async () => {
+      const names = await readNames([authorId])
+      return {
+        ...shown,
+        project: pathOf(project),
+        url: urlOf(project, `${page}#note_${id}`),
+        author: names.short(authorId),
+        happened: `${names.full(authorId)} ${verb} about ${words}`,
+        text
+      }
+    }
   }
 }
 

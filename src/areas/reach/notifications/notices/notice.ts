@@ -69,8 +69,14 @@ export const readProject: (id: number) => Promise<ProjectRow | undefined> = askT
 export const pathOf = ({ namespace_path: namespace, path }: ProjectRow): string => `${namespace}/${path}`
 export const urlOf = (project: ProjectRow, page: string): string => `${publicUrl()}/${pathOf(project)}/${page}`
 
-/** Returns a function from user ids to names, with placeholders for null and for deleted users. */
-export async function readNames(ids: readonly (number | null | undefined)[]): Promise<(id: number | null) => string> {
+export interface Names {
+  /** Returns `NAME (@USERNAME)`, with placeholders for null and for deleted users. */
+  readonly full: (id: number | null) => string
+  /** Returns the name; null for null and for deleted users. */
+  readonly short: (id: number | null) => string | null
+}
+
+export async function readNames(ids: readonly (number | null | undefined)[]): Promise<Names> {
   const known = [...new Set(ids)].filter(id => id !== null && id !== undefined)
   const list = padded(known)
   const found =
@@ -80,6 +86,13 @@ export async function readNames(ids: readonly (number | null | undefined)[]): Pr
           `select id, name, username from users where id in (${marks(list)})`,
           list
         )
-  const names = new Map(found.map(({ id, name, username }) => [id, `${name} (@${username})`]))
-  return id => (id === null ? 'nobody' : (names.get(id) ?? 'somebody'))
+  const users = new Map(found.map(user => [user.id, user]))
+  const full = (id: number) => {
+    const user = users.get(id)
+    return user ? `${user.name} (@${user.username})` : 'somebody'
+  }
+  return {
+    full: id => (id === null ? 'nobody' : full(id)),
+    short: id => (id === null ? null : (users.get(id)?.name ?? null))
+  }
 }

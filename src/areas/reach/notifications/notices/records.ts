@@ -85,6 +85,13 @@ const VERBS: { readonly [Event in RecordEvent]: string } = {
   cancel: 'canceled the automatic merge of'
 }
 
+/** What only some mails show: further lines, lists, and another verb. */
+export interface More {
+  readonly lines: readonly string[]
+  readonly parts?: RecordFacts['parts']
+  readonly verb?: string
+}
+
 interface Shown {
   readonly event: RecordEvent
   readonly by: number | null
@@ -94,8 +101,7 @@ interface Shown {
   readonly changes: RecordChanges
   readonly description: string | null
   readonly rest: Pick<RecordFacts, 'project' | 'url' | 'reference'>
-  /** Further lines, and another verb. */
-  readonly more?: { readonly lines: readonly string[]; readonly verb?: string }
+  readonly more?: More
 }
 
 export async function recordFacts({
@@ -109,11 +115,11 @@ export async function recordFacts({
   more = { lines: [] }
 }: Shown): Promise<RecordFacts> {
   const [before = null, after = null] = changes.assignee_id ?? []
-  const nameOf = await readNames([by, record.assignee_id, before, after])
+  const names = await readNames([by, record.assignee_id, before, after])
   const added = event === 'label' ? await readTitles(changes.labels?.added ?? []) : []
   const lines: readonly (string | null)[] = [
-    event === 'new' && record.assignee_id !== null ? `Assignee: ${nameOf(record.assignee_id)}` : null,
-    event === 'reassign' ? `Assignee: ${nameOf(before)} before, ${nameOf(after)} now` : null,
+    event === 'new' && record.assignee_id !== null ? `Assignee: ${names.full(record.assignee_id)}` : null,
+    event === 'reassign' ? `Assignee: ${names.full(before)} before, ${names.full(after)} now` : null,
     event === 'label' ? `Labels: ${added.join(', ')}` : null,
     ...more.lines
   ]
@@ -122,9 +128,11 @@ export async function recordFacts({
     is_new: event === 'new',
     assigns: event === 'new' || event === 'reassign',
     title: record.title,
-    // Not specified: the name when a command or the appliance made the change.
-    happened: `${by === null ? 'An administrator' : nameOf(by)} ${more.verb ?? VERBS[event]} ${words}`,
+    author: names.short(by),
+    // Not specified: the name when a command made the change, or when a push has no user.
+    happened: `${by === null ? (event === 'push' ? 'Somebody' : 'An administrator') : names.full(by)} ${more.verb ?? VERBS[event]} ${words}`,
     lines: lines.filter(line => line !== null),
+    ...(more.parts && { parts: more.parts }),
     // A user whom an edit mentions gets one of its mails, so each of them has the text.
     text: event === 'new' || changes.named ? description : null
   }

@@ -4,7 +4,7 @@ import type { Published } from '../../../ground/activity/events.js'
 import { repositoryPath } from '../../../projects/projects/repositories.js'
 import { queueMail, type Recipient } from '../../mail/outbox.js'
 import { pathOf, readProject, urlOf } from '../notices/notice.js'
-import { pipelineNotice } from '../notices/pipelines.js'
+import { pipelineNotices } from '../notices/pipelines.js'
 import { addressOf } from '../people.queries.js'
 import { mailingService, wantsSuccess } from './recipients.js'
 
@@ -14,7 +14,7 @@ export async function mailPipeline(told: Published<'pipeline.changed'>): Promise
   if (pipeline.status !== 'failed' && pipeline.status !== 'success') return
   const service = await mailingService(pipeline.project_id, 'pipelines-email')
   if (!service || (pipeline.status === 'success' && !wantsSuccess(service.properties))) return
-  const notice = await pipelineNotice(told)
+  const [notice] = await pipelineNotices(told)
   if (!notice) return
   const { once, mail, facts, concerned } = notice
   const list = { projectId: concerned.project.id }
