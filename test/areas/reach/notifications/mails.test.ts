@@ -218,6 +218,43 @@ t.test('labels: their subscribers get mail when they are added, and about new re
   ])
 })
 
+t.test('a moved issue: one mail, about the new issue', async t => {
+  const { people, path } = await subject()
+  const { owner, ann } = people
+  const to = await make.project({ owner })
+  await make.member(to, REPORTER, ann)
+  const { id } = (await app.as(ann).post(`${path}/issues`, { title: 'Wanders' })).json()
+  await mailed(people)
+  await app.as(owner).post(`${path}/issues/${id}/move`, { to_project_id: to.id })
+  t.same(await mailed(people), ['issue ann author'])
+  t.match((await letterTo(ann)).subject, `${to.path} | Wanders (#1)`)
+})
+
+t.test('limits of lists in mails', async t => {
+  const { project, people, path } = await subject()
+  const { owner, bob } = people
+  for (let at = 10; at < 62; at++) await app.as(owner).post(`${path}/labels`, { name: `label-${at}`, color: '#fff' })
+  const labels = (await app.as(owner).get(`${path}/labels`)).json()
+  const [first] = labels
+  await app.as(bob).post(`${path}/labels/${first.id}/subscription`)
+  const { id } = (await app.as(owner).post(`${path}/issues`, { title: 'x' })).json()
+  await mailed(people)
+  const names = labels.map(({ name }: { name: string }) => name).join(',')
+  await app.as(owner).put(`${path}/issues/${id}`, { labels: names })
+  t.same(await mailed(people), ['issue bob label_subscriber'])
+  t.equal((await letterTo(bob)).text?.match(/label-\d\d/g)?.length, 50)
+
+  await make.file(project, 'README', 'x')
+  const jobs = Array.from({ length: 22 }, (_, at) => `job-${at + 10}:\n  script: [x]\n`).join('')
+  for (const build of await makePipeline(project, jobs))
+    await endBuild(build, { status: 'failed', trace: `says ${build.name}` })
+  t.same(await mailed(people), ['pipeline owner pipeline_user', 'pipeline watcher watcher'])
+  const { text = '' } = await letterTo(owner)
+  t.equal(text.match(/^ {2}test: job-\d\d$/gm)?.length, 20)
+  t.match(text, '  and 2 more')
+  t.same(text.match(/says job-\d\d/g), ['says job-10', 'says job-11', 'says job-12'])
+})
+
 t.test('a confidential issue and a private project: people who may not read get no mail', async t => {
   const { project, people, path } = await subject()
   const { owner, ann, stranger } = people

@@ -97,6 +97,22 @@ t.test('added labels: only their subscribers get mail', async t => {
   }
 })
 
+t.test('other changes of a merge request: participants, subscribers and watchers', async t => {
+  const event = 'update_merge_request'
+  for (const level of ['participating', 'watch', 'custom'] as const) {
+    for (const role of ['author', 'assignee', 'participant'] as const) {
+      t.equal(why(event, { level, roles: [role], events: EVENTS }), role, `${level} ${role}`)
+    }
+  }
+  t.equal(why(event, { level: 'watch' }), 'watcher')
+  t.equal(why(event, { level: 'watch', from: 'global', isMember: false }), 'level')
+  t.equal(why(event, { level: 'custom', events: EVENTS }), 'level', 'no event switches it on')
+  t.equal(why(event, { level: 'participating' }), 'level')
+  t.equal(why(event, { level: 'mention', roles: ['author', 'assignee', 'participant'] }), 'level')
+  t.equal(why(event, { level: 'mention', roles: ['subscriber'] }), 'subscriber')
+  t.equal(why(event, { level: 'disabled', roles: ['subscriber'] }), 'disabled')
+})
+
 t.test('names that an edit adds: only the mentioned users get mail', async t => {
   for (const level of LEVELS) {
     for (const role of ROLES.filter(name => name !== 'unsubscribed')) {
@@ -108,7 +124,7 @@ t.test('names that an edit adds: only the mentioned users get mail', async t => 
 
 t.test('people who get no mail', async t => {
   const all: Values = { level: 'watch', roles: ROLES.filter(role => role !== 'unsubscribed'), events: EVENTS }
-  for (const event of [...EVENTS, 'label_added', 'mentioned'] as const) {
+  for (const event of [...EVENTS, 'label_added', 'mentioned', 'update_merge_request'] as const) {
     t.equal(why(event, { ...all, id: 1 }), 'actor')
     t.equal(why(event, { ...all, isBlocked: true }), 'blocked')
     t.equal(why(event, { ...all, canRead: false }), 'unreadable')
