@@ -5,7 +5,9 @@ import { isDatabaseAway, isRetriable, translate } from './failure.js'
 import { FairPool } from './fair-pool.js'
 import { currentTransaction, type Scope, scopes, written } from './scope.js'
 
-const TRIES = 6
+/** Together they take about two seconds, which is less than a statement of a request may take. */
+const TRIES = 10
+const LONGEST_PAUSE_MS = 500
 
 let sequelize: (() => Sequelize) | undefined
 const fairPool = new FairPool()
@@ -29,7 +31,7 @@ export async function retried<T>(statement: () => Promise<T>): Promise<T> {
       return await statement()
     } catch (error) {
       if (!isRetriable(error) || attempt === TRIES) throw translate(error)
-      await sleep(2 ** attempt * 5 * Math.random())
+      await sleep(Math.min(2 ** attempt * 5, LONGEST_PAUSE_MS) * (0.5 + Math.random() / 2))
     }
   }
 }

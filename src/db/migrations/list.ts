@@ -48,6 +48,7 @@ import { followedPipelines } from './0062-followed-pipelines.js'
 import { keyFingerprint } from './0080-key-fingerprint.js'
 import { contentsChecks } from './0081-contents-checks.js'
 import { machines } from './0085-machines.js'
+import { heldRows } from './0086-held-rows.js'
 import { soleDeployKeys } from './0090-sole-deploy-keys.js'
 import { unsubscribedPipelines } from './0091-unsubscribed-pipelines.js'
 import type { Migration } from './migration.js'
@@ -101,6 +102,7 @@ export const migrations: readonly Migration[] = [
   keyFingerprint,
   contentsChecks,
   machines,
+  heldRows,
   soleDeployKeys,
   unsubscribedPipelines
 ]

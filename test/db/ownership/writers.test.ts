@@ -26,6 +26,9 @@ const HELPERS: { readonly [name: string]: string } = {
   noteLastUse: 'db/connect/last-use'
 }
 
+/** Locks rows of any table for its caller, and writes only their column `held`. */
+const LOCK = 'db/connect/lock-row'
+
 /** Statements that get the name of the table from a constant. */
 const CONSTANTS: { readonly [expression: string]: readonly string[] } = { TARGET_TABLES: Object.values(TARGET_TABLES) }
 
@@ -105,7 +108,7 @@ function callsOfHelpers({ name, text }: Source): readonly string[] {
 function writtenBy({ name, text: raw }: Source): readonly string[] {
   const text = raw.replace(/\/\*\*?\s.*?\*\//gs, '').replace(/^\s*\/\/.*$/gm, '')
   const statements = statementsOf(text)
-  const isHelper = Object.values(HELPERS).includes(name)
+  const isHelper = name === LOCK || Object.values(HELPERS).includes(name)
   return [
     ...statements.map(({ table }) => table).filter(table => Object.hasOwn(OWNERSHIP, table)),
     ...(isHelper ? [] : unclear(text, statements)),

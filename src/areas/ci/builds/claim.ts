@@ -2,6 +2,7 @@
 // dead cannot write to a build that another worker runs again. areas/ci/runners/claim-next.ts chooses the build.
 import { randomBytes } from 'node:crypto'
 import { config } from '../../../config.js'
+import { lockRow } from '../../../db/connect/lock-row.js'
 import { execute, row } from '../../../db/connect/sql.js'
 import { afterCommit } from '../../../db/connect/transact.js'
 import { NotFound } from '../../../errors.js'
@@ -119,10 +120,8 @@ function readBuild(pipeline: LockedPipeline, id: number): Promise<ClaimableRow |
 /** Concurrent claims count one after another: each waits for the lock on the project, and then sees the claims before it. */
 async function hasRoom(pipelineId: number, most: number | undefined): Promise<boolean> {
   if (most === undefined) return true
-  const project = await row<{ id: number }>(
-    'select id from projects where id = (select project_id from pipelines where id = ?) for update',
-    [pipelineId]
-  )
+  const project = await row<{ id: number }>('select project_id as id from pipelines where id = ?', [pipelineId])
+  if (project) await lockRow('projects', project.id)
   const running = await row<{ builds: number }>(
     `select count(*) as builds from builds b join runners r on r.id = b.runner_id
      where b.project_id = ? and b.status = 'running' and r.is_shared`,

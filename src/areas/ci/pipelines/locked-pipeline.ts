@@ -1,6 +1,7 @@
 // A pipeline during a change: its row is locked, and its counts stay in memory until all changes are made.
 import type { StageCounts } from '../../../ci/advance.js'
 import type { BuildStatus, StatusCounts } from '../../../ci/status.js'
+import { lockRow } from '../../../db/connect/lock-row.js'
 import { row } from '../../../db/connect/sql.js'
 import { type WantedColumns, type WantedEvents, wantedColumns, wantedIn } from '../../ground/hooks/ci-subscriptions.js'
 import { readStages, recountStages, writeStage } from './pipeline-stages.js'
@@ -28,11 +29,12 @@ export interface LockedPipeline {
 
 /** Locks the row of a pipeline until the transaction ends. Returns undefined when the pipeline does not exist. */
 export async function lockPipeline(id: number): Promise<LockedPipeline | undefined> {
+  await lockRow('pipelines', id)
   const found = await row<
     { status: BuildStatus; started_at: Date | null; each_build: number; stops_on_failure: number } & WantedColumns
   >(
     // The rows of hooks are read without a lock.
-    `select status, started_at, each_build, stops_on_failure, ${wantedColumns('pipelines.project_id')} from pipelines where id = ? for update`,
+    `select status, started_at, each_build, stops_on_failure, ${wantedColumns('pipelines.project_id')} from pipelines where id = ?`,
     [id]
   )
   if (!found) return undefined

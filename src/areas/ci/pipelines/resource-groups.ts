@@ -1,14 +1,13 @@
 // In a project, one build of a resource group runs at a time. The others stay created, with the time at which they
 // became ready. The lock on the row of the project serialises builds that enter and leave a group: without it, a build
 // could check the group just before it becomes free, and nothing would wake the build.
+import { lockRow } from '../../../db/connect/lock-row.js'
 import { row, rows } from '../../../db/connect/sql.js'
 import { enqueue } from '../../../queue/enqueue.js'
 
-const hold = (projectId: number) => row('select id from projects where id = ? for update', [projectId])
-
 /** Returns whether no build of a group waits for a runner or runs. Keeps it so until the transaction ends. */
 export async function isFree(projectId: number, group: string): Promise<boolean> {
-  await hold(projectId)
+  await lockRow('projects', projectId)
   const busy = await row(
     "select id from builds where project_id = ? and status in ('pending', 'running') and resource_group = ? limit 1",
     [projectId, group]
@@ -35,7 +34,7 @@ export async function freeResource(buildId: number): Promise<void> {
 }
 
 async function wakeNext(projectId: number, group: string): Promise<void> {
-  await hold(projectId)
+  await lockRow('projects', projectId)
   const next = await row<{ id: number | null }>(
     `select min(id) as id from builds
      where project_id = ? and status = 'created' and resource_group = ? and ready_at <= ?`,

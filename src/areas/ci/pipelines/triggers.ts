@@ -1,6 +1,7 @@
 // Triggers start pipelines for programs without an account: anyone who knows the token may call it.
 import { randomBytes } from 'node:crypto'
 import { nobody, type Origin } from '../../../access/actor.js'
+import { lockRow } from '../../../db/connect/lock-row.js'
 import { execute, row } from '../../../db/connect/sql.js'
 import { transact } from '../../../db/connect/transact.js'
 import { BadRequest, Forbidden, Invalid, NotFound, Unauthorized } from '../../../errors.js'
@@ -8,7 +9,7 @@ import { currentClient } from '../../../lib/request-scope.js'
 import { encrypt, tokenHash } from '../../../secrets.js'
 import { audit } from '../../ground/audit/audit.js'
 import { countWrongToken } from '../../people/credentials/login-throttle.js'
-import { findProject, holdProject, type ProjectRow } from '../../projects/projects/projects.queries.js'
+import { findProject, type ProjectRow } from '../../projects/projects/projects.queries.js'
 import { checkVariables, seal } from './given-variables.js'
 import { insertBroken, insertPlanned } from './insert-pipeline.js'
 import { planRequest } from './requested-pipelines.js'
@@ -22,7 +23,7 @@ const MOST_TRIGGERS = 100
 export async function createTrigger(project: ProjectRow, origin: Origin): Promise<TriggerRow> {
   const token = randomBytes(15).toString('hex')
   await transact(async () => {
-    if (!(await holdProject(project.id))) throw new NotFound('Project')
+    if (!(await lockRow('projects', project.id))) throw new NotFound('Project')
     const found = await row<{ known: number }>('select count(*) as known from triggers where project_id = ?', [
       project.id
     ])

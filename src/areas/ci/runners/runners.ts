@@ -3,6 +3,7 @@
 import type { Actor, ActorUser, Origin } from '../../../access/actor.js'
 import { askerOf } from '../../../access/actor.js'
 import { duplicateKey } from '../../../db/connect/failure.js'
+import { lockRow } from '../../../db/connect/lock-row.js'
 import { execute, row, type Value } from '../../../db/connect/sql.js'
 import { transact } from '../../../db/connect/transact.js'
 import { Conflict, Forbidden, Invalid, NotFound } from '../../../errors.js'
@@ -124,9 +125,9 @@ export async function enableRunner(
   await requireAccess(askerOf(actor), runner)
   try {
     await transact(async () => {
-      if (!(await row('select id from projects where id = ? for update', [project.id]))) throw new NotFound('Project')
+      if (!(await lockRow('projects', project.id))) throw new NotFound('Project')
       // The lock keeps the runner until the row that refers to it exists.
-      if (!(await row('select id from runners where id = ? for update', [id]))) throw new NotFound('Runner')
+      if (!(await lockRow('runners', id))) throw new NotFound('Runner')
       await requireRoom(project.id)
       await execute('insert into runner_projects (runner_id, project_id) values (?, ?)', [id, project.id])
       await audit(origin, { action: 'runner.enable', target: targetOf(runner), changes: ofProject(project, 'after') })
@@ -142,7 +143,7 @@ export async function enableRunner(
 export async function disableRunner(project: ProjectRow, id: number, origin: Origin): Promise<RunnerRecord> {
   const runner = await requireRunnerById(id)
   await transact(async () => {
-    await row('select id from runners where id = ? for update', [id])
+    await lockRow('runners', id)
     const own = await row('select 1 from runner_projects where runner_id = ? and project_id = ?', [id, project.id])
     if (!own) throw new NotFound('Runner')
     if ((await countProjects(id)) === 1) {

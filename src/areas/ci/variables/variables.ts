@@ -3,12 +3,13 @@
 import type { Origin } from '../../../access/actor.js'
 import type { CiVariable } from '../../../ci/config-types.js'
 import { duplicateKey } from '../../../db/connect/failure.js'
+import { lockRow } from '../../../db/connect/lock-row.js'
 import { execute, row } from '../../../db/connect/sql.js'
 import { transact } from '../../../db/connect/transact.js'
 import { Invalid, NotFound, Taken } from '../../../errors.js'
 import { decryptNamed, encrypt } from '../../../secrets.js'
 import { audit } from '../../ground/audit/audit.js'
-import { holdProject, type ProjectRow } from '../../projects/projects/projects.queries.js'
+import type { ProjectRow } from '../../projects/projects/projects.queries.js'
 import { allVariables, findVariable, requireVariable, type VariableRow } from './variables.queries.js'
 import { LONGEST_VALUE, type VariableBody, type VariableChange } from './variables.schema.js'
 
@@ -26,7 +27,7 @@ export async function createVariable(
   const now = new Date()
   try {
     await transact(async () => {
-      if (!(await holdProject(project.id))) throw new NotFound('Project')
+      if (!(await lockRow('projects', project.id))) throw new NotFound('Project')
       const found = await row<{ known: number }>('select count(*) as known from variables where project_id = ?', [
         project.id
       ])

@@ -1,5 +1,6 @@
 // Protects and unprotects branches. push-policy.ts applies the protection.
 import type { Origin } from '../../../access/actor.js'
+import { lockRow } from '../../../db/connect/lock-row.js'
 import { row } from '../../../db/connect/sql.js'
 import { transact } from '../../../db/connect/transact.js'
 import { BadRequest, NotFound } from '../../../errors.js'
@@ -47,7 +48,7 @@ export async function unprotectBranch(project: ProjectRow, name: string, origin:
 
 /** Locks the row of the project, so that concurrent requests that protect branches take turns. */
 async function lockedRule(projectId: number, name: string): Promise<Protection | null> {
-  if (!(await row('select id from projects where id = ? for update', [projectId]))) throw new NotFound('Project')
+  if (!(await lockRow('projects', projectId))) throw new NotFound('Project')
   const found = await row<{ [Name in keyof Protection]: number }>(
     `select developers_can_push, developers_can_merge from protected_branches where project_id = ? and name = ?`,
     [projectId, name]

@@ -1,4 +1,5 @@
 import { lasts } from '../../../access/membership.js'
+import { lockRow } from '../../../db/connect/lock-row.js'
 import { row, rows, type Value } from '../../../db/connect/sql.js'
 import { contains } from '../../../db/lists/conditions.js'
 import { countTotal, PART, type Page, pageOf, window } from '../../../db/lists/paginate.js'
@@ -100,11 +101,12 @@ export async function levelInNamespace(groupId: number, userId: number): Promise
   return found?.access_level
 }
 
-/** Returns whether a group has an owner besides this user. Locks the owners' rows, so that two owners cannot both leave. */
+/** Returns whether a group has an owner besides this user. Locks the group, so that two owners cannot both leave. */
 export async function hasOtherOwner(groupId: number, userId: number): Promise<boolean> {
+  await lockRow('namespaces', groupId)
   const owners = await rows<{ user_id: number }>(
     `select m.user_id from members m where m.source_type = 'namespace' and m.source_id = ? and m.access_level = ${OWNER}
-       and ${lasts('m')} for update`,
+       and ${lasts('m')}`,
     [groupId]
   )
   return owners.some(owner => owner.user_id !== userId)

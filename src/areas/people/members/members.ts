@@ -1,5 +1,6 @@
 // The members of projects and groups, by the same rules.
 import type { Origin } from '../../../access/actor.js'
+import { lockRow } from '../../../db/connect/lock-row.js'
 import { execute, row } from '../../../db/connect/sql.js'
 import { transact } from '../../../db/connect/transact.js'
 import { BadParameters, Conflict, Forbidden, Invalid, NotFound, Unprocessable } from '../../../errors.js'
@@ -204,8 +205,7 @@ export async function holdSource({ type, id }: MemberSource): Promise<void> {
  * find no member would both write one. Throws NotFound.
  */
 async function holdFutureMember(userId: number): Promise<void> {
-  const found = await row('select id from users where id = ? for update', [userId])
-  if (!found) throw new NotFound('User')
+  if (!(await lockRow('users', userId))) throw new NotFound('User')
 }
 
 const termsOf = ({ access_level, expires_at }: MemberRow) => ({ access_level, expires_at })

@@ -13,7 +13,7 @@ import { publish } from '../../ground/activity/events.js'
 import { audit } from '../../ground/audit/audit.js'
 import { countEmails, type EmailRow, requireEmail } from './emails.queries.js'
 import type { EmailBody } from './emails.schema.js'
-import { holdUser } from './users.queries.js'
+import { holdUserAlone } from './users.queries.js'
 
 /** Not specified: which addresses are valid. We refuse what a mail header would read as several addresses. */
 const ADDRESS = /^[^\s\p{Cc}@<>()[\]\\,;:"]+@[^\s\p{Cc}@<>()[\]\\,;:"]+$/u
@@ -66,7 +66,7 @@ export async function addEmail(owner: Owner, { email }: EmailBody, origin: Origi
   const problem = isAddress(email) ? lineProblem(email) : 'is invalid'
   if (problem) throw new Invalid('email', problem)
   return transact(async () => {
-    await holdUser(owner.id)
+    await holdUserAlone(owner.id)
     if ((await countEmails(owner.id)) >= MOST) throw new Invalid('email', `is one too many (maximum is ${MOST})`)
     const id = await insertEmail(owner.id, email)
     if (id === undefined || (await primaryHolder(email)) !== undefined) throw new Taken('email')

@@ -12,7 +12,7 @@ import { audit } from '../../ground/audit/audit.js'
 import { countKeys, findKey, isDeployKey, type KeyRow } from './keys.queries.js'
 import type { KeyBody } from './keys.schema.js'
 import { readSshPublicKey } from './ssh-public-key.js'
-import { holdUser } from './users.queries.js'
+import { holdUserAlone } from './users.queries.js'
 
 /** Not specified: the maximum number of keys of a user. There is a limit because their list has no pages. */
 const MOST = 1000
@@ -29,7 +29,7 @@ export async function addKey(owner: Owner, body: KeyBody, origin: Origin): Promi
   if (problem) throw new Invalid('title', problem)
   const { text, fingerprint } = await readSshPublicKey(body.key)
   return transact(async () => {
-    await holdUser(owner.id)
+    await holdUserAlone(owner.id)
     // A key opens either one account or some projects: its holder could not know which, and a stranger could take it over.
     if (await isDeployKey(fingerprint)) throw new Taken('fingerprint')
     if ((await countKeys(owner.id)) >= MOST) throw new Invalid('key', `is one too many (maximum is ${MOST})`)

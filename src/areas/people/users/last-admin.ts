@@ -1,4 +1,5 @@
 // Without an active administrator, only the owner of the machine could administer the appliance.
+import { lockRow } from '../../../db/connect/lock-row.js'
 import { marks, rows } from '../../../db/connect/sql.js'
 import { Forbidden } from '../../../errors.js'
 
@@ -9,8 +10,9 @@ import { Forbidden } from '../../../errors.js'
 export async function requireOtherAdmin(userId: number, change: 'deleted' | 'blocked' | 'demoted'): Promise<void> {
   const ids = await activeAdmins()
   // Locks the rows by their ids: a search that locks would wait for every user whom somebody changes.
+  for (const id of ids.sort((a, b) => a - b)) await lockRow('users', id)
   const held = await rows<{ id: number }>(
-    `select id from users where id in (${marks(ids)}) and admin = 1 and state = 'active' order by id for update`,
+    `select id from users where id in (${marks(ids)}) and admin = 1 and state = 'active'`,
     ids
   )
   const mine = held.some(({ id }) => id === userId)

@@ -1,3 +1,4 @@
+import { lockRow } from '../../../db/connect/lock-row.js'
 import { row, rows, type Value } from '../../../db/connect/sql.js'
 import { contains } from '../../../db/lists/conditions.js'
 import { countTotal, PART, type Page, pageOf, window } from '../../../db/lists/paginate.js'
@@ -63,13 +64,13 @@ export function userNumber(id: string): number {
 }
 
 /** Prevents the deletion of a user until the current transaction ends. Throws NotFound when the user no longer exists. */
-export const holdUser = (id: number): Promise<void> => lockUser(id, 'lock in share mode')
+export async function holdUser(id: number): Promise<void> {
+  if (!(await row('select id from users where id = ? lock in share mode', [id]))) throw new NotFound('User')
+}
 
 /** Does the same as `holdUser`, and makes other transactions that call either function wait. */
-export const holdUserAlone = (id: number): Promise<void> => lockUser(id, 'for update')
-
-async function lockUser(id: number, lock: 'lock in share mode' | 'for update'): Promise<void> {
-  if (!(await row(`select id from users where id = ? ${lock}`, [id]))) throw new NotFound('User')
+export async function holdUserAlone(id: number): Promise<void> {
+  if (!(await lockRow('users', id))) throw new NotFound('User')
 }
 
 /**

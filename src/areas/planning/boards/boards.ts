@@ -1,5 +1,6 @@
 // Boards: each project has one, and each of its lists shows the issues with one label.
 import { duplicateKey } from '../../../db/connect/failure.js'
+import { lockRow } from '../../../db/connect/lock-row.js'
 import { execute, row } from '../../../db/connect/sql.js'
 import { transact } from '../../../db/connect/transact.js'
 import { NotFound, RefusedText, Taken } from '../../../errors.js'
@@ -76,8 +77,8 @@ export function deleteList(project: { readonly id: number }, boardId: number, li
 
 /** Locks the board, so that concurrent changes of its lists run one after the other. Throws NotFound. */
 async function holdBoard(projectId: number, boardId: number): Promise<void> {
-  const found = await row('select id from boards where project_id = ? and id = ? for update', [projectId, boardId])
-  if (!found) throw new NotFound('Board')
+  const found = await row('select id from boards where project_id = ? and id = ?', [projectId, boardId])
+  if (!found || !(await lockRow('boards', boardId))) throw new NotFound('Board')
 }
 
 /** Numbers lists in this order, with one statement. */

@@ -2,6 +2,7 @@ import { randomInt } from 'node:crypto'
 import { type CreationAttributes, Transaction } from 'sequelize'
 import { type ActorUser, type Origin, requireAsker } from '../../../access/actor.js'
 import { duplicateKey } from '../../../db/connect/failure.js'
+import { lockRow } from '../../../db/connect/lock-row.js'
 import { transact } from '../../../db/connect/transact.js'
 import { Namespace, Project, User } from '../../../db/models/index.js'
 import { Invalid, ProjectLimit, Taken } from '../../../errors.js'
@@ -193,7 +194,8 @@ async function mayCreateIn({ id, kind, ownerId }: Namespace, asker: ActorUser): 
 
 /** Locks the owner's row, so that two concurrent requests cannot both use the last place. Throws Invalid, ProjectLimit. */
 async function lockOwner({ ownerId }: Namespace): Promise<User> {
-  const owner = ownerId === null ? null : await User.findByPk(ownerId, { lock: true })
+  if (ownerId !== null) await lockRow('users', ownerId)
+  const owner = ownerId === null ? null : await User.findByPk(ownerId)
   if (!owner) throw new Invalid('namespace', 'is not valid')
   const namespaces = await Namespace.findAll({ where: { ownerId }, attributes: ['id'] })
   const owned = await Project.count({ where: { namespaceId: namespaces.map(({ id }) => id) } })

@@ -1,6 +1,7 @@
 // Deploy keys give SSH access to the repositories of some projects, read-only or with pushes, without an account.
 import type { Origin } from '../../../access/actor.js'
 import { duplicateKey } from '../../../db/connect/failure.js'
+import { lockRow } from '../../../db/connect/lock-row.js'
 import { execute, row, rows, type Value } from '../../../db/connect/sql.js'
 import { transact } from '../../../db/connect/transact.js'
 import { Invalid, NotFound, Taken } from '../../../errors.js'
@@ -200,7 +201,7 @@ async function linkKey(project: Project, key: DeployKeyRow, origin: Origin): Pro
 
 /** Concurrent requests with the same key take turns. Throws NotFound when the project no longer exists. */
 async function lockProject({ id }: Project): Promise<void> {
-  if (!(await row('select id from projects where id = ? for update', [id]))) throw new NotFound('Project')
+  if (!(await lockRow('projects', id))) throw new NotFound('Project')
 }
 
 /** Throws Invalid with the errors of both attributes. */

@@ -2,6 +2,7 @@
 // Not specified: API v3 has no schedules, so commands manage them.
 import { actorOf, type Origin } from '../../../../access/actor.js'
 import { may } from '../../../../access/authorize.js'
+import { lockRow } from '../../../../db/connect/lock-row.js'
 import { execute, row } from '../../../../db/connect/sql.js'
 import { transact } from '../../../../db/connect/transact.js'
 import { Invalid, NotFound } from '../../../../errors.js'
@@ -9,7 +10,7 @@ import { nextDue } from '../../../../lib/cron.js'
 import { enqueue } from '../../../../queue/enqueue.js'
 import { audit, changesBetween } from '../../../ground/audit/audit.js'
 import { findSudoUser } from '../../../people/credentials/credentials.js'
-import { findProject, holdProject, type ProjectRow } from '../../../projects/projects/projects.queries.js'
+import { findProject, type ProjectRow } from '../../../projects/projects/projects.queries.js'
 import { checkVariables, seal } from '../given-variables.js'
 import { dueSchedules, requireSchedule, type ScheduleRow } from './schedules.queries.js'
 
@@ -39,7 +40,7 @@ export async function createSchedule(
   const values = await valuesOf(project.id, attributes)
   const now = new Date()
   const id = await transact(async () => {
-    if (!(await holdProject(project.id))) throw new NotFound('Project')
+    if (!(await lockRow('projects', project.id))) throw new NotFound('Project')
     const found = await row<{ known: number }>(
       'select count(*) as known from pipeline_schedules where project_id = ?',
       [project.id]

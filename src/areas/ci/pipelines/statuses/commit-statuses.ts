@@ -2,6 +2,7 @@
 // commit like a build of a last stage, which no runner takes.
 import { type Origin, requireAsker } from '../../../../access/actor.js'
 import { isComplete } from '../../../../ci/status.js'
+import { lockRow } from '../../../../db/connect/lock-row.js'
 import { execute, row } from '../../../../db/connect/sql.js'
 import { transact } from '../../../../db/connect/transact.js'
 import { BadRequest, Invalid, NotFound } from '../../../../errors.js'
@@ -79,7 +80,7 @@ async function ensurePipeline(project: ProjectRow, place: Place, origin: Origin)
   const found = await newestPipeline(project.id, place)
   if (found !== null) return found
   // Concurrent posts create one pipeline.
-  if (!(await row('select id from projects where id = ? for update', [project.id]))) throw new NotFound('Project')
+  if (!(await lockRow('projects', project.id))) throw new NotFound('Project')
   const made = await newestPipeline(project.id, place)
   if (made !== null) return made
   const { commit, ref, tag } = place

@@ -2,6 +2,7 @@
 // branch when the build starts.
 import { canSee, may } from '../../../../access/authorize.js'
 import { type BuildStatus, isComplete } from '../../../../ci/status.js'
+import { lockRow } from '../../../../db/connect/lock-row.js'
 import { execute, marks, row, rows } from '../../../../db/connect/sql.js'
 import { transact } from '../../../../db/connect/transact.js'
 import { Invalid, NotFound } from '../../../../errors.js'
@@ -56,10 +57,10 @@ async function choose(build: Follower, path: string): Promise<Followed> {
   if (!newest) throw new Invalid('needs', 'the default branch of the project has no pipeline')
   return transact(async () => {
     // The pipeline ends either before, which is seen here, or after, which wakes the build.
-    const locked = await row<{ id: number; status: BuildStatus }>(
-      'select id, status from pipelines where id = ? for update',
-      [newest.id]
-    )
+    await lockRow('pipelines', newest.id)
+    const locked = await row<{ id: number; status: BuildStatus }>('select id, status from pipelines where id = ?', [
+      newest.id
+    ])
     if (!locked) throw new NotFound('Pipeline')
     await execute(
       'insert into followed_pipelines (build_id, pipeline_id, followed_pipeline_id, created_at) values (?, ?, ?, ?)',

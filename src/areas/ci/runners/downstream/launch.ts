@@ -5,6 +5,7 @@ import { canSee, may } from '../../../../access/authorize.js'
 import type { CiTrigger, CiVariable } from '../../../../ci/config-types.js'
 import type { PlannedBuild } from '../../../../ci/plan.js'
 import { buildVariables, expand } from '../../../../ci/variables.js'
+import { lockRow } from '../../../../db/connect/lock-row.js'
 import { execute, row } from '../../../../db/connect/sql.js'
 import { transact } from '../../../../db/connect/transact.js'
 import { Forbidden, Invalid, NotFound } from '../../../../errors.js'
@@ -98,7 +99,7 @@ async function positionOf({ pipeline_id: upstream }: DescribedBuild): Promise<{ 
  * started pipeline. Throws Invalid.
  */
 async function requireRunning({ id, pipeline_id: pipelineId }: DescribedBuild): Promise<void> {
-  await row('select id from pipelines where id = ? for update', [pipelineId])
+  await lockRow('pipelines', pipelineId)
   const running = await row("select id from builds where id = ? and status = 'running'", [id])
   if (!running) throw new Invalid('trigger', 'the build was canceled')
 }

@@ -1,5 +1,6 @@
 // External runners register with the token of the instance or of a project, and then use their own token.
 import type { Origin } from '../../../../access/actor.js'
+import { lockRow } from '../../../../db/connect/lock-row.js'
 import { execute, row } from '../../../../db/connect/sql.js'
 import { transact } from '../../../../db/connect/transact.js'
 import { Forbidden, Invalid } from '../../../../errors.js'
@@ -54,9 +55,8 @@ async function addRunner(
   const made = newToken()
   return transact(async () => {
     // The lock keeps the project, and makes concurrent registrations count one after another.
-    const scope =
-      projectId === null ? 'select id from application_settings where id = 1' : 'select id from projects where id = ?'
-    if (!(await row(`${scope} for update`, projectId === null ? [] : [projectId]))) throw new Forbidden()
+    const held = projectId === null ? lockRow('application_settings', 1) : lockRow('projects', projectId)
+    if (!(await held)) throw new Forbidden()
     await requireRoom(projectId)
     const now = new Date()
     const { insertId: id } = await execute(
