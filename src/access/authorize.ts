@@ -101,7 +101,9 @@ export function authorizeProject(actor: Actor, action: ActionOn<'project'>, proj
   if (!allows(ability, actor, project)) throw new Forbidden()
 }
 
-/** Does the same for fetches and pushes. A user who pushes to an archived project sees the reason for the refusal. */
+const NO_PUSH = 'You are not allowed to push code to this project.'
+
+/** Does the same for fetches and pushes. A user who may not push sees the reason. */
 export function authorizeGit(
   actor: Actor,
   action: 'repository.read' | 'repository.write',
@@ -111,7 +113,13 @@ export function authorizeGit(
   if (action === 'repository.write' && project?.archived && canSee(project, actor)) {
     throw new Forbidden('the project is archived and refuses pushes')
   }
-  authorizeProject(actor, action, project)
+  try {
+    authorizeProject(actor, action, project)
+    // A build token is read-only.
+    if (action === 'repository.write' && actor.by === 'build') throw new Forbidden()
+  } catch (error) {
+    throw action === 'repository.write' && error instanceof Forbidden ? new Forbidden(NO_PUSH) : error
+  }
 }
 
 /** Whether a list is empty because its part of the project is switched off. Call it after `authorizeProject`. */

@@ -202,11 +202,11 @@ t.test('the rights of users', async t => {
     t.match(await asks(nobody.file, 'git-upload-pack'), { code: 128, stderr: /does not exist, or you may not see it/ })
     t.match(await asks(nobody.file, 'git-receive-pack'), { code: 128, stderr: /does not exist, or you may not see it/ })
     t.match(await asks(nobody.file, 'git-upload-pack', open), { code: 0 })
-    t.match(await asks(nobody.file, 'git-receive-pack', open), { code: 128, stderr: /you may not do this/ })
+    t.match(await asks(nobody.file, 'git-receive-pack', open), { code: 128, stderr: /not allowed to push code/ })
   }
   t.match(await asks(guest?.file ?? '', 'git-upload-pack'), { code: 128, stderr: /you may not do this/ })
   t.match(await asks(reporter?.file ?? '', 'git-upload-pack'), { code: 0 })
-  t.match(await asks(reporter?.file ?? '', 'git-receive-pack'), { code: 128, stderr: /you may not do this/ })
+  t.match(await asks(reporter?.file ?? '', 'git-receive-pack'), { code: 128, stderr: /not allowed to push code/ })
   t.match(await asks(developer?.file ?? '', 'git-receive-pack'), { code: 0 })
   t.match(await asks(unknown.file, 'git-upload-pack', open), { code: 255, stderr: /Permission denied \(publickey\)/ })
   t.notOk((await gitOverSsh(folder, unknown, ['clone', urlOf(open), 'x'])).ok)
@@ -255,7 +255,7 @@ t.test('deploy keys', async t => {
   t.ok((await gitOverSsh(folder, reads, ['clone', '--quiet', urlOf(project), 'a'])).ok)
   await git(join(folder, 'a'), ['commit', '--quiet', '--allow-empty', '-m', 'next'])
   const refused = await gitOverSsh(join(folder, 'a'), reads, ['push', 'origin', 'HEAD'])
-  t.match(refused, { ok: false, stderr: /you may not do this in this project/ })
+  t.match(refused, { ok: false, stderr: /You are not allowed to push code to this project/ })
   const pushed = await gitOverSsh(join(folder, 'a'), writes, ['push', 'origin', 'HEAD'])
   t.ok(pushed.ok, pushed.stderr)
   t.match(await row('select user_id from ref_changes where project_id = ? order by id desc limit 1', [project.id]), {

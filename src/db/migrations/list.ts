@@ -51,6 +51,7 @@ import { machines } from './0085-machines.js'
 import { heldRows } from './0086-held-rows.js'
 import { soleDeployKeys } from './0090-sole-deploy-keys.js'
 import { unsubscribedPipelines } from './0091-unsubscribed-pipelines.js'
+import { pushOptions } from './0095-push-options.js'
 import type { Migration } from './migration.js'
 
 export const migrations: readonly Migration[] = [
@@ -104,5 +105,6 @@ export const migrations: readonly Migration[] = [
   machines,
   heldRows,
   soleDeployKeys,
-  unsubscribedPipelines
+  unsubscribedPipelines,
+  pushOptions
 ]

@@ -6,6 +6,8 @@ const SETTINGS: [string, string][] = [
   ['core.fsync', 'committed,reference'],
   ['gc.auto', '0'],
   ['maintenance.auto', 'false'],
+  // `git push -o` (src/git/transport/receive.ts reads the options).
+  ['receive.advertisePushOptions', 'true'],
   // Memory limits: threads times window, plus caches. Git streams blobs above the threshold and never searches deltas for them.
   ['pack.threads', '2'],
   ['pack.windowMemory', '64m'],

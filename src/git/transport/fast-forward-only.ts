@@ -9,6 +9,13 @@ import { ZERO } from '../refs/refs.js'
 const MOST_NAMES = 65_536
 const FOR_ALL = settingsWith([['receive.denyNonFastForwards', 'true']])
 
+/** Says why a branch was not rewritten, as bin/hooks/update does. */
+export const NO_REWRITE = 'You are not allowed to force push code to a protected branch on this project.'
+
+/** What git says when it refuses a kept branch, as the reason and as a message with wrong advice. */
+export const REWRITE_REASONS: ReadonlySet<string | null> = new Set(['non-fast-forward', 'hook declined'])
+export const REWRITE_ADVICE = /error: denying non-fast-forward \S+ \(you should pull first\)/g
+
 interface Command {
   readonly old: string
   readonly new: string

@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto'
 import { ZERO } from '../refs/refs.js'
 import { BadProtocol, takePackets } from './pkt-line.js'
-import { HEAD_LIMIT, tooManyChanges } from './receive.js'
+import { HEAD_LIMIT, hasPushOptions, tooManyChanges } from './receive.js'
 
 const LONGEST = 65_520
 
@@ -122,17 +122,22 @@ async function* upToPackEnd(source: PacketSource): AsyncGenerator<Buffer> {
 /** Returns one push, or null when the client changes nothing. Throws BadProtocol, TooLarge. */
 export async function readPush(input: AsyncIterable<Buffer>): Promise<AsyncIterable<Buffer> | null> {
   const source = packetSource(input)
-  const head: Buffer[] = []
+  const text = await readList(source)
+  const { packets } = takePackets(text)
+  if (packets.every(({ content }) => content === null)) return null
+  const head = hasPushOptions(packets) ? [text, await readList(source)] : [text]
+  return packets.some(({ content }) => setsRef(content)) ? chain(head, upToPackEnd(source)) : chain(head)
+}
+
+async function readList(source: PacketSource): Promise<Buffer> {
+  const list: Buffer[] = []
   let size = 0
   for await (const chunk of upToFlush(source)) {
-    head.push(chunk)
+    list.push(chunk)
     size += chunk.length
     if (size > HEAD_LIMIT) throw tooManyChanges()
   }
-  const text = Buffer.concat(head)
-  const { packets } = takePackets(text)
-  if (packets.every(({ content }) => content === null)) return null
-  return packets.some(({ content }) => setsRef(content)) ? chain([text], upToPackEnd(source)) : chain([text])
+  return Buffer.concat(list)
 }
 
 /** Returns whether a command of a push sets a ref to a value: then a pack follows. */

@@ -5,6 +5,7 @@ import { TooLarge } from '../../errors.js'
 import { limitReached, pushProcessorLimit } from '../process/limits.js'
 import type { Exit, GitProcess } from '../process/run.js'
 import { refValue, ZERO } from '../refs/refs.js'
+import { NO_REWRITE, REWRITE_ADVICE, REWRITE_REASONS } from './fast-forward-only.js'
 import { BadProtocol, FLUSH, type Packet, pktLine, sideband, takePackets } from './pkt-line.js'
 import { guardPush } from './push-guard.js'
 import { type Receiver, startReceiver } from './receive-process.js'
@@ -24,6 +25,8 @@ export interface PushRequest {
   readonly capabilities: readonly string[]
   /** The commits where the history of a shallow client begins. */
   readonly shallow: readonly string[]
+  /** The options of `git push -o`; null when they are more than allowed. */
+  readonly options: readonly string[] | null
   /** The whole request from its beginning, with the commands. A request that is too large fails with TooLarge at its end. */
   readonly rest: Readable
 }
@@ -38,17 +41,22 @@ export interface PushResult {
 const COMMAND_LIMIT = 10_000
 export const HEAD_LIMIT = 8 * 1024 * 1024
 
+const MOST_OPTIONS = 50
+const MOST_OPTION_BYTES = 8192
+export const TOO_MANY_OPTIONS = `one push may have at most ${MOST_OPTIONS} options, in ${MOST_OPTION_BYTES} bytes`
+
 export const tooManyChanges = () =>
   new TooLarge('One push may change at most 10,000 refs, named in at most 8 MiB: push fewer at a time')
 
 /**
- * Reads the commands at the beginning of a push (the decompressed body of POST git-receive-pack). Throws BadProtocol, and
- * TooLarge when the push has more than 10,000 commands.
+ * Reads the commands and the options at the beginning of a push (the decompressed body of POST git-receive-pack). Throws
+ * BadProtocol, and TooLarge when the push has more than 10,000 commands.
  */
 export async function readPushCommands(input: Readable): Promise<PushRequest> {
   const chunks = input[Symbol.asyncIterator]() as AsyncIterator<Buffer>
   const seen: Buffer[] = []
-  const lines: Packet[] = []
+  let lines: Packet[] = []
+  let found: ReturnType<typeof parseCommands> | undefined
   let size = 0
   for (let left: Buffer = Buffer.alloc(0); ; ) {
     const { done, value } = await chunks.next()
@@ -62,11 +70,18 @@ export async function readPushCommands(input: Readable): Promise<PushRequest> {
       const [packet] = taken.packets
       if (!packet) break
       left = taken.rest
-      if (packet.content === null) {
-        return { ...parseCommands(lines), rest: replay(seen, chunks, size - left.length) }
+      if (packet.content !== null) {
+        lines.push(packet)
+        if (lines.length > COMMAND_LIMIT) throw tooManyChanges()
+        continue
       }
-      lines.push(packet)
-      if (lines.length > COMMAND_LIMIT) throw tooManyChanges()
+      if (!found && hasPushOptions(lines)) {
+        found = parseCommands(lines)
+        lines = []
+        continue
+      }
+      const rest = replay(seen, chunks, size - left.length)
+      return found ? { ...found, options: parseOptions(lines), rest } : { ...parseCommands(lines), options: [], rest }
     }
   }
 }
@@ -79,7 +94,17 @@ function replay(seen: Buffer[], chunks: AsyncIterator<Buffer>, packAt: number): 
   return Readable.from(guardPush(all(), packAt), { objectMode: false })
 }
 
-function parseCommands(lines: Packet[]): Omit<PushRequest, 'rest'> {
+/** Returns whether a list of options follows the commands of a push. */
+export const hasPushOptions = (commands: readonly Packet[]): boolean =>
+  commands.some(({ content }) => / push-options(?= |\n|$)/.test(content?.toString('latin1').split('\0')[1] ?? ''))
+
+function parseOptions(lines: readonly Packet[]): string[] | null {
+  const size = lines.reduce((bytes, { content }) => bytes + (content?.length ?? 0), 0)
+  if (lines.length > MOST_OPTIONS || size > MOST_OPTION_BYTES) return null
+  return lines.map(({ content }) => String(content).replace(/\n$/, ''))
+}
+
+function parseCommands(lines: Packet[]): Omit<PushRequest, 'rest' | 'options'> {
   const commands: PushCommand[] = []
   const shallow: string[] = []
   let capabilities: string[] = []
@@ -155,10 +180,11 @@ async function settle(
   let said = ''
   const holder = splitReport(push.capabilities.includes('side-band-64k'), part => {
     said = (said + part.toString('latin1', 5)).slice(-4096)
-    if (!output.destroyed) output.write(withoutPath(part, repository))
+    if (!output.destroyed) output.write(forUser(part, repository))
   })
   const exit = await drain(git, holder)
   const results = await outcome(repository, push, exit, holder)
+  const isRewrite = results.some(({ reason }) => reason === NO_REWRITE)
   const processor = push.size === undefined ? undefined : pushProcessorLimit(push.size)
   const reason = ownReason() ?? limitReached(exit.signal, said + git.stderr(), 'work', processor)
   const refused = reason !== undefined && results.every(({ ok }) => !ok)
@@ -167,8 +193,7 @@ async function settle(
   if (lines.length > 0 && showsMessages(push.capabilities) && !output.destroyed) {
     output.write(sideband(2, Buffer.from(`${lines.join('\n')}\n`)))
   }
-  const reasons = new Map(told.map(({ ref }) => [ref, reason ?? '']))
-  if (!output.destroyed) output.end(refused ? reportOf({ ...push, reasons }) : holder.held())
+  if (!output.destroyed) output.end(refused || isRewrite ? reportOf({ ...push, results: told }) : holder.held())
   return told
 }
 
@@ -178,11 +203,11 @@ async function settle(
  */
 export const showsMessages = (capabilities: readonly string[]): boolean => capabilities.includes('side-band-64k')
 
-/** Removes the path of the repository, which users should not see, from a line that git prints for the user. */
-function withoutPath(line: Buffer, repository: string): Buffer {
-  if (!line.includes(repository)) return line
+/** Removes from a line that git prints the path of the repository, which users should not see, and wrong advice. */
+function forUser(line: Buffer, repository: string): Buffer {
+  if (!line.includes(repository) && !line.includes('denying non-fast-forward')) return line
   const band = line[4] === 3 ? 3 : 2
-  const text = line.subarray(5).toString('latin1')
+  const text = line.subarray(5).toString('latin1').replace(REWRITE_ADVICE, NO_REWRITE)
   return sideband(band, Buffer.from(text.replaceAll(`${repository}/./`, '').replaceAll(repository, '.'), 'latin1'))
 }
 
@@ -204,7 +229,10 @@ async function outcome(repository: string, push: Push, exit: Exit, holder: Repor
   return await Promise.all(
     push.commands.map(async command => {
       const reported = report?.get(command.ref)
-      if (reported !== undefined) return { ref: command.ref, ok: reported === null, reason: reported }
+      if (reported !== undefined) {
+        const isRewrite = REWRITE_REASONS.has(reported) && push.kept?.includes(command.ref)
+        return { ref: command.ref, ok: reported === null, reason: isRewrite ? NO_REWRITE : reported }
+      }
       const value = (await refValue(repository, command.ref)) ?? ZERO
       const ok = value === command.new
       return { ref: command.ref, ok, reason: ok ? null : 'the push was interrupted' }
@@ -224,7 +252,10 @@ export interface Refusal {
 /** Returns the answer that a standard git client shows as `! [remote rejected] branch (reason)`. */
 export async function refusePush({ input, ...refusal }: Refusal): Promise<Buffer> {
   if (input) await readAway(input)
-  return reportOf(refusal)
+  const { commands, capabilities, reasons } = refusal
+  const reasonOf = (ref: string) => reasons.get(ref) ?? 'another change in this push was refused'
+  const results = commands.map(({ ref }) => ({ ref, ok: false, reason: reasonOf(ref) }))
+  return reportOf({ commands, capabilities, results })
 }
 
 async function readAway(input: Readable): Promise<void> {
@@ -235,12 +266,20 @@ async function readAway(input: Readable): Promise<void> {
   }
 }
 
-function reportOf({ commands, capabilities, reasons }: Omit<Refusal, 'input'>): Buffer {
+interface Report {
+  readonly commands: readonly PushCommand[]
+  readonly capabilities: readonly string[]
+  readonly results: readonly PushResult[]
+}
+
+function reportOf({ commands, capabilities, results }: Report): Buffer {
   if (!capabilities.some(name => name.startsWith('report-status'))) return FLUSH
-  const reason = (ref: string) => (reasons.get(ref) ?? 'another change in this push was refused').replace(/\s+/g, ' ')
-  const lines = commands.map(({ ref, bytes = Buffer.from(ref) }) =>
-    pktLine(Buffer.concat([Buffer.from('ng '), bytes, Buffer.from(` ${reason(ref).slice(0, 500)}\n`)]))
-  )
+  const reasons = new Map(results.map(({ ref, ok, reason }) => [ref, ok ? null : (reason ?? '')]))
+  const lines = commands.map(({ ref, bytes = Buffer.from(ref) }) => {
+    const reason = reasons.get(ref)?.replace(/\s+/g, ' ').slice(0, 500)
+    const [word, end] = reason === undefined ? ['ok', ''] : ['ng', ` ${reason}`]
+    return pktLine(Buffer.concat([Buffer.from(`${word} `), bytes, Buffer.from(`${end}\n`)]))
+  })
   const report = Buffer.concat([pktLine('unpack ok\n'), ...lines, FLUSH])
   return capabilities.includes('side-band-64k') ? Buffer.concat([sideband(1, report), FLUSH]) : report
 }

@@ -80,7 +80,8 @@ const REQUESTS = [
 ]
 
 function gitSays(path: string, args: string[], protocol: string | undefined, input: string | Buffer = ''): string {
-  const settings = ['-c', 'safe.directory=*', '-c', 'uploadpack.allowAnySHA1InWant=true']
+  const options = ['safe.directory=*', 'uploadpack.allowAnySHA1InWant=true', 'receive.advertisePushOptions=true']
+  const settings = options.flatMap(option => ['-c', option])
   const env = { ...environment, ...(protocol && { GIT_PROTOCOL: protocol }) }
   return execFileSync('git', [...settings, ...args, path], { env, input, stdio: 'pipe' }).toString('latin1')
 }

@@ -112,7 +112,7 @@ async function findPushedFile(repository: string, { ref: fullRef, new_id }: Push
 }
 
 async function createPipeline(change: ChangeRow, repository: string, urlsLater: boolean): Promise<void> {
-  if (!change.builds_enabled) return
+  if (!change.builds_enabled || change.skip_ci === 1) return
   const project = { ...change, id: change.project_id, name: change.project_name, path: change.project_path }
   const planned = await planPush(repository, project, change, urlsLater)
   if (!planned) return

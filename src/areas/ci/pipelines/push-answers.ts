@@ -26,6 +26,7 @@ interface Described extends SimplePush {
 /** Returns the lines for the user about the pipelines of ref changes. Never throws. */
 export async function describePipelines(project: ProjectRow, changes: readonly OpenChange[]): Promise<string[]> {
   if (!project.builds_enabled) return []
+  if (changes.some(({ skipCi }) => skipCi)) return ['no pipeline, because of the push option ci.skip']
   const end = new AbortController()
   const timer = setTimeout(() => end.abort(), PATIENCE)
   try {

@@ -8,6 +8,7 @@ import { allows, type Protections } from './protection.js'
 import type { RefMove } from './ref-changes.js'
 
 const HEADS = 'refs/heads/'
+const PUSHABLE = [HEADS, 'refs/tags/', 'refs/notes/']
 
 export const NO_PUSH = 'You are not allowed to push code to protected branches on this project.'
 const NO_MERGE = 'You are not allowed to merge code into protected branches on this project.'
@@ -42,6 +43,11 @@ export async function judge(
   context: PushContext
 ): Promise<Judgement> {
   const reasons = refusals(project, moves)
+  for (const { ref, new: next } of moves) {
+    // Refs of other kinds that exist, for example since a backup, may be deleted.
+    if (reasons.has(ref) || next === ZERO || PUSHABLE.some(prefix => ref.startsWith(prefix))) continue
+    reasons.set(ref, 'only branches, tags and notes can be pushed')
+  }
   // Not specified: a master lets a deploy key push, so it may do on protected branches what masters may do.
   const level = context.actor.deployKey === undefined ? levelIn(project, context.actor) : MASTER
   const affected = moves.filter(({ ref, new: next }) => {
@@ -72,7 +78,7 @@ function protectionRefusal(
   return how === 'merge' ? NO_MERGE : NO_PUSH
 }
 
-/** Returns the reasons that apply to everybody: names that are not allowed, and the deletion of the default branch. */
+/** Returns the reasons that also apply to a restored backup: names that are not allowed, and the deletion of the default branch. */
 export function refusals(project: { default_branch: string | null }, moves: readonly RefMove[]): Map<string, string> {
   const reasons = new Map<string, string>()
   for (const move of moves) {
@@ -87,7 +93,6 @@ function refusal({ default_branch }: { default_branch: string | null }, { ref, n
   if (!isRefName(ref)) return 'the name is not allowed'
   // A misleading ref from before this rule may be deleted.
   if (isOwn(ref) || (isMisleading(ref) && next !== ZERO)) return 'the name is reserved'
-  // Not specified: other kinds of refs, such as notes, may be pushed too.
   if (next === ZERO && default_branch !== null && ref === `refs/heads/${default_branch}`) {
     return 'the default branch cannot be deleted'
   }

@@ -2,22 +2,27 @@
 import { Readable } from 'node:stream'
 import type { Actor, ActorUser } from '../../../access/actor.js'
 import { row } from '../../../db/connect/sql.js'
-import { Forbidden, TooLarge } from '../../../errors.js'
+import { DiskFull, Forbidden, TooLarge } from '../../../errors.js'
 import { setHead } from '../../../git/repository/repository.js'
 import {
   type PushCommand,
   readPushCommands,
   receivePack,
   refusePush,
-  showsMessages
+  showsMessages,
+  TOO_MANY_OPTIONS
 } from '../../../git/transport/receive.js'
 import { giveHeadStart, type HeadStart, type Receiver } from '../../../git/transport/receive-process.js'
 import type { Arriving } from '../../../git/transport/request-spool.js'
 import type { Spool } from '../../../git/transport/spool.js'
+import { isDiskFull } from '../../../lib/disk-full.js'
 import { log } from '../../../log.js'
 import type { ProjectRow } from '../../projects/projects/projects.queries.js'
 import { judge } from './push-policy.js'
 import { abandonChanges, type OpenChange, openChanges, settleChanges } from './ref-changes.js'
+
+/** The push option for no pipeline. Others have no effect. */
+const SKIP_CI = 'ci.skip'
 
 export interface PushTarget {
   readonly actor: Actor
@@ -43,8 +48,10 @@ export interface PushDoor {
 export async function openPush(target: PushTarget, input: Readable, door: PushDoor): Promise<Readable> {
   // A build token is read-only.
   if (target.actor.by === 'build') throw new Forbidden()
-  const { commands, capabilities, rest } = await readPushCommands(input)
+  const { commands: asked, capabilities, options, rest } = await readPushCommands(input)
+  const commands = options?.includes(SKIP_CI) ? asked.map(command => ({ ...command, skipCi: true })) : asked
   const { reasons, kept } = await judge(target.project, commands, { actor: target.actor })
+  if (options === null) for (const { ref } of commands) reasons.set(ref, TOO_MANY_OPTIONS)
   if (reasons.size > 0) {
     return Readable.from([await refusePush({ commands, capabilities, reasons, input: rest })], { objectMode: false })
   }
@@ -55,10 +62,11 @@ export async function openPush(target: PushTarget, input: Readable, door: PushDo
     return await receive(target, push, door)
   } catch (error) {
     void takeBack(target, push, door)
-    if (!(error instanceof TooLarge)) throw error
+    const why = isDiskFull(error) ? new DiskFull() : error
+    if (!(why instanceof TooLarge || why instanceof DiskFull)) throw error
     // A git client shows the reasons for its refs, but no HTTP status.
-    const tooLarge = new Map(commands.map(({ ref }) => [ref, error.message]))
-    return Readable.from([await refusePush({ commands, capabilities, reasons: tooLarge })], { objectMode: false })
+    const all = new Map(commands.map(({ ref }) => [ref, why.message]))
+    return Readable.from([await refusePush({ commands, capabilities, reasons: all })], { objectMode: false })
   } finally {
     spool.release()
   }

@@ -19,6 +19,8 @@ export interface ChangeRow extends ShownProject {
   readonly old_id: string
   readonly new_id: string
   readonly user_id: number | null
+  /** Whether the push asked for no pipeline. */
+  readonly skip_ci: number
   readonly storage: string
   readonly builds_enabled: number
   /** The scheduled time of the repository's upkeep; null for none. */
@@ -28,7 +30,7 @@ export interface ChangeRow extends ShownProject {
   readonly user_email: string | null
 }
 
-const SELECT = `select c.id, c.project_id, c.ref, c.old_id, c.new_id, c.user_id, p.storage, p.name as project_name,
+const SELECT = `select c.id, c.project_id, c.ref, c.old_id, c.new_id, c.skip_ci, c.user_id, p.storage, p.name as project_name,
   p.path as project_path, p.description, p.visibility_level, p.default_branch, p.builds_enabled, p.optimise_at,
   n.name as namespace_name, n.path as namespace_path, u.name as user_name, u.username as user_username,
   u.email as user_email

@@ -21,6 +21,8 @@ export interface RefMove {
   readonly ref: string
   readonly old: string
   readonly new: string
+  /** Whether the push asks for no pipeline. */
+  readonly skipCi?: boolean
 }
 
 export interface OpenChange extends RefMove {
@@ -57,9 +59,12 @@ export async function openChanges(
   underway.set(owner, performance.now())
   const insert = async (part: readonly RefMove[]) => {
     const { insertId } = await execute(
-      `insert into ref_changes (project_id, ref, old_id, new_id, user_id, source, process, created_at)
-       values ${part.map(() => '(?, ?, ?, ?, ?, ?, ?, ?)').join(', ')}`,
-      part.flatMap(move => [project.id, move.ref, move.old, move.new, user?.id ?? null, source, owner, now])
+      `insert into ref_changes (project_id, ref, old_id, new_id, skip_ci, user_id, source, process, created_at)
+       values ${part.map(() => '(?, ?, ?, ?, ?, ?, ?, ?, ?)').join(', ')}`,
+      part.flatMap(({ ref, old, new: next, skipCi = false }) => [
+        ...[project.id, ref, old, next, skipCi],
+        ...[user?.id ?? null, source, owner, now]
+      ])
     )
     return insertId
   }

@@ -72,7 +72,7 @@ t.test('pushes to protected branches', async t => {
     }
     const both = await push(owner, '+HEAD:master', '+HEAD:free')
     t.match(both.stderr, /remote: You are not allowed to force push code to a protected branch/)
-    t.match(both.stderr, /! \[remote rejected\] +HEAD -> master \(hook declined\)/)
+    t.match(both.stderr, /! \[remote rejected\] +HEAD -> master \(You are not allowed to force push/)
     t.match(both.stderr, /\+ .* HEAD -> free \(forced update\)/)
     await git(work, ['fetch', '--quiet', remoteOf(project, owner), 'master'])
     await git(work, ['reset', '--quiet', '--hard', 'FETCH_HEAD'])
