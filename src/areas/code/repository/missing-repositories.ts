@@ -18,13 +18,15 @@ interface ProjectRow {
   readonly empty: number
 }
 
-// Ref changes are stored for three months, activity and the default branch permanently.
-const EMPTY = `p.default_branch is null and p.last_activity_at <= p.created_at + interval 1 second
+const UNUSED = `p.default_branch is null
   and not exists (select 1 from ref_changes c where c.project_id = p.id)
   and not exists (select 1 from pipelines l where l.project_id = p.id)`
 
-// A job creates the repositories of forks and imports.
-const THERE = "coalesce(p.import_state, '') <> 'waiting'"
+// Ref changes are stored for three months, activity and the default branch permanently.
+const EMPTY = `p.last_activity_at <= p.created_at + interval 1 second and ${UNUSED}`
+
+// A job creates the repositories of forks and imports. One that failed leaves none: the first push creates it.
+const THERE = `coalesce(p.import_state, '') <> 'waiting' and not (coalesce(p.import_state, '') = 'failed' and ${UNUSED})`
 
 /** Checks for the repositories of all projects, or of `sample` random ones. */
 export async function findMissing(

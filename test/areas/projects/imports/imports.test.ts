@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import { type AddressInfo, createServer as createTcpServer } from 'node:net'
+import { findMissing } from '../../../../src/areas/code/repository/missing-repositories.js'
 import { unfinishedImports } from '../../../../src/areas/projects/imports/unfinished-imports.js'
 import { repositoryPath } from '../../../../src/areas/projects/projects/repositories.js'
 import { config, loadConfig } from '../../../../src/config.js'
@@ -93,6 +94,13 @@ t.test('import_url', async t => {
     await app.runJobs()
     const found = await shown(app, user, id)
     t.match(found, { import_status: 'failed', import_error: /git could not fetch it/, default_branch: null })
+    // Longer ago than the second within which an unused project counts as empty.
+    await execute('update projects set created_at = created_at - interval 1 hour where id = ?', [found.id])
+    const { missing } = await findMissing()
+    t.notOk(
+      missing.some(({ id }) => id === found.id),
+      'a project without an import is not damaged'
+    )
     t.notMatch(JSON.stringify(found), 'wrong-secret')
     await app.make.file({ id, path: '', owner: user }, 'own', 'x')
     t.match(await shown(app, user, id), { default_branch: 'master' }, 'the project continues as an empty one')
