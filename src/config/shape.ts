@@ -20,6 +20,7 @@ export const SETTINGS = {
   port: integer(0, 65535),
   trusted_proxies: listOf(text()),
   url: nullOr(text(/^https?:\/\/[^/?#]+(\/[^?#]*)?$/, 'an http or https URL')),
+  api: { system_hook_as_object: flag },
   http: {
     requests_per_address: integer(1),
     body_timeout: seconds(1),

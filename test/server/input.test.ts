@@ -181,6 +181,13 @@ t.test('encodings', async t => {
     t.equal((await send(type, few)).statusCode, 201)
   })
 
+  t.test('multipart that is not UTF-8 is refused, and stores no other characters', async t => {
+    const type = `multipart/form-data; boundary=${BOUNDARY}`
+    const latin1 = Buffer.from(multipart([['url', 'http://h.example.org/é']]), 'latin1')
+    const res = await send(type, latin1)
+    t.same([res.statusCode, res.json().message], [400, '400 (Bad request) the body is not valid UTF-8'])
+  })
+
   t.test('multipart that is cut off, or has a file', async t => {
     const type = `multipart/form-data; boundary=${BOUNDARY}`
     for (const payload of [multipart(fields).slice(0, 60), '', `--${BOUNDARY}`]) {
@@ -206,6 +213,7 @@ t.test('paths and queries', async t => {
   t.test('a .json suffix is ignored', async t => {
     t.equal((await get(`/projects/${project.id}.json`)).json().id, project.id)
     t.equal((await get('/projects.json?per_page=1&search=a?b')).statusCode, 200)
+    await app.make.file(project, 'a', 'x')
     t.equal((await get(`/projects/${project.id}/repository/tree.json?path=`)).statusCode, 200)
     t.equal((await get('/user.json')).json().id, user.id)
   })

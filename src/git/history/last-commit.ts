@@ -1,5 +1,6 @@
 // Finds the last commit that changed a path, in this process, with the filters of the commit-graph.
 
+import { mayBeEscaped } from '../objects/names.js'
 import { mustReadTree, readCommit } from '../objects/objects.js'
 import { idInTree } from '../objects/reader.js'
 import { nextPiece } from '../objects/time-slices.js'
@@ -20,6 +21,8 @@ export async function walkToLastChange(
   commitId: string,
   path: string
 ): Promise<string | null | undefined> {
+  // The bytes of such a path are not known here.
+  if (mayBeEscaped(path)) return undefined
   const keys = pathKeys(path)
   const graph = keys && (await commitGraphOf(repository))
   if (!keys || !graph) return undefined

@@ -1,5 +1,6 @@
 // Compares trees in this process. Most commits change few files, and a git process for each repository that somebody
 // views costs more than reading the trees. Git compares large or unusual trees.
+import { mayBeEscaped } from '../objects/names.js'
 import { mustReadTree } from '../objects/objects.js'
 import { LeaveToGit } from '../objects/odb/leave-to-git.js'
 import { isForGit } from '../objects/odb/stored.js'
@@ -82,7 +83,7 @@ function listed(entries: readonly TreeEntry[]): Listed[] {
   let last: string | undefined
   return entries.map(({ mode, name, type, id }) => {
     const key = type === 'tree' ? `${name}/` : name
-    if (name.includes('\ufffd') || name === '' || name.includes('/')) throw new LeaveToGit('a comparison of trees')
+    if (mayBeEscaped(name) || name === '' || name.includes('/')) throw new LeaveToGit('a comparison of trees')
     if (last !== undefined && compareKeys(last, key) >= 0) throw new LeaveToGit('a comparison of trees')
     last = key
     return { key, mode: plainMode(mode, type), id }

@@ -1,11 +1,12 @@
 // A tree as git stores it. Its entries are found in the stored bytes, so that a folder of a million files takes only
 // its bytes and no objects.
+import { mayBeEscaped, textOfName } from './names.js'
 import { nextPiece } from './time-slices.js'
 
 export interface TreeEntry {
   /** Six digits, such as 100644, 100755, 120000 (symlink), 160000 (submodule), 040000 (tree). */
   readonly mode: string
-  /** U+FFFD replaces bytes that are not UTF-8. */
+  /** Bytes that are not UTF-8 are escaped (names.ts). */
   readonly name: string
   readonly type: 'tree' | 'blob' | 'commit'
   readonly id: string
@@ -31,7 +32,6 @@ const MARKED = 256
 export const ID_BYTES = 20
 const SPACE = 32
 const SLASH = 47
-const REPLACEMENT = '\ufffd'
 
 /**
  * Creates a tree from its stored bytes. It scans a large tree in parts, and lets other work run between them. Throws
@@ -63,7 +63,7 @@ function largeTree(raw: Buffer, marks: Marks): Tree {
     bytes: raw.length + marks.places.byteLength,
     raw,
     find: name => {
-      if (!marks.sorted || name.includes(REPLACEMENT)) return scan(raw, 0, raw.length, name)
+      if (!marks.sorted || mayBeEscaped(name)) return scan(raw, 0, raw.length, name)
       // A folder sorts as if its name ended in a slash, so the same name has two places.
       const [asFile, asFolder] = [Buffer.from(name), Buffer.from(`${name}/`)]
       return lookup(raw, marks.places, asFile, name) ?? lookup(raw, marks.places, asFolder, name)
@@ -130,7 +130,7 @@ function lookup(raw: Buffer, places: Uint32Array, key: Buffer, name: string): Tr
 
 /** Looks for a name entry by entry. */
 function scan(raw: Buffer, from: number, to: number, name: string): TreeEntry | null {
-  if (name.includes(REPLACEMENT)) return parseTree(raw.subarray(from, to)).find(entry => entry.name === name) ?? null
+  if (mayBeEscaped(name)) return parseTree(raw.subarray(from, to)).find(entry => entry.name === name) ?? null
   const wanted = Buffer.from(name)
   for (let at = from; at < to; ) {
     const start = nameAt(raw, at)
@@ -160,7 +160,7 @@ export function nameEnd(raw: Buffer, from: number): number {
 export function entryAt(raw: Buffer, at: number, name: number, end: number): TreeEntry {
   const mode = raw.toString('latin1', at, name - 1).padStart(6, '0')
   const id = raw.toString('hex', end + 1, end + 1 + ID_BYTES)
-  return { mode, name: raw.toString('utf8', name, end), type: typeOf(mode), id }
+  return { mode, name: textOfName(raw, name, end), type: typeOf(mode), id }
 }
 
 function typeOf(mode: string): TreeEntry['type'] {

@@ -145,6 +145,8 @@ async function readFields(request: FastifyRequest): Promise<Form> {
     for await (const part of request.parts({ limits: { fieldSize: limit } })) {
       if (part.type !== 'field') continue
       const value = String(part.value)
+      // The parser replaces bytes that are not UTF-8.
+      if (value.includes('\ufffd') || part.fieldname.includes('\ufffd')) refuseBytes()
       size += part.fieldname.length + value.length
       // The parser collects at most one field beyond this limit, because it waits for us at each chunk.
       if (part.valueTruncated || size > limit) throw new TooLarge(tooLarge(limit))
@@ -155,7 +157,8 @@ async function readFields(request: FastifyRequest): Promise<Form> {
     if (error instanceof Error && 'code' in error && error.code === 'FST_FILES_LIMIT') {
       throw new BadRequest('400 (Bad request) the form has a file, but this request takes only text fields')
     }
-    if (error instanceof TooLarge || (error instanceof Error && 'statusCode' in error)) throw error
+    if (error instanceof TooLarge || error instanceof BadRequest || (error instanceof Error && 'statusCode' in error))
+      throw error
     throw new BadRequest('400 (Bad request) the body is not valid multipart')
   }
   return form
@@ -177,6 +180,7 @@ async function receiveFile<T>(request: FastifyRequest, use: (file: ReceivedFile)
         continue
       }
       reading = false
+      if (part.filename?.includes('\ufffd')) refuseBytes()
       return await use({ name: part.filename ?? '', stream: part.file })
     }
   } catch (error) {

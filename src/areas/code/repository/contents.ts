@@ -10,6 +10,7 @@ import { resolveCommit } from '../../../git/refs/refs.js'
 import type { ProjectRow } from '../../projects/projects/projects.queries.js'
 import { repositoryPath } from '../../projects/projects/repositories.js'
 import { isRecorded } from '../refs/ref-changes.queries.js'
+import { storedPath } from './files.js'
 
 /** Finds the commit for a name. Throws DamagedRepository when the repository has lost its default branch. */
 export async function commitOf(project: ProjectRow, repository: string, name: string) {
@@ -30,18 +31,16 @@ export interface FoundFolder {
   readonly id: string
 }
 
-/** Finds a folder; null for a project without commits. Throws NotFound for the commit or the folder. */
+/** Finds a folder. Decided: throws NotFound for the commit, the folder, and a project without commits. */
 export async function findFolderOf(
   project: ProjectRow,
   { path = '', ref_name: ref }: { path?: string; ref_name?: string }
-): Promise<FoundFolder | null> {
+): Promise<FoundFolder> {
   const repository = repositoryPath(project)
   const name = ref || project.default_branch
-  // Not specified: the tree of a project without commits. We return an empty list, because nothing is wrong.
-  if (name === null) return null
-  const commit = await commitOf(project, repository, name)
+  const commit = name === null ? null : await commitOf(project, repository, name)
   // Not specified: trailing slashes of the path are ignored.
-  const folder = path.replace(/\/+$/, '')
+  const folder = storedPath(path).replace(/\/+$/, '')
   const entry = commit && (await findEntry(repository, commit.id, folder))
   if (entry?.type !== 'tree') throw new NotFound('Tree')
   return { repository, folder, id: entry.id }

@@ -82,7 +82,6 @@ export const repositoryRoutes: FastifyPluginAsyncTypebox = async app => {
     },
     async ({ project, query }, reply) => {
       const found = await findFolderOf(project, query)
-      if (!found) return []
       const recursive = query.recursive ?? false
       if (reply.isKnown(recursive ? `${found.id}-recursive` : found.id)) return reply
       const listing = await listFolder(found, recursive)

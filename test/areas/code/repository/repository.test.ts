@@ -42,6 +42,8 @@ t.test('GET tree', async t => {
     const names = async (query: object) => (await tree(query)).json().map(({ path }: { path: string }) => path)
     t.same(await names({ path: 'src' }), ['src/grüße 🦊.html', 'src/lib'])
     t.same(await names({ path: 'src/' }), ['src/grüße 🦊.html', 'src/lib'])
+    t.same(await names({ path: '/src' }), ['src/grüße 🦊.html', 'src/lib'])
+    t.same(await names({ path: '/' }), ['README.md', 'src'])
     t.same(await names({ path: 'src', recursive: true }), ['src/grüße 🦊.html', 'src/lib', 'src/lib/deep.txt'])
     t.same(await names({ recursive: 'yes' }), ['README.md', 'src', 'src/grüße 🦊.html', 'src/lib', 'src/lib/deep.txt'])
     t.same(await names({ ref_name: 'master' }), ['README.md', 'src'])
@@ -55,9 +57,12 @@ t.test('GET tree', async t => {
     }
   })
 
-  t.test('is empty for an empty project', async t => {
+  t.test('is missing in an empty project', async t => {
     const empty = await app.make.project()
-    t.same((await app.as(empty.owner).get(`${below(empty)}/tree`)).json(), [])
+    for (const query of [{ path: '' }, { path: 'src' }, { ref_name: 'master' }] as Record<string, string>[]) {
+      const res = await app.as(empty.owner).get(`${below(empty)}/tree`, query)
+      t.same([res.statusCode, res.json()], [404, { message: '404 Tree Not Found' }])
+    }
   })
 })
 

@@ -1,9 +1,23 @@
+import { config, loadConfig } from '../../../../src/config.js'
 import { row, rows } from '../../../../src/db/connect/sql.js'
 import { testApp } from '../../../helpers/app.js'
+import { testDatabase } from '../../../helpers/database.js'
 import t from '../../../helpers/tap.js'
 
 const DATE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 const URL_OF_HOOK = 'https://hooks.example.org/path?a=b'
+
+t.test('api.system_hook_as_object: POST returns the hook itself', async t => {
+  await testDatabase()
+  const { home } = config()
+  loadConfig({ home, api: { system_hook_as_object: true } })
+  t.teardown(() => void loadConfig({ home }))
+  const app = await testApp(t)
+  const admin = app.as(await app.make.admin())
+  const res = await admin.post('/hooks', { url: URL_OF_HOOK })
+  t.match([res.statusCode, res.json()], [201, { id: Number, url: URL_OF_HOOK }])
+  await admin.delete(`/hooks/${res.json().id}`)
+})
 
 t.test('system hooks', async t => {
   const app = await testApp(t)
