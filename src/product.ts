@@ -4,6 +4,7 @@ import type { PublishedEvent, transactionListeners } from './areas/ground/activi
 import type { deferredCommands } from './areas/planning/discussion/commands/deferred.js'
 import type { moveSteps } from './areas/planning/issues/move.js'
 import type { descriptionReader } from './areas/planning/participation/descriptions.js'
+import type { waitingBuilds } from './areas/projects/projects/project-update.js'
 import type { recipientFacts } from './areas/reach/mail/recipient-facts.js'
 import { fillPlugs } from './lib/plug.js'
 
@@ -14,6 +15,7 @@ interface Plugs {
   readonly moveSteps: typeof moveSteps
   readonly deferredCommands: typeof deferredCommands
   readonly recipientFacts: typeof recipientFacts
+  readonly waitingBuilds: typeof waitingBuilds
 }
 
 /** Each part is loaded on first use: all of them take 0.5 s of processor time, and most commands use none. */
@@ -28,7 +30,8 @@ const parts: { readonly [Name in keyof Plugs]: Plugs[Name] } = {
   descriptionReader: async () => (await import('./areas/planning/discussion/commands/descriptions.js')).readDescription,
   moveSteps: async () => (await import('./areas/planning/discussion/move-discussion.js')).discussionMoves,
   deferredCommands: async () => (await import('./areas/reach/todos/commands.js')).todoCommands,
-  recipientFacts: async () => (await import('./areas/reach/accounts/links.js')).accountLinks
+  recipientFacts: async () => (await import('./areas/reach/accounts/links.js')).accountLinks,
+  waitingBuilds: async () => (await import('./areas/ci/runners/wake-ups.js')).wakeForProject
 }
 
 /** Passes a published event to all listeners. Throws if one of them fails: the job then runs again. */

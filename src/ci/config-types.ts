@@ -63,6 +63,8 @@ export interface CiArtifacts {
   readonly when: ArtifactWhen
   /** Seconds after the upload; null means never. */
   readonly expireIn: number | null
+  /** The same as the CI file writes it. Builds of earlier versions lack it. */
+  readonly expiry?: string | null
   /** Patterns of files with variables for the builds that get these artifacts. */
   readonly dotenv: readonly string[]
   readonly access: ArtifactAccess

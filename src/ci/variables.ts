@@ -1,6 +1,7 @@
 // Builds the variables of one build, with the old and the new names of the runner's protocol, in one order of precedence.
 import type { CiVariable, EnvironmentAction } from './config-types.js'
 import type { PipelineSource } from './refs.js'
+import type { MaskableVariable } from './variable-scopes.js'
 
 export interface BuildVariable {
   readonly key: string
@@ -9,6 +10,8 @@ export interface BuildVariable {
   readonly public: boolean
   /** True: variables in the value are not replaced. */
   readonly raw?: true
+  /** True: traces do not show the value. */
+  readonly masked?: true
 }
 
 export interface VariablesInput {
@@ -68,7 +71,7 @@ export interface VariablesInput {
   readonly configVariables: readonly CiVariable[]
   /** The variables that earlier builds have reported. */
   readonly reportedVariables?: readonly CiVariable[]
-  readonly projectVariables: readonly CiVariable[]
+  readonly projectVariables: readonly MaskableVariable[]
   readonly triggerVariables: readonly CiVariable[]
   /** Tokens that this service has signed for the build. */
   readonly idTokens?: readonly CiVariable[]
@@ -80,22 +83,26 @@ export interface VariablesInput {
  */
 export function buildVariables(input: VariablesInput): BuildVariable[] {
   const list = new Map<string, BuildVariable>()
-  const put = (isPublic: boolean) => (entry: CiVariable) => {
+  const put = (isPublic: boolean) => (entry: MaskableVariable) => {
     list.delete(entry.key)
     list.set(entry.key, { ...entry, public: isPublic })
   }
   predefined(input).forEach(put(true))
-  secrets(input).forEach(put(false))
+  secrets(input).map(mask).forEach(put(false))
   input.configVariables.forEach(put(true))
   // Not specified: their position. They are as public as the script that has written them.
   input.reportedVariables?.forEach(put(true))
   userVariables(input).forEach(put(true))
   input.projectVariables.forEach(put(false))
-  input.triggerVariables.forEach(put(false))
+  // Decided: traces show the values that a caller gives, unless they show that a variable of the project has the same value.
+  const masked = new Set(input.projectVariables.flatMap(({ value, masked: hides }) => (hides ? [value] : [])))
+  input.triggerVariables.map(entry => (masked.has(entry.value) ? mask(entry) : entry)).forEach(put(false))
   environmentVariables(input).forEach(put(true))
-  input.idTokens?.forEach(put(false))
+  input.idTokens?.map(mask).forEach(put(false))
   return [...list.values()]
 }
+
+const mask = (entry: CiVariable): MaskableVariable => ({ ...entry, masked: true })
 
 /** Variables that only builds have, not pipelines. */
 const OF_BUILDS =

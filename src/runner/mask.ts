@@ -7,6 +7,13 @@ const LEAST_LENGTH = 4
 /** A token that began more than this many bytes ago is assumed to have ended. */
 const LONGEST_TOKEN = 16_384
 
+/** The last bytes of a stream, in which a secret may begin. */
+export interface Tail {
+  readonly bytes: Buffer
+  /** For each byte 1 when it belongs to another secret, which is complete. */
+  readonly hidden: Uint8Array
+}
+
 /**
  * Hides the given values, also when a value is split between chunks. It hides a value of several lines line by line. It also
  * hides tokens of which only the beginning is known: they continue with letters, digits and - _ .
@@ -41,6 +48,18 @@ export class Masker {
     return out
   }
 
+  /** The bytes that are kept back. */
+  get tail(): Tail {
+    return { bytes: this.#kept, hidden: this.#hidden }
+  }
+
+  /** Continues a stream that another masker began. */
+  resume({ bytes, hidden }: Tail): void {
+    this.#kept = bytes
+    this.#hidden = Uint8Array.from(hidden)
+    this.#given = 0
+  }
+
   /**
    * Returns the bytes that were kept back, all of them masked when `hide` is set. The masker still remembers them: if
    * the secret continues, it hides the rest.
@@ -50,6 +69,11 @@ export class Masker {
     this.#given = this.#kept.length
     return hide ? out.fill(FILLER) : out
   }
+}
+
+/** Returns the tail of a stream that has ended. From `least` bytes on, it hides the beginning of a secret. */
+export function endOf({ bytes, hidden }: Tail, least: number): Buffer {
+  return bytes.length >= least ? Buffer.alloc(bytes.length, FILLER) : masked(bytes, hidden, 0, bytes.length)
 }
 
 function hide(bytes: Buffer, secret: Buffer, hidden: Uint8Array): void {

@@ -11,6 +11,10 @@ export interface TraceOptions {
   readonly onFailure: (error: unknown) => void
 }
 
+/** The line that ends the trace of a build with too much output. */
+export const tooMuchOutput = (limit: number) =>
+  `ERROR: the output is longer than ${limit} bytes (runner.output_limit); the build stops`
+
 const PAUSE = 50
 const BATCH = 16_384
 const MOST_WAITING = 65_536
@@ -69,7 +73,7 @@ export class Trace {
   #overflow(): void {
     this.#full = true
     this.#push(this.#masker.release(true))
-    this.line(`ERROR: the output is longer than ${this.#options.limit} bytes; the build stops`)
+    this.line(tooMuchOutput(this.#options.limit))
     this.#options.onLimit()
   }
 

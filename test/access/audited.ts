@@ -246,6 +246,7 @@ const others: { readonly [route: string]: Audited } = {
   'PATCH /ci/api/v1/builds/:id/trace.txt': RUNS,
   'POST /ci/api/v1/builds/:id/artifacts': RUNS,
   'DELETE /ci/api/v1/builds/:id/artifacts': RUNS,
+  'POST /ci/api/v1/projects/:id/refs/:ref/trigger': SMALL,
   'POST /:namespace/:project/info/lfs/objects/batch': READS,
   'POST /:namespace/:project/info/lfs/locks': READS,
   'POST /:namespace/:project/info/lfs/locks/verify': READS

@@ -1046,7 +1046,14 @@ const specimens: { readonly [view: string]: Specimen } = {
   viewRunnerSummary: of(runners.RunnerSummary, runnerRecord, runners.viewRunnerSummary),
   viewVariable: of(
     variables.Variable,
-    { id: ID, name: TEXT, value_encrypted: TEXT.map(encrypt) },
+    {
+      id: ID,
+      name: TEXT,
+      value_encrypted: TEXT.map(encrypt),
+      masked: [null, 0, 1],
+      protected: [0, 1],
+      environment_scope: TEXT
+    },
     variables.viewVariable
   ),
   viewApplication: of(applications.Application, application, applications.viewApplication),

@@ -123,6 +123,7 @@ sink:
         untracked: true,
         when: 'always',
         expireIn: 604800,
+        expiry: '1 week',
         dotenv: [],
         access: 'all'
       }

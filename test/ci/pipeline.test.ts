@@ -11,6 +11,7 @@ import {
   type JudgedBuild,
   latestBuilds
 } from '../../src/ci/status.js'
+import { chooseVariables } from '../../src/ci/variable-scopes.js'
 import { buildVariables, expand, slugify, type VariablesInput } from '../../src/ci/variables.js'
 import t from '../helpers/tap.js'
 
@@ -280,6 +281,7 @@ unit: {script: x, only: [tags]}
             untracked: false,
             when: 'on_success',
             expireIn: null,
+            expiry: null,
             dotenv: [],
             access: 'all'
           },
@@ -468,4 +470,36 @@ t.test('slugify makes slugs, and expand replaces variables', async t => {
   ]
   t.equal(expand(`a/$X-\${X}-%X%-$Y_2`, variables), 'a/1-1-1-$X')
   t.equal(expand(`[$NO][\${NO}][%NO%] 5$ 100% $1`, variables), '[][][] 5$ 100% $1')
+})
+
+t.test('only masked values are masked, and those of a trigger only when they equal one', t => {
+  const given = {
+    projectVariables: [
+      { key: 'ENV', value: 'production' },
+      { key: 'PASSWORD', value: 'open-sesame', masked: true as const }
+    ],
+    triggerVariables: [
+      { key: 'WHO', value: 'somebody-else' },
+      { key: 'SAME', value: 'open-sesame' }
+    ]
+  }
+  const found = buildVariables({ ...input, ...given })
+  const masked = found.filter(variable => variable.masked).map(({ key }) => key)
+  t.same(masked, ['CI_BUILD_TOKEN', 'CI_JOB_TOKEN', 'CI_BUILD_REPO', 'CI_REPOSITORY_URL', 'PASSWORD', 'SAME'])
+  t.end()
+})
+
+t.test('the most exact scope is the name, then the longest text around the stars', t => {
+  const scopes = ['*', 'review/*', 'review/a*', 'rev*/a*', 'review/ab', '*/ab']
+  const all = scopes.map(scope => ({ key: 'K', value: scope, masked: false, protected: false, scope }))
+  const win = (environment: string | null, of = all) =>
+    chooseVariables(of, { environment, refProtected: false }).map(({ value }) => value)
+  t.same(win('review/ab'), ['review/ab'])
+  t.same(win('review/ac'), ['review/a*'])
+  t.same(win('review/x'), ['review/*'])
+  t.same(win('revised/ab'), ['rev*/a*'])
+  t.same(win('other'), ['*'])
+  t.same(win(null), ['*'])
+  t.same(win('review/ab', [...all].reverse()), ['review/ab'])
+  t.end()
 })

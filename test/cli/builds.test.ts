@@ -104,7 +104,18 @@ t.test('variables are set from standard input, listed without values, and remove
   })
   t.same((await run(['variables', 'set', path, 'KEY', '--json'], 'a secret\n')).json(), { key: 'KEY', made: false })
   t.match(await run(['variables', 'set', path, 'no-name'], 'x'), { code: 2, stderr: /^gitstead: key can contain only/ })
-  t.equal((await run(['variables', 'list', path])).stdout, 'KEY  BYTES\nKEY  8\n')
+  t.equal(
+    (await run(['variables', 'list', path])).stdout,
+    'KEY  BYTES  SCOPE  MASKED  PROTECTED\nKEY  8      *      no      no\n'
+  )
+  const scoped = ['--scope', 'review/*', '--protected', '--masked']
+  t.match(await run(['variables', 'set', path, 'KEY', ...scoped], 'a secret\n'), { stdout: /^created/ })
+  const settings = { masked: true, protected: true, environment_scope: 'review/*' }
+  t.match((await run(['variables', 'list', path, '--json'])).json(), { variables: [{ key: 'KEY' }, settings] })
+  t.match(await run(['variables', 'set', path, 'KEY', ...scoped.slice(0, 2)], 'other secret\n'), { stdout: /^changed/ })
+  t.match((await run(['variables', 'list', path, '--json'])).json(), { variables: [{ key: 'KEY' }, settings] })
+  t.match(await run(['variables', 'unset', path, 'KEY', '--yes']), { code: 1, stderr: /--scope/ })
+  t.match(await run(['variables', 'unset', path, 'KEY', '--scope', 'review/*', '--yes']), { code: 0 })
   t.match((await run(['variables', 'list', path, '--values', '--json'])).json(), { variables: [{ value: 'a secret' }] })
   t.match(await run(['variables', 'unset', path, 'KEY', 'NONE', '--yes']), { code: 3, stdout: /^removed variable KEY/ })
   t.equal(await row('select id from variables'), undefined)

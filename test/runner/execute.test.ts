@@ -161,7 +161,10 @@ for (const sandbox of ['bubblewrap', 'none']) {
       const { result, trace } = await build({ script: ['yes 0123456789'] })
       settings({ sandbox })
       t.strictSame(result, { status: 'failed', reason: 'output_limit' })
-      t.match(trace, /ERROR: the output is longer than 100000 bytes; the build stops\nBuild failed: output limit\n$/)
+      t.match(
+        trace,
+        /ERROR: the output is longer than 100000 bytes \(runner\.output_limit\); the build stops\nBuild failed: output limit\n$/
+      )
       t.ok(trace.length < 100_300)
     })
 

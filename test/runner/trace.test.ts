@@ -133,7 +133,10 @@ t.test('above the limit there is one notice, and no half of a secret', async t =
   await trace.output(Buffer.from('more'))
   trace.line('done')
   await trace.close()
-  t.equal(text(), 'so: ******\nERROR: the output is longer than 10 bytes; the build stops\ndone\n')
+  t.equal(
+    text(),
+    'so: ******\nERROR: the output is longer than 10 bytes (runner.output_limit); the build stops\ndone\n'
+  )
   t.strictSame(events, ['limit'])
 })
 

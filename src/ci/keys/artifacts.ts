@@ -41,7 +41,7 @@ export function readArtifacts(section: Section): CiArtifacts | null {
     exclude: readList(artifacts, 'exclude', { check: pathProblem }) ?? [],
     untracked: readFlag(artifacts, 'untracked'),
     when: readChoice(artifacts, 'when', ARTIFACT_WHENS, 'on_success'),
-    expireIn: readExpiry(artifacts),
+    ...readExpiry(artifacts),
     dotenv: readDotenv(artifacts),
     access: readAccess(artifacts)
   }
@@ -73,13 +73,13 @@ function pathProblem(path: string): string | undefined {
   return path.split(/[\\/]/).includes('..') ? 'should not contain `..`' : undefined
 }
 
-function readExpiry(artifacts: Section): number | null {
+function readExpiry(artifacts: Section): Pick<CiArtifacts, 'expireIn' | 'expiry'> {
   const value = given(artifacts, 'expire_in')
-  if (value === undefined || value === 'never') return null
+  if (value === undefined || value === 'never') return { expireIn: null, expiry: null }
   const isNumber = typeof value === 'object' && value !== null && 'number' in value
   const text = isNumber ? value.number : value
   const seconds = typeof text === 'string' ? parseDuration(text) : undefined
-  if (seconds !== undefined && seconds > 0) return seconds
+  if (typeof text === 'string' && seconds !== undefined && seconds > 0) return { expireIn: seconds, expiry: text }
   reportAt(artifacts, 'expire_in', 'should be a duration such as `3 days`, or `never`')
-  return null
+  return { expireIn: null, expiry: null }
 }

@@ -45,6 +45,8 @@ import { placesOfLabels } from './0058-places-of-labels.js'
 import { protectedRunners } from './0060-protected-runners.js'
 import { idTokens } from './0061-id-tokens.js'
 import { followedPipelines } from './0062-followed-pipelines.js'
+import { scopesOfVariables } from './0075-scopes-of-variables.js'
+import { tailsOfTraces } from './0076-tails-of-traces.js'
 import { keyFingerprint } from './0080-key-fingerprint.js'
 import { contentsChecks } from './0081-contents-checks.js'
 import { machines } from './0085-machines.js'
@@ -100,6 +102,8 @@ export const migrations: readonly Migration[] = [
   protectedRunners,
   idTokens,
   followedPipelines,
+  scopesOfVariables,
+  tailsOfTraces,
   keyFingerprint,
   contentsChecks,
   machines,

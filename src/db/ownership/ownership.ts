@@ -184,7 +184,8 @@ const LINES = {
       keptAfter('runners')
     ],
     others: ['process_id', 'environment_id'],
-    restore: { empty: ['token_hash', 'spent_token_hash', 'process_id', 'lease_until'] }
+    encrypted: ['trace_tail_encrypted'],
+    restore: { empty: ['token_hash', 'spent_token_hash', 'process_id', 'lease_until', 'trace_tail_encrypted'] }
   },
   // Variables that a build has reported for later builds. They are deleted with its pipeline.
   reported_variables: {

@@ -94,7 +94,7 @@ async function buildsWithJob(ids: readonly number[]): Promise<Set<number>> {
 }
 
 /**
- * Retries builds that have ended: each becomes a new, pending build in the same pipeline, and the old one stays.
+ * Retries builds that have ended and are the latest of their name: each becomes a new, pending build in the same pipeline, and the old one stays.
  * Skipped builds of later stages get another chance. Returns the id of each new build by that of the old one. Throws
  * NotFound or Forbidden before it changes anything.
  */
@@ -113,7 +113,13 @@ export async function retryBuilds(ids: readonly number[], origin: Origin): Promi
 async function retryBuild({ id, pipeline_id, stage_index }: NamedBuild, origin: Origin): Promise<number> {
   const again = await changePipeline(pipeline_id, async pipeline => {
     const build = await row<NamedBuild>(`${SELECT} b.id = ?`, [id])
-    if (!build?.open || !['success', 'failed', 'canceled'].includes(build.status)) {
+    const newer = await row(
+      `select c.id from builds b join builds c on c.pipeline_id = b.pipeline_id and c.name = b.name and c.id > b.id
+       where b.id = ? limit 1`,
+      [id]
+    )
+    // Another request may have retried it before this one had the lock.
+    if (newer || !build?.open || !['success', 'failed', 'canceled'].includes(build.status)) {
       throw new Forbidden('Build is not retryable')
     }
     pipeline.ended.repeated = true

@@ -235,6 +235,7 @@ async function end(
     trace_size: trace.size,
     trace_sha256: trace.sha256,
     token_hash: null,
+    trace_tail_encrypted: null,
     spent_token_hash: build.token_hash,
     process_id: null,
     lease_until: null,

@@ -9,18 +9,18 @@ import { environmentForBuild } from './environments.js'
 const LONGEST_URL = 255
 
 /**
- * Returns the environment of a build, and stores it in the row of the build. `variables` are those without the
- * environment. Returns null when no environment can have the name: the build then runs without one.
+ * Returns the environment of a build, and stores it in the row of the build. `variables` returns those for
+ * an environment, without the variables that describe it; null: without an environment. Returns null when no environment can have the name: the build then runs without one.
  */
 export async function enterEnvironment(
   build: { readonly id: number; readonly project_id: number },
   { name, url, action }: CiEnvironment,
-  variables: readonly CiVariable[]
+  variables: (environment: string | null) => readonly CiVariable[]
 ): Promise<VariablesInput['build']['environment']> {
-  const environment = await find(build, expand(name, variables))
+  const environment = await find(build, expand(name, variables(null)))
   if (!environment) return null
   const named = [
-    ...variables,
+    ...variables(environment.name),
     { key: 'CI_ENVIRONMENT_NAME', value: environment.name },
     { key: 'CI_ENVIRONMENT_SLUG', value: environment.slug }
   ]

@@ -116,7 +116,7 @@ function jobOf({ id, timeout, variables, steps, artifacts, token, ...job }: JobD
     artifacts: artifacts && { ...artifacts, name: artifacts.name ?? 'artifacts' },
     caches: job.caches,
     header: [`Running with Gitstead ${version} on the built-in runner`],
-    secrets: [token, ...hiddenValues(variables.filter(variable => !variable.public))],
+    secrets: [token, ...hiddenValues(variables.filter(variable => variable.masked))],
     image: job.image === null ? null : containerOf(job.image),
     services: job.services.map(containerOf),
     owner: containerOwner(worker)

@@ -17,7 +17,7 @@ export async function receiveReport(claim: BuildHold, text: Uint8Array): Promise
     ...{ token: '', runner: null, environment, parallel: null },
     ...{ configVariables: variables, dependencies: options?.dependencies ?? null }
   }
-  const input = await inputOf(build, sources)
+  const input = await inputOf(build, sources, build.environment_name)
   const reportedVariables = [...(input.reportedVariables ?? []), ...(await reportOf(claim))]
   const { environment_name: name, environment_slug: slug } = build
   await renewAddress(build.id, environment.url, [

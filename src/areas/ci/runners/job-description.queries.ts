@@ -41,6 +41,7 @@ export interface DescribedBuild {
 /** A build whose artifacts another build needs when it starts. */
 export interface DependencyRow extends ArtifactsRow {
   readonly name: string
+  readonly stage: string
   readonly artifacts_size: number
 }
 
@@ -63,7 +64,7 @@ export async function findDependencies(
   names: readonly string[] | null
 ): Promise<DependencyRow[]> {
   const found = await rows<DependencyRow>(
-    `select b.id, b.name, b.artifacts_filename, b.artifacts_size,
+    `select b.id, b.name, b.stage, b.artifacts_filename, b.artifacts_size,
        b.artifacts_attempt, b.artifacts_expire_at from builds b
      where b.pipeline_id = ? and b.stage_index <= ? and b.artifacts_filename is not null
        and (b.artifacts_expire_at is null or b.artifacts_expire_at > ?)

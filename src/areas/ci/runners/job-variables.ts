@@ -1,6 +1,7 @@
 // Builds the variables of a claimed build from its rows and its commit.
 import { join } from 'node:path'
 import type { CiEnvironment, CiIdToken, CiVariable } from '../../../ci/config-types.js'
+import { chooseVariables, type ProjectVariable } from '../../../ci/variable-scopes.js'
 import { type BuildVariable, buildVariables, type VariablesInput } from '../../../ci/variables.js'
 import { publicUrl } from '../../../config.js'
 import { readCommit } from '../../../git/history/commits.js'
@@ -12,7 +13,7 @@ import { signedTokens } from '../id-tokens/id-tokens.js'
 import { givenVariables } from '../pipelines/given-variables.js'
 import { numberOfPipeline } from '../pipelines/numbers.js'
 import { nameOfCiFile } from '../pipelines/pipelines.js'
-import { variablesForBuild } from '../variables/variables.js'
+import { projectVariables } from '../variables/variables.js'
 import type { DescribedBuild } from './job-description.queries.js'
 import type { RunnerRow } from './runners.queries.js'
 
@@ -48,11 +49,14 @@ interface RunnerSources extends VariableSources {
 
 /** Returns the variables of a build, and sets its environment. */
 export async function variablesOf(build: DescribedBuild, sources: RunnerSources): Promise<BuildVariable[]> {
-  const input = await inputOf(build, sources)
-  const plain = buildVariables(input)
-  const environment = sources.environment && (await enterEnvironment(build, sources.environment, plain))
-  const whole = environment ? { ...input, build: { ...input.build, environment } } : input
-  const variables = environment ? buildVariables(whole) : plain
+  const input = await inputOf(build, sources, null)
+  const environment =
+    sources.environment &&
+    (await enterEnvironment(build, sources.environment, name => buildVariables(within(input, name))))
+  const whole = environment
+    ? { ...within(input, environment.name), build: { ...input.build, environment } }
+    : within(input, null)
+  const variables = buildVariables(whole)
   if (!sources.signed?.tokens.length) return variables
   const { tokens, timeout } = sources.signed
   const identity = {
@@ -71,14 +75,32 @@ const identityOf = (build: DescribedBuild) => ({
   ...{ ref: build.ref, tag: build.tag === 1, refProtected: build.ref_protected === 1 }
 })
 
-/** Returns the input for a build's variables, except its environment. */
-export async function inputOf(build: DescribedBuild, sources: VariableSources): Promise<VariablesInput> {
+/** The input with all variables of the project, of which the environment chooses some. */
+interface KnownInput extends VariablesInput {
+  readonly known: readonly ProjectVariable[]
+}
+
+/** The input with the variables of the project for an environment; null: without one. */
+const within = ({ known, ...input }: KnownInput, environment: string | null): VariablesInput => ({
+  ...input,
+  projectVariables: chooseVariables(known, { environment, refProtected: input.build.refProtected === true })
+})
+
+/** Returns the input for a build's variables, except its environment. The scope of variables of the project is `environment`. */
+export async function inputOf(
+  build: DescribedBuild,
+  sources: VariableSources,
+  environment: string | null
+): Promise<KnownInput> {
+  const known = await projectVariables(build.project_id)
+  const refProtected = build.ref_protected === 1
   return {
+    known,
     build: {
       ...buildOf(build, sources.token),
       parallel: sources.parallel ?? null,
       startedAt: build.started_at,
-      refProtected: build.ref_protected === 1
+      refProtected
     },
     commit: await commitOf(build),
     pipeline: {
@@ -95,7 +117,7 @@ export async function inputOf(build: DescribedBuild, sources: VariableSources): 
     user: userOf(build),
     configVariables: sources.configVariables,
     reportedVariables: await reportedVariables(build, sources.dependencies),
-    projectVariables: await variablesForBuild(build.project_id),
+    projectVariables: chooseVariables(known, { environment, refProtected }),
     triggerVariables: build.source === 'push' ? [] : await givenVariables(build.pipeline_id)
   }
 }

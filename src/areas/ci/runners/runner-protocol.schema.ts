@@ -32,4 +32,14 @@ export const JobReport = Type.Object({
   trace: Type.Optional(Type.String())
 })
 export const UploadQuery = Type.Object({ token, expire_in: text, artifact_type: text, artifact_format: text })
+/** A project and a ref, for the trigger of the first protocol. */
+export const TriggerRefParams = Type.Object({
+  id: Type.String({ minLength: 1, maxLength: 1024 }),
+  ref: Type.String({ minLength: 1, maxLength: 255 })
+})
+/** The rule checks the variables, because their error has its own text. */
+export const TriggerRefCall = Type.Object({
+  token: Type.String({ minLength: 1, maxLength: 255 }),
+  variables: Type.Optional(Type.Record(Type.String(), Type.Unknown()))
+})
 export const DownloadQuery = Type.Object({ token })

@@ -4,6 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { NotFound } from '../../../errors.js'
 import { contentDisposition } from '../../../lib/disposition.js'
 import { TraceMismatch } from '../../../storage/traces.js'
+import { callTrigger } from '../pipelines/triggers.js'
 import { checkUpload, dropArchive, openDependency, receiveUpload } from './external/artifacts.js'
 import { buildDocument } from './external/build-document.js'
 import { noteContact } from './external/contact.js'
@@ -20,6 +21,8 @@ import {
   JobReport,
   RegisterCall,
   RunnerCall,
+  TriggerRefCall,
+  TriggerRefParams,
   UploadQuery
 } from './runner-protocol.schema.js'
 
@@ -99,6 +102,13 @@ export const runnerV1Routes: FastifyPluginAsyncTypebox = async app => {
         .headers({ 'content-length': size, 'content-disposition': disposition })
         .send(stream)
     }
+  )
+
+  // Scripts of that time start pipelines here.
+  app.post(
+    '/projects/:id/refs/:ref/trigger',
+    { config, schema: { ...hidden, params: TriggerRefParams, body: TriggerRefCall } },
+    async ({ params, body }, reply) => reply.code(201).send(await callTrigger(params.id, params.ref, body))
   )
 
   await app.register(traceRoutes)

@@ -2,7 +2,7 @@
 // dead because its workers were killed repeatedly. A build can also become eligible for the built-in runner later, for example
 // when the runner gets a tag. Then there are more builds than wake-ups, and this file adds the missing ones.
 import { databaseNow } from '../../../db/connect/server.js'
-import { row } from '../../../db/connect/sql.js'
+import { row, rows } from '../../../db/connect/sql.js'
 import { transact } from '../../../db/connect/transact.js'
 import { listJobs } from '../../../queue/administer.js'
 import type { Jobs } from '../../../queue/jobs.js'
@@ -10,6 +10,7 @@ import { countWaitingJobs } from '../../../queue/metrics.js'
 import type { Task } from '../../../queue/task.js'
 import { wakeRunners } from '../pipelines/wake-runners.js'
 import { builtInRunner } from './built-in-runner.js'
+import { noteRunnerChange } from './changes.js'
 import { findOverdueBuilds } from './waiting-builds.queries.js'
 
 /** Longer than any handover between workers. */
@@ -35,6 +36,16 @@ export async function addMissingWakeUps(at?: Date): Promise<number> {
     await wakeRunners(missing)
     return missing.length
   })
+}
+
+/** Wakes all runners for the builds of a project that wait. Call it in the transaction of the change that lets them start. */
+export async function wakeForProject(projectId: number): Promise<void> {
+  const waiting = await rows<{ id: number }>(
+    `select id from builds where status = 'pending' and project_id = ? order by id limit ${MOST}`,
+    [projectId]
+  )
+  await wakeRunners(waiting.map(({ id }) => id))
+  noteRunnerChange()
 }
 
 /** Returns a build for each missing wake-up: as many as are missing, among those that no job names. */

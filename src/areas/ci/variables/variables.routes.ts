@@ -3,13 +3,13 @@ import { ProjectParams } from '../../../lib/schema.js'
 import { Type } from '../../../lib/type.js'
 import { createVariable, deleteVariable, updateVariable } from './variables.js'
 import { listVariables, requireVariable } from './variables.queries.js'
-import { VariableBody, VariableChange, VariableListQuery, VariableParams } from './variables.schema.js'
+import { VariableBody, VariableChange, VariableListQuery, VariableParams, VariableQuery } from './variables.schema.js'
 import { Variable, viewVariable } from './variables.view.js'
 
 export const variableRoutes: FastifyPluginAsyncTypebox = async app => {
   const config = { can: 'variable.administer' as const }
   const tags = ['Variables']
-  const one = { tags, params: VariableParams, response: { 200: Variable } }
+  const one = { tags, params: VariableParams, response: { 200: Variable }, errors: [409] as const }
 
   app.get(
     '/projects/:id/variables',
@@ -26,8 +26,11 @@ export const variableRoutes: FastifyPluginAsyncTypebox = async app => {
     async ({ project, query }, reply) => reply.page(await listVariables(project.id, query), viewVariable)
   )
 
-  app.get('/projects/:id/variables/:key', { config, schema: { ...one, summary: 'Get a variable' } }, async req =>
-    viewVariable(await requireVariable(req.project.id, req.params.key))
+  app.get(
+    '/projects/:id/variables/:key',
+    { config, schema: { ...one, querystring: VariableQuery, summary: 'Get a variable' } },
+    async ({ project, params, query }) =>
+      viewVariable(await requireVariable(project.id, params.key, query.filter?.environment_scope))
   )
 
   app.post(
@@ -49,17 +52,21 @@ export const variableRoutes: FastifyPluginAsyncTypebox = async app => {
 
   app.put(
     '/projects/:id/variables/:key',
-    { config, schema: { ...one, summary: 'Change the value of a variable', body: VariableChange } },
-    async ({ project, params, body, origin }) => viewVariable(await updateVariable(project, params.key, body, origin))
+    { config, schema: { ...one, summary: 'Change a variable', body: VariableChange } },
+    async ({ project, params, body: { filter, ...change }, origin }) => {
+      const named = { key: params.key, scope: filter?.environment_scope }
+      return viewVariable(await updateVariable(project, named, change, origin))
+    }
   )
 
   app.delete(
     '/projects/:id/variables/:key',
-    { config, schema: { ...one, summary: 'Remove a variable' } },
-    async ({ project, params, origin }) => {
+    { config, schema: { ...one, querystring: VariableQuery, summary: 'Remove a variable' } },
+    async ({ project, params, query, origin }) => {
+      const scope = query.filter?.environment_scope
       // Before it is deleted: a value that cannot be shown must not make the request fail after that.
-      const shown = viewVariable(await requireVariable(project.id, params.key))
-      await deleteVariable(project, params.key, origin)
+      const shown = viewVariable(await requireVariable(project.id, params.key, scope))
+      await deleteVariable(project, { key: params.key, scope }, origin)
       return shown
     }
   )

@@ -1,5 +1,6 @@
 // The rules that protect a branch, and what they allow.
 import { DEVELOPER, MASTER } from '../../../lib/levels.js'
+import { matchesStars } from '../../../lib/stars.js'
 
 export interface ProtectionRule {
   /** The name of a branch, or a pattern in which `*` stands for any characters. */
@@ -27,7 +28,7 @@ export function protectionBy(rules: readonly ProtectionRule[]): Protections {
     rules,
     of(branch) {
       const own = exact.get(branch)
-      const found = [...(own ? [own] : []), ...patterns.filter(rule => rule !== own && matches(rule.name, branch))]
+      const found = [...(own ? [own] : []), ...patterns.filter(rule => rule !== own && matchesStars(rule.name, branch))]
       if (found.length === 0) return null
       return {
         developersCanPush: found.some(rule => Boolean(rule.developers_can_push)),
@@ -42,20 +43,4 @@ export function allows(protection: Protection, level: number, how: 'push' | 'mer
   if (level >= MASTER) return true
   if (level < DEVELOPER) return false
   return how === 'push' ? protection.developersCanPush : protection.developersCanMerge || protection.developersCanPush
-}
-
-/** Compares part by part: a regular expression with many stars could take minutes. */
-function matches(pattern: string, branch: string): boolean {
-  const parts = pattern.split('*')
-  const [first = ''] = parts
-  const last = parts.at(-1) ?? ''
-  if (branch.length < first.length + last.length || !branch.startsWith(first) || !branch.endsWith(last)) return false
-  let at = first.length
-  const end = branch.length - last.length
-  for (const part of parts.slice(1, -1)) {
-    const found = branch.indexOf(part, at)
-    if (found === -1 || found + part.length > end) return false
-    at = found + part.length
-  }
-  return true
 }

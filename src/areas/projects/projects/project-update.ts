@@ -9,6 +9,7 @@ import { isRefName, refValue } from '../../../git/refs/refs.js'
 import { setHead } from '../../../git/repository/repository.js'
 import { PRIVATE, PUBLIC } from '../../../lib/levels.js'
 import { nameProblem, pathProblem } from '../../../lib/path.js'
+import { plug } from '../../../lib/plug.js'
 import { doerOf } from '../../ground/activity/authors.js'
 import { publish } from '../../ground/activity/events.js'
 import { projectSnapshot } from '../../ground/activity/project-snapshots.js'
@@ -39,6 +40,14 @@ const COLUMNS = {
   only_allow_merge_if_build_succeeds: 'onlyAllowMergeIfBuildSucceeds',
   only_allow_merge_if_all_discussions_are_resolved: 'onlyAllowMergeIfAllDiscussionsAreResolved'
 } as const satisfies { [Name in Exclude<keyof ProjectChange, 'public'>]: keyof Project }
+
+type WakeBuilds = (projectId: number) => Promise<void>
+
+/** Called in the transaction of a change after which builds of a project may start that could not before. */
+export const waitingBuilds = plug<WakeBuilds>('waitingBuilds')
+
+/** When one of these is switched on, pending builds may start. */
+const STARTS_BUILDS = ['shared_runners_enabled', 'builds_enabled'] as const
 
 type Attribute = keyof typeof COLUMNS
 const ATTRIBUTES = Object.keys(COLUMNS) as Attribute[]
@@ -108,6 +117,7 @@ async function update(id: number, values: Values, origin: Origin): Promise<void>
   if (Object.keys(changes).length === 0) return
   const target = { type: 'project', id, name: before.path_with_namespace }
   await audit(origin, { action: 'project.update', target, changes })
+  if (STARTS_BUILDS.some(name => changes[name]?.after === true)) await (await waitingBuilds())(id)
   if (changes.visibility_level !== undefined) await lowerForks(id, project.visibilityLevel, origin)
   if (changes.path === undefined) return
   await endProjectRedirect({ ...old, path: project.path })
@@ -152,6 +162,7 @@ export async function archiveProject(
     if (!project) throw new NotFound('Project')
     if (project.archived === archived) return
     await project.update({ archived })
+    if (!archived) await (await waitingBuilds())(id)
     const { path_with_namespace: name } = await projectSnapshot(id)
     await audit(origin, {
       action: archived ? 'project.archive' : 'project.unarchive',

@@ -9,7 +9,7 @@ import { table } from '../../output/table.js'
 export default class VariablesList extends BaseCommand {
   static override summary = 'List the variables for the builds of a project'
   static override description =
-    'Values are hidden by default, because they may be secrets. With --json: {variables}, each with key and bytes, and with --values also value.'
+    'Values are hidden by default, because they may be secrets. With --json: {variables}, each with key, bytes, masked, protected and environment_scope, and with --values also value.'
   static override examples = [
     '<%= config.bin %> variables list ada/engine',
     '<%= config.bin %> variables list ada/engine --values --json'
@@ -23,15 +23,19 @@ export default class VariablesList extends BaseCommand {
     const { args, flags } = await this.parse(VariablesList)
     this.configure(flags)
     const found = await withDatabase(async () => allVariables((await requireNamedProject(args.project)).id))
-    const variables = found.map(viewVariable).map(({ key, value }) => ({
+    const variables = found.map(viewVariable).map(({ key, value, ...settings }) => ({
       key,
       bytes: Buffer.byteLength(value),
+      ...settings,
       ...(flags.values && { value })
     }))
     this.log(
       table(variables, [
         ['KEY', variable => variable.key],
         ['BYTES', variable => variable.bytes],
+        ['SCOPE', variable => variable.environment_scope],
+        ['MASKED', variable => (variable.masked ? 'yes' : 'no')],
+        ['PROTECTED', variable => (variable.protected ? 'yes' : 'no')],
         ...(flags.values ? [['VALUE', ({ value = '' }: { value?: string }) => value] as const] : [])
       ])
     )

@@ -7,7 +7,7 @@ import { destroyEach } from '../../framework/each.js'
 import { commandOrigin } from '../../framework/origin.js'
 import { withDatabase } from '../../framework/with-database.js'
 import { requireNamedProject } from '../../input/named-project.js'
-import { Args } from '../../oclif.js'
+import { Args, Flags } from '../../oclif.js'
 
 export default class VariablesUnset extends BaseCommand {
   static override summary = 'Remove variables from a project'
@@ -22,7 +22,10 @@ export default class VariablesUnset extends BaseCommand {
     project: Args.string({ required: true, description: 'the project: NAMESPACE/PROJECT or number' }),
     key: Args.string({ required: true, description: 'the name of a variable; you can give several' })
   }
-  static override flags = { ...destroyingFlags }
+  static override flags = {
+    ...destroyingFlags,
+    scope: Flags.string({ description: 'the scope of the variables, when several have the key' })
+  }
 
   async run() {
     const { argv, flags } = await this.parse(VariablesUnset)
@@ -37,13 +40,13 @@ export default class VariablesUnset extends BaseCommand {
         how,
         dryRun,
         find: async key => {
-          const found = await queries.findVariable(project.id, key)
+          const found = await queries.findVariable(project.id, key, flags.scope)
           if (!found) throw new NoSuch(`variable of ${of}`, key)
           return found.name
         },
         loss: key => `to remove variable ${key} of ${of}`,
         destroy: async key => {
-          if (!dryRun) await deleteVariable(project, key, commandOrigin())
+          if (!dryRun) await deleteVariable(project, { key, scope: flags.scope }, commandOrigin())
           this.log(`${dryRun ? 'would remove' : 'removed'} variable ${key} of ${of}`)
           return dryRun ? { would_remove: key } : { removed: key }
         }

@@ -1,5 +1,6 @@
 // What people do to builds and pipelines by the API.
-import { row, rows } from '../../../../src/db/connect/sql.js'
+import { changesOfRunners } from '../../../../src/areas/ci/runners/changes.js'
+import { execute, row, rows } from '../../../../src/db/connect/sql.js'
 import { openArtifact } from '../../../../src/storage/artifacts.js'
 import { appendTrace, traceSize } from '../../../../src/storage/traces.js'
 import { testApp } from '../../../helpers/app.js'
@@ -39,6 +40,41 @@ t.test('cancel ends a build that waits or runs, and leaves one that has ended', 
   const again = await owner.post(path(of('first'), 'cancel'))
   t.equal(again.statusCode, 201)
   t.same(again.json(), res.json())
+})
+
+t.test('of several retries of one build at the same moment, one makes a build', async t => {
+  const { owner, of, path } = await subject()
+  await endBuild(of('first'), { status: 'failed' })
+  const answers = await Promise.all(Array.from({ length: 5 }, () => owner.post(path(of('first'), 'retry'))))
+  t.same(answers.map(({ statusCode }) => statusCode).sort(), [201, 403, 403, 403, 403])
+  t.match(
+    await row('select count(*) as builds from builds where pipeline_id = ? and name = ?', [
+      of('first').pipelineId,
+      'first'
+    ]),
+    {
+      builds: 2
+    }
+  )
+})
+
+t.test('a pending build wakes the runners when the settings of its project let it start', async t => {
+  const { project, owner, of } = await subject()
+  const at = `/projects/${project.id}`
+  const set = (name: string, value: boolean) => () => owner.put(at, { [name]: value })
+  const payload = JSON.stringify({ buildId: of('first').id })
+  for (const [off, on] of [
+    [set('shared_runners_enabled', false), set('shared_runners_enabled', true)],
+    [set('builds_enabled', false), set('builds_enabled', true)],
+    [() => owner.post(`${at}/archive`), () => owner.post(`${at}/unarchive`)]
+  ] as const) {
+    await off()
+    await execute("delete from jobs where name = 'build.run'")
+    const before = changesOfRunners()
+    t.match((await on()).statusCode, /20[01]/)
+    t.equal((await rows("select id from jobs where name = 'build.run' and payload = ?", [payload])).length, 1)
+    t.ok(changesOfRunners() > before, 'runners that poll look again')
+  }
 })
 
 t.test('retry answers with the new build', async t => {

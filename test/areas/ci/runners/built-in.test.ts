@@ -71,8 +71,8 @@ t.test('a build fails, and says why, if a variable cannot be decrypted', async t
 
 t.test('the trace hides the values of the variables of a project', async t => {
   const project = await factory.project()
-  await makeVariable(project, 'PASSWORD', 'open sesame')
-  await makeVariable(project, 'KEY', 'first-line-of-it\nsecond-line-of-it')
+  await makeVariable(project, 'PASSWORD', 'open sesame', true)
+  await makeVariable(project, 'KEY', 'first-line-of-it\nsecond-line-of-it', true)
   await makeVariable(project, 'SHORT', 'yes')
   const [build] = await makePipeline(project, 'test: { script: [\'echo "$PASSWORD"; echo "$KEY"; echo "$SHORT"\'] }\n')
   if (!build) return t.fail('no build')

@@ -1,6 +1,8 @@
 // Runners have their own tokens. A client without one, or with another credential, gets the same response.
-import { statuses } from '../../../access/actors.js'
+import { created, EVERYBODY, statuses } from '../../../access/actors.js'
 import type { ResourceAccess } from '../../../access/resource.js'
+import type { Asking } from '../../../access/world.js'
+import { makeTrigger } from '../pipelines/make-triggers.js'
 
 const refused = {
   expected: statuses({ others: 403 }),
@@ -31,6 +33,13 @@ export const access: ResourceAccess = {
     'PATCH /ci/api/v1/builds/:id/trace.txt': ofBuild,
     'POST /ci/api/v1/builds/:id/artifacts': ofBuild,
     'DELETE /ci/api/v1/builds/:id/artifacts': ofBuild,
-    'GET /ci/api/v1/builds/:id/artifacts': read
+    'GET /ci/api/v1/builds/:id/artifacts': read,
+    'POST /ci/api/v1/projects/:id/refs/:ref/trigger': {
+      expected: created(EVERYBODY),
+      specimen: async ({ project }: Asking) => ({
+        params: { id: project.id, ref: 'master' },
+        payload: { token: await makeTrigger(project) }
+      })
+    }
   }
 }

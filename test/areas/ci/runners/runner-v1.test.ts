@@ -9,6 +9,7 @@ import { testApp } from '../../../helpers/app.js'
 import { factory } from '../../../helpers/factory.js'
 import t from '../../../helpers/tap.js'
 import { makePipeline } from '../builds/make-builds.js'
+import { makeTrigger } from '../pipelines/make-triggers.js'
 import { tokenOf } from './stock-runner.js'
 
 const app = await testApp(t)
@@ -119,7 +120,7 @@ unit:
       services: ['mysql'],
       after_script: ['clean'],
       cache: { key: 'k-protected', paths: ['c'], untracked: false },
-      artifacts: { paths: ['out'], when: 'on_success', expire_in: '3600' }
+      artifacts: { paths: ['out'], when: 'on_success', expire_in: '1 hour' }
     },
     depends_on_builds: [],
     credentials: []
@@ -129,6 +130,26 @@ unit:
     variables.find(({ key }) => key === 'CI_BUILD_TOKEN'),
     { value: build.token, public: false }
   )
+})
+
+t.test('a trigger starts a pipeline with the path of that time', async t => {
+  const project = await factory.project()
+  await makePipeline(project, 'test: { script: x }\n')
+  await app.make.branch(project, 'feature/a')
+  const token = await makeTrigger(project)
+  const path = (ref: string) => `/projects/${project.id}/refs/${encodeURIComponent(ref)}/trigger`
+  const call = (ref: string, payload: object) => ask('POST', path(ref), { payload })
+  const made = await call('feature/a', { token, variables: { LEVEL: 'high' } })
+  t.equal(made.statusCode, 201)
+  t.match(made.json(), { id: Number, variables: { LEVEL: 'high' } })
+  t.match(await row('select ref, source from pipelines where project_id = ? order by id desc limit 1', [project.id]), {
+    ref: 'feature/a',
+    source: 'trigger'
+  })
+  t.equal((await call('master', { token: 'x' })).statusCode, 404)
+  t.equal((await call('master', { token: await makeTrigger(await factory.project()) })).statusCode, 401)
+  t.equal((await call('gone', { token })).statusCode, 400)
+  t.equal((await call('master', { token, variables: { A: 1 } })).statusCode, 400)
 })
 
 t.test('a build runs to its end', async t => {
@@ -184,7 +205,13 @@ t.test('artifacts go up, down for a build that needs them, and away', async t =>
   await ask('PUT', `/builds/${build.id}.json`, { payload: { token: runner.token, state: 'success' } })
   const user = (await next(runner.token)).json() as Build
   t.match(user.depends_on_builds, [
-    { id: build.id, name: 'make', token: user.token, artifacts_file: { filename: 'artifacts.zip', size: 11 } }
+    {
+      id: build.id,
+      name: 'make',
+      stage: 'a',
+      token: user.token,
+      artifacts_file: { filename: 'artifacts.zip', size: 11 }
+    }
   ])
   const got = await ask('GET', path, { headers: { 'build-token': user.token } })
   t.equal(got.body, 'the archive')

@@ -6,6 +6,8 @@ import type { AddressInfo } from 'node:net'
 import { promisify } from 'node:util'
 import { gzipSync } from 'node:zlib'
 import { cancelBuild } from '../../../../src/areas/ci/builds/claim.js'
+import { requireHeld } from '../../../../src/areas/ci/runners/external/held-builds.js'
+import type * as maskedTraces from '../../../../src/areas/ci/runners/external/masked-traces.js'
 import { registrationToken } from '../../../../src/areas/ci/runners/registration-token.js'
 import { config } from '../../../../src/config.js'
 import { execute, row } from '../../../../src/db/connect/sql.js'
@@ -216,7 +218,7 @@ unit:
         when: 'on_success',
         artifact_type: 'archive',
         artifact_format: 'zip',
-        expire_in: '86400'
+        expire_in: '1 day'
       }
     ])
     t.match(git_info.refspecs[0], new RegExp(`^\\+${git_info.sha}:refs/pipelines/\\d+$`))
@@ -278,8 +280,8 @@ t.test('the trace', async t => {
     t.match(await patch(app, job, 0, 'first'), { statusCode: 202, headers: { range: '0-5' } })
     t.match(await patch(app, job, 9, 'later'), { statusCode: 416, headers: { range: '0-5' } })
     t.match(await patch(app, job, 0, 'other'), { statusCode: 416, headers: { range: '0-5' } })
-    t.match(await patch(app, job, 5, ' second'), { statusCode: 202, headers: { range: '0-12' } })
-    t.equal(await traceOf(job), 'first second')
+    t.match(await patch(app, job, 5, ' later.'), { statusCode: 202, headers: { range: '0-12' } })
+    t.equal(await traceOf(job), 'first later.')
   })
 
   t.test('only the start of the range counts; without a range 400', async t => {
@@ -311,26 +313,91 @@ t.test('the trace', async t => {
     t.equal((await patch(app, job, 0, half)).statusCode, 202)
     t.equal((await patch(app, job, half.length, half)).statusCode, 202)
     t.match(await patch(app, job, most, 'x'), { statusCode: 403, headers: { 'job-status': 'failed' } })
-    t.match(await stateOf(job), { status: 'failed', failure_reason: 'output_limit', trace_size: most })
+    const limit = config().runner.output_limit
+    const last = `\nERROR: the output is longer than ${limit} bytes (runner.output_limit); the build stops\n`
+    t.match(await stateOf(job), { status: 'failed', failure_reason: 'output_limit', trace_size: most + last.length })
+    t.equal((await readTrace({ build: job.id, attempt: 1 }, most)).toString(), last)
   })
 
   t.test('secrets are masked in as many bytes, also when they are split between requests', async t => {
     const project = await factory.project()
     await app
       .as(project.owner)
-      .post(`/projects/${project.id}/variables`, { key: 'PASS', value: 'hunter2-long\nsecond-line' })
+      .post(`/projects/${project.id}/variables`, { key: 'PASS', value: 'hunter2-long\nsecond-line', masked: true })
     await app.as(project.owner).post(`/projects/${project.id}/variables`, { key: 'SHORT', value: 'true' })
     await makePipeline(project, CI)
     const runner = await register(app, await tokenOf(project))
     const job = await take(app, runner.token)
-    const text = `a ${job.token} b hunter2-long c second-line d ${runner.token} e true`
+    const text = `a ${job.token} b hunter2-long c second-line d ${runner.token} e true.`
     let at = 0
     for (const piece of [text.slice(0, 20), text.slice(20, 55), text.slice(55)]) {
       t.equal((await patch(app, job, at, piece)).headers.range, `0-${at + piece.length}`)
       at += piece.length
     }
     const stars = (length: number) => '*'.repeat(length)
-    t.equal(await traceOf(job), `a ${stars(40)} b ${stars(12)} c ${stars(11)} d ${stars(20)} e true`)
+    t.equal(await traceOf(job), `a ${stars(40)} b ${stars(12)} c ${stars(11)} d ${stars(20)} e true.`)
+  })
+})
+
+t.test('a secret that arrives in small pieces', async t => {
+  const SECRET = 'sixteen-letters!'
+  const STARS = '*'.repeat(16)
+  async function withSecret() {
+    const project = await factory.project()
+    await app.as(project.owner).post(`/projects/${project.id}/variables`, { key: 'PASS', value: SECRET })
+    await makePipeline(project, CI)
+    const runner = await register(app, await tokenOf(project))
+    return take(app, runner.token)
+  }
+  /** The same code in another process remembers nothing of this one. */
+  const place = import.meta.resolve('../../../../src/areas/ci/runners/external/masked-traces.js')
+  const other: typeof maskedTraces = await import(`${place}?other`)
+  const elsewhere = async (job: { id: number; token: string }, start: number, piece: string) =>
+    other.appendMasked(await requireHeld(job.id, job.token), start, Buffer.from(piece), 1e6)
+
+  t.test('is never shown, byte by byte and by two servers', async t => {
+    const job = await withSecret()
+    const text = `so sixteen-sixteen-letters! ${SECRET}${SECRET} six`
+    const shown = `so sixteen-${STARS} ${STARS}${STARS} six`
+    for (let at = 0; at < text.length; at++) {
+      const piece = text.charAt(at)
+      if (at % 3 === 2) t.equal(await elsewhere(job, at, piece), at + 1)
+      else t.equal((await patch(app, job, at, piece)).headers.range, `0-${at + 1}`)
+      const trace = await traceOf(job)
+      t.ok(shown.startsWith(trace), `after ${at + 1} bytes: ${trace}`)
+    }
+    t.equal(await traceOf(job), shown.slice(0, -3))
+    t.match(await row('select trace_tail_encrypted as box from builds where id = ?', [job.id]), { box: Buffer })
+    t.equal((await update(app, job, 'success')).statusCode, 200)
+    t.equal(await traceOf(job), shown)
+    t.match(await stateOf(job), { trace_size: text.length })
+    t.match(await row('select trace_tail_encrypted as box from builds where id = ?', [job.id]), { box: null })
+  })
+
+  t.test('stays hidden when the build ends before it is complete', async t => {
+    const job = await withSecret()
+    t.equal((await patch(app, job, 0, 'so ')).headers.range, '0-3')
+    t.equal((await patch(app, job, 3, SECRET.slice(0, 15))).headers.range, '0-18')
+    t.equal(await traceOf(job), 'so ')
+    await update(app, job, 'failed')
+    t.equal(await traceOf(job), `so ${'*'.repeat(15)}`)
+  })
+
+  t.test('is repeated by the runner when a crash has lost its beginning', async t => {
+    const job = await withSecret()
+    await patch(app, job, 0, `so ${SECRET.slice(0, 9)}`)
+    await execute('update builds set trace_tail_encrypted = null where id = ?', [job.id])
+    await t.rejects(elsewhere(job, 12, 'x'), { message: 'the trace has 3 bytes' })
+    t.equal(await elsewhere(job, 3, `${SECRET} end.`), 24)
+    t.equal(await traceOf(job), `so ${STARS} end.`)
+  })
+
+  t.test('is hidden in the whole texts of old runners', async t => {
+    const job = await withSecret()
+    await update(app, job, 'running', { trace: `so ${SECRET.slice(0, 15)}` })
+    t.equal(await traceOf(job), 'so ')
+    await update(app, job, 'success', { trace: `so ${SECRET}` })
+    t.equal(await traceOf(job), `so ${STARS}`)
   })
 })
 

@@ -20,6 +20,7 @@ import {
   type Values,
   valuesOf
 } from '../../../../ci/rules/evaluate.js'
+import { chooseVariables } from '../../../../ci/variable-scopes.js'
 import { pipelineVariables } from '../../../../ci/variables.js'
 import { publicUrl } from '../../../../config.js'
 import { row } from '../../../../db/connect/sql.js'
@@ -31,7 +32,8 @@ import { resolveCommit, ZERO } from '../../../../git/refs/refs.js'
 import { visibilityName } from '../../../../lib/levels.js'
 import { once } from '../../../../lib/once.js'
 import { version } from '../../../../version.js'
-import { variablesForBuild } from '../../variables/variables.js'
+import { findProtections } from '../../../code/refs/protected-branches.queries.js'
+import { projectVariables } from '../../variables/variables.js'
 import { idsOfFiles, listCommitFiles, TooManyFiles } from './commit-files.js'
 import { filesOf } from './include-files.js'
 
@@ -161,8 +163,12 @@ function allowing(planning: Planning, sources: Sources): CiFiles['allows'] {
   }
 }
 
-async function strongerOf({ project, triggerVariables }: Planning): Promise<CiVariable[]> {
-  return [...(await variablesForBuild(project.id)), ...triggerVariables]
+/** The environments of jobs are not known yet. */
+async function strongerOf({ project, ref, tag, triggerVariables }: Planning): Promise<CiVariable[]> {
+  const known = await projectVariables(project.id)
+  const refProtected =
+    !tag && known.some(each => each.protected) && (await findProtections(project.id)).of(ref) !== null
+  return [...chooseVariables(known, { environment: null, refProtected }), ...triggerVariables]
 }
 
 interface UserRow {

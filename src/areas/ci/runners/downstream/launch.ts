@@ -111,7 +111,7 @@ async function variablesOf(
   dependencies: readonly string[] | null
 ): Promise<CiVariable[]> {
   const sources = { token: '', runner: null, configVariables, environment: null, parallel: null, dependencies }
-  return buildVariables(await inputOf(build, sources))
+  return buildVariables(await inputOf(build, sources, null))
 }
 
 /** Returns the variables for the new pipeline. Variables of the job override those that this pipeline received. */

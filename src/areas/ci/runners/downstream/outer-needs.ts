@@ -68,7 +68,7 @@ async function ofProject(
 function ofPipeline(build: Consumer, { pipeline, job }: CiOuterNeed): Promise<DependencyRow | undefined> {
   const id = /^[1-9]\d{0,9}$/.test(pipeline ?? '') ? Number(pipeline) : 0
   return row<DependencyRow>(
-    `select b.id, b.name, b.artifacts_filename, b.artifacts_size, b.artifacts_attempt, b.artifacts_expire_at, b.status
+    `select b.id, b.name, b.stage, b.artifacts_filename, b.artifacts_size, b.artifacts_attempt, b.artifacts_expire_at, b.status
      from builds b join pipelines l on l.id = b.pipeline_id
        left join downstream_pipelines mine on mine.pipeline_id = ? left join downstream_pipelines d on d.pipeline_id = l.id
      where l.id = ? and l.project_id = ? and b.name = ? and b.status = 'success'

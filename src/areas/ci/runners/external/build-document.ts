@@ -1,7 +1,7 @@
 // The document of a build for stock runners of the lines 0.x and 1.x.
 import type { CiImage } from '../../../../ci/config-types.js'
 import type { JobDescription } from '../job-description.js'
-import { dependenciesOf } from './job-document.js'
+import { dependenciesOf, expiryOf } from './job-document.js'
 
 export const buildDocument = (job: JobDescription) => ({
   id: job.id,
@@ -22,8 +22,9 @@ export const buildDocument = (job: JobDescription) => ({
   variables: job.variables.map(({ key, value, public: shown }) => ({ key, value, public: shown, file: false })),
   options: optionsOf(job),
   // Contains only the needed builds, so `options` names none.
-  depends_on_builds: dependenciesOf(job).map(build => ({
+  depends_on_builds: dependenciesOf(job).map((build, index) => ({
     ...build,
+    stage: job.dependencies[index]?.stage,
     ref: job.source.ref,
     tag: job.source.tag,
     sha: job.source.sha,
@@ -53,7 +54,7 @@ function optionsOf(job: JobDescription) {
         untracked: artifacts.untracked,
         paths: artifacts.paths,
         when: artifacts.when,
-        ...(artifacts.expireIn === null ? {} : { expire_in: String(artifacts.expireIn) })
+        ...(artifacts.expireIn === null ? {} : { expire_in: expiryOf(artifacts) })
       }
     }),
     ...(cache && {

@@ -24,6 +24,8 @@ export interface HeldBuild {
   readonly token: Buffer
   /** Seconds; negative after its end. */
   readonly leaseLeft: number | null
+  /** The end of its trace that is not shown yet, encrypted. */
+  readonly tail: Buffer | null
 }
 
 interface FoundBuild extends Omit<HeldBuild, 'token'> {
@@ -36,7 +38,8 @@ const find = sharing(async (ids: readonly number[]) => {
   const known = padded(ids)
   const found = await rows<FoundBuild>(
     `select b.id as buildId, b.pipeline_id as pipelineId, b.project_id as projectId, b.runner_id as runnerId, b.attempt,
-       b.status, b.token_hash as token, b.spent_token_hash as spent, timestampdiff(second, now(3), b.lease_until) as leaseLeft
+       b.status, b.token_hash as token, b.spent_token_hash as spent, timestampdiff(second, now(3), b.lease_until) as leaseLeft,
+       b.trace_tail_encrypted as tail
      from builds b join projects p on p.id = b.project_id where b.id in (${marks(known)})`,
     known
   )

@@ -1,7 +1,7 @@
 // The document of a build for stock runners from 9.0 on. Their decoder is strict: it needs numbers where it expects
 // numbers, and text for the values of variables.
 
-import type { CiImage } from '../../../../ci/config-types.js'
+import type { CiArtifacts, CiImage } from '../../../../ci/config-types.js'
 import type { BuildVariable } from '../../../../ci/variables.js'
 import { isRefName } from '../../../../git/refs/refs.js'
 import type { JobCache, JobDescription } from '../job-description.js'
@@ -74,14 +74,14 @@ export const dependenciesOf = ({ dependencies, token }: JobDescription) =>
     artifacts_file: { filename: filename ?? 'artifacts.zip', size: Number(size) }
   }))
 
-/** A runner masks the values of these variables; very short values would mask common words. */
+/** A runner masks the values of masked variables; very short values would mask common words. */
 const variablesOf = (variables: readonly BuildVariable[]) =>
-  variables.map(({ key, value, public: shown, raw = false }) => ({
+  variables.map(({ key, value, public: shown, raw = false, masked = false }) => ({
     key,
     value,
     public: shown,
     file: false,
-    masked: !shown && value.length >= 8,
+    masked: masked && value.length >= 8,
     raw
   }))
 
@@ -111,11 +111,15 @@ function takesReports(info: unknown): boolean {
   return features?.upload_multiple_artifacts === true && features.upload_raw_artifacts === true
 }
 
+/** Returns the time as the CI file writes it, such as `2 days`; empty without one. */
+export const expiryOf = ({ expireIn, expiry = expireIn === null ? null : String(expireIn) }: CiArtifacts) =>
+  expiry ?? ''
+
 function artifactsOf({ artifacts }: JobDescription, withReports: boolean) {
   if (!artifacts) return []
   // Builds of earlier versions have no reports.
-  const { name, untracked, paths, exclude, when, expireIn, dotenv = [] } = artifacts
-  const expire_in = expireIn === null ? '' : String(expireIn)
+  const { name, untracked, paths, exclude, when, dotenv = [] } = artifacts
+  const expire_in = expiryOf(artifacts)
   const archive = {
     name: name ?? '',
     untracked,

@@ -1,40 +1,31 @@
 // Appends the output of external runners to the traces of their builds, without secrets. A mask is as long as the
 // secret, so that the offsets of the runner stay right.
 //
-// A secret may be split between two requests. This process remembers the end of each trace that it writes, and masks
-// the rest of a secret that began there. When another process received the previous request, or this one was restarted,
-// it reads the stored end instead; then the rest of a secret whose beginning is already masked may be visible.
+// A secret may be split between requests, at any byte. So the trace does not show the end of a request in which a secret may begin:
+// it stays in the row of the build, encrypted, until more output or the end of the build shows what it is. The offsets of the runner
+// count it. The next request may reach another process, or this one after a restart: it continues with the end in the row. If a crash
+// has separated the two, the runner repeats its output from the end of the file.
 import { createHash } from 'node:crypto'
 import { forgetWithPool } from '../../../../db/connect/connection.js'
-import { row } from '../../../../db/connect/sql.js'
+import { execute, row } from '../../../../db/connect/sql.js'
 import { Limiter } from '../../../../lib/limiter.js'
 import { lruOf } from '../../../../lib/lru.js'
-import { Masker } from '../../../../runner/mask.js'
-import { decrypt } from '../../../../secrets.js'
-import {
-  appendTrace,
-  type BuildKey,
-  readTrace,
-  replaceTrace,
-  TraceMismatch,
-  traceSize
-} from '../../../../storage/traces.js'
+import { endOf, Masker, type Tail } from '../../../../runner/mask.js'
+import { decrypt, encrypt } from '../../../../secrets.js'
+import { appendTrace, type BuildKey, replaceTrace, TraceMismatch, traceSize } from '../../../../storage/traces.js'
 import { knownSigningKey } from '../../id-tokens/signing-key.js'
-import { givenVariables } from '../../pipelines/given-variables.js'
 import { hiddenValues } from '../../variables/hidden-values.js'
-import { variablesForBuild } from '../../variables/variables.js'
+import { projectVariables } from '../../variables/variables.js'
 import type { HeldBuild } from './held-builds.js'
 
-/** The minimum length of a secret's beginning at the end of a request to be masked. */
+/** The minimum length of a secret's beginning at the end of a build to be masked. */
 const LEAST_BEGINNING = 4
-/** Bytes of the stored end that a new mask reads. */
-const LONGEST_BEGINNING = 4096
 /** The number of traces whose ends this process remembers. */
 const MOST_OPEN = 1000
 
 interface OpenTrace {
   readonly masker: Masker
-  /** The size of the trace after the last request. */
+  /** The bytes that were received, also those that the trace does not show yet. */
   end: number
   /** The last request, which a runner repeats when it missed the response. */
   last?: { readonly start: number; readonly hash: string }
@@ -60,22 +51,22 @@ export const rememberToken = (key: BuildKey, token: string): void => void tokens
 export class TraceFull extends Error {}
 
 /**
- * Appends a chunk that begins at `start`, and returns the new size of the trace. Decided: a repeated chunk changes nothing.
- * Throws TraceMismatch when the trace has a different size, and TraceFull when it would have more than `most` bytes.
+ * Appends a chunk that begins at `start`, and returns the number of received bytes. Decided: a repeated chunk changes nothing.
+ * Throws TraceMismatch when another number was received, and TraceFull when it would exceed `most` bytes.
  */
 export function appendMasked(build: HeldBuild, start: number, chunk: Buffer, most: number): Promise<number> {
-  const key = keyOf(build)
-  return turns.run({ client: nameOf(key) }, async () => {
-    const known = traces.get(nameOf(key))
+  const name = nameOf(keyOf(build))
+  return turns.run({ client: name }, async () => {
+    const known = traces.get(name)
     if (known?.end === start) {
       try {
-        return await append(known, key, { start, chunk, most })
+        return await append(known, build, { start, chunk, most })
       } catch (error) {
         if (!(error instanceof TraceMismatch)) throw error
         // Another process has written to the trace in the meantime.
       }
     }
-    return append(await openTrace(build), key, { start, chunk, most })
+    return append(await openTrace(build), build, { start, chunk, most })
   })
 }
 
@@ -85,13 +76,17 @@ interface Piece {
   readonly most: number
 }
 
-async function append(trace: OpenTrace, key: BuildKey, { start, chunk, most }: Piece): Promise<number> {
+async function append(trace: OpenTrace, build: HeldBuild, { start, chunk, most }: Piece): Promise<number> {
+  const key = keyOf(build)
   const hash = createHash('sha256').update(chunk).digest('base64')
   if (trace.last?.start === start && trace.last.hash === hash) return trace.end
   if (start !== trace.end) throw new TraceMismatch(trace.end)
   if (start + chunk.length > most) throw new TraceFull()
   try {
-    trace.end = await appendTrace(key, hide(trace.masker, chunk), start)
+    const shown = trace.end - trace.masker.tail.bytes.length
+    const size = await appendTrace(key, trace.masker.mask(chunk), shown)
+    await keepTail(build, trace.masker.tail, size)
+    trace.end = start + chunk.length
     trace.last = { start, hash }
     return trace.end
   } catch (error) {
@@ -101,33 +96,66 @@ async function append(trace: OpenTrace, key: BuildKey, { start, chunk, most }: P
   }
 }
 
-/** Replaces the trace by the whole text that an old runner sends. Returns its size. */
-export function replaceMasked(build: HeldBuild, text: string): Promise<number> {
+/** Replaces the trace by the whole text that an old runner sends. `final`: the build has ended. */
+export function replaceMasked(build: HeldBuild, text: string, final: boolean): Promise<void> {
   const key = keyOf(build)
   return turns.run({ client: nameOf(key) }, async () => {
     traces.delete(nameOf(key))
-    const bytes = hide(await maskerOf(build), Buffer.from(text))
-    await replaceTrace(key, bytes)
-    return bytes.length
+    const masker = await maskerOf(build)
+    const bytes = masker.mask(Buffer.from(text))
+    await replaceTrace(key, final ? Buffer.concat([bytes, endOf(masker.tail, LEAST_BEGINNING)]) : bytes)
+    if (!final) await keepTail(build, masker.tail, bytes.length, build.tail !== null)
   })
 }
 
-async function openTrace(build: HeldBuild): Promise<OpenTrace> {
+/** Adds the rest to the trace of a build that ends, and `line`. */
+export function endMasked(build: HeldBuild, line = ''): Promise<void> {
   const key = keyOf(build)
-  const [known, size] = [traces.get(nameOf(key)), await traceSize(key)]
-  if (known?.end === size) return known
+  return turns.run({ client: nameOf(key) }, async () => {
+    traces.delete(nameOf(key))
+    const rest = endOf(tailOf(build, await traceSize(key)), LEAST_BEGINNING)
+    const bytes = Buffer.concat([rest, Buffer.from(line)])
+    if (bytes.length > 0) await appendTrace(key, bytes)
+  })
+}
+
+/** Continues the trace as the file and the row of the build have it. */
+async function openTrace(build: HeldBuild): Promise<OpenTrace> {
+  const name = nameOf(keyOf(build))
+  const size = await traceSize(keyOf(build))
+  const [known, tail] = [traces.get(name), tailOf(build, size)]
+  const end = size + tail.bytes.length
+  if (known?.end === end) return known
   const masker = await maskerOf(build)
-  if (size > 0) hide(masker, await readTrace(key, Math.max(0, size - LONGEST_BEGINNING)))
-  const trace: OpenTrace = { masker, end: size }
-  traces.set(nameOf(key), trace)
+  masker.resume(tail)
+  const trace: OpenTrace = { masker, end }
+  traces.set(name, trace)
   return trace
 }
 
-/** Returns as many bytes as it receives. */
-function hide(masker: Masker, chunk: Buffer): Buffer {
-  const sure = masker.mask(chunk)
-  const rest = masker.release()
-  return Buffer.concat([sure, rest.length >= LEAST_BEGINNING ? Buffer.alloc(rest.length, '*') : rest])
+const NO_TAIL: Tail = { bytes: Buffer.alloc(0), hidden: new Uint8Array(0) }
+
+/** Stores the bytes after `at` that the trace does not show yet. A tail for another place does not count, so none needs no statement. */
+async function keepTail(
+  { buildId, token }: HeldBuild,
+  { bytes, hidden }: Tail,
+  at: number,
+  always = false
+): Promise<void> {
+  if (bytes.length === 0 && !always) return
+  const text = JSON.stringify({ at, bytes: bytes.toString('base64'), hidden: Buffer.from(hidden).toString('base64') })
+  await execute('update builds set trace_tail_encrypted = ? where id = ? and token_hash = ?', [
+    encrypt(text),
+    buildId,
+    token
+  ])
+}
+
+/** Returns the bytes after the end of the file, as the row of the build has them. */
+function tailOf({ tail: box }: HeldBuild, size: number): Tail {
+  if (!box) return NO_TAIL
+  const { at, bytes, hidden } = JSON.parse(decrypt(box)) as { at: number; bytes: string; hidden: string }
+  return at === size ? { bytes: Buffer.from(bytes, 'base64'), hidden: Buffer.from(hidden, 'base64') } : NO_TAIL
 }
 
 /** Signed tokens are not stored, but all of them begin in the same way. */
@@ -136,17 +164,19 @@ async function maskerOf(build: HeldBuild): Promise<Masker> {
   return new Masker(await secretsOf(build), key ? [`${key.header}.`] : [])
 }
 
-/** Returns the tokens of the build and of its runner, and the values of variables that are not public. */
+/**
+ * Returns the tokens of the build and of its runner, and all masked values of its project: variables of a caller may have the same
+ * values.
+ */
 async function secretsOf(build: HeldBuild): Promise<string[]> {
-  const [project, ofPipeline, runner] = await Promise.all([
-    variablesForBuild(build.projectId),
-    givenVariables(build.pipelineId),
+  const [ofProject, runner] = await Promise.all([
+    projectVariables(build.projectId),
     row<{ box: Buffer | null }>('select token_encrypted as box from runners where id = ?', [build.runnerId])
   ])
   const token = tokens.get(nameOf(keyOf(build)))
   return [
     ...(token === undefined ? [] : [token]),
-    ...hiddenValues([...project, ...ofPipeline]),
+    ...hiddenValues(ofProject.filter(({ masked }) => masked)),
     ...tokenIn(runner?.box ?? null)
   ]
 }

@@ -2,10 +2,11 @@
 import { config } from '../../../../config.js'
 import { BadRequest } from '../../../../errors.js'
 import type { FailureReason } from '../../../../runner/job.js'
+import { tooMuchOutput } from '../../../../runner/trace.js'
 import { measureTrace } from '../../../../storage/measure.js'
 import { finishBuild, renewBuild } from '../../builds/claim.js'
 import { type HeldBuild, NotHeld } from './held-builds.js'
-import { appendMasked, replaceMasked, TraceFull } from './masked-traces.js'
+import { appendMasked, endMasked, replaceMasked, TraceFull } from './masked-traces.js'
 
 /** The failure reasons that a runner may report. */
 export const REASONS = [
@@ -55,11 +56,13 @@ export async function report(build: HeldBuild, { state, failure_reason, exit_cod
   if (state !== undefined && !['pending', 'running', 'success', 'failed'].includes(state)) {
     throw new BadRequest('400 (Bad request) "state" must be running, success or failed')
   }
+  const ends = state === 'success' || state === 'failed'
   if (trace !== undefined) {
     if (Buffer.byteLength(trace) > mostOfTrace()) return failForOutput(build)
-    await replaceMasked(build, trace)
+    await replaceMasked(build, trace, ends)
   }
-  if (state !== 'success' && state !== 'failed') return renew(build)
+  if (!ends) return renew(build)
+  if (trace === undefined) await endMasked(build)
   const result =
     state === 'success'
       ? { status: 'success' as const, exitCode: 0 }
@@ -81,6 +84,7 @@ const mostOfTrace = () => config().runner.output_limit + SPARE
 
 async function failForOutput(build: HeldBuild): Promise<never> {
   const key = { build: build.buildId, attempt: build.attempt }
+  await endMasked(build, `\n${tooMuchOutput(config().runner.output_limit)}\n`)
   await finishBuild(build, { status: 'failed', reason: 'output_limit' }, await measureTrace(key))
   throw new NotHeld('failed')
 }
