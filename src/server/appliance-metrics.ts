@@ -1,7 +1,7 @@
 // Metrics of the whole appliance for Prometheus: builds, jobs, deliveries, mails, disks, backups. A scrape never waits for
 // counts of large tables. The labels are states, queues and folders, never names of users or projects.
 import type { Gauge } from 'prom-client'
-import { countBuilds } from '../areas/ci/builds/build-counts.queries.js'
+import { countEndedBuilds, countUnfinishedBuilds } from '../areas/ci/builds/build-counts.queries.js'
 import { countDeliveries, countFailingHooks } from '../areas/ground/hooks/hooks.queries.js'
 import { countBounces, countMails } from '../areas/reach/mail/mail-queue.queries.js'
 import { lastGoodBackup } from '../areas/upkeep/backup/last-backup.js'
@@ -26,7 +26,8 @@ export function applianceMetrics(gauge: MakeGauge): () => Promise<void> {
   const size = gauge('gitstead_disk_size_bytes', 'Bytes of the disk, by folder of the home', ['folder'])
   const backup = gauge('gitstead_backup_age_seconds', 'Seconds since the last good backup; NaN when there is none')
 
-  const readBuilds = paced(countBuilds, COUNTING)
+  const readUnfinished = paced(countUnfinishedBuilds, COUNTING)
+  const readEnded = paced(countEndedBuilds, COUNTING)
   const readDeliveries = paced(countDeliveries, COUNTING)
   const readHooks = paced(countFailingHooks, COUNTING)
   const readMails = paced(countMails, COUNTING)
@@ -38,8 +39,9 @@ export function applianceMetrics(gauge: MakeGauge): () => Promise<void> {
       free.set({ folder: disk.name }, disk.free)
       size.set({ folder: disk.name }, disk.size)
     }
-    const [byStatus, byQueue, byState, failing, last, mailStates, bounces] = await Promise.all([
-      readBuilds(),
+    const [unfinished, ended, byQueue, byState, failing, last, mailStates, bounces] = await Promise.all([
+      readUnfinished(),
+      readEnded(),
       jobCounts(),
       readDeliveries(),
       readHooks(),
@@ -47,7 +49,7 @@ export function applianceMetrics(gauge: MakeGauge): () => Promise<void> {
       readMails(),
       readBounces()
     ])
-    for (const [status, count] of byStatus) builds.set({ status }, count)
+    for (const [status, count] of [...unfinished, ...ended]) builds.set({ status }, count)
     for (const [state, count] of byState) deliveries.set({ state }, count)
     jobs.reset()
     for (const [queue, { oldest: _oldest, ...states }] of byQueue) {

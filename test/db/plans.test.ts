@@ -1,7 +1,9 @@
 // Frequent statements find their rows with the index that was made for them, and sort nothing. The tests read the plans
 // of the database itself, with so many rows that it prefers no other plan.
 import type { Actor } from '../../src/access/actor.js'
+import { countUnfinishedBuilds } from '../../src/areas/ci/builds/build-counts.queries.js'
 import { listBuilds } from '../../src/areas/ci/builds/builds.queries.js'
+import { expiredArtifacts } from '../../src/areas/ci/builds/files/expired-artifacts.js'
 import { runningBuilds } from '../../src/areas/ci/builds/running.queries.js'
 import { changePipeline } from '../../src/areas/ci/pipelines/build-changes.js'
 import { listPipelines } from '../../src/areas/ci/pipelines/pipelines.queries.js'
@@ -300,6 +302,21 @@ t.test('users are read in the order of their ids', async t => {
 })
 
 /** Inserts many rows with few statements; `seq_1_to_N` is the server's own table of numbers. */
+t.test('unfinished builds are counted without reading those that have ended', async t => {
+  const [plan] = await plansOf(() => countUnfinishedBuilds())
+  const step = stepOf(plan, 'builds')
+  t.equal(step?.key, 'builds_queue')
+  t.match(step?.Extra, /Using index/)
+  t.ok(Number(step?.rows) < 15_000, `${step?.rows} of 25,000 rows`)
+})
+
+t.test('the removal of expired artifacts reads only those', async t => {
+  const context = { dryRun: true, signal: new AbortController().signal, count: () => undefined, note: () => undefined }
+  const [plan] = await plansOf(() => expiredArtifacts.run(context))
+  t.equal(stepOf(plan, 'builds')?.key, 'builds_expiring')
+  t.same(sorts(plan), [])
+})
+
 async function fill(): Promise<void> {
   const at = "date_add('2026-01-01', interval seq minute)"
   for (const statement of [

@@ -47,6 +47,7 @@ import { idTokens } from './0061-id-tokens.js'
 import { followedPipelines } from './0062-followed-pipelines.js'
 import { scopesOfVariables } from './0075-scopes-of-variables.js'
 import { tailsOfTraces } from './0076-tails-of-traces.js'
+import { expiringArtifacts } from './0077-expiring-artifacts.js'
 import { keyFingerprint } from './0080-key-fingerprint.js'
 import { contentsChecks } from './0081-contents-checks.js'
 import { machines } from './0085-machines.js'
@@ -104,6 +105,7 @@ export const migrations: readonly Migration[] = [
   followedPipelines,
   scopesOfVariables,
   tailsOfTraces,
+  expiringArtifacts,
   keyFingerprint,
   contentsChecks,
   machines,

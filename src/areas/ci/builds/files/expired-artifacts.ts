@@ -9,6 +9,7 @@ interface ExpiredRow {
   readonly id: number
   readonly attempt: number
   readonly size: number
+  readonly expired: Date
 }
 
 export const expiredArtifacts: Task = {
@@ -22,16 +23,17 @@ export const expiredArtifacts: Task = {
 async function removeExpired({ dryRun, signal, count, note }: TaskContext) {
   let bytes = 0
   const now = new Date()
-  for (let after = 0; ; ) {
+  for (let after = { expired: new Date(0), id: 0 }; ; ) {
     const expired = await rows<ExpiredRow>(
-      `select id, artifacts_attempt as attempt, artifacts_size as size from builds
-       where id > ? and artifacts_expire_at < ? and artifacts_attempt is not null order by id limit ${BATCH}`,
-      [after, now]
+      `select id, artifacts_attempt as attempt, artifacts_size as size, artifacts_expire_at as expired from builds
+       where artifacts_expire_at >= ? and artifacts_expire_at < ? and (artifacts_expire_at > ? or id > ?)
+         and artifacts_attempt is not null order by artifacts_expire_at, id limit ${BATCH}`,
+      [after.expired, now, after.expired, after.id]
     )
     for (const build of expired) {
       signal.throwIfAborted()
       if (!dryRun) await removeOne(build)
-      after = build.id
+      after = build
       bytes += Number(build.size)
       count()
       note(`build ${build.id}: ${build.size} bytes`)
