@@ -1,8 +1,10 @@
 // Reads the facts that `gitstead status` prints. It starts nothing and changes nothing.
 import { type MaintenanceMode, maintenanceMode } from '../../areas/ground/settings/maintenance-mode.js'
+import { disksOfHome } from '../../areas/upkeep/maintenance/disks.js'
 import { config, publicSshAddress } from '../../config.js'
 import { closeDatabase } from '../../db/connect/connection.js'
 import { embeddedState } from '../../db/embedded/embedded.js'
+import { FULL_BELOW } from '../../db/embedded/temporary-tables.js'
 import { isMigrating, type MigrationState, migrationStates } from '../../db/schema/migrate.js'
 import { type JobStats, jobStats, type ProcessMetrics, processMetrics } from '../../queue/metrics.js'
 import { version } from '../../version.js'
@@ -13,6 +15,8 @@ export interface ApplianceStatus {
   readonly version: string
   readonly home: string
   readonly server: FoundServer
+  /** Why the appliance does less than usual; null when it does not. */
+  readonly degraded: string | null
   /** The URL at which users reach git over SSH; null when it is switched off. */
   readonly ssh: string | null
   /** `schema` is null while the database does not answer. */
@@ -31,12 +35,20 @@ export async function readStatus(): Promise<ApplianceStatus> {
     version,
     home,
     server,
+    degraded: fullDisk(),
     ssh: sshUrl(),
     database: { up: database.up, schema: database.schema },
     workers: database.workers,
     jobs: database.jobs,
     maintenance: database.maintenance
   }
+}
+
+function fullDisk(): string | null {
+  const full = disksOfHome().filter(({ free }) => free < FULL_BELOW)
+  return full.length === 0
+    ? null
+    : `the disk of ${full.map(({ folder }) => folder).join(', ')} is full: reads work, writes fail`
 }
 
 /** Returns the URL at which users reach git over SSH; null when it is switched off and no other server is configured. */

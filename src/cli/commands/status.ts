@@ -15,7 +15,9 @@ export default class Status extends BaseCommand {
     const status = await readStatus()
     const word = (up: boolean) => (up ? 'up' : 'down')
     this.log(`gitstead ${status.version}  ${status.home}`)
-    this.log(`server    ${word(status.server.up)}  ${status.server.url}`)
+    const server = status.server.up && status.degraded !== null ? 'degraded' : word(status.server.up)
+    this.log(`server    ${server}  ${status.server.url}`)
+    if (status.degraded !== null) this.log(`disk      ${status.degraded}`)
     if (status.ssh !== null && status.server.up) this.log(`ssh       ${status.ssh}`)
     this.log(
       `database  ${word(status.database.up)}${status.database.schema ? `  schema ${status.database.schema}` : ''}`

@@ -13,10 +13,10 @@ const ON_DISK = '../tmp'
 const LOOK_MS = 1000
 const MIB = 2 ** 20
 /**
- * The disk counts as full below LOW free bytes, and as free again from ENOUGH. The difference is more than the server
+ * The disk counts as full below FULL_BELOW free bytes, and as free again from ENOUGH. The difference is more than the server
  * writes within a second.
  */
-const LOW = 64 * MIB
+export const FULL_BELOW = 64 * MIB
 const ENOUGH = 128 * MIB
 
 export interface TemporaryTables {
@@ -27,7 +27,7 @@ export interface TemporaryTables {
 }
 
 /** Keeps the link up to date until `end` is called. Below `low` free bytes, the disk counts as full. */
-export async function keepTemporaryTables(low = LOW): Promise<TemporaryTables> {
+export async function keepTemporaryTables(low = FULL_BELOW): Promise<TemporaryTables> {
   const disk = join(config().home, 'tmp')
   const link = join(config().home, 'run/tables')
   const memory = inMemory()
