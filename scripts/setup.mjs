@@ -44,6 +44,24 @@ const node = installModules()
 // Two set-ups at once take turns.
 if (!process.argv.includes('--no-build'))
   run('flock', ['scripts/build.mjs', node, 'scripts/build.mjs', ...process.argv.slice(2)])
+if (process.getuid() === 0 && !process.argv.includes('--no-build')) makeUser()
+
+/**
+ * If root has no home yet, this makes the default home belong to a user of its own, as whom root then runs the appliance. It changes
+ * nothing when an unprivileged user cannot run the program here: a clone in /root, or a kernel without user namespaces for builds.
+ */
+function makeUser() {
+  const [user, home] = ['gitstead', '/var/lib/gitstead']
+  if (existsSync(home) || !['useradd', 'setpriv', 'install'].every(isThere)) return
+  const quietly = (command, args) => spawnSync(command, args, { stdio: 'ignore', cwd: root }).status === 0
+  const nobody = ['--reuid=65534', '--regid=65534', '--clear-groups', 'env', '-u', 'GITSTEAD_HOME', 'HOME=/']
+  const checks = ['doctor', '--home', home, '--only', 'node,git,mariadb,sandbox']
+  if (!quietly('setpriv', [...nobody, join(root, 'bin/gitstead'), ...checks])) return
+  const made = ['--system', '--user-group', '--home-dir', home, '--shell', '/usr/sbin/nologin', user]
+  if (!quietly('id', [user]) && !quietly('useradd', made)) return
+  if (quietly('install', ['-d', '-m', '0700', '-o', user, '-g', user, home]))
+    say(`root runs ${home} as the user ${user}`)
+}
 
 function installPackages() {
   const missing = wantedPrograms().filter(([name]) => !isThere(name))

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { accountOf, config } from './config.js'
 import { Misconfigured, NoHome } from './errors.js'
+import { becomeUser } from './owner.js'
 
 /** The folders of every home. */
 export const HOME_FOLDERS = ['repositories', 'artifacts', 'traces', 'uploads', 'tmp', 'backups', 'run'] as const
@@ -91,20 +92,31 @@ export function requireFolder(): void {
   if (state === 'foreign' || state === 'restoring') refuseOthers()
 }
 
-/** Throws Misconfigured when the folder of the home has other content, or belongs to another user. It creates nothing. */
+/**
+ * Throws Misconfigured when the folder of the home has other content, or belongs to another user, as whom root continues. It
+ * creates nothing.
+ */
 export function refuseOthers(): void {
   const problem = problemOfHome() ?? problemOfOwner()
   if (problem !== null) throw new Misconfigured(problem)
 }
 
 /**
- * Only root gets this far in the home of another user. Files that root made would stop the appliance of that user: it could
- * not even write its log.
+ * Only root gets this far in the home of another user, and works there as that user. Files that root made would stop the
+ * appliance of that user: it could not even write its log.
  */
-function problemOfOwner({ home } = config()): string | null {
-  const owner = statSync(join(home, MARK), { throwIfNoEntry: false })?.uid
-  if (owner === undefined || owner === process.getuid?.()) return null
+export function problemOfOwner({ home } = config()): string | null {
+  const owner = ownerOfHome(home)
+  if (owner === undefined || owner === process.getuid?.() || becomeUser(owner, home)) return null
   return `${home} belongs to user ${accountOf(owner) ?? owner}: run gitstead as that user`
+}
+
+/** Returns the user who owns a home, or the folder that root could make one; undefined when there is none. */
+export function ownerOfHome(home = config().home): number | undefined {
+  const mark = statSync(join(home, MARK), { throwIfNoEntry: false })
+  if (mark !== undefined || process.getuid?.() !== 0) return mark?.uid
+  const folder = statSync(home, { throwIfNoEntry: false })
+  return folder?.isDirectory() ? folder.uid : undefined
 }
 
 /** Creates the home's folders. Throws Misconfigured when this user may not, or when the folder has files of others. */

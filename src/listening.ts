@@ -57,7 +57,8 @@ export function tryToListen(host: string, port: number): Promise<NodeJS.ErrnoExc
 export function listenProblem({ code, message }: NodeJS.ErrnoException, host: string, port: number): string {
   if (code === 'EADDRINUSE')
     return `port ${port} of ${host} is already in use: stop the program that uses it, or set --port`
-  if (code === 'EACCES') return `port ${port} of ${host} needs more rights: set --port to a number above 1023`
+  if (code === 'EACCES')
+    return `port ${port} of ${host} needs more rights: set --port to a number above 1023, or lower net.ipv4.ip_unprivileged_port_start`
   if (code === 'EADDRNOTAVAIL') return `${host} is not an address of this machine: set --host`
   return `cannot listen on ${host}:${port}: ${message}`
 }

@@ -29,9 +29,10 @@ const LAYERS: { readonly [layer: string]: readonly string[] } = {
   lib: [],
   errors: [],
   config: [],
-  home: [],
+  home: ['owner'],
   listening: [],
   log: [],
+  owner: [],
   secrets: [],
   version: [],
   process: ['log']
@@ -108,6 +109,7 @@ const EXCEPTIONS: readonly (readonly [layer: string, module: string, reason: str
   ['server', 'queue/overview', 'Prometheus reads the same numbers as the dashboard'],
   ['server', 'queue/wake', 'closed when the process stops'],
   ['server', 'webhooks/target', 'the start reports a wrong hooks.allow'],
+  ['server', 'db/embedded/temporary-tables', 'the health answer uses the same limit for a full disk'],
   ['server', 'home', 'made before the server starts'],
   ['server', 'listening', 'explains an address in use'],
   ['server', 'log', 'the log of the process'],
@@ -164,6 +166,8 @@ const EXCEPTIONS: readonly (readonly [layer: string, module: string, reason: str
   ['cli', 'git/process/run', '`info` shows the version of git'],
   ['cli', 'mail/faults', '`mail test` distinguishes an unavailable server from one that refuses'],
   ['cli', 'mail/transport', '`doctor` connects to the mail server'],
+  ['cli', 'owner', '`up --user` gives it a new home'],
+  ['cli', 'db/embedded/temporary-tables', '`status` uses the same limit for a full disk'],
   ['cli', 'home', '`up` makes it'],
   ['cli', 'listening', '`up` and `doctor` try to listen at the address'],
   ['cli', 'log', '`up` logs about its processes'],
@@ -203,13 +207,15 @@ const STARTERS: { readonly [file: string]: string } = {
   'db/embedded/embedded': 'the embedded database',
   'db/embedded/folder': 'its bootstrap',
   'cli/appliance/supervisor': 'the processes of the appliance',
-  'cli/doctor/programs': '`doctor` asks programs for their versions'
+  'cli/doctor/programs': '`doctor` asks programs for their versions',
+  owner: 'test, as a user: whether that user can read the program'
 }
 
 /** Files other than config.ts that read the environment. */
 const ENVIRONMENT: { readonly [file: string]: string } = {
   'git/process/environment': 'only PATH: git gets an environment that we make',
   'runner/sandbox': 'only PATH, to find bubblewrap',
+  owner: 'the home and the name of the user whom root becomes, for its children',
   'cli/main': 'only PATH, to find mariadbd of Debian',
   'cli/appliance/appliance': 'passes its own environment on to its children',
   'cli/appliance/ssh-serve': 'variables of an OpenSSH server about its client',

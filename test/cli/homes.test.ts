@@ -176,10 +176,10 @@ t.test('a user who cannot read the home gets an error that says so', async t => 
   }
 })
 
-t.test('root does not work in a home of another user, who could not use its files', async t => {
+t.test('root does not work in a home whose owner cannot reach it', async t => {
   const home = join(newFolder(t), 'home')
   t.equal((await createUser(home)).code, 0)
-  // Only root can give a file to another user, and read the home of another user.
+  // Only root can give a file to another user, and read the home of another user. The folder above is closed to others.
   if (process.getuid?.() !== 0) return
   const nobody = 65_534
   for (const path of [home, join(home, 'secrets.json')]) chownSync(path, nobody, nobody)

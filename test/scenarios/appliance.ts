@@ -38,6 +38,8 @@ export interface ApplianceOptions {
   readonly home: string
   readonly port?: number
   readonly environment?: Record<string, string>
+  /** More arguments of `up`. */
+  readonly args?: readonly string[]
 }
 
 const clean = (environment: Record<string, string> = {}): NodeJS.ProcessEnv => {
@@ -49,7 +51,7 @@ const clean = (environment: Record<string, string> = {}): NodeJS.ProcessEnv => {
 /** Starts `gitstead up` and waits for its `ready` line. Throws an error with its output when it ends before. */
 export async function startAppliance(options: ApplianceOptions): Promise<Appliance> {
   const port = options.port ?? (await freePort())
-  const up = [process.execPath, program, 'up', '--home', options.home, '--port', String(port)]
+  const up = [process.execPath, program, 'up', '--home', options.home, '--port', String(port), ...(options.args ?? [])]
   const child = spawn('env', ['-u', 'NODE_OPTIONS', ...up], {
     env: clean(options.environment),
     stdio: ['ignore', 'pipe', 'pipe']

@@ -1,8 +1,10 @@
 // Runs `gitstead up`: starts the appliance, and ends it after a signal, an order or a fault.
 import { config } from '../../config.js'
-import { prepareHome, refuseOthers, stateOfHome } from '../../home.js'
+import { Misconfigured } from '../../errors.js'
+import { makeFolders, ownerOfHome, prepareHome, problemOfHome, refuseOthers, stateOfHome } from '../../home.js'
 import { requireFreeAddress } from '../../listening.js'
 import { log, logTo, nameProcess, titleProcess } from '../../log.js'
+import { giveHome, userId } from '../../owner.js'
 import { startAppliance } from './appliance.js'
 import { refuseSecond, takeOrders } from './control-socket.js'
 import { LogFile } from './log-file.js'
@@ -10,11 +12,13 @@ import { LogFile } from './log-file.js'
 /**
  * Runs the appliance until a signal or an order stops it. `configure` loads the configuration again. Throws Misconfigured
  * when this user cannot use the home, when another appliance runs on it, or when the address is not free; it has then
- * created nothing and started nothing.
+ * created nothing and started nothing. `user` is the user as whom root runs it.
  */
-export async function runAppliance(configure: () => void): Promise<void> {
+export async function runAppliance(configure: () => void, user?: string): Promise<void> {
   nameProcess('up')
+  if (user !== undefined) takeUser(user)
   refuseOthers()
+  if (user !== undefined) requireUser(user)
   const { state } = stateOfHome()
   if (state === 'home') await refuseSecond()
   await requireFreeAddress()
@@ -43,6 +47,8 @@ export async function runAppliance(configure: () => void): Promise<void> {
   })
   const logFile = new LogFile()
   logTo(logFile)
+  if (process.getuid?.() === 0 && user === undefined)
+    log().warn('server, worker, git and database run as root: see --user in gitstead up --help')
   if (state === 'new') log().info({ home: config().home }, 'created a new home')
   const appliance = startAppliance(logFile)
   try {
@@ -58,4 +64,27 @@ export async function runAppliance(configure: () => void): Promise<void> {
     down.resolve()
     endOrders()
   }
+}
+
+/** Makes a new home belong to the user. Throws Misconfigured when an existing home belongs to somebody else. */
+function takeUser(user: string): void {
+  const { home } = config()
+  const { state } = stateOfHome()
+  if (state === 'new') {
+    makeFolders(home)
+    giveHome(home, user)
+    return
+  }
+  if (problemOfHome() !== null || ownerOfHome() === userId(user)) return
+  throw new Misconfigured(
+    `${home} does not belong to ${user}: stop the appliance, run chown -R ${user}: ${home}, and start it again`
+  )
+}
+
+/** Throws Misconfigured when root could not become the user. */
+function requireUser(user: string): void {
+  if (process.getuid?.() === userId(user)) return
+  throw new Misconfigured(
+    `user ${user} cannot read ${config().root} or reach ${config().home}: move the program or the home`
+  )
 }

@@ -5,6 +5,7 @@ import { audit } from '../../areas/ground/audit/audit.js'
 import { config } from '../../config.js'
 import { embeddedState } from '../../db/embedded/embedded.js'
 import { closeGitProcesses } from '../../git/repository/processes.js'
+import { problemOfOwner } from '../../home.js'
 import { findServer } from '../appliance/read-status.js'
 import { commandOrigin } from '../framework/origin.js'
 import { withDatabase } from '../framework/with-database.js'
@@ -29,6 +30,8 @@ export interface ExamineOptions {
  * it may start a database that is down until the checks are done.
  */
 export async function examine({ fix, all, only, skip, onResult, progress }: ExamineOptions): Promise<CheckResult[]> {
+  // Root examines the home of another user as that user. The check of the home reports what is wrong with it.
+  problemOfOwner()
   const { up, url } = await findServer()
   const context = { all, serverUp: up, serverUrl: url, now: new Date(), ...(progress && { progress }) }
   const results: CheckResult[] = []

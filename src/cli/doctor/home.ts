@@ -35,7 +35,7 @@ export const homeCheck: Check = {
     if (uid !== process.getuid?.()) throw new Ailment(`${home} belongs to user ${uid}`, 'run gitstead as that user')
     if ((mode & 0o700) !== 0o700) throw new Ailment(`this user has no access to ${home}`, `chmod 700 ${home}`)
     if (mode & 0o077) throw new Ailment(`${home} is open to other users`, `chmod 700 ${home}`)
-    return home
+    return process.getuid?.() === 0 ? `${home}, of root: server, worker, git and database run as root` : home
   },
   mend: () => {
     chmodSync(config().home, 0o700)
