@@ -268,10 +268,13 @@ t.test('pages are plain HTML: every field has a label, and a text browser needs 
     t.match(body, /^<!doctype html>\n<html lang="en">/)
     t.match(body, /<title>[^<]+<\/title>/)
     for (const [, id] of body.matchAll(/<(?:input|textarea)[^>]* id="([^"]+)"/g)) t.match(body, `<label for="${id}">`)
+    const inWide = body.match(/<div class="wide"[^>]*>\s*<table>/g)
+    t.equal(inWide?.length, body.match(/<table>/g)?.length, 'a table scrolls on a narrow screen')
     for (const [input] of body.matchAll(/<input[^>]*type="(?:checkbox|radio)"[^>]*>/g)) {
       t.match(body, `<label class="choice">${input}`)
     }
   }
   const style = await browser.get('/assets/gitstead.css')
   t.match(style.headers.get('content-type'), 'text/css')
+  t.match(style.body, /\.wide \{[^}]*overflow-wrap: normal/, 'and its words are not broken')
 })

@@ -1,4 +1,5 @@
 // The settings of administrators for signing in: the page's text and messages, redirects, the length of sessions.
+import { PER_ACCOUNT_AND_ADDRESS } from '../../src/areas/people/credentials/login-throttle.js'
 import { execute, row } from '../../src/db/connect/sql.js'
 import { testApp } from '../helpers/app.js'
 import t from '../helpers/tap.js'
@@ -41,6 +42,39 @@ t.test('sign_in_text is on the page as text', async t => {
   )
   t.notMatch(body, /<script/)
   t.match((await signIn(user, 'wrong password')).body, 'class="text"', 'also when signing in failed')
+})
+
+t.test('the login stays after a wrong password, and the cursor is in the field of the password', async t => {
+  const res = await signIn(user, 'wrong password')
+  t.equal(res.statusCode, 401)
+  t.match(res.body, `name="login" value="${user.username}"`)
+  t.match(res.body, /name="password"[^>]* autofocus/)
+  t.notMatch(res.body, 'wrong password')
+  t.match((await signIn({ username: '"><b>x', password: 'wrong' })).body, 'value="&quot;&gt;&lt;b&gt;x"')
+})
+
+t.test('too many wrong passwords get a page that says how long to wait', async t => {
+  const guessed = await app.make.user()
+  for (let at = 0; at < PER_ACCOUNT_AND_ADDRESS; at++) await signIn(guessed, 'wrong password')
+  const res = await signIn(guessed)
+  t.equal(res.statusCode, 429)
+  t.match(res.headers['content-type'], /^text\/html/)
+  t.ok(Number(res.headers['retry-after']) > 0)
+  t.match(res.body, /role="alert">Too many attempts: try again in \d+ seconds\.</)
+  t.match(res.body, `name="login" value="${guessed.username}"`)
+  await execute('delete from password_attempts')
+})
+
+t.test('an unusable form gets a page, too', async t => {
+  const res = await app.fastify.inject({
+    method: 'POST',
+    url: '/users/sign_in',
+    headers: ORIGIN,
+    payload: { login: 'x' }
+  })
+  t.equal(res.statusCode, 400)
+  t.match(res.headers['content-type'], /^text\/html/)
+  t.match(res.body, 'href="/users/sign_in"')
 })
 
 t.test('active messages are on the page, with their colours', async t => {

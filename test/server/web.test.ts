@@ -167,7 +167,11 @@ t.test('the reference page', async t => {
   const policy = String(page.headers['content-security-policy'])
   t.match(policy, /default-src 'self'/)
   t.notMatch(policy, /upgrade-insecure-requests|https?:/, 'it works over plain HTTP, and contacts no other host')
-  t.match((await get('/api/docs/static/theme/gitstead.css')).body, /topbar \{ display: none/)
+  const style = (await get('/api/docs/static/theme/gitstead.css')).body
+  t.notMatch(style, /toggle \{ display|topbar \{ display: none/, 'the switch between light and dark is visible')
+  const script = (await get('/api/docs/static/swagger-initializer.js')).body
+  t.match(script, '"docExpansion":"list","filter":true,"displayOperationId":true')
+  t.match(script, /"plugins":\[\(?system\)? => SwaggerUIBundle.plugins.DownloadUrl\(system\),function everyOperation/)
   t.notMatch(page.body, 'class="broadcast"')
   const root = await app.make.admin()
   await app.as(root).post('/broadcast_messages', { message: 'Down <i>now</i> $&', color: '#123' })

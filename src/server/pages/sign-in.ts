@@ -3,13 +3,13 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { applicationSettings } from '../../areas/ground/settings/settings.queries.js'
 import { beginSession, endSession, userOfPassword } from '../../areas/people/credentials/credentials.js'
-import { Forbidden } from '../../errors.js'
+import { Forbidden, TooManyRequests } from '../../errors.js'
 import { isLocalPath } from '../../lib/link.js'
 import { Type } from '../../lib/type.js'
 import { SESSION_COOKIE } from '../plugins/authenticate.js'
 import { cookieOptions, isOwnOpenForm, openForm, shownForm } from './open-form.js'
 import { STYLE, sendPage } from './page.js'
-import { isOwnFormOrOrigin, SIGN_IN, visitorOf } from './visitor.js'
+import { isOwnFormOrOrigin, messageOf, SIGN_IN, showProblem, visitorOf } from './visitor.js'
 
 const SignInBody = Type.Object({
   login: Type.String({ maxLength: 255 }),
@@ -23,6 +23,7 @@ const SIGNED_IN = '/profile'
 export const signInRoutes: FastifyPluginAsyncTypebox = async app => {
   const open = { public: true as const, duringMaintenance: true as const }
   const hide = { hide: true }
+  app.setErrorHandler((error, request, reply) => showProblem(error, request, reply, SIGN_IN))
 
   app.get('/', { config: open, schema: hide }, async (request, reply) => {
     if (await visitorOf(request)) return reply.redirect(SIGNED_IN)
@@ -45,10 +46,15 @@ export const signInRoutes: FastifyPluginAsyncTypebox = async app => {
       const { login, password, return_to } = request.body
       const returnTo = localPath(return_to)
       const formToken = shownForm(request)
-      const refuse = (status: number, problem: string) => show(reply.code(status), { formToken, returnTo, problem })
+      const refuse = (status: number, problem: string) =>
+        show(reply.code(status), { formToken, returnTo, login, problem })
       if (!isOwnOpenForm(request)) return refuse(403, 'Open this page and sign in there.')
       const user = await userOfPassword(login, password, request.address).catch(asRefusal)
       if (user instanceof Forbidden) return refuse(403, `${user.reason}.`)
+      if (user instanceof TooManyRequests) {
+        reply.header('retry-after', String(user.retryAfter))
+        return refuse(429, messageOf(user))
+      }
       if (!user) return refuse(401, 'The login or the password is wrong.')
       const { cookie, expiresAt } = await beginSession(user, browserOf(request))
       return reply
@@ -74,10 +80,12 @@ const localPath = (text: unknown): string | undefined =>
 interface Shown {
   readonly formToken: string
   readonly returnTo: string | undefined
+  /** What the user entered, so that only the password must be entered again. */
+  readonly login?: string
   readonly problem?: string
 }
 
-async function show(reply: FastifyReply, { formToken, returnTo, problem }: Shown): Promise<FastifyReply> {
+async function show(reply: FastifyReply, { formToken, returnTo, login, problem }: Shown): Promise<FastifyReply> {
   const { sign_in_text: text, signup_enabled: signUp } = await applicationSettings()
   return sendPage(reply, 'sign-in', {
     title: 'Sign in to Gitstead',
@@ -86,13 +94,14 @@ async function show(reply: FastifyReply, { formToken, returnTo, problem }: Shown
     problem,
     text,
     returnTo,
+    login,
     signUp,
     formToken
   })
 }
 
-/** The sign-in page shows why a right password is refused. All other errors get the usual answer. */
-function asRefusal(error: unknown): Forbidden {
-  if (error instanceof Forbidden) return error
+/** The sign-in page shows why a right password is refused, and how long to wait after many wrong ones. */
+function asRefusal(error: unknown): Forbidden | TooManyRequests {
+  if (error instanceof Forbidden || error instanceof TooManyRequests) return error
   throw error
 }

@@ -4,7 +4,7 @@ import type {} from '@fastify/cookie'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type ActorUser, type Origin, originOf } from '../../access/actor.js'
 import { actorOfSession } from '../../areas/people/credentials/credentials.js'
-import { Failure, Forbidden } from '../../errors.js'
+import { Failure, Forbidden, TooManyRequests } from '../../errors.js'
 import { SESSION_COOKIE } from '../plugins/authenticate.js'
 import { answerTo } from '../plugins/errors.js'
 import { sendPage } from './page.js'
@@ -103,5 +103,11 @@ export async function showProblem(
   })
 }
 
-const messageOf = (error: unknown): string =>
-  error instanceof Failure ? error.message : 'Something went wrong: try again later'
+/** Returns the words for people about a failure. */
+export function messageOf(error: unknown): string {
+  if (error instanceof TooManyRequests) return `Too many attempts: try again in ${waitOf(error.retryAfter)}.`
+  return error instanceof Failure ? error.message : 'Something went wrong: try again later'
+}
+
+const waitOf = (seconds: number): string =>
+  seconds > 90 ? `${Math.ceil(seconds / 60)} minutes` : seconds > 1 ? `${seconds} seconds` : 'a second'

@@ -7,6 +7,7 @@ import { version } from '../../version.js'
 import { DESCRIPTION, security, securitySchemes, tags } from '../openapi/about.js'
 import { type Document, finishDocument } from '../openapi/document.js'
 import { describeOperation } from '../openapi/operation.js'
+import { everyOperation, loadDocument } from '../pages/every-operation.js'
 import { broadcastsHtml } from '../pages/page.js'
 
 const PREFIX = '/api/v3'
@@ -15,8 +16,12 @@ const POLICY =
   "default-src 'self'; base-uri 'self'; img-src 'self' data:; object-src 'none'; style-src 'self' 'unsafe-inline'; frame-ancestors 'none'"
 const ICON =
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><path d="M2 2v12h12V7H8v3h3v1H5V5h9V2z" fill="#468"/></svg>'
-/** The top bar of the page shows the name and logo of Swagger, and nothing that this page needs. */
-const STYLE = `.swagger-ui .topbar { display: none }
+/** Of the top bar, the page needs only the switch between light and dark. It follows the system at first. */
+const STYLE = `.swagger-ui .topbar { background: none; padding: 0 }
+.swagger-ui .topbar .link, .swagger-ui .topbar .download-url-wrapper { display: none }
+.swagger-ui .topbar-wrapper { justify-content: flex-end }
+.swagger-ui .topbar .dark-mode-toggle svg { fill: currentColor }
+.swagger-ui .opblock .opblock-summary-operation-id { flex-shrink: 0; max-width: 40% }
 .broadcast { padding: 0.5rem 1rem; text-align: center; white-space: pre-line; overflow-wrap: anywhere; font-family: sans-serif }
 `
 
@@ -71,6 +76,12 @@ export async function documentApi(app: FastifyInstance): Promise<void> {
     await docs.register(swaggerUi, {
       routePrefix: '/api/docs',
       staticCSP: POLICY,
+      uiConfig: {
+        docExpansion: 'list',
+        filter: true,
+        displayOperationId: true,
+        plugins: [loadDocument, everyOperation] as never
+      },
       logo: { type: 'image/svg+xml', content: ICON },
       theme: {
         title: 'Gitstead REST API',
