@@ -1,10 +1,12 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 
-interface RequestScope {
+export interface RequestScope {
   /** The id of the request, which is in every log line. */
   readonly request: string
   /** The address of the client: scarce resources are shared among clients. */
   readonly client: string
+  /** Calls a function when the answer has been sent, or the client has left. */
+  readonly atEnd?: (call: () => void) => void
 }
 
 /** The request that the running code works for. */

@@ -28,9 +28,10 @@ export function requestId({ headers }: IncomingMessage): string {
  */
 export function logRequests(app: FastifyInstance): void {
   const { requests } = config().log
-  app.addHook('onRequest', (request, _reply, done) =>
-    requestScope.run({ request: request.id, client: clientOf(request) }, done)
-  )
+  app.addHook('onRequest', (request, { raw }, done) => {
+    const atEnd = (call: () => void) => void (raw.destroyed ? call() : raw.once('close', call))
+    requestScope.run({ request: request.id, client: clientOf(request), atEnd }, done)
+  })
   app.addHook('onSend', ({ id }, reply, _payload, done) => {
     reply.header('x-request-id', id)
     done()

@@ -1,6 +1,7 @@
 import type { Actor } from '../../../access/actor.js'
 import { findTogether } from '../../../db/connect/batching.js'
 import { marks, padded, row, rows } from '../../../db/connect/sql.js'
+import { shortTexts, withLongTexts } from '../../../db/lists/long-texts.js'
 import { countTotal, type Page, type PageRequest, window } from '../../../db/lists/paginate.js'
 import { NotFound } from '../../../errors.js'
 import type { ShownProject } from '../../code/refs/ref-changes.queries.js'
@@ -27,9 +28,15 @@ export interface NoteRow {
 }
 
 const FROM = 'notes n straight_join users u on u.id = n.author_id'
-const SELECT = `select n.id, n.project_id, n.noteable_type, n.noteable_id, n.note, n.is_system, n.refers_type, n.refers_id,
+const columnsWith = (
+  note: string
+) => `n.id, n.project_id, n.noteable_type, n.noteable_id, ${note} as note, n.is_system, n.refers_type, n.refers_id,
   n.refers_project_id, n.created_at, n.updated_at, n.author_id, u.name as author_name, u.username as author_username,
-  u.state as author_state from ${FROM}`
+  u.state as author_state`
+const SELECT = `select ${columnsWith('n.note')} from ${FROM}`
+const SHORT = shortTexts('n.note')
+const SELECT_LIST = `select ${columnsWith(SHORT.text)}, ${SHORT.bytes} from ${FROM}`
+const NOTE = { table: 'notes', column: 'note' } as const
 const OF = 'n.noteable_type = ? and n.noteable_id = ?'
 
 /** Returns a page of the notes about something, oldest first, without those about mentions in records that the caller may not see. */
@@ -39,9 +46,9 @@ export async function listNotes({ type, id }: Noteable, query: PageRequest, acto
   const [where, values] = [`where ${OF} and ${seen.sql}`, [type, id, ...seen.values]]
   const [total, items] = await Promise.all([
     countTotal(`select count(*) as total from ${FROM} ${where}`, values),
-    rows<NoteRow>(`${SELECT} ${where} order by n.id ${sql}`, values)
+    rows<NoteRow>(`${SELECT_LIST} ${where} order by n.id ${sql}`, values)
   ])
-  return { items, total, page, perPage }
+  return { items: await withLongTexts(items, NOTE), total, page, perPage }
 }
 
 /** Returns a note about something that the caller can read. Throws NotFound. */
@@ -64,8 +71,8 @@ export const findNote = (id: number) => row<NoteRow>(`${SELECT} where n.id = ?`,
 export async function readNotes(ids: readonly number[]): Promise<ReadonlyMap<number, NoteRow>> {
   if (ids.length === 0) return new Map()
   const list = padded(ids)
-  const found = await rows<NoteRow>(`${SELECT} where n.id in (${marks(list)})`, list)
-  return new Map(found.map(note => [note.id, note]))
+  const found = await rows<NoteRow>(`${SELECT_LIST} where n.id in (${marks(list)})`, list)
+  return new Map((await withLongTexts(found, NOTE)).map(note => [note.id, note]))
 }
 
 /** A note with the values of its project and its author that hooks show. */

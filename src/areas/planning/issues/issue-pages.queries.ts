@@ -18,7 +18,7 @@ import type { ProjectRow } from '../../projects/projects/projects.queries.js'
 import { shownColumns, shownValues } from '../participation/readings.js'
 import { seesConfidential } from '../participation/visible-issues.js'
 import { type IssueCounts, issueCounts, KEPT_COUNTS, readCounts, type State } from './issue-counts.js'
-import { COLUMNS, type IssueRow, type ListedIssueRow } from './issues.queries.js'
+import { type IssueRow, LISTED, type ListedIssueRow, withDescriptions } from './issues.queries.js'
 import type { IssueListQuery } from './issues.schema.js'
 
 export const inState = (state: State): Fragment | undefined =>
@@ -82,17 +82,18 @@ const IN_ORDER = `join issues i force index (primary) on i.id = page.id
   join users a force index (primary) on a.id = i.author_id left join users e force index (primary) on e.id = i.assignee_id`
 
 /** Reads the rows of a page. Joins only the rows of its ids. */
-function readRows<T extends ListedIssueRow>(
+async function readRows<T extends ListedIssueRow>(
   ids: Fragment,
   direction: Direction,
   { user }: Actor,
   more: Fragment = { sql: '', values: [] }
 ): Promise<T[]> {
-  return rows<T>(
-    `select straight_join ${COLUMNS}, ${shownColumns('Issue')}${more.sql} from (${ids.sql}) page ${IN_ORDER}
+  const found = await rows<T>(
+    `select straight_join ${LISTED}, ${shownColumns('Issue')}${more.sql} from (${ids.sql}) page ${IN_ORDER}
      order by page.place ${direction}, page.id ${direction}`,
     [...shownValues(user?.id), ...more.values, ...ids.values]
   )
+  return withDescriptions(found)
 }
 
 const placedBy =

@@ -4,6 +4,7 @@ import { publicUrl } from '../../../config.js'
 import { findTogether } from '../../../db/connect/batching.js'
 import { marks, padded, row, rows } from '../../../db/connect/sql.js'
 import { ALL } from '../../../db/lists/conditions.js'
+import { shortTexts, withLongTexts } from '../../../db/lists/long-texts.js'
 import { NoSuch, NotFound } from '../../../errors.js'
 import { REPORTER } from '../../../lib/levels.js'
 import type { UserRow } from '../../people/users/users.queries.js'
@@ -49,7 +50,13 @@ export const columnsWith = (description: string) =>
   i.total_time_spent, i.lock_version, i.created_at, i.updated_at, p.path as project_path, n.path as namespace_path,
   a.name as author_name, a.username as author_username, a.state as author_state,
   e.name as assignee_name, e.username as assignee_username, e.state as assignee_state`
-export const COLUMNS = columnsWith('i.description')
+const COLUMNS = columnsWith('i.description')
+
+const SHORT = shortTexts('i.description')
+/** The columns of a list, for `withDescriptions`. */
+export const LISTED = `${columnsWith(SHORT.text)}, ${SHORT.bytes}`
+export const withDescriptions = <Row extends IssueRow>(found: readonly Row[]): Promise<Row[]> =>
+  withLongTexts<Row>(found, { table: 'issues', column: 'description' })
 
 /** Returns the joins of an issue `i`. With `left join` they keep the issues of a removed project, until a job has removed them. */
 export const joinsBy = (join: 'join' | 'left join') => `${join} projects p on p.id = i.project_id
@@ -97,10 +104,11 @@ export interface ListedIssueRow extends IssueRow, ShownColumns {}
 export async function findIssues(ids: readonly number[], { user }: Actor): Promise<ListedIssueRow[]> {
   if (ids.length === 0) return []
   const list = padded(ids)
-  return rows<ListedIssueRow>(
-    `select ${COLUMNS}, ${shownColumns('Issue')} from issues i ${JOINS} where i.id in (${marks(list)})`,
+  const found = await rows<ListedIssueRow>(
+    `select ${LISTED}, ${shownColumns('Issue')} from issues i ${JOINS} where i.id in (${marks(list)})`,
     [...shownValues(user?.id), ...list]
   )
+  return withDescriptions(found)
 }
 
 /** Finds an issue by its number in a project, without a check of access. */

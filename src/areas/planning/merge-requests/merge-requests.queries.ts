@@ -3,6 +3,7 @@ import type { Actor } from '../../../access/actor.js'
 import { type Fragment, marks, padded, row, rows } from '../../../db/connect/sql.js'
 import { and, below, equals, isIn } from '../../../db/lists/conditions.js'
 import { fromPlace, versionOf } from '../../../db/lists/keyset-cache.js'
+import { shortTexts, withLongTexts } from '../../../db/lists/long-texts.js'
 import { countTotal, PART, type Page, type PlacedReading, pageOfMoving, window } from '../../../db/lists/paginate.js'
 import { NotFound } from '../../../errors.js'
 import type { UserRow } from '../../people/users/users.queries.js'
@@ -63,6 +64,11 @@ const columnsWith = (description: string) => `m.id, m.iid, m.target_project_id, 
   m.assignee_id, a.name as author_name, a.username as author_username, a.state as author_state, s.name as assignee_name,
   s.username as assignee_username, s.state as assignee_state, p.path as project_path, n.path as namespace_path`
 const COLUMNS = columnsWith('m.description')
+const SHORT = shortTexts('m.description')
+/** The columns of a list, for `withDescriptions`. */
+const LISTED = `${columnsWith(SHORT.text)}, ${SHORT.bytes}`
+const withDescriptions = (found: readonly ListedMergeRequestRow[]) =>
+  withLongTexts(found, { table: 'merge_requests', column: 'description' })
 // All joins are LEFT JOIN: with inner joins, the database begins with the projects or users, and sorts the page again.
 const JOINS = `left join projects p on p.id = m.target_project_id left join namespaces n on n.id = p.namespace_id
   left join users a on a.id = m.author_id left join users s on s.id = m.assignee_id`
@@ -80,11 +86,12 @@ export interface ListedMergeRequestRow extends MergeRequestRow, ShownColumns {}
 export async function findMergeRequests(ids: readonly number[], { user }: Actor): Promise<ListedMergeRequestRow[]> {
   if (ids.length === 0) return []
   const list = padded(ids)
-  return rows<ListedMergeRequestRow>(
-    `select ${COLUMNS}, ${shownColumns('MergeRequest')} from merge_requests m ${JOINS}
+  const found = await rows<ListedMergeRequestRow>(
+    `select ${LISTED}, ${shownColumns('MergeRequest')} from merge_requests m ${JOINS}
      where m.id in (${marks(list)}) and ${WHOLE}`,
     [...shownValues(user?.id), ...list]
   )
+  return withDescriptions(found)
 }
 
 /** Finds a merge request by its id and its target project. Throws NotFound. */
@@ -162,17 +169,18 @@ async function pageOf(
   index?: string
 ): Promise<Page<ListedMergeRequestRow>> {
   const column = query.order_by ?? 'created_at'
-  const read = ({ direction, sql: limit, from }: PlacedReading) => {
+  const read = async ({ direction, sql: limit, from }: PlacedReading) => {
     const { sql, values } = and(where, from && fromPlace(`m.${column}`, 'm.id', direction, from))
     // The ids of the page come from an index; only their rows are read. When the database could choose the index, it
     // read 2,000 entries up to a place that this index finds at once, on some connections and not on others.
     const ids = `select m.id, m.${column} as place from merge_requests m ${index ? `force index (${index})` : ''}
       where ${sql} order by m.${column} ${direction}, m.id ${direction} ${limit}`
-    return rows<ListedMergeRequestRow>(
-      `select ${COLUMNS}, ${shownColumns('MergeRequest')} from (${ids}) page join merge_requests m on m.id = page.id ${JOINS}
+    const found = await rows<ListedMergeRequestRow>(
+      `select ${LISTED}, ${shownColumns('MergeRequest')} from (${ids}) page join merge_requests m on m.id = page.id ${JOINS}
        order by page.place ${direction}, page.id ${direction}`,
       [...shownValues(user?.id), ...values]
     )
+    return withDescriptions(found)
   }
   const page = await pageOfMoving(window(query), {
     key: JSON.stringify([column, where]),

@@ -1,5 +1,6 @@
 import { marks, padded, row, rows } from '../../../db/connect/sql.js'
 import { and, equals, isIn } from '../../../db/lists/conditions.js'
+import { shortTexts, withLongTexts } from '../../../db/lists/long-texts.js'
 import { countTotal, type Page, window } from '../../../db/lists/paginate.js'
 import { NotFound } from '../../../errors.js'
 import type { MilestoneListQuery } from './milestones.schema.js'
@@ -18,10 +19,16 @@ export interface MilestoneRow {
   readonly updated_at: Date
 }
 
-const COLUMNS = `s.id, s.iid, s.project_id, s.title, s.description, s.state,
+const columnsWith = (
+  description: string
+) => `s.id, s.iid, s.project_id, s.title, ${description} as description, s.state,
   date_format(s.start_date, '%Y-%m-%d') as start_date, date_format(s.due_date, '%Y-%m-%d') as due_date,
   s.created_at, s.updated_at`
+const COLUMNS = columnsWith('s.description')
 const SELECT = `select ${COLUMNS} from milestones s`
+const SHORT = shortTexts('s.description')
+const SELECT_LIST = `select ${columnsWith(SHORT.text)}, ${SHORT.bytes} from milestones s`
+const DESCRIPTION = { table: 'milestones', column: 'description' } as const
 
 /** Returns a page of the milestones of a project, in the order in which they were created. */
 export async function listMilestones(projectId: number, query: MilestoneListQuery): Promise<Page<MilestoneRow>> {
@@ -33,9 +40,9 @@ export async function listMilestones(projectId: number, query: MilestoneListQuer
   )
   const [total, items] = await Promise.all([
     countTotal(`select count(*) as total from milestones s where ${where}`, values),
-    rows<MilestoneRow>(`${SELECT} where ${where} order by s.id ${sql}`, values)
+    rows<MilestoneRow>(`${SELECT_LIST} where ${where} order by s.id ${sql}`, values)
   ])
-  return { items, total, page, perPage }
+  return { items: await withLongTexts(items, DESCRIPTION), total, page, perPage }
 }
 
 /** A milestone with the columns that only commands show. */
@@ -74,6 +81,6 @@ export async function requireMilestone(projectId: number, id: number): Promise<M
 export async function readMilestones(ids: readonly (number | null)[]): Promise<ReadonlyMap<number, MilestoneRow>> {
   const list = padded([...new Set(ids.filter(id => id !== null))])
   if (list.length === 0) return new Map()
-  const found = await rows<MilestoneRow>(`${SELECT} where s.id in (${marks(list)})`, list)
-  return new Map(found.map(milestone => [milestone.id, milestone]))
+  const found = await rows<MilestoneRow>(`${SELECT_LIST} where s.id in (${marks(list)})`, list)
+  return new Map((await withLongTexts(found, DESCRIPTION)).map(milestone => [milestone.id, milestone]))
 }

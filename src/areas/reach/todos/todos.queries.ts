@@ -2,6 +2,7 @@
 import { type Actor, askerOf } from '../../../access/actor.js'
 import { type Fragment, levelBy, openLevels } from '../../../access/membership.js'
 import { execute, marks, padded, row, rows, type Value } from '../../../db/connect/sql.js'
+import { shortTexts, withLongTexts } from '../../../db/lists/long-texts.js'
 import { countTotal, type Page, type Window, window } from '../../../db/lists/paginate.js'
 import { NotFound } from '../../../errors.js'
 import { GUEST, OWNER, REPORTER } from '../../../lib/levels.js'
@@ -35,7 +36,10 @@ export interface TodoRow {
 
 const COLUMNS = `t.id, t.project_id, t.target_type, t.target_id, t.commit_id, t.note_id, t.action, t.state, t.created_at,
   t.author_id, a.name as author_name, a.username as author_username, a.state as author_state, p.name as project_name,
-  p.path as project_path, p.storage, w.name as namespace_name, w.path as namespace_path, n.note`
+  p.path as project_path, p.storage, w.name as namespace_name, w.path as namespace_path`
+const SHORT = shortTexts('n.note')
+/** The columns of a list, for `withNotes`. */
+const LISTED = `${COLUMNS}, ${SHORT.text} as note, ${SHORT.bytes}`
 const NOTES = 'left join notes n on n.id = t.note_id'
 
 /**
@@ -143,11 +147,16 @@ export async function listTodos(query: TodoListQuery, actor: Actor): Promise<Pag
   return { items, total, page, perPage }
 }
 
-const readPage = ({ from, where }: List, limit: string): Promise<TodoRow[]> =>
-  rows<TodoRow>(
-    `select straight_join ${COLUMNS} from ${from} ${NOTES} where ${where.sql} order by t.id desc ${limit}`,
-    where.values
+const readPage = async ({ from, where }: List, limit: string): Promise<TodoRow[]> =>
+  withNotes(
+    await rows<TodoRow>(
+      `select straight_join ${LISTED} from ${from} ${NOTES} where ${where.sql} order by t.id desc ${limit}`,
+      where.values
+    )
   )
+
+const withNotes = (found: readonly TodoRow[]): Promise<TodoRow[]> =>
+  withLongTexts(found, { table: 'notes', column: 'note', idOf: todo => todo.note_id })
 
 /** The ids of a list that can be cached, and one more than the limit for a longer list. */
 async function idsOf({ from, where }: List): Promise<number[]> {
@@ -182,12 +191,12 @@ async function pageOfKept(
   }
   const list = padded(wanted)
   const items = await rows<TodoRow & { readonly whole: string }>(
-    `select straight_join ${COLUMNS}, ${WHOLE} as whole from ${joined(BY_ID)} ${able.joins} ${NOTES}
+    `select straight_join ${LISTED}, ${WHOLE} as whole from ${joined(BY_ID)} ${able.joins} ${NOTES}
      where t.id in (${marks(list)}) and t.user_id = ? and t.state = ? and ${able.condition} order by t.id desc`,
     [userId, state, ...list, userId, state]
   )
   if (items.length < wanted.length || items.some(item => item.whole !== whole)) return undefined
-  return { items, total: ids.length, page, perPage }
+  return { items: await withNotes(items), total: ids.length, page, perPage }
 }
 
 /**
@@ -197,7 +206,7 @@ async function pageOfKept(
 export async function requireTodo(id: number, actor: Actor): Promise<TodoRow> {
   const { joins, condition } = readable(actor)
   const found = await row<TodoRow>(
-    `select ${COLUMNS} from ${joined()} ${joins} ${NOTES} where t.id = ? and t.user_id = ? and ${condition}`,
+    `select ${COLUMNS}, n.note from ${joined()} ${joins} ${NOTES} where t.id = ? and t.user_id = ? and ${condition}`,
     [id, askerOf(actor).id]
   )
   if (!found) throw new NotFound()

@@ -1,4 +1,5 @@
 import { row, rows } from '../../../../db/connect/sql.js'
+import { shortTexts, withLongTexts } from '../../../../db/lists/long-texts.js'
 import { countTotal, type Page, type PageRequest, window } from '../../../../db/lists/paginate.js'
 import type { ShownProject } from '../../../code/refs/ref-changes.queries.js'
 
@@ -19,9 +20,12 @@ export interface CommitCommentRow {
 
 // Notes on other records are in the same table.
 const FROM = 'notes c straight_join users u on u.id = c.author_id'
-const SELECT = `select c.id, c.project_id, c.commit_id as sha, c.author_id, c.note, c.path, c.line, c.line_type, c.created_at,
-  u.name as author_name, u.username as author_username, u.state as author_state
-  from ${FROM}`
+const columnsWith = (
+  note: string
+) => `c.id, c.project_id, c.commit_id as sha, c.author_id, ${note} as note, c.path, c.line,
+  c.line_type, c.created_at, u.name as author_name, u.username as author_username, u.state as author_state`
+const SELECT = `select ${columnsWith('c.note')} from ${FROM}`
+const SHORT = shortTexts('c.note')
 const OF_COMMIT = 'c.project_id = ? and c.commit_id = ? and not c.is_system'
 
 /** Returns a page of the comments on a commit, oldest first. */
@@ -33,10 +37,13 @@ export async function listCommitComments(
   const { page, perPage, sql } = window(query)
   const values = [projectId, sha]
   const [items, total] = await Promise.all([
-    rows<CommitCommentRow>(`${SELECT} where ${OF_COMMIT} order by c.id ${sql}`, values),
+    rows<CommitCommentRow>(
+      `select ${columnsWith(SHORT.text)}, ${SHORT.bytes} from ${FROM} where ${OF_COMMIT} order by c.id ${sql}`,
+      values
+    ),
     countTotal(`select count(*) as total from ${FROM} where ${OF_COMMIT}`, values)
   ])
-  return { items, total, page, perPage }
+  return { items: await withLongTexts(items, { table: 'notes', column: 'note' }), total, page, perPage }
 }
 
 export const findCommitComment = (id: number) =>
