@@ -39,6 +39,7 @@ export const SETTINGS = {
     login_timeout: seconds(1),
     idle_timeout: seconds(1)
   },
+  paths: { reserved_days: integer(0) },
   log: {
     level: oneOf(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']),
     requests: oneOf(['off', 'errors', 'all'])

@@ -1,8 +1,15 @@
 // Redirects from old paths of namespaces and projects to their new paths, until something new takes the old path. A
 // project's old path is stored with the id of its namespace, so a rename of the namespace does not affect it. Every
 // rule that assigns a path calls the functions here, in its transaction.
-import { execute, lowerMarks, row } from '../../../db/connect/sql.js'
+//
+// Decided: the old path of a group or user is reserved for a time. Otherwise a stranger could take it, and clones with the
+// old address would read the stranger's repositories. The old path of a project is within its namespace, where only members
+// create projects, so it needs no reservation.
+import { config } from '../../../config.js'
+import { execute, lowerMarks, row, rows } from '../../../db/connect/sql.js'
+import { Invalid } from '../../../errors.js'
 import { batches } from '../../../lib/batches.js'
+import { OWNER } from '../../../lib/levels.js'
 
 /** Redirects the old path of a renamed namespace to it. Call it after the rename, in the same transaction. */
 export async function redirectNamespace(oldPath: string, namespaceId: number): Promise<void> {
@@ -13,12 +20,65 @@ export async function redirectNamespace(oldPath: string, namespaceId: number): P
   )
 }
 
-/** Ends the redirects from paths that new or renamed namespaces have now. */
-export async function endNamespaceRedirects(paths: readonly string[]): Promise<void> {
+/** Who takes a path. */
+export interface Taker {
+  /** The attribute that has the path in the request. */
+  readonly attribute: 'path' | 'username'
+  /** The namespace that is renamed. */
+  readonly namespaceId?: number
+  /** The user who makes the change. */
+  readonly userId?: number | undefined
+}
+
+interface OldPath {
+  readonly path: string
+  readonly created_at: Date
+  /** Whether the path belonged to the namespace of the taker, or to one that the user owns. */
+  readonly is_own: number
+}
+
+const IS_OWN = `r.namespace_id = ? or coalesce(n.owner_id = ?, false) or exists (
+  select 1 from members m where m.source_type = 'namespace' and m.source_id = n.id and m.user_id = ?
+    and m.access_level = ${OWNER} and (m.expires_at is null or m.expires_at > utc_date()))`
+
+/**
+ * Ends the redirects from paths that new or renamed namespaces take. Throws Invalid when one of them is reserved for its previous
+ * owner: the namespace itself, its user, or the owners of the group.
+ */
+export async function takeNamespacePaths(
+  paths: readonly string[],
+  { attribute, namespaceId = 0, userId = 0 }: Taker
+): Promise<void> {
   for (const some of batches(paths, 500)) {
+    const found = await rows<OldPath>(
+      `select r.path, r.created_at, (${IS_OWN}) as is_own from namespace_redirects r join namespaces n on n.id = r.namespace_id
+       where r.path_key in (${lowerMarks(some)})`,
+      [namespaceId, userId, userId, ...some]
+    )
+    for (const old of found) if (old.is_own === 0) requireFree(old, attribute)
+    if (found.length === 0) continue
     await execute(`delete from namespace_redirects where path_key in (${lowerMarks(some)})`, some)
   }
 }
+
+/** Throws Invalid when a stranger could not take the path. */
+export async function requireUnreserved(path: string, attribute: Taker['attribute']): Promise<void> {
+  const found = await row<OldPath>('select path, created_at from namespace_redirects where path_key = lower(?)', [path])
+  if (found) requireFree(found, attribute)
+}
+
+function requireFree(old: Pick<OldPath, 'created_at'>, attribute: Taker['attribute']): void {
+  const until = reservedUntil(old)
+  if (until <= new Date()) return
+  const date = until.toISOString().slice(0, 10)
+  throw new Invalid(attribute, `is reserved until ${date} for the group or user that had it before`)
+}
+
+const DAY_MS = 86_400_000
+
+/** Returns when the reservation of an old path ends. */
+export const reservedUntil = ({ created_at: since }: Pick<OldPath, 'created_at'>): Date =>
+  new Date(since.getTime() + config().paths.reserved_days * DAY_MS)
 
 /** The path of a project: the last part, and the id of its namespace. */
 export interface ProjectPlace {

@@ -8,7 +8,7 @@ import { doerOf } from '../../ground/activity/authors.js'
 import { publishAll } from '../../ground/activity/events.js'
 import { projectsOfNamespace } from '../../ground/activity/project-snapshots.js'
 import { audit, changesBetween } from '../../ground/audit/audit.js'
-import { endNamespaceRedirects, redirectNamespace } from '../../ground/paths/redirects.js'
+import { redirectNamespace, takeNamespacePaths } from '../../ground/paths/redirects.js'
 import { checkGroup, checkGroupVisibility, GROUP_ATTRIBUTES, type GroupChange, takenPath } from './group-rules.js'
 import { type GroupRecord, lockGroup } from './groups.queries.js'
 
@@ -29,7 +29,7 @@ export async function updateGroup(id: number, change: GroupChange, origin: Origi
     if (level !== undefined && level !== group.visibility_level) await checkLevel(group, level, origin)
     const moved = path !== undefined && path !== group.path ? await projectsOfNamespace(id) : []
     await write(id, change, changed)
-    if (path !== undefined) await redirectOldPath(group, path)
+    if (path !== undefined) await redirectOldPath(group, path, origin)
     const move = { id: randomUUID(), before: group.path, path: path ?? group.path }
     await publishAll(
       moved.map(project => ({
@@ -47,8 +47,8 @@ export async function updateGroup(id: number, change: GroupChange, origin: Origi
 }
 
 /** Redirects the old path to the group until something new takes it. */
-async function redirectOldPath({ id, path: old }: GroupRecord, path: string): Promise<void> {
-  await endNamespaceRedirects([path])
+async function redirectOldPath({ id, path: old }: GroupRecord, path: string, origin: Origin): Promise<void> {
+  await takeNamespacePaths([path], { attribute: 'path', namespaceId: id, userId: origin.asker?.id })
   if (old.toLowerCase() !== path.toLowerCase()) await redirectNamespace(old, id)
 }
 

@@ -7,7 +7,7 @@ import { OWNER, VISIBILITIES } from '../../../lib/levels.js'
 import { publish } from '../../ground/activity/events.js'
 import { groupSnapshot } from '../../ground/activity/snapshots.js'
 import { audit, changesBetween } from '../../ground/audit/audit.js'
-import { endNamespaceRedirects } from '../../ground/paths/redirects.js'
+import { takeNamespacePaths } from '../../ground/paths/redirects.js'
 import { applicationSettings } from '../../ground/settings/settings.queries.js'
 import { checkGroup, checkGroupVisibility, type GroupBody, takenPath } from '../groups/group-rules.js'
 import { lockGroup } from '../groups/groups.queries.js'
@@ -64,7 +64,7 @@ async function insertGroup(body: GroupBody, owner: Owner, origin: Origin): Promi
       now
     ]
   )
-  await endNamespaceRedirects([body.path])
+  await takeNamespacePaths([body.path], { attribute: 'path', userId: owner.id })
   const group = await lockGroup(id)
   if (!group) throw new Error(`the row of the group ${id} was not found again`)
   await publish({ kind: 'group.created', group: groupSnapshot(group) })

@@ -3,7 +3,7 @@
 import { availableParallelism } from 'node:os'
 import type { Origin } from '../../../access/actor.js'
 import { lowerMarks, rows } from '../../../db/connect/sql.js'
-import { Conflict, DiskFull, Failure, Forbidden, Unavailable } from '../../../errors.js'
+import { Conflict, DiskFull, Failure, Forbidden, Invalid, Unavailable } from '../../../errors.js'
 import { mapBounded } from '../../../lib/bounded.js'
 import { validator, type Wrong } from '../../../lib/validate.js'
 import { newToken } from '../../../secrets.js'
@@ -190,7 +190,7 @@ async function write(drafts: readonly Drafted[], options: ImportOptions, origin:
     await insertUsers(drafts, origin, { mail: options.mail })
     options.created(drafts.length)
   } catch (error) {
-    if (!(error instanceof Conflict)) throw error
+    if (!(error instanceof Conflict || error instanceof Invalid)) throw error
     const [only] = drafts
     if (drafts.length === 1 && only) {
       options.refuse({ line: only.line, username: only.body.username, error: error.message })

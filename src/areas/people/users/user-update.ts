@@ -10,7 +10,7 @@ import { doerOf } from '../../ground/activity/authors.js'
 import { publish, publishAll } from '../../ground/activity/events.js'
 import { personalProjects } from '../../ground/activity/project-snapshots.js'
 import { audit, changesBetween } from '../../ground/audit/audit.js'
-import { endNamespaceRedirects, redirectNamespace } from '../../ground/paths/redirects.js'
+import { redirectNamespace, takeNamespacePaths } from '../../ground/paths/redirects.js'
 import { checkAddressFree } from './emails.js'
 import { setIdentity } from './identities.js'
 import { requireOtherAdmin } from './last-admin.js'
@@ -144,7 +144,7 @@ async function moveNamespace(user: User, username: string, origin: Origin): Prom
   const namespace = await Namespace.findOne({ where: { kind: 'user', ownerId: user.id } })
   const move = { id: randomUUID(), before: namespace?.path ?? username, path: username }
   if (namespace) {
-    await endNamespaceRedirects([username])
+    await takeNamespacePaths([username], { attribute: 'username', namespaceId: namespace.id, userId: user.id })
     const before = namespace.path
     await namespace.update({ path: username, name: username })
     if (before.toLowerCase() !== username.toLowerCase()) await redirectNamespace(before, namespace.id)

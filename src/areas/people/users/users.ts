@@ -9,7 +9,7 @@ import { decrypt, encrypt, newToken, tokenHash } from '../../../secrets.js'
 import { publishAll } from '../../ground/activity/events.js'
 import { userSnapshot } from '../../ground/activity/snapshots.js'
 import { auditAll, changesBetween } from '../../ground/audit/audit.js'
-import { endNamespaceRedirects } from '../../ground/paths/redirects.js'
+import { takeNamespacePaths } from '../../ground/paths/redirects.js'
 import { applicationSettings } from '../../ground/settings/settings.queries.js'
 import { ADDRESS_TAKEN, checkAddressesFree } from './emails.js'
 import { insertIdentities } from './identities.js'
@@ -139,7 +139,8 @@ const columnsOf = ({ body, passwordHash }: UserDraft, projectsLimit: number) => 
 })
 
 async function insertNamespaces(users: readonly User[]): Promise<void> {
-  await endNamespaceRedirects(users.map(({ username }) => username))
+  const names = users.map(({ username }) => username)
+  await takeNamespacePaths(names, { attribute: 'username' })
   try {
     await Namespace.bulkCreate(
       users.map(({ id, username }) => ({ kind: 'user', ownerId: id, name: username, path: username }))

@@ -10,6 +10,7 @@ import { hashPassword, passwordFits } from '../../../lib/password-hash.js'
 import { removeRows, type Task } from '../../../queue/task.js'
 import { newToken } from '../../../secrets.js'
 import { publish } from '../../ground/activity/events.js'
+import { requireUnreserved } from '../../ground/paths/redirects.js'
 import { applicationSettings } from '../../ground/settings/settings.queries.js'
 import { attempt } from '../../people/credentials/login-throttle.js'
 import { dropUnconfirmed } from '../../people/users/emails.js'
@@ -78,6 +79,7 @@ async function insert(values: Omit<SignUp, 'password'> & { passwordHash: string 
     email
   ])
   if (await row('select 1 from namespaces where path_key = lower(?)', [username])) throw new Taken('username')
+  await requireUnreserved(username, 'username')
   try {
     const { insertId } = await execute(
       'insert into sign_ups (username, name, email, password_hash, created_at) values (?, ?, ?, ?, ?)',

@@ -13,6 +13,7 @@ import { repositoryContents } from '../../code/repository/read-contents.js'
 import { repositoryUpkeep } from '../../code/repository/upkeep.js'
 import { oldAuditEvents } from '../../ground/audit/old-audit-events.js'
 import { oldDeliveries } from '../../ground/hooks/old-deliveries.js'
+import { oldRedirects } from '../../ground/paths/old-redirects.js'
 import { expiredGrants } from '../../people/credentials/expired-grants.js'
 import { expiredSessions } from '../../people/credentials/expired-sessions.js'
 import { expiredTokens } from '../../people/credentials/expired-tokens.js'
@@ -43,6 +44,7 @@ export const tasks: readonly Task[] = [
   oldMails,
   oldPasswordAttempts,
   oldQueueMinutes,
+  oldRedirects,
   oldRefChanges,
   oldRuns,
   oldSignInAddresses,
