@@ -1,6 +1,7 @@
 // Creates an online backup, in these steps:
 //   1. lock       a lease in the database: only one backup runs at a time, and nothing is pruned while it runs
-//   2. snapshot   one transaction dumps all rows; the backup shows the state at the start of this transaction
+//   2. snapshot   one transaction dumps all rows; the backup shows the state at the start of this transaction. Reading in parts, each
+//                 in a transaction of its own, would tear a job from the change that caused it: they are in different tables.
 //   3. copies     repositories (refs first, then objects), traces and archives; an unchanged file becomes a second name
 //                 (hard link) of the previous backup's file, and no backup changes a file, so every backup is complete
 //   4. rewind     refs that moved since the snapshot are reset in the copy, by the rows of their changes
@@ -55,6 +56,8 @@ export interface CreateOptions {
 export interface CreatedBackup extends store.BackupRecord {
   readonly previous: string | null
   readonly rewound_refs: number
+  /** How long the snapshot of the database was open. */
+  readonly snapshot_seconds: number
   /** The ids of the older backups that were deleted because of `keep`. */
   readonly deleted: readonly string[]
   /** The projects whose repositories are damaged, with the first fault of each. */
@@ -87,6 +90,7 @@ export async function createBackup(options: CreateOptions, origin: Origin): Prom
         ...record,
         previous: manifest.previous,
         rewound_refs: rewound,
+        snapshot_seconds: manifest.snapshot_seconds ?? 0,
         deleted,
         damaged: damagedProjects(manifest)
       }
@@ -160,6 +164,7 @@ async function writeDraft({ id, path, folder, signal, options }: DraftPlan) {
     home: config().home,
     host: hostname(),
     snapshot_at: rows.takenAt.toISOString(),
+    snapshot_seconds: rows.seconds,
     finished_at: new Date().toISOString(),
     previous: previous?.manifest.id ?? null,
     database: rows.database,
@@ -193,7 +198,8 @@ async function dump(draft: Draft, signal: AbortSignal) {
     const projects = await listProjectsToCopy(snapshot)
     const known = await readKnownChanges(snapshot)
     const database = await dumpDatabase(snapshot, unit, signal)
-    return { takenAt: snapshot.takenAt, projects, known, database, unit: unit.finish() }
+    const seconds = Math.round((Date.now() - snapshot.takenAt.getTime()) / 100) / 10
+    return { takenAt: snapshot.takenAt, seconds, projects, known, database, unit: unit.finish() }
   })
 }
 

@@ -49,6 +49,8 @@ export interface Manifest {
   readonly host: string
   /** The time of the state that the backup shows. */
   readonly snapshot_at: string
+  /** How long the snapshot of the database was open. Backups of earlier versions do not say it. */
+  readonly snapshot_seconds?: number
   readonly finished_at: string
   /** The backup whose unchanged files this one shares. */
   readonly previous: string | null

@@ -37,7 +37,9 @@ import {
 
 t.test('a backup contains every row, every repository and a hash of each file', async t => {
   const backup = await create()
-  const { units, database, totals, secrets } = manifestOf(backup)
+  const { units, database, totals, secrets, snapshot_seconds: open } = manifestOf(backup)
+  t.equal(backup.snapshot_seconds, open)
+  t.type(open, 'number')
   t.equal(secrets.where, 'left_out')
   t.notMatch(readFileSync(join(backup.path, 'manifest.json'), 'utf8'), /encryption_key/)
   t.equal(totals.repositories, 3)
