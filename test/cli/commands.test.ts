@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync } from 'node:fs'
+import { chmodSync, copyFileSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { version } from '../../src/version.js'
 import { cli, cliProcess } from '../helpers/cli.js'
@@ -78,9 +78,10 @@ t.test('a command warns about an environment variable that is not a setting', as
 })
 
 t.test('commands that use a database', async t => {
-  const { databaseUrl } = await testDatabase()
+  const { databaseUrl, home: first } = await testDatabase()
   const home = join(t.testdir(), 'home')
   mkdirSync(home, { mode: 0o700 })
+  copyFileSync(join(first, 'secrets.json'), join(home, 'secrets.json'))
   const environment = { GITSTEAD_HOME: home, GITSTEAD_DATABASE_URL: databaseUrl, GITSTEAD_PORT: '0' }
   const run = (args: string[], input?: string) => cli(args, { environment, input })
   const create = (username: string, rest: string[] = []) =>

@@ -1,6 +1,6 @@
 // Tests the commands for users, as scripts use them: with --json and exit codes.
 import { spawn } from 'node:child_process'
-import { mkdirSync } from 'node:fs'
+import { copyFileSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { beginSession, userOfPassword } from '../../src/areas/people/credentials/credentials.js'
 import { createProject } from '../../src/areas/projects/projects/projects.js'
@@ -15,6 +15,7 @@ t.test('users', async t => {
   const { databaseUrl, home: testHome } = await testDatabase()
   const home = join(t.testdir(), 'home')
   mkdirSync(home, { mode: 0o700 })
+  copyFileSync(join(testHome, 'secrets.json'), join(home, 'secrets.json'))
   const environment = { GITSTEAD_HOME: home, GITSTEAD_DATABASE_URL: databaseUrl }
   const run = (args: string[], input?: string) => cli(['users', ...args], { environment, input })
   t.ok(testHome)
