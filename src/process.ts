@@ -1,6 +1,6 @@
 // The frame of every process of the appliance: it waits for the database, reports to its parent and stops cleanly.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { loadConfig } from './config.js'
+import { config, loadConfig } from './config.js'
 import { Failure, Misconfigured, Unavailable } from './errors.js'
 import { log, nameProcess, titleProcess } from './log.js'
 
@@ -11,7 +11,6 @@ interface Running {
   stop(): Promise<void>
 }
 
-const STOP_MS = 18_000
 const DATABASE_WAIT_MS = 60_000
 
 /** Runs a process until a signal or the end of its parent stops it. Sets the exit code. */
@@ -20,8 +19,7 @@ export async function runProcess(name: string, start: () => Promise<Running>): P
   let running: Running | undefined
   const stop = once(async () => {
     if (running) log().info(`${name} stops`)
-    const limit = setTimeout(() => process.exit(1), STOP_MS)
-    limit.unref()
+    if (running) setTimeout(() => process.exit(1), config().stop_timeout * 1000).unref()
     await running?.stop()
     process.exit(process.exitCode ?? 0)
   })

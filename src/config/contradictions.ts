@@ -3,7 +3,15 @@ import type { Problem, ValuesOf } from '../lib/rules.js'
 import type { SETTINGS } from './shape.js'
 
 /** Returns the contradictions between settings that each fit their own rule. */
-export function contradictionsIn({ runner }: ValuesOf<typeof SETTINGS>): Problem[] {
+export function contradictionsIn({ runner, uploads, artifacts }: ValuesOf<typeof SETTINGS>): Problem[] {
+  const found = dockerProblems(runner)
+  if (uploads.bucket && artifacts.s3.bucket === null) {
+    found.push({ path: 'uploads.bucket', text: 'uploads.bucket is true, but artifacts.s3.bucket names no bucket' })
+  }
+  return found
+}
+
+function dockerProblems(runner: ValuesOf<typeof SETTINGS>['runner']): Problem[] {
   const { socket, tls } = runner.docker
   if (!socket.startsWith('tcp:')) return []
   return Object.entries(tls).flatMap(([key, file]) => {

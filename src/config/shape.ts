@@ -72,6 +72,7 @@ export const SETTINGS = {
     archive_cache: integer(0),
     max_file_size: integer(1)
   },
+  stop_timeout: seconds(1),
   queue: {
     concurrency: {
       default: integer(0),
@@ -133,7 +134,7 @@ export const SETTINGS = {
   },
   hooks: { allow: listOf(text()), timeout: seconds(1), response_limit: integer(0) },
   imports: { max_size: integer(1), max_objects: integer(1), timeout: seconds(1) },
-  uploads: { max_files: integer(0), max_size: integer(0) },
+  uploads: { max_files: integer(0), max_size: integer(0), bucket: flag },
   mail: {
     transport: oneOf(['file', 'smtp', 'sendmail']),
     from: nullOr(sender),

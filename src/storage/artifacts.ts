@@ -1,21 +1,10 @@
 // Stores the archives of builds. An archive is either complete or absent. Paths do not leave this file, so that another
 // store can replace it.
-import { randomUUID } from 'node:crypto'
-import { join } from 'node:path'
 import { config } from '../config.js'
 import type { ChooseRange } from '../lib/byte-range.js'
-import {
-  type BuildKey,
-  type CopiedStream,
-  makeFolderOf,
-  type OpenFile,
-  objectOf,
-  openPart,
-  pathOf,
-  removeFile
-} from './files.js'
-import { putFile, type Source, writeDraft } from './put-file.js'
-import { hasBucket, openObject, putObject, removeObject } from './s3.js'
+import { type BuildKey, type CopiedStream, type OpenFile, objectOf, openPart, pathOf, removeFile } from './files.js'
+import { putFile, putInBucket, type Source } from './put-file.js'
+import { hasBucket, openObject, removeObject } from './s3.js'
 
 export type StoredArtifact = CopiedStream
 
@@ -33,17 +22,7 @@ export async function putArtifact(
   limit = hasBucket() ? Math.min(config().artifacts.max_size, LARGEST_OBJECT) : config().artifacts.max_size
 ): Promise<StoredArtifact> {
   if (!hasBucket()) return putFile(pathOf('artifacts', key, 'zip'), source, { folder: 'artifacts', limit })
-  // The bucket gets an archive that is complete and within the limit. The folder of archives may be slow, because machines
-  // share it.
-  const draft = join(config().home, 'tmp', `artifact-${randomUUID()}`)
-  await makeFolderOf(draft)
-  try {
-    const stored = await writeDraft(draft, source, { limit })
-    await putObject(objectOf('artifacts', key), draft, stored.size)
-    return stored
-  } finally {
-    await removeFile(draft)
-  }
+  return putInBucket(objectOf('artifacts', key), source, { limit })
 }
 
 /**

@@ -7,6 +7,7 @@ import type { Readable } from 'node:stream'
 import { config } from '../config.js'
 import type { TooLarge } from '../errors.js'
 import { type CopiedStream, copyStream, makeFolderOf, removeFile, syncFolder } from './files.js'
+import { putObject } from './s3.js'
 
 /** The folders of the home in which files appear by a rename. Each may be a mount of its own, which no rename can leave. */
 const FOLDERS = ['artifacts', 'traces', 'uploads', 'cache'] as const
@@ -50,8 +51,28 @@ export async function putFile(path: string, source: Source, options: PutOptions)
   }
 }
 
+/**
+ * Puts a stream, or a copy of a file, into the bucket, which gets only what is complete and within the limit. The draft is not in
+ * the folder that machines share, because that may be slow. Throws `excess`, and Unavailable when the bucket is unavailable.
+ */
+export async function putInBucket(
+  object: string,
+  source: Source,
+  limits: Pick<PutOptions, 'limit' | 'excess'>
+): Promise<CopiedStream> {
+  const draft = join(config().home, 'tmp', `object-${randomUUID()}`)
+  await makeFolderOf(draft)
+  try {
+    const stored = await writeDraft(draft, source, limits)
+    await putObject(object, draft, stored.size)
+    return stored
+  } finally {
+    await removeFile(draft)
+  }
+}
+
 /** Writes a new file, and onto the disk. Throws `excess`; the caller removes the file. */
-export async function writeDraft(
+async function writeDraft(
   draft: string,
   source: Source,
   { limit, excess }: Pick<PutOptions, 'limit' | 'excess'>

@@ -1,4 +1,4 @@
-// A bucket of an S3-compatible service for archives, and for the traces of builds that have ended. The SDK is loaded only
+// A bucket of an S3-compatible service for archives, for the traces of builds that have ended, and for uploads. The SDK is loaded only
 // when a bucket is configured: it takes 100 ms and 30 MB.
 import { createReadStream } from 'node:fs'
 import { Readable } from 'node:stream'
@@ -19,12 +19,34 @@ interface Bucket {
   readonly prefix: string
 }
 
+interface Options {
+  readonly abortSignal: AbortSignal
+}
+
+interface Head {
+  readonly size: number
+  readonly etag: string | undefined
+}
+
 const silent = () => undefined
 
 let opened: { readonly of: object; readonly bucket: Promise<Bucket> } | undefined
 
 /** Whether files of builds are kept in a bucket. */
 export const hasBucket = (): boolean => config().artifacts.s3.bucket !== null
+
+const limitOf = () => config().artifacts.s3.timeout * 1000
+
+/** Ends requests, with all their repetitions, that take longer than the limit until their answer begins. */
+async function inTime<T>(work: (options: Options) => Promise<T>): Promise<T> {
+  const late = new AbortController()
+  const timer = setTimeout(() => late.abort(), limitOf())
+  try {
+    return await work({ abortSignal: late.signal })
+  } finally {
+    clearTimeout(timer)
+  }
+}
 
 function bucket(): Promise<Bucket> {
   const settings = config().artifacts.s3
@@ -64,7 +86,7 @@ async function openBucket(): Promise<Bucket> {
 /** Throws Unavailable unless the bucket exists and accepts the keys. */
 export async function requireBucket(): Promise<void> {
   const { sdk, client, name: Bucket } = await bucket()
-  await client.send(new sdk.HeadBucketCommand({ Bucket })).catch(error => {
+  await inTime(options => client.send(new sdk.HeadBucketCommand({ Bucket }), options)).catch(error => {
     throw translated(error)
   })
 }
@@ -72,13 +94,14 @@ export async function requireBucket(): Promise<void> {
 /** Uploads a file from the disk, and replaces an object with this name. The object is complete or absent. Throws Unavailable. */
 export async function putObject(name: string, path: string, size: number): Promise<void> {
   const { sdk, client, name: Bucket, prefix } = await bucket()
+  const end = performance.now() + limitOf()
   for (let tries = 1; ; tries++) {
     const Body = createReadStream(path)
     try {
       await client.send(new sdk.PutObjectCommand({ Bucket, Key: prefix + name, Body, ContentLength: size }))
       return
     } catch (error) {
-      if (tries === TRIES || !isPassing(error)) throw translated(error)
+      if (tries === TRIES || !isPassing(error) || performance.now() > end) throw translated(error)
     } finally {
       Body.destroy()
     }
@@ -86,8 +109,11 @@ export async function putObject(name: string, path: string, size: number): Promi
 }
 
 /** Opens an object, or a part of it; undefined when there is none. Throws Unavailable, and what `choose` throws. */
-export async function openObject(name: string, choose?: ChooseRange): Promise<OpenFile | undefined> {
-  const found = await headObject(name)
+export const openObject = (name: string, choose?: ChooseRange): Promise<OpenFile | undefined> =>
+  inTime(options => open(name, choose, options))
+
+async function open(name: string, choose: ChooseRange | undefined, options: Options): Promise<OpenFile | undefined> {
+  const found = await head(name, options)
   if (!found) return undefined
   const { size, etag } = found
   const range = choose?.(size)
@@ -100,7 +126,8 @@ export async function openObject(name: string, choose?: ChooseRange): Promise<Op
         // Another archive may take the place of this one in the meantime.
         IfMatch: etag,
         ...(range && { Range: `bytes=${range.start}-${range.end}` })
-      })
+      }),
+      options
     )
     .catch(unlessMissing)
   if (!answer) return undefined
@@ -108,22 +135,29 @@ export async function openObject(name: string, choose?: ChooseRange): Promise<Op
 }
 
 /** The size and version of an object; undefined when there is none. Throws Unavailable. */
-export async function headObject(name: string): Promise<{ size: number; etag: string | undefined } | undefined> {
+export const headObject = (name: string): Promise<Head | undefined> => inTime(options => head(name, options))
+
+async function head(name: string, options: Options): Promise<Head | undefined> {
   const { sdk, client, name: Bucket, prefix } = await bucket()
-  const found = await client.send(new sdk.HeadObjectCommand({ Bucket, Key: prefix + name })).catch(unlessMissing)
+  const found = await client
+    .send(new sdk.HeadObjectCommand({ Bucket, Key: prefix + name }), options)
+    .catch(unlessMissing)
   return found && { size: found.ContentLength ?? 0, etag: found.ETag }
 }
 
 /** Removes an object, if there is one. Throws Unavailable. */
 export async function removeObject(name: string): Promise<void> {
   const { sdk, client, name: Bucket, prefix } = await bucket()
-  await client.send(new sdk.DeleteObjectCommand({ Bucket, Key: prefix + name })).catch(unlessMissing)
+  const command = new sdk.DeleteObjectCommand({ Bucket, Key: prefix + name })
+  await inTime(options => client.send(command, options)).catch(unlessMissing)
 }
 
 export interface StoredObject {
   readonly name: string
   /** Milliseconds since 1970. */
   readonly changed: number
+  /** Bytes. */
+  readonly size: number
 }
 
 /** Yields the objects whose names begin with `start`, a thousand at a time. Throws Unavailable. */
@@ -131,11 +165,13 @@ export async function* listObjects(start: string): AsyncGenerator<StoredObject[]
   const { sdk, client, name: Bucket, prefix } = await bucket()
   for (let ContinuationToken: string | undefined; ; ) {
     const command = new sdk.ListObjectsV2Command({ Bucket, Prefix: prefix + start, ContinuationToken })
-    const page = await client.send(command).catch(error => {
+    const page = await inTime(options => client.send(command, options)).catch(error => {
       throw translated(error)
     })
-    yield (page.Contents ?? []).flatMap(({ Key, LastModified }) =>
-      Key === undefined ? [] : [{ name: Key.slice(prefix.length), changed: LastModified?.getTime() ?? Date.now() }]
+    yield (page.Contents ?? []).flatMap(({ Key, LastModified, Size = 0 }) =>
+      Key === undefined
+        ? []
+        : [{ name: Key.slice(prefix.length), changed: LastModified?.getTime() ?? Date.now(), size: Size }]
     )
     ContinuationToken = page.NextContinuationToken
     if (ContinuationToken === undefined) return
@@ -160,5 +196,5 @@ function translated(error: unknown): Error {
   const status = statusOf(error)
   // The answer to HEAD has no body with a name.
   const name = (error as Error).name === 'Unknown' ? `status ${status}` : (error as Error).name
-  return new Unavailable(`the storage of artifacts ${status === undefined ? 'does not answer' : `refuses: ${name}`}`)
+  return new Unavailable(`the storage of files ${status === undefined ? 'does not answer' : `refuses: ${name}`}`)
 }

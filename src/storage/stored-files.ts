@@ -1,8 +1,8 @@
 // Lists the files in the storage, for code that compares them with the rows of the database.
 import { lstat, opendir, readdir, rm } from 'node:fs/promises'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { config } from '../config.js'
-import { type BuildKey, isMissing, objectOf } from './files.js'
+import { type BuildKey, isMissing } from './files.js'
 import { listObjects, putObject } from './s3.js'
 
 export interface StoredFile extends BuildKey {
@@ -58,10 +58,10 @@ function unlessGone(error: unknown): null {
 }
 
 /** Moves a file into the bucket. A crash leaves it in both places, and the next call removes it here. */
-export async function moveToBucket(kind: 'traces' | 'artifacts', { path, build, attempt }: StoredFile): Promise<void> {
+export async function moveToBucket(path: string): Promise<void> {
   const found = await lstat(path).catch(unlessGone)
   if (!found?.isFile()) return
-  await putObject(objectOf(kind, { build, attempt }), path, found.size)
+  await putObject(relative(config().home, path), path, found.size)
   await rm(path, { force: true })
 }
 

@@ -1,13 +1,14 @@
-// Stores the files that users attach to a project: HOME/uploads/PROJECT/SECRET/NAME. A file is complete or absent, and
-// never changes.
+// Stores the files that users attach to a project: HOME/uploads/PROJECT/SECRET/NAME, or an object with the same name in the
+// bucket. A file is complete or absent, and never changes.
 import { randomBytes } from 'node:crypto'
 import { readdir, rm, stat } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join, relative } from 'node:path'
 import type { Readable } from 'node:stream'
 import { config } from '../config.js'
 import type { TooLarge } from '../errors.js'
 import { isMissing, openPart } from './files.js'
-import { putFile } from './put-file.js'
+import { putFile, putInBucket } from './put-file.js'
+import { hasBucket, listObjects, openObject, removeObject, type StoredObject } from './s3.js'
 
 /** Identifies a file. The secret cannot be guessed. */
 export interface UploadKey {
@@ -27,6 +28,10 @@ export interface StoredUpload {
 export const UPLOAD_NAME = /^[A-Za-z0-9_+-][A-Za-z0-9_.+-]{0,199}$/
 const SECRET = /^[0-9a-f]{32}$/
 
+/** Whether new files are kept in the bucket of `artifacts.s3`. */
+export const keepsInBucket = (): boolean => hasBucket() && config().uploads.bucket
+
+const objectOf = (path: string) => relative(config().home, path)
 const folderOf = (project: number) => join(config().home, 'uploads', String(Math.trunc(project)))
 
 function pathOf({ project, secret, name }: UploadKey): string | null {
@@ -42,7 +47,9 @@ export async function putUpload(
   const key = { project, secret, name }
   const path = pathOf(key)
   if (path === null) throw new TypeError(`not a name of an upload: ${name}`)
-  const { size } = await putFile(path, source, { folder: 'uploads', limit, excess })
+  const { size } = keepsInBucket()
+    ? await putInBucket(objectOf(path), source, { limit, excess })
+    : await putFile(path, source, { folder: 'uploads', limit, excess })
   return { key, size }
 }
 
@@ -50,28 +57,74 @@ export async function putUpload(
 export async function openUpload(key: UploadKey): Promise<{ size: number; stream: Readable } | undefined> {
   const path = pathOf(key)
   if (path === null) return undefined
-  return openPart(path)
+  // Files from before the bucket was configured are on the disk, and a file never changes.
+  return (await openPart(path)) ?? (hasBucket() ? openObject(objectOf(path)) : undefined)
 }
 
 /** Removes one file, if it exists. */
-export const removeUpload = (key: UploadKey): Promise<void> =>
-  rm(join(folderOf(key.project), key.secret), { recursive: true, force: true })
+export async function removeUpload(key: UploadKey): Promise<void> {
+  const path = pathOf(key)
+  if (path === null) return
+  if (hasBucket()) await removeObject(objectOf(path))
+  await rm(dirname(path), { recursive: true, force: true })
+}
 
 /** Removes all files of a project. */
-export const removeUploads = (project: number): Promise<void> => rm(folderOf(project), { recursive: true, force: true })
+export async function removeUploads(project: number): Promise<void> {
+  await rm(folderOf(project), { recursive: true, force: true })
+  for await (const page of keptUploads(project)) for (const { name } of page) await removeObject(name)
+}
 
-/** Counts the files of a project on the disk, and their bytes. It looks at every file. */
-export async function measureUploads(project: number): Promise<{ files: number; bytes: number }> {
-  const found = { files: 0, bytes: 0 }
+export interface ListedUpload extends UploadKey {
+  /** Bytes. */
+  readonly size: number
+}
+
+/** Yields the files of a project, on the disk and in the bucket. It looks at every file. */
+export async function* listUploads(project: number): AsyncGenerator<ListedUpload> {
+  const local = new Set<string>()
   for (const secret of await namesIn(folderOf(project))) {
     for (const name of await namesIn(join(folderOf(project), secret))) {
-      const size = await stat(join(folderOf(project), secret, name)).then(({ size }) => size, ifMissing)
+      const path = join(folderOf(project), secret, name)
+      const size = await stat(path).then(({ size }) => size, ifMissing)
       if (size === undefined) continue
-      found.files++
-      found.bytes += size
+      local.add(objectOf(path))
+      yield { project, secret, name, size }
     }
   }
+  for await (const page of keptUploads(project)) {
+    for (const { name: object, size } of page) {
+      const [secret = '', name = ''] = object.split('/').slice(-2)
+      // A file that is being moved is in both places.
+      if (!local.has(object)) yield { project, secret, name, size }
+    }
+  }
+}
+
+/** Counts the files of a project, and their bytes. It looks at every file. */
+export async function measureUploads(project: number): Promise<{ files: number; bytes: number }> {
+  const found = { files: 0, bytes: 0 }
+  for await (const { size } of listUploads(project)) {
+    found.files++
+    found.bytes += size
+  }
   return found
+}
+
+/** Yields the files of all projects that are on the disk. */
+export async function* localUploads(): AsyncGenerator<{ readonly path: string; readonly project: number }> {
+  const root = join(config().home, 'uploads')
+  for (const project of (await namesIn(root)).filter(name => /^\d{1,10}$/.test(name))) {
+    for (const secret of (await namesIn(join(root, project))).filter(name => SECRET.test(name))) {
+      for (const name of await namesIn(join(root, project, secret))) {
+        yield { path: join(root, project, secret, name), project: Number(project) }
+      }
+    }
+  }
+}
+
+async function* keptUploads(project: number): AsyncGenerator<StoredObject[]> {
+  if (hasBucket()) yield* listObjects(`${objectOf(folderOf(project))}/`)
 }
 
 const namesIn = async (folder: string): Promise<string[]> => (await readdir(folder).catch(ifMissing)) ?? []

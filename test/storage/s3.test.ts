@@ -1,7 +1,7 @@
 // Archives, and traces of builds that have ended, in a bucket: against a real S3-compatible server.
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
@@ -11,7 +11,7 @@ import { lookAtBuildFiles } from '../../src/areas/ci/builds/files/damaged-files.
 import { expiredArtifacts } from '../../src/areas/ci/builds/files/expired-artifacts.js'
 import { removeOrphans } from '../../src/areas/upkeep/maintenance/orphaned-files.js'
 import { bucketCheck } from '../../src/cli/doctor/bucket.js'
-import { loadConfig } from '../../src/config.js'
+import { config, loadConfig } from '../../src/config.js'
 import { execute } from '../../src/db/connect/sql.js'
 import { TooLarge } from '../../src/errors.js'
 import { openArtifact, putArtifact, removeArtifact } from '../../src/storage/artifacts.js'
@@ -19,6 +19,7 @@ import { pathOf } from '../../src/storage/files.js'
 import { sizeOf } from '../../src/storage/measure.js'
 import { headObject, listObjects } from '../../src/storage/s3.js'
 import { appendTrace, openTrace, readTrace, traceSize } from '../../src/storage/traces.js'
+import { measureUploads, openUpload, putUpload, removeUploads, type UploadKey } from '../../src/storage/uploads.js'
 import { endBuild, makePipeline, type TestBuild } from '../areas/ci/builds/make-builds.js'
 import { testApp } from '../helpers/app.js'
 import t from '../helpers/tap.js'
@@ -43,6 +44,11 @@ const ENVIRONMENT = {
   GITSTEAD_ARTIFACTS_S3_SECRET_ACCESS_KEY: 'S3RVER'
 }
 
+const textOf = async (key: UploadKey) => {
+  const found = await openUpload(key)
+  return found && text(found.stream)
+}
+
 /** Loads the configuration with other values in the environment; null removes a value. */
 function configure(values: { readonly [name: string]: string | null }): void {
   for (const [name, value] of Object.entries(values)) {
@@ -52,8 +58,9 @@ function configure(values: { readonly [name: string]: string | null }): void {
   loadConfig({})
 }
 
-const off = Object.fromEntries(Object.keys(ENVIRONMENT).map(name => [name, null]))
-t.beforeEach(() => configure(ENVIRONMENT))
+const UPLOADS = 'GITSTEAD_UPLOADS_BUCKET'
+const off = Object.fromEntries([...Object.keys(ENVIRONMENT), UPLOADS].map(name => [name, null]))
+t.beforeEach(() => configure({ ...ENVIRONMENT, [UPLOADS]: null }))
 t.teardown(async () => {
   configure(off)
   await server.close()
@@ -159,9 +166,9 @@ t.test(
 
 t.test('an error of a bucket that refuses or does not answer does not name it', async t => {
   const away: [values: Record<string, string>, message: RegExp][] = [
-    [{ GITSTEAD_ARTIFACTS_S3_ENDPOINT: 'http://127.0.0.1:1' }, /^the storage of artifacts does not answer$/],
-    [{ GITSTEAD_ARTIFACTS_S3_SECRET_ACCESS_KEY: 'wrong' }, /^the storage of artifacts refuses: SignatureDoesNotMatch$/],
-    [{ GITSTEAD_ARTIFACTS_S3_BUCKET: 'another' }, /^the storage of artifacts refuses: NoSuchBucket$/]
+    [{ GITSTEAD_ARTIFACTS_S3_ENDPOINT: 'http://127.0.0.1:1' }, /^the storage of files does not answer$/],
+    [{ GITSTEAD_ARTIFACTS_S3_SECRET_ACCESS_KEY: 'wrong' }, /^the storage of files refuses: SignatureDoesNotMatch$/],
+    [{ GITSTEAD_ARTIFACTS_S3_BUCKET: 'another' }, /^the storage of files refuses: NoSuchBucket$/]
   ]
   for (const [values, message] of away) {
     configure({ ...ENVIRONMENT, ...values })
@@ -174,7 +181,7 @@ t.test('doctor asks the bucket', async t => {
   t.equal(await listing(examine), `the bucket builds at http://127.0.0.1:${port} answers`)
   configure({ GITSTEAD_ARTIFACTS_S3_BUCKET: 'nothing' })
   await t.rejects(listing(examine), {
-    message: /^the bucket nothing at .*: the storage of artifacts refuses: NotFound$/
+    message: /^the bucket nothing at .*: the storage of files refuses: NotFound$/
   })
   configure({ GITSTEAD_ARTIFACTS_S3_BUCKET: 'builds', GITSTEAD_ARTIFACTS_S3_SECRET_ACCESS_KEY: 'wrong' })
   await t.rejects(examine(), { message: /^the bucket builds at .* refuses: status 403$/ })
@@ -182,4 +189,57 @@ t.test('doctor asks the bucket', async t => {
   await t.rejects(examine(), { message: /does not answer$/, remedy: /^correct artifacts.s3/ })
   configure(off)
   t.equal(await examine(), 'not needed: artifacts.s3.bucket is not set')
+})
+
+t.test('uploads are kept in the bucket if configured, and the task moves the older ones', async t => {
+  const { id: project } = await app.make.project()
+  const limits = { limit: 5, excess: new TooLarge() }
+  const put = async (name: string, content: string) =>
+    (await putUpload({ project, name }, Readable.from([Buffer.from(content)]), limits)).key
+  const objectOf = ({ secret, name }: UploadKey) => `uploads/${project}/${secret}/${name}`
+  const onDisk = (upload: UploadKey) => existsSync(join(config().home, objectOf(upload)))
+  const old = await put('old.txt', 'old')
+  await bucketUploads.run(context)
+  t.ok(onDisk(old), 'a bucket for files of builds does not take uploads')
+  configure({ [UPLOADS]: 'true' })
+  const made = await put('new.txt', 'newer')
+  t.notOk(onDisk(made))
+  await t.rejects(put('large.txt', 'larger'), TooLarge)
+  t.same([await textOf(old), await textOf(made)], ['old', 'newer'])
+  t.same(await listing(() => measureUploads(project)), { files: 2, bytes: 8 })
+  await bucketUploads.run({ ...context, dryRun: true })
+  t.ok(onDisk(old))
+  await bucketUploads.run(context)
+  t.notOk(onDisk(old))
+  t.same(await textOf(old), 'old', 'from the bucket')
+  t.same(
+    (await names()).filter(name => name.startsWith('uploads/')),
+    [objectOf(old), objectOf(made)].sort()
+  )
+  configure({ [UPLOADS]: null })
+  t.same(await textOf(made), 'newer', 'also when new uploads are on the disk again')
+  await listing(() => removeUploads(project))
+  t.same(
+    (await names()).filter(name => name.startsWith('uploads/')),
+    []
+  )
+  t.equal(await textOf(made), undefined)
+})
+
+t.test('a bucket that does not answer gets no further tries after the time limit', async t => {
+  let requests = 0
+  const silent = createServer(socket => {
+    requests += 1
+    socket.on('error', () => undefined).resume()
+  })
+  await new Promise<void>(resolve => silent.listen(0, '127.0.0.1', resolve))
+  t.teardown(() => new Promise(resolve => silent.close(resolve)))
+  const { port } = silent.address() as AddressInfo
+  configure({ GITSTEAD_ARTIFACTS_S3_ENDPOINT: `http://127.0.0.1:${port}`, GITSTEAD_ARTIFACTS_S3_TIMEOUT: '1' })
+  t.teardown(() => configure({ GITSTEAD_ARTIFACTS_S3_TIMEOUT: null }))
+  const failed = { name: 'Unavailable', message: 'the storage of files does not answer' }
+  await t.rejects(openArtifact(key(6)), failed)
+  await t.rejects(removeArtifact(key(6)), failed)
+  await t.rejects(putArtifact(key(6), Readable.from([Buffer.from('x')])), failed)
+  t.ok(requests >= 3 && requests <= 6, `${requests} requests for three calls`)
 })

@@ -1,6 +1,7 @@
 // Runs one child process of the appliance: starts it, watches it, and restarts it when it dies. The pause before each restart
 // grows.
 import { type ChildProcess, fork } from 'node:child_process'
+import { config } from '../../config.js'
 import { log } from '../../log.js'
 import type { LogFile } from './log-file.js'
 
@@ -22,7 +23,8 @@ export interface ChildOptions {
 const LONGEST_PAUSE = 10_000
 /** After a process ran at least this long, the pause is short again: it probably died of another cause than before. */
 const HEALTHY_MS = 60_000
-const STOP_MS = 20_000
+/** What a process gets to end by itself after its own limit (stop_timeout). */
+const MORE_MS = 2000
 /**
  * The start fails when the child ends this often before it is ready. Fewer early ends are harmless: the database may
  * start late, or another process may free the port late.
@@ -68,7 +70,7 @@ export class Child {
     if (!child || child.exitCode !== null || child.signalCode !== null) return
     const ended = new Promise<void>(resolve => child.once('exit', () => resolve()))
     child.kill('SIGTERM')
-    const kill = setTimeout(() => child.kill('SIGKILL'), STOP_MS)
+    const kill = setTimeout(() => child.kill('SIGKILL'), config().stop_timeout * 1000 + MORE_MS)
     await ended
     clearTimeout(kill)
   }

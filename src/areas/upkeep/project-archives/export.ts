@@ -1,7 +1,6 @@
 // Writes the archive of a project while it is in use: all rows are of one moment, and refs are read after that, so that the
 // commits of all rows exist.
-import { readdirSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import { Readable } from 'node:stream'
 import type { Origin } from '../../../access/actor.js'
 import { config } from '../../../config.js'
@@ -9,8 +8,7 @@ import { transact } from '../../../db/connect/transact.js'
 import { withSnapshot } from '../../../db/snapshot/snapshot.js'
 import { Unavailable } from '../../../errors.js'
 import { type PackedRef, portableRefs, writePack } from '../../../git/repository/packs.js'
-import { isMissing } from '../../../storage/files.js'
-import { openUpload } from '../../../storage/uploads.js'
+import { type ListedUpload, listUploads, openUpload } from '../../../storage/uploads.js'
 import { version } from '../../../version.js'
 import { audit } from '../../ground/audit/audit.js'
 import type { ProjectRow } from '../../projects/projects/projects.queries.js'
@@ -76,7 +74,7 @@ export async function exportProject(project: ProjectRow, options: ExportOptions,
     const labels = await labelIds(source, project.id)
     const repository = await ensureRepository(project)
     const refs = portableRefs(repository)
-    const uploads = uploadsOf(project.id)
+    const uploads = await uploadsOf(project.id)
     const manifest: Manifest = {
       format: FORMAT,
       gitstead: version,
@@ -122,23 +120,11 @@ function requireMost(name: string, count: number, most: number): void {
     throw new BadProjectArchive(`the project has ${count} of ${name}, and an archive has at most ${most}`)
 }
 
-interface Upload {
-  readonly secret: string
-  readonly name: string
-}
-
-function uploadsOf(project: number): readonly Upload[] {
-  const root = join(config().home, 'uploads', String(project))
-  return namesIn(root).flatMap(secret => namesIn(join(root, secret)).map(name => ({ secret, name })))
-}
-
-function namesIn(folder: string): string[] {
-  try {
-    return readdirSync(folder).sort()
-  } catch (error) {
-    if (isMissing(error)) return []
-    throw error
-  }
+/** In order, so that two archives of the same project have the same content. */
+async function uploadsOf(project: number): Promise<readonly ListedUpload[]> {
+  const all: ListedUpload[] = []
+  for await (const upload of listUploads(project)) all.push(upload)
+  return all.sort((a, b) => (`${a.secret}/${a.name}` < `${b.secret}/${b.name}` ? -1 : 1))
 }
 
 interface Content {
@@ -147,7 +133,7 @@ interface Content {
   readonly labels: readonly number[]
   readonly repository: string
   readonly refs: readonly PackedRef[]
-  readonly uploads: readonly Upload[]
+  readonly uploads: readonly ListedUpload[]
   readonly manifest: Manifest
   readonly options: ExportOptions
 }

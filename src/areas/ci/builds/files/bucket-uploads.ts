@@ -1,10 +1,11 @@
-// Moves files of builds from the disk to the bucket, if one is configured. A trace grows on the disk, because objects
+// Moves files of builds, and uploads, from the disk to the bucket, if one is configured. A trace grows on the disk, because objects
 // cannot grow.
 import { config } from '../../../../config.js'
 import { marks, rows } from '../../../../db/connect/sql.js'
 import type { Task, TaskContext } from '../../../../queue/task.js'
 import { hasBucket } from '../../../../storage/s3.js'
 import { moveToBucket, type StoredFile, storedFiles, storedFolders } from '../../../../storage/stored-files.js'
+import { keepsInBucket, localUploads } from '../../../../storage/uploads.js'
 
 /** A runner may write its last lines after the end of the build. */
 const AGE_MS = 600_000
@@ -12,18 +13,33 @@ const AGE_MS = 600_000
 export const bucketUploads: Task = {
   name: 'bucket_uploads',
   schedule: '9-59/20 * * * *',
-  about: 'moves the traces of ended builds, and older archives, to the bucket of `artifacts.s3`',
+  about:
+    'moves the traces of ended builds, older archives, and uploads if `uploads.bucket` is true, to the bucket of `artifacts.s3`',
   run: upload
 }
 
-async function upload({ dryRun, signal, count, note }: TaskContext, now = Date.now()): Promise<undefined> {
+async function upload(context: TaskContext, now = Date.now()): Promise<undefined> {
   if (!hasBucket()) return
+  await moveBuildFiles(context, now)
+  if (keepsInBucket()) await moveUploads(context)
+}
+
+async function moveUploads({ dryRun, signal, count, note }: TaskContext): Promise<void> {
+  for await (const { path, project } of localUploads()) {
+    signal.throwIfAborted()
+    if (!dryRun) await moveToBucket(path)
+    count()
+    note(`an upload of project ${project} to ${config().artifacts.s3.bucket}`)
+  }
+}
+
+async function moveBuildFiles({ dryRun, signal, count, note }: TaskContext, now: number): Promise<void> {
   const before = new Date(now - AGE_MS)
   for (const kind of ['traces', 'artifacts'] as const) {
     for (const folder of await storedFolders(kind)) {
       for (const file of await ended(await storedFiles(kind, folder), before)) {
         signal.throwIfAborted()
-        if (!dryRun) await moveToBucket(kind, file)
+        if (!dryRun) await moveToBucket(file.path)
         count()
         note(`${kind} of build ${file.build} to ${config().artifacts.s3.bucket}`)
       }
