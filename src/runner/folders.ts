@@ -44,9 +44,10 @@ const ACCOUNTS = {
 /**
  * Makes an empty folder for one build; executeBuild removes it. Only its owner can enter the home of the appliance. So
  * when builds run as another user than this process, the folder is outside of the home, where other appliances have theirs.
+ * `place` is another parent.
  */
-export async function makeWorkFolder(): Promise<string> {
-  const parent = await parentFolder()
+export async function makeWorkFolder(place?: string): Promise<string> {
+  const parent = place ?? (await parentFolder())
   for (let count = 0; count < TRIES; count++) {
     const work = join(parent, PREFIX + randomBytes(8).toString('hex'))
     if (!(await lockFolder(work))) continue

@@ -2,12 +2,11 @@
 // a step. The limits here apply to each process; the number of processes is limited for each user. The use of the whole build
 // is watched (watch.ts, disk.ts).
 import { lstatSync, readlinkSync } from 'node:fs'
-import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { config } from '../config.js'
 import { Misconfigured } from '../errors.js'
-import { type Folders, prepareFolders, removeFolder } from './folders.js'
+import { type Folders, makeWorkFolder, prepareFolders, removeFolder } from './folders.js'
 import { seccompFilter } from './seccomp.js'
 import { type Command, runShell } from './shell.js'
 
@@ -110,7 +109,8 @@ export async function checkSandbox(): Promise<void> {
   const keep = async (chunk: Buffer) => void (said.length < 16 && said.push(chunk))
   let exitCode: number | undefined
   const { signal } = new AbortController()
-  const work = await mkdtemp(join(process.getuid?.() === 0 ? '/var/tmp' : tmpdir(), 'gitstead-check-'))
+  // A worker that is killed now leaves the folder to the next one.
+  const work = await makeWorkFolder(process.getuid?.() === 0 ? '/var/tmp' : tmpdir())
   try {
     const folders = await prepareFolders(work)
     exitCode = await runShell({ folders, command: shellCommand(folders), script: ':\n', output: keep, signal })

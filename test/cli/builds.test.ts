@@ -114,7 +114,7 @@ t.test('variables are set from standard input, listed without values, and remove
   t.match((await run(['variables', 'list', path, '--json'])).json(), { variables: [{ key: 'KEY' }, settings] })
   t.match(await run(['variables', 'set', path, 'KEY', ...scoped.slice(0, 2)], 'other secret\n'), { stdout: /^changed/ })
   t.match((await run(['variables', 'list', path, '--json'])).json(), { variables: [{ key: 'KEY' }, settings] })
-  t.match(await run(['variables', 'unset', path, 'KEY', '--yes']), { code: 1, stderr: /--scope/ })
+  t.match(await run(['variables', 'unset', path, 'KEY', '--yes']), { code: 4, stderr: /--scope/ })
   t.match(await run(['variables', 'unset', path, 'KEY', '--scope', 'review/*', '--yes']), { code: 0 })
   t.match((await run(['variables', 'list', path, '--values', '--json'])).json(), { variables: [{ value: 'a secret' }] })
   t.match(await run(['variables', 'unset', path, 'KEY', 'NONE', '--yes']), { code: 3, stdout: /^removed variable KEY/ })

@@ -452,6 +452,15 @@ t.test('machines that cannot confine builds', async t => {
     await t.rejects(checkSandbox(), { message: /No permissions.*allow unprivileged user namespaces/ })
   })
 
+  t.test('the check holds its folder as a build does, so that a killed check leaves none behind', async t => {
+    const folder = join(tools(t), 'bwrap')
+    const look =
+      'for each; do case "$each" in */step) test -e "$' + '{each%/step}.lock" && echo "it is locked" >&2;; esac; done'
+    writeFileSync(folder, `#!/bin/sh\n${look}\nexit 1\n`)
+    chmodSync(folder, 0o755)
+    await t.rejects(checkSandbox(), { message: /it is locked/ })
+  })
+
   t.test('when this process is root, runner.user must be an existing ordinary user', async t => {
     for (const user of ['nobody-here', 'root']) {
       settings({ user })
