@@ -116,8 +116,8 @@ function withSingleSlashes(url: string): string {
 function withoutSuffix(url: string): string {
   if (!url.includes('.json') || !(url.startsWith(API_PREFIX) || url.startsWith('/ci/api/v1/'))) return url
   const [path = ''] = url.split('?', 1)
-  if (!path.endsWith('.json') || path === `${API_PREFIX}/openapi.json`) return url
-  return path.slice(0, -'.json'.length) + url.slice(path.length)
+  const bare = path.replace(/\.json\/?$/, '')
+  return bare === `${API_PREFIX}/openapi` ? url : bare + url.slice(path.length)
 }
 
 const NAMED =

@@ -212,6 +212,7 @@ t.test('paths and queries', async t => {
 
   t.test('a .json suffix is ignored', async t => {
     t.equal((await get(`/projects/${project.id}.json`)).json().id, project.id)
+    t.equal((await get(`/projects/${project.id}.json/`)).json().id, project.id, 'also before a slash')
     t.equal((await get('/projects.json?per_page=1&search=a?b')).statusCode, 200)
     await app.make.file(project, 'a', 'x')
     t.equal((await get(`/projects/${project.id}/repository/tree.json?path=`)).statusCode, 200)
