@@ -14,8 +14,8 @@ const PATIENCE_MS = 10_000
 const busy = () => new Unavailable('Too many lists with long texts are being read', 5)
 /** In bytes. A single page may be larger. */
 const budget = new Limiter({
-  capacity: 48 * MIB,
-  perClient: 24 * MIB,
+  capacity: 32 * MIB,
+  perClient: 16 * MIB,
   queue: { capacity: 256, perClient: free => free / 2, full: busy },
   patience: { milliseconds: PATIENCE_MS, over: busy }
 })
