@@ -1,7 +1,7 @@
 // Translates errors of the database into the errors of the product.
 import { DiskFull, Misconfigured, Unavailable } from '../../errors.js'
 import { isDiskFull } from '../../lib/disk-full.js'
-import { answeredSince, noteLost } from './connectivity.js'
+import { answeredSince, isLost, noteLost } from './connectivity.js'
 import { wasLate } from './lateness.js'
 import { statementPatience } from './statement-limit.js'
 
@@ -86,6 +86,15 @@ function isOwnTimeout(error: unknown): boolean {
   return isWait || code === 'STATEMENT_TIMEOUT' || code === 'ETIMEDOUT'
 }
 
+/**
+ * Returns whether a time limit ended because this process was busy after `since`. If the database has answered nothing while a
+ * statement got its time twice, the database is at fault: otherwise one that hangs would never count as lost on a busy machine.
+ */
+function isOurFault(error: unknown, since: number): boolean {
+  if (isLost() || !wasLate(since)) return false
+  return driverError(error).code !== 'STATEMENT_TIMEOUT' || answeredSince(since)
+}
+
 /** Returns whether a column or key that `alter table` adds already exists, or one that it drops does not exist. */
 export function isAlreadyMade(error: unknown): boolean {
   const { errno } = driverError(error)
@@ -132,7 +141,7 @@ export function translate(error: unknown): unknown {
   if (isSlow(error) && answeredSince(now - LATELY_MS)) {
     return new Unavailable('the database took too long for this request')
   }
-  if (isOwnTimeout(error) && wasLate(now - 2 * statementPatience())) {
+  if (isOwnTimeout(error) && isOurFault(error, now - 2 * statementPatience())) {
     return new Unavailable('the server is too busy')
   }
   noteLost(driverError(error).code ?? driverError(error).message ?? 'unknown')

@@ -34,3 +34,11 @@ t.test('a time limit that ended while the process was busy is no fault of the da
   t.type(error, Unavailable)
   t.match(error, { message: 'the server is too busy' })
 })
+
+t.test('a database that answers nothing is lost, even if the process was busy', async t => {
+  await row('select 1')
+  await new Promise(resolve => setTimeout(resolve, 2 * statementPatience() + 100))
+  block(400)
+  t.match(translate(new StatementTimeout()), { message: 'the database is not available' })
+  await row('select 1')
+})
