@@ -144,9 +144,9 @@ async function moveNamespace(user: User, username: string, origin: Origin): Prom
   const namespace = await Namespace.findOne({ where: { kind: 'user', ownerId: user.id } })
   const move = { id: randomUUID(), before: namespace?.path ?? username, path: username }
   if (namespace) {
-    await takeNamespacePaths([username], { attribute: 'username', namespaceId: namespace.id, userId: user.id })
     const before = namespace.path
     await namespace.update({ path: username, name: username })
+    await takeNamespacePaths([username], { attribute: 'username', namespaceId: namespace.id, userId: user.id })
     if (before.toLowerCase() !== username.toLowerCase()) await redirectNamespace(before, namespace.id)
   }
   await publishAll(

@@ -140,7 +140,6 @@ const columnsOf = ({ body, passwordHash }: UserDraft, projectsLimit: number) => 
 
 async function insertNamespaces(users: readonly User[]): Promise<void> {
   const names = users.map(({ username }) => username)
-  await takeNamespacePaths(names, { attribute: 'username' })
   try {
     await Namespace.bulkCreate(
       users.map(({ id, username }) => ({ kind: 'user', ownerId: id, name: username, path: username }))
@@ -148,6 +147,7 @@ async function insertNamespaces(users: readonly User[]): Promise<void> {
   } catch (error) {
     throw takenBy(error)
   }
+  await takeNamespacePaths(names, { attribute: 'username' })
 }
 
 async function insertIdentitiesOf(drafts: readonly UserDraft[], users: readonly User[]): Promise<void> {
