@@ -55,6 +55,7 @@ import { heldRows } from './0086-held-rows.js'
 import { soleDeployKeys } from './0090-sole-deploy-keys.js'
 import { unsubscribedPipelines } from './0091-unsubscribed-pipelines.js'
 import { pushOptions } from './0095-push-options.js'
+import { reservedPaths } from './0100-reserved-paths.js'
 import type { Migration } from './migration.js'
 
 export const migrations: readonly Migration[] = [
@@ -112,5 +113,6 @@ export const migrations: readonly Migration[] = [
   heldRows,
   soleDeployKeys,
   unsubscribedPipelines,
-  pushOptions
+  pushOptions,
+  reservedPaths
 ]

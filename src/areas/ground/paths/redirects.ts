@@ -5,19 +5,47 @@
 // Decided: the old path of a group or user is reserved for a time. Otherwise a stranger could take it, and clones with the
 // old address would read the stranger's repositories. The old path of a project is within its namespace, where only members
 // create projects, so it needs no reservation.
+//
+// Not specified: a path is reserved only if clones may have it: the namespace had it for a day, or has a project. Each namespace has
+// a limit. Otherwise anybody could reserve any number of names by renaming one group again and again.
 import { config } from '../../../config.js'
 import { execute, lowerMarks, row, rows } from '../../../db/connect/sql.js'
 import { Invalid } from '../../../errors.js'
 import { batches } from '../../../lib/batches.js'
 import { OWNER } from '../../../lib/levels.js'
 
+const DAY_MS = 86_400_000
+
+/** Of the old paths of one namespace, so many are reserved: the newest ones. */
+const MOST_RESERVED = 10
+
 /** Redirects the old path of a renamed namespace to it. Call it after the rename, in the same transaction. */
 export async function redirectNamespace(oldPath: string, namespaceId: number): Promise<void> {
+  const now = new Date()
+  const reserved = await deservesReservation(namespaceId, now)
   await execute(
-    `insert into namespace_redirects (namespace_id, path, created_at) values (?, ?, ?)
-     on duplicate key update namespace_id = ?, path = ?, created_at = ?`,
-    [namespaceId, oldPath, new Date(), namespaceId, oldPath, new Date()]
+    `insert into namespace_redirects (namespace_id, path, created_at, reserved) values (?, ?, ?, ?)
+     on duplicate key update namespace_id = ?, path = ?, created_at = ?, reserved = ?`,
+    [namespaceId, oldPath, now, reserved, namespaceId, oldPath, now, reserved]
   )
+  if (!reserved) return
+  await execute(
+    `update namespace_redirects set reserved = false where namespace_id = ? and reserved and id not in (select id from (
+       select id from namespace_redirects where namespace_id = ? and reserved order by created_at desc, id desc
+       limit ${MOST_RESERVED}) newest)`,
+    [namespaceId, namespaceId]
+  )
+}
+
+/** The namespace had its last path since its newest redirect, or since its creation. */
+async function deservesReservation(namespaceId: number, now: Date): Promise<boolean> {
+  const found = await row(
+    `select 1 from namespaces n where n.id = ? and (
+       coalesce((select max(r.created_at) from namespace_redirects r where r.namespace_id = n.id), n.created_at) <= ?
+       or exists (select 1 from projects p where p.namespace_id = n.id))`,
+    [namespaceId, new Date(now.getTime() - DAY_MS)]
+  )
+  return found !== undefined
 }
 
 /** Who takes a path. */
@@ -33,6 +61,7 @@ export interface Taker {
 interface OldPath {
   readonly path: string
   readonly created_at: Date
+  readonly reserved: number
   /** Whether the path belonged to the namespace of the taker, or to one that the user owns. */
   readonly is_own: number
 }
@@ -42,8 +71,9 @@ const IS_OWN = `r.namespace_id = ? or coalesce(n.owner_id = ?, false) or exists 
     and m.access_level = ${OWNER} and (m.expires_at is null or m.expires_at > utc_date()))`
 
 /**
- * Ends the redirects from paths that new or renamed namespaces take. Throws Invalid when one of them is reserved for its previous
- * owner: the namespace itself, its user, or the owners of the group.
+ * Ends the redirects from paths that new or renamed namespaces take. Call it after the write, in the same transaction: the write
+ * waits for a concurrent rename, whose redirect is visible only then. Throws Invalid when one of the paths is reserved for its
+ * previous owner: the namespace itself, its user, or the owners of the group.
  */
 export async function takeNamespacePaths(
   paths: readonly string[],
@@ -51,7 +81,7 @@ export async function takeNamespacePaths(
 ): Promise<void> {
   for (const some of batches(paths, 500)) {
     const found = await rows<OldPath>(
-      `select r.path, r.created_at, (${IS_OWN}) as is_own from namespace_redirects r join namespaces n on n.id = r.namespace_id
+      `select r.path, r.created_at, r.reserved, (${IS_OWN}) as is_own from namespace_redirects r join namespaces n on n.id = r.namespace_id
        where r.path_key in (${lowerMarks(some)})`,
       [namespaceId, userId, userId, ...some]
     )
@@ -63,18 +93,18 @@ export async function takeNamespacePaths(
 
 /** Throws Invalid when a stranger could not take the path. */
 export async function requireUnreserved(path: string, attribute: Taker['attribute']): Promise<void> {
-  const found = await row<OldPath>('select path, created_at from namespace_redirects where path_key = lower(?)', [path])
+  const sql = 'select created_at, reserved from namespace_redirects where path_key = lower(?)'
+  const found = await row<Pick<OldPath, 'created_at' | 'reserved'>>(sql, [path])
   if (found) requireFree(found, attribute)
 }
 
-function requireFree(old: Pick<OldPath, 'created_at'>, attribute: Taker['attribute']): void {
+function requireFree(old: Pick<OldPath, 'created_at' | 'reserved'>, attribute: Taker['attribute']): void {
+  if (old.reserved === 0) return
   const until = reservedUntil(old)
   if (until <= new Date()) return
   const date = until.toISOString().slice(0, 10)
   throw new Invalid(attribute, `is reserved until ${date} for the group or user that had it before`)
 }
-
-const DAY_MS = 86_400_000
 
 /** Returns when the reservation of an old path ends. */
 export const reservedUntil = ({ created_at: since }: Pick<OldPath, 'created_at'>): Date =>

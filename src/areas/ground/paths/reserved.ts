@@ -33,9 +33,9 @@ const viewOf = (found: OldPathRow): ReservedPath => ({
   reserved_until: reservedUntil(found)
 })
 
-/** Returns the old paths of groups and users, in the order of the paths. */
+/** Returns the reserved old paths of groups and users, in the order of the paths. */
 export const listReservedPaths = async (): Promise<ReservedPath[]> =>
-  (await rows<OldPathRow>(`${SELECT} order by r.path_key`)).map(viewOf)
+  (await rows<OldPathRow>(`${SELECT} where r.reserved order by r.path_key`)).map(viewOf)
 
 /** Ends the redirect from an old path of a group or user, so that anybody may take it. Throws NoSuch. */
 export function freePath(path: string, origin: Origin): Promise<ReservedPath> {

@@ -4,7 +4,7 @@ import { withDatabase } from '../../framework/with-database.js'
 import { table } from '../../output/table.js'
 
 export default class PathsList extends BaseCommand {
-  static override summary = 'List the old paths of groups and users'
+  static override summary = 'List the reserved old paths of groups and users'
   static override description =
     'They lead to the group or user that had them, and nobody else may take them before the date. With --json: {paths}, each with path, leads_to, kind, reserved_until.'
   static override examples = ['<%= config.bin %> paths list', '<%= config.bin %> paths list --json']
