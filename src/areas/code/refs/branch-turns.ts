@@ -5,6 +5,7 @@ import { type Origin, requireAsker } from '../../../access/actor.js'
 import { Unavailable } from '../../../errors.js'
 import { RefMoved } from '../../../git/refs/refs.js'
 import { Limiter, type LimiterRequest } from '../../../lib/limiter.js'
+import { requestScope } from '../../../lib/request-scope.js'
 
 /**
  * How often others may move the branch during one turn. While 12 clients of another server commit without a pause, a change
@@ -13,9 +14,18 @@ import { Limiter, type LimiterRequest } from '../../../lib/limiter.js'
 const TRIES = 100
 /** Milliseconds between two tries, at random, so that the turns of several servers come apart. */
 const LONGEST_REST = 10
+/** Milliseconds after which a change does not start again. The others wait for it, and their patience is twice as long. */
+const LONGEST_TURN = 30_000
 const MOST_WAITING = 1000
 const MOST_OF_USER = 200
 const PATIENCE = 60_000
+
+/** The changes of one user that wait for any branch. */
+const places = new Limiter({
+  // The last half of the free places is for others, so that a few users cannot take all of them.
+  perClient: () => Math.min(MOST_OF_USER, Math.ceil((MOST_WAITING - turns.queued) / 2)),
+  queue: { capacity: 0, full: () => new Unavailable('Too many of your changes of branches are already waiting') }
+})
 
 interface Turn extends LimiterRequest {
   readonly branch: string
@@ -25,13 +35,7 @@ const turns = new Limiter<Turn>({
   quotas: ({ branch }) => [[branch, 1]],
   queue: {
     capacity: MOST_WAITING,
-    perClient: () => MOST_OF_USER - 1,
-    full: limit =>
-      new Unavailable(
-        limit === 'perClient'
-          ? `${MOST_OF_USER} of your changes of this branch are already waiting`
-          : `${MOST_WAITING} changes of branches are already waiting`
-      )
+    full: () => new Unavailable(`${MOST_WAITING} changes of branches are already waiting`)
   },
   patience: {
     milliseconds: PATIENCE,
@@ -41,8 +45,8 @@ const turns = new Limiter<Turn>({
 
 /**
  * Runs a change of a branch when no other request changes it. Users take turns. The change may call `moved` as soon as the
- * branch has moved: then the next change begins. Whenever it throws RefMoved, it runs again. Throws Unavailable when too many
- * changes wait, or when the branch moves too often.
+ * branch has moved: then the next change begins. Whenever it throws RefMoved, it runs again, until its time is over or its
+ * client has left. Throws Unavailable then, and when too many changes wait or the branch moves too often.
  */
 export async function changeBranch<Result>(
   project: { readonly id: number },
@@ -51,23 +55,38 @@ export async function changeBranch<Result>(
   change: (moved: () => void) => Promise<Result>
 ): Promise<Result> {
   const key = `${project.id} ${branch}`
+  const user = String(requireAsker(origin).id)
+  const signal = signalOfClient()
   // A user may wait for several branches.
-  const moved = await turns.acquire({ branch: key, client: `${requireAsker(origin).id} ${key}` })
+  const turn: Turn = { branch: key, client: `${user} ${key}`, ...(signal && { signal }) }
+  const moved = turns.tryAcquire(turn) ?? (await places.run({ client: user }, () => turns.acquire(turn)))
   try {
-    return await untilStill(() => change(moved))
+    return await untilStill(() => change(moved), signal)
   } finally {
     moved()
   }
 }
 
-async function untilStill<Result>(change: () => Promise<Result>): Promise<Result> {
+/** Returns a signal that aborts when the client of the current request leaves. Undefined outside of requests. */
+function signalOfClient(): AbortSignal | undefined {
+  const atEnd = requestScope.getStore()?.atEnd
+  if (!atEnd) return undefined
+  const leaving = new AbortController()
+  atEnd(() => leaving.abort(new Unavailable('The client has left')))
+  return leaving.signal
+}
+
+async function untilStill<Result>(change: () => Promise<Result>, signal: AbortSignal | undefined): Promise<Result> {
+  const since = performance.now()
   for (let tries = 1; ; tries++) {
     try {
       return await change()
     } catch (error) {
       if (!(error instanceof RefMoved)) throw error
-      if (tries === TRIES) throw new Unavailable('The branch changes too often')
+      const isOver = tries === TRIES || performance.now() - since > LONGEST_TURN
+      if (isOver) throw new Unavailable('The branch changes too often')
     }
     await sleep(Math.random() * LONGEST_REST)
+    signal?.throwIfAborted()
   }
 }

@@ -1,9 +1,12 @@
 // Commits, cherry-picks and merges that change one branch at the same moment: all of them are accepted.
 import { execFileSync } from 'node:child_process'
+import { mock } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { Origin } from '../../../../src/access/actor.js'
 import { changeBranch } from '../../../../src/areas/code/refs/branch-turns.js'
 import { repositoryPath } from '../../../../src/areas/projects/projects/repositories.js'
 import { RefMoved, refValue, updateRef } from '../../../../src/git/refs/refs.js'
+import { requestScope } from '../../../../src/lib/request-scope.js'
 import { environment } from '../../../git/history.js'
 import { testApp } from '../../../helpers/app.js'
 import { originBy, type TestProject } from '../../../helpers/factory.js'
@@ -161,13 +164,75 @@ t.test('turns are bounded and fair, and other branches need no turn', async t =>
       await wait
     })
   const first = turn('first', busy, 'busy', held)
-  const waiting = [...Array(199).keys()].map(number => turn(`busy ${number}`))
-  await t.rejects(turn('one too many'), { message: /^200 of your changes/, retryAfter: Number })
+  const waiting = [...Array(200).keys()].map(number => turn(`busy ${number}`))
+  await t.rejects(turn('one too many'), { message: /^Too many of your changes/, retryAfter: Number })
   const fair = turn('other', other)
   await turn('another branch', busy, 'quiet')
   t.same(order, ['first', 'another branch'])
   end()
   await Promise.all([first, fair, ...waiting])
   t.ok(order.indexOf('other') <= 3, `the other user is number ${order.indexOf('other')}`)
-  t.equal(order.length, 202)
+  t.equal(order.length, 203)
+})
+
+t.test('a few users with changes of many branches leave places for others', async t => {
+  const origins = await Promise.all([...Array(9).keys()].map(async () => originBy(await app.make.user())))
+  const project = { id: 2_000_000_001 }
+  let end: () => void = () => undefined
+  const held = new Promise<void>(resolve => {
+    end = resolve
+  })
+  const turn = (origin: Origin, branch: string) => changeBranch(project, branch, origin, () => held)
+  const [last] = origins
+  if (!last) throw new Error('no origins')
+  const branches = ['a', 'b', 'c', 'd', 'e']
+  const all: Promise<void>[] = branches.map(branch => turn(last, branch))
+  for (const origin of origins.slice(1)) {
+    for (let at = 0; at < 250; at++) all.push(turn(origin, branches[at % branches.length] ?? ''))
+  }
+  const own = turn(last, 'a')
+  const ends = Promise.allSettled(all)
+  end()
+  await t.resolves(own)
+  t.ok(
+    (await ends).slice(5, 5 + 250).filter(({ status }) => status === 'rejected').length === 50,
+    '200 of one user wait'
+  )
+})
+
+t.test('a change ends when its time is over, or its client has left', async t => {
+  const origin = originBy(await app.make.user())
+  const project = { id: 2_000_000_002 }
+  const now = performance.now.bind(performance)
+  let later = 0
+  const clock = mock.method(performance, 'now', () => now() + later)
+  t.teardown(() => clock.mock.restore())
+  let tries = 0
+  const slow = async () => {
+    tries++
+    later += 16_000
+    throw new RefMoved(MASTER)
+  }
+  await t.rejects(changeBranch(project, 'moves', origin, slow), { message: /changes too often/, retryAfter: Number })
+  t.equal(tries, 2)
+
+  const ends: (() => void)[] = []
+  const ofClient = (change: () => Promise<void>) =>
+    requestScope.run({ request: 'x', client: 'x', atEnd: call => ends.push(call) }, () =>
+      changeBranch(project, 'left', origin, change)
+    )
+  const leave = () => {
+    for (const end of ends.splice(0)) end()
+  }
+  tries = 0
+  const waits: Promise<unknown>[] = []
+  const leaves = ofClient(async () => {
+    tries++
+    waits.push(t.rejects(ofClient(slow), { message: /client has left/ }))
+    leave()
+    throw new RefMoved(MASTER)
+  })
+  await t.rejects(leaves, { message: /client has left/ })
+  await Promise.all(waits)
+  t.equal(tries, 1)
 })
