@@ -19,6 +19,13 @@ t.test('encodings', async t => {
       headers: { ...headers, ...(type === undefined ? {} : { 'content-type': type }), ...more },
       ...(payload === undefined ? {} : { payload })
     })
+  const sendChunks = (type: string, payload: string) =>
+    app.fastify.inject({
+      method: 'POST',
+      url: '/api/v3/hooks',
+      headers: { ...headers, 'content-type': type, 'transfer-encoding': 'chunked' },
+      payload: Readable.from((payload.match(/.{1,60000}/gs) ?? []).map(chunk => Buffer.from(chunk)))
+    })
   const url = 'http://h.example.org/?q=ü+&x=1'
   const form = `url=${encodeURIComponent(url)}&push_events=false`
   const fields: [string, string][] = [
@@ -170,12 +177,7 @@ t.test('encodings', async t => {
     const sized = await send(type, many)
     t.equal(sized.statusCode, 413)
     t.match(sized.json().message, 'a body has at most 1048576 bytes')
-    const unsized = await app.fastify.inject({
-      method: 'POST',
-      url: '/api/v3/hooks',
-      headers: { ...headers, 'content-type': type, 'transfer-encoding': 'chunked' },
-      payload: Readable.from(many.match(/.{1,60000}/gs) ?? [])
-    })
+    const unsized = await sendChunks(type, many)
     t.equal(unsized.statusCode, 413, 'also without a declared length')
     const few = multipart([...fields, ['x', 'x'.repeat(900_000)]])
     t.equal((await send(type, few)).statusCode, 201)
@@ -186,6 +188,15 @@ t.test('encodings', async t => {
     const latin1 = Buffer.from(multipart([['url', 'http://h.example.org/é']]), 'latin1')
     const res = await send(type, latin1)
     t.same([res.statusCode, res.json().message], [400, '400 (Bad request) the body is not valid UTF-8'])
+    const charset = latin1.toString('latin1').replace('"url"', '"url"\r\ncontent-type: text/plain; charset=utf-8')
+    t.equal((await send(type, Buffer.from(charset, 'latin1'))).statusCode, 400, 'whatever the part says')
+
+    const mark = await send(type, multipart([['url', 'http://h.example.org/\ufffd'], ...fields.slice(1)]))
+    t.equal(mark.statusCode, 201, mark.body)
+    t.match(mark.body, /\ufffd|%EF%BF%BD/, 'the character that stands for such bytes is a character, too')
+    const ofSize = (size: number) => multipart([['x', `${'x'.repeat(size)}${'é'.repeat(200)}`]])
+    const sizes = [1_048_400, 1_048_401].map(async size => (await sendChunks(type, ofSize(size))).statusCode)
+    t.same(await Promise.all(sizes), [413, 413], 'a value is too long, and not cut within a character')
   })
 
   t.test('multipart that is cut off, or has a file', async t => {

@@ -141,15 +141,15 @@ async function readFields(request: FastifyRequest): Promise<Form> {
   const form: Form = Object.create(null) as Form
   const limit = bodyLimitOf(request)
   let size = 0
+  const isAllUtf8 = watchUtf8(request.raw)
   try {
     for await (const part of request.parts({ limits: { fieldSize: limit } })) {
       if (part.type !== 'field') continue
       const value = String(part.value)
-      // The parser replaces bytes that are not UTF-8.
-      if (value.includes('\ufffd') || part.fieldname.includes('\ufffd')) refuseBytes()
       size += part.fieldname.length + value.length
       // The parser collects at most one field beyond this limit, because it waits for us at each chunk.
       if (part.valueTruncated || size > limit) throw new TooLarge(tooLarge(limit))
+      if (hasReplaced(value + part.fieldname) && !isAllUtf8()) refuseBytes()
       addPair(form, part.fieldname, value)
     }
   } catch (error) {
@@ -164,6 +164,38 @@ async function readFields(request: FastifyRequest): Promise<Form> {
   return form
 }
 
+/** The multipart parser replaces bytes that are not UTF-8 with this character, but a client may also send it. */
+const hasReplaced = (text: string) => text.includes('\ufffd')
+
+/** Returns a function that returns whether all bytes that have arrived so far are UTF-8. */
+function watchUtf8(body: Readable): () => boolean {
+  const decoder = new TextDecoder('utf-8', { fatal: true })
+  let isAllUtf8 = true
+  body.on('data', (chunk: Buffer) => {
+    try {
+      if (isAllUtf8) decoder.decode(chunk, { stream: true })
+    } catch {
+      isAllUtf8 = false
+    }
+  })
+  return () => isAllUtf8
+}
+
+/** The bytes of a form in which the name of its file is looked up, if the parser may have replaced bytes in it. */
+const START = 65_536
+
+/** Returns a function that returns whether a text is among the first bytes that have arrived. */
+function watchStart(body: Readable): (text: string) => boolean {
+  const start: Buffer[] = []
+  let size = 0
+  body.on('data', function keep(chunk: Buffer) {
+    start.push(chunk)
+    size += chunk.length
+    if (size > START) body.off('data', keep)
+  })
+  return text => Buffer.concat(start).includes(text)
+}
+
 /** Other parts of a form with a file are read and thrown away. */
 const BESIDE_FILE = { files: 1, fields: 20, parts: 21, fieldSize: 65_536 }
 
@@ -171,6 +203,7 @@ async function receiveFile<T>(request: FastifyRequest, use: (file: ReceivedFile)
   if (!request.isMultipart()) throw BadParameters.missing('file')
   refuseEncoding(request)
   cutStalledRequest(request.raw)
+  const hasArrived = watchStart(request.raw)
   let reading = true
   try {
     for await (const part of request.parts({ limits: { ...BESIDE_FILE, fileSize: Number.POSITIVE_INFINITY } })) {
@@ -180,8 +213,9 @@ async function receiveFile<T>(request: FastifyRequest, use: (file: ReceivedFile)
         continue
       }
       reading = false
-      if (part.filename?.includes('\ufffd')) refuseBytes()
-      return await use({ name: part.filename ?? '', stream: part.file })
+      const name = part.filename ?? ''
+      if (hasReplaced(name) && !hasArrived(name)) refuseBytes()
+      return await use({ name, stream: part.file })
     }
   } catch (error) {
     if (error instanceof Error && 'statusCode' in error) throw error

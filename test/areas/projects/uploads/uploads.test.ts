@@ -7,7 +7,10 @@ import { testApp } from '../../../helpers/app.js'
 import t from '../../../helpers/tap.js'
 import { formOf } from './form.js'
 
-const draftsIn = (folder: string) => readdirSync(join(config().home, folder)).filter(name => name.startsWith('upload-'))
+function draftsIn(folder: string): string[] {
+  const path = join(config().home, folder)
+  return existsSync(path) ? readdirSync(path).filter(name => name.startsWith('upload-')) : []
+}
 
 t.test('POST /projects/:id/uploads', async t => {
   const app = await testApp(t)
@@ -31,6 +34,15 @@ t.test('POST /projects/:id/uploads', async t => {
       'content-disposition': 'attachment; filename=notes.txt',
       'content-security-policy': /sandbox/
     })
+  })
+
+  t.test('refuses a name that is not UTF-8', async t => {
+    const form = formOf('caf\ufffd.txt', 'x')
+    const post = (payload: Buffer) =>
+      app.as(project.owner).inject({ method: 'POST', url, headers: form.headers, payload })
+    t.equal((await post(form.payload)).statusCode, 201, 'the character that stands for such bytes is a character, too')
+    const latin1 = Buffer.from(form.payload.toString().replace('\ufffd', 'é'), 'latin1')
+    t.match((await post(latin1)).json(), { message: /not valid UTF-8/ })
   })
 
   t.test('shows images, but none that can contain a script', async t => {
