@@ -48,6 +48,18 @@ t.test('a database that hangs counts as away', async t => {
   t.equal((await app.nobody.get('/-/readiness')).statusCode, 200)
 })
 
+t.test('a database that hangs counts as away while this process is busy, too', async t => {
+  const file = await row<{ path: string }>('select @@pid_file as path')
+  const pid = Number(readFileSync(file?.path ?? '', 'utf8'))
+  t.teardown(() => process.kill(pid, 'SIGCONT'))
+  process.kill(pid, 'SIGSTOP')
+  const asked = row('select sleep(0.3)').catch(error => error)
+  await new Promise(resolve => setImmediate(resolve))
+  const busy = setInterval(() => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 400), 500)
+  t.teardown(() => clearInterval(busy))
+  t.match(await asked, { message: 'the database is not available' })
+})
+
 t.test('a transaction whose database hangs ends', async t => {
   const file = await row<{ path: string }>('select @@pid_file as path')
   const pid = Number(readFileSync(file?.path ?? '', 'utf8'))

@@ -9,8 +9,6 @@ let answered = Number.NEGATIVE_INFINITY
 /** Returns whether the database has answered any statement of this process after a time of `performance.now()`. */
 export const answeredSince = (moment: number): boolean => answered > moment
 
-export const isLost = (): boolean => state === 'lost'
-
 /** Call this when a statement has failed because the database is away. Before the first answer, the database does not count as lost. */
 export function noteLost(reason: string): void {
   if (state !== 'there') return

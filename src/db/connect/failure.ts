@@ -1,7 +1,7 @@
 // Translates errors of the database into the errors of the product.
 import { DiskFull, Misconfigured, Unavailable } from '../../errors.js'
 import { isDiskFull } from '../../lib/disk-full.js'
-import { answeredSince, isLost, noteLost } from './connectivity.js'
+import { answeredSince, noteLost } from './connectivity.js'
 import { wasLate } from './lateness.js'
 import { statementPatience } from './statement-limit.js'
 
@@ -76,23 +76,13 @@ export function isRetriable(error: unknown): boolean {
 /** Returns whether a time limit ended: of a statement, or of the wait for a connection. The database may still answer others. */
 function isSlow(error: unknown): boolean {
   const { errno } = driverError(error)
-  return isOwnTimeout(error) || errno === 1969 || errno === 3024
+  return isWaitTimeout(error) || driverError(error).code === 'STATEMENT_TIMEOUT' || errno === 1969 || errno === 3024
 }
 
-/** Returns whether this process measured the time. */
-function isOwnTimeout(error: unknown): boolean {
-  const { code } = driverError(error)
+/** Returns whether the wait for a connection took too long. */
+function isWaitTimeout(error: unknown): boolean {
   const isWait = (error as DriverError)?.name === 'SequelizeConnectionAcquireTimeoutError'
-  return isWait || code === 'STATEMENT_TIMEOUT' || code === 'ETIMEDOUT'
-}
-
-/**
- * Returns whether a time limit ended because this process was busy after `since`. If the database has answered nothing while a
- * statement got its time twice, the database is at fault: otherwise one that hangs would never count as lost on a busy machine.
- */
-function isOurFault(error: unknown, since: number): boolean {
-  if (isLost() || !wasLate(since)) return false
-  return driverError(error).code !== 'STATEMENT_TIMEOUT' || answeredSince(since)
+  return isWait || driverError(error).code === 'ETIMEDOUT'
 }
 
 /** Returns whether a column or key that `alter table` adds already exists, or one that it drops does not exist. */
@@ -141,7 +131,8 @@ export function translate(error: unknown): unknown {
   if (isSlow(error) && answeredSince(now - LATELY_MS)) {
     return new Unavailable('the database took too long for this request')
   }
-  if (isOwnTimeout(error) && isOurFault(error, now - 2 * statementPatience())) {
+  // Statements get their time again when this process was busy, so it is not at fault when they time out.
+  if (isWaitTimeout(error) && wasLate(now - 2 * statementPatience())) {
     return new Unavailable('the server is too busy')
   }
   noteLost(driverError(error).code ?? driverError(error).message ?? 'unknown')

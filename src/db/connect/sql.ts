@@ -154,7 +154,7 @@ function onPool<T extends RowDataPacket[] | ResultSetHeader>(sql: string, values
     // A statement that had to wait for others of its client is late because of them, even after its turn has come.
     const waits = release === undefined
     const began = performance.now()
-    const clock = statementClock(() => {
+    const stop = statementClock(() => {
       late = true
       // The answer may still arrive, and must not be taken for the answer to another statement.
       connection?.destroy()
@@ -167,14 +167,14 @@ function onPool<T extends RowDataPacket[] | ResultSetHeader>(sql: string, values
       pool().getConnection((failed, got) => {
         if (late) return got?.release()
         if (failed) {
-          clearTimeout(clock)
+          stop()
           acquired()
           return reject(failed)
         }
         connection = got
         got.execute<T>(sql, values as ExecuteValues, (error: QueryError | null, result: T) => {
           if (late) return
-          clearTimeout(clock)
+          stop()
           got.release()
           acquired()
           if (error) return reject(error)

@@ -29,19 +29,28 @@ export const statementLimit = (): number => shortened ?? config().database.long_
 export const statementPatience = (): number => statementLimit() * 1000 + GRACE_MS
 
 /**
- * Calls `late` when the limit has passed. Stop the clock with `clearTimeout`. If this process was too busy to read the answer in
- * time, the statement gets the same time again.
+ * Calls `late` when the limit has passed. Returns a function that stops the clock. If this process was too busy to read the answer
+ * in time, the statement gets the same time again.
  */
-export function statementClock(late: () => void): NodeJS.Timeout {
+export function statementClock(late: () => void): () => void {
   watchLateness()
   const began = performance.now()
-  let again = false
+  let isAgain = false
+  let last: NodeJS.Immediate | undefined
   const clock = setTimeout(() => {
-    if (again || !wasLate(began)) return late()
-    again = true
+    if (!wasLate(began)) return late()
+    if (isAgain) {
+      // Node.js reads the answers that have arrived before it calls this.
+      last = setImmediate(late)
+      return
+    }
+    isAgain = true
     clock.refresh()
   }, statementPatience())
-  return clock
+  return () => {
+    clearTimeout(clock)
+    clearImmediate(last)
+  }
 }
 
 type Send = (...values: unknown[]) => unknown
@@ -62,13 +71,13 @@ export function limitConnection(connection: Connection): void {
 
 function limited(connection: Connection, callback: Callback): Callback {
   let late = false
-  const clock = statementClock(() => {
+  const stop = statementClock(() => {
     late = true
     connection.destroy()
     callback(new StatementTimeout())
   })
   return (...answer) => {
-    clearTimeout(clock)
+    stop()
     if (!late) callback(...answer)
   }
 }
