@@ -36,33 +36,50 @@ function readMachine(): string {
 let joined: Promise<void> | undefined
 let renewals: NodeJS.Timeout | undefined
 
+/** The time of the last renewal, and the end of the last time without one, in terms of `performance.now()`. */
+let renewedAt = Number.NEGATIVE_INFINITY
+let awayUntil = Number.NEGATIVE_INFINITY
+
 forgetWithPool(() => {
   clearInterval(renewals)
   joined = undefined
+  renewedAt = Number.NEGATIVE_INFINITY
+  awayUntil = Number.NEGATIVE_INFINITY
 })
+
+const leaseMs = () => config().queue.lease * 1000
 
 /**
  * Gives this machine its row and renews the lease until the pool closes. Every process that changes repositories calls this
- * first: others undo what processes of an unknown machine left unfinished.
+ * first: others undo what processes of an unknown machine left unfinished. After a time without the database, it waits for the
+ * next renewal.
  */
-export function joinMachines(): Promise<void> {
+export async function joinMachines(): Promise<void> {
   joined ??= startRenewing().catch(error => {
     joined = undefined
     throw error
   })
-  return joined
+  await joined
+  if (performance.now() - renewedAt > leaseMs() / 2) await claimRow()
 }
 
 async function startRenewing(): Promise<void> {
   await claimRow()
   clearInterval(renewals)
   // After a failure, such as a database that is away, the next turn tries again.
-  renewals = setInterval(() => void claimRow().catch(() => undefined), (config().queue.lease * 1000) / 4)
+  renewals = setInterval(() => void claimRow().catch(() => undefined), leaseMs() / 4)
   renewals.unref()
 }
 
 /** Renews the row of this boot. Otherwise takes back a row that this machine had before, or adds one. */
 async function claimRow(): Promise<void> {
+  const now = performance.now()
+  await claim()
+  if (renewedAt !== Number.NEGATIVE_INFINITY && now - renewedAt > leaseMs()) awayUntil = now
+  renewedAt = now
+}
+
+async function claim(): Promise<void> {
   if ((await renew()) || (await takeBack())) return
   const uid = randomBytes(16).toString('hex')
   const { affectedRows } = await execute(
@@ -84,15 +101,15 @@ async function renew(): Promise<boolean> {
 
 /**
  * Takes the row of an earlier boot, so that a machine keeps its id. Machines may share the folder of the file, as containers
- * with one volume do: the row of a machine that lives is never taken.
+ * with one volume do: the row of a machine that may live is never taken.
  */
 async function takeBack(): Promise<boolean> {
   for (const uid of knownUids()) {
     try {
       const { affectedRows } = await execute(
         `update machines set boot = ?, name = ?, version = ?, swept = 0, started_at = now(3),
-           lease_until = now(3) + interval ? second where uid = ? and lease_until < now(3)`,
-        [machine(), hostname(), version, config().queue.lease, uid]
+           lease_until = now(3) + interval ? second where uid = ? and lease_until < now(3) - interval ? second`,
+        [machine(), hostname(), version, config().queue.lease, uid, config().queue.lease]
       )
       if (affectedRows > 0) return true
     } catch (error) {
@@ -120,7 +137,10 @@ function noteUid(uid: string): void {
 export interface Machines {
   /** Whether a process of the machine may run. */
   lives(boot: string): boolean
-  /** Whether a whole lease has passed since that of the machine ended: nothing that it began still changes a file. */
+  /**
+   * Whether a whole lease has passed since that of the machine ended. After a time in which this process itself did not reach the
+   * database, it is false for half a lease: the others come back as well.
+   */
   isOver(boot: string): boolean
 }
 
@@ -131,9 +151,10 @@ export async function readMachines(): Promise<Machines> {
     [config().queue.lease]
   )
   const known = new Map(found.map(each => [each.boot, each]))
+  const isBack = performance.now() - awayUntil < leaseMs() / 2
   return {
     lives: boot => known.get(boot)?.lives === 1,
-    isOver: boot => (known.get(boot)?.is_over ?? 1) === 1
+    isOver: boot => (known.has(boot) ? known.get(boot)?.is_over === 1 && !isBack : true)
   }
 }
 
@@ -148,6 +169,7 @@ export async function othersLive(): Promise<boolean> {
 
 /** Marks the machines that are over. Returns whether there were any, to one of the callers only. */
 export async function markLost(): Promise<boolean> {
+  if (performance.now() - awayUntil < leaseMs() / 2) return false
   const { affectedRows } = await execute(
     'update machines set swept = 1 where swept = 0 and lease_until < now(3) - interval ? second',
     [config().queue.lease]

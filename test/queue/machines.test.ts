@@ -39,9 +39,42 @@ t.test('a machine gets one row, whichever of its processes comes first, and keep
 t.test('after a boot, a machine takes its row back when the lease has ended', async t => {
   await joinAgain()
   const [before] = await stored()
-  await boots('earlier', -1)
+  await boots('earlier', -config().queue.lease - 1)
   await joinAgain()
   t.same(await stored(), [{ uid: before?.uid, boot: machine() }])
+})
+
+t.test('a machine that may come back keeps its row', async t => {
+  await joinAgain()
+  await boots('other', -1)
+  await joinAgain()
+  t.match(await stored(), [{ boot: 'other' }, { boot: machine() }])
+})
+
+t.test('after a time without the database, nobody is over until the others had time to come back', async t => {
+  const { lease } = config().queue
+  await joinAgain()
+  await execute(
+    `insert into machines (uid, name, boot, version, created_at, started_at, lease_until)
+     values (md5('x'), 'x', 'away', '1', now(3), now(3), now(3) - interval ? second)`,
+    [lease + 1]
+  )
+  t.equal((await readMachines()).isOver('away'), true)
+  const real = performance.now
+  const later = (seconds: number) => {
+    performance.now = () => real.call(performance) + seconds * 1000
+  }
+  t.teardown(() => {
+    performance.now = real
+    return joinAgain()
+  })
+  later(2 * lease)
+  await joinMachines()
+  t.equal((await readMachines()).isOver('away'), false)
+  t.equal(await markLost(), false)
+  later(3 * lease)
+  t.equal((await readMachines()).isOver('away'), true)
+  t.equal(await markLost(), true)
 })
 
 t.test('the row of a machine that lives is never taken, though both have the same folder', async t => {

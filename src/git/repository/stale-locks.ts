@@ -35,28 +35,32 @@ export interface Horizon {
   readonly objects: number
 }
 
+/** A function is called after the locks were listed, so a machine that makes a lock later does not have to be known yet. */
+export type HorizonOf = Horizon | (() => Promise<Horizon>)
+
 export const NO_HORIZON: Horizon = { refs: Number.POSITIVE_INFINITY, objects: Number.POSITIVE_INFINITY }
 
 /**
  * Returns the locks of a repository that were created before the horizon, and before any process of this machine
  * started that may write to the repository. It only sees the processes of this machine.
  */
-export async function staleLocks(repository: string, horizon = NO_HORIZON): Promise<string[]> {
+export async function staleLocks(repository: string, horizon: HorizonOf = NO_HORIZON): Promise<string[]> {
   return (await findStale(repository, horizon)).map(({ path }) => path)
 }
 
 /** Removes these locks and returns their paths. */
-export async function removeStaleLocks(repository: string, horizon = NO_HORIZON): Promise<string[]> {
+export async function removeStaleLocks(repository: string, horizon: HorizonOf = NO_HORIZON): Promise<string[]> {
   const removed: string[] = []
   for (const lock of await findStale(repository, horizon)) if (await remove(lock)) removed.push(lock.path)
   return removed
 }
 
-async function findStale(repository: string, { refs, objects }: Horizon): Promise<Lock[]> {
+async function findStale(repository: string, horizon: HorizonOf): Promise<Lock[]> {
+  const all = await findLocks(repository)
+  if (all.length === 0) return []
+  const { refs, objects } = typeof horizon === 'function' ? await horizon() : horizon
   const ofObjects = join(repository, 'objects/')
-  const locks = (await findLocks(repository)).filter(
-    ({ path, madeAt }) => madeAt < (path.startsWith(ofObjects) ? objects : refs)
-  )
+  const locks = all.filter(({ path, madeAt }) => madeAt < (path.startsWith(ofObjects) ? objects : refs))
   if (locks.length === 0) return []
   // The locks were listed first: the owner of a lock that is held is among these processes, or has just released it.
   const eldest = Math.min(...(await writersOf(repository)))

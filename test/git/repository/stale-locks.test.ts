@@ -46,6 +46,18 @@ t.test('locks of dead processes are found and removed, and git works again', asy
   t.same(await removeStaleLocks(join(repository, 'nowhere')), [])
 })
 
+t.test('a lock that appears after the search began stays', async t => {
+  const repository = await repositoryWith(t)
+  const old = makeLock(repository, 'HEAD.lock')
+  const late = () => makeLock(repository, 'packed-refs.lock')
+  const horizon = async () => {
+    late()
+    return { refs: Number.POSITIVE_INFINITY, objects: Number.POSITIVE_INFINITY }
+  }
+  t.same(await removeStaleLocks(repository, horizon), [old])
+  t.ok(existsSync(join(repository, 'packed-refs.lock')))
+})
+
 t.test('a lock stays while a process that may hold it is running', async t => {
   const repository = await repositoryWith(t)
   const writer = spawn('sleep', [nap(7)], { cwd: repository, stdio: 'ignore' })

@@ -10,19 +10,20 @@ const LEAST_AGE_MS = 60_000
 /**
  * Returns which locks may be judged by the processes of this machine only; the others may belong to machines that live, and
  * whose processes nobody sees here. A change of a ref has its row before its lock, so a lock that is older than all open
- * changes of these machines is not theirs. Each machine judges its own locks.
+ * changes of these machines is not theirs. Each machine judges its own locks. While a command packs repositories, nobody knows
+ * since when, so no lock is judged.
  */
-export async function lockHorizon(projectId?: number): Promise<Horizon> {
+export async function lockHorizon(projectId: number): Promise<Horizon> {
   if (!(await othersLive())) return NO_HORIZON
-  const of = projectId === undefined ? '' : 'and c.project_id = ?'
   const found = await row<{ refs: Date; objects: Date }>(
     `select least(now(3),
          coalesce((select min(c.created_at) from ref_changes c join machines m on m.boot = substring_index(c.process, '#', 1)
-           where c.state = 'open' and m.boot <> ? and m.lease_until >= now(3) - interval ? second ${of}), now(3)),
-         coalesce((select min(r.started_at) from maintenance_runs r join maintenance_locks l on l.task = r.task
-           where r.task = 'repository_upkeep' and r.state = 'running' and l.lease_until > now(3)), now(3))) as refs,
+           where c.state = 'open' and m.boot <> ? and m.lease_until >= now(3) - interval ? second and c.project_id = ?), now(3)),
+         (select if(count(l.task) = 0, now(3), coalesce(min(r.started_at), timestamp('2000-01-01')))
+           from maintenance_locks l left join maintenance_runs r on r.task = l.task and r.state = 'running'
+           where l.task = 'repository_upkeep' and l.lease_until > now(3))) as refs,
        now(3) - interval ? second as objects`,
-    [machine(), config().queue.lease, ...(projectId === undefined ? [] : [projectId]), config().git.timeout + 60]
+    [machine(), config().queue.lease, projectId, config().git.timeout + 60]
   )
   return { refs: (found?.refs.getTime() ?? 0) - LEAST_AGE_MS, objects: found?.objects.getTime() ?? 0 }
 }

@@ -3,13 +3,13 @@
 import { rows } from '../../../db/connect/sql.js'
 import { gitOutlives } from '../../../git/process/orphan-processes.js'
 import { refValue, ZERO } from '../../../git/refs/refs.js'
-import { removeStaleLocks, staleLocks } from '../../../git/repository/stale-locks.js'
+import { NO_HORIZON, removeStaleLocks, staleLocks } from '../../../git/repository/stale-locks.js'
 import { startOf } from '../../../lib/process-status.js'
 import { log } from '../../../log.js'
 import { type Machines, machine, readMachines } from '../../../queue/machines.js'
 import { repositoryPath } from '../../projects/projects/repositories.js'
 import { lockHorizon } from './lock-horizon.js'
-import { abandonChanges, isForgotten, type OpenChange, settle } from './ref-changes.js'
+import { isForgotten, type OpenChange, settle } from './ref-changes.js'
 
 interface OpenRow {
   readonly id: number
@@ -32,11 +32,6 @@ export async function settleOpenChanges(): Promise<number> {
      where c.state = 'open' order by c.id desc limit 1000`
   )
   if (open.length === 0) return 0
-  const forgotten = open.filter(change => isForgotten(change.process))
-  if (forgotten.length > 0) {
-    await abandonChanges(forgotten)
-    return settleOpenChanges()
-  }
   const machines = await readMachines()
   const outcomes: Outcomes = new Map()
   // Newest first, because the outcome of a change follows from the next change of the same ref.
@@ -86,6 +81,7 @@ const asOpen = ({ id, ref, old_id, new_id }: OpenRow): OpenChange => ({ id, ref,
 
 /** Processes of another machine cannot be checked. They count as alive as long as their machine renews its lease. */
 function ownerLives({ process: owner }: Pick<OpenRow, 'process'>, machines: Machines): boolean {
+  if (isForgotten(owner)) return false
   const [where = '', pid, start] = owner.split('#')
   if (where === machine()) return startOf(Number(pid)) === Number(start)
   return machines.lives(where)
@@ -136,8 +132,11 @@ const follows = (change: OpenRow, next: NextRow, outcomes: Outcomes): boolean | 
  * there that may be its own, or that of another machine that lives.
  */
 async function clearLocks(change: OpenRow, path: string): Promise<boolean> {
-  const horizon = await lockHorizon(change.project_id)
-  const locks = await removeStaleLocks(path, horizon)
+  let horizon = NO_HORIZON
+  const locks = await removeStaleLocks(path, async () => {
+    horizon = await lockHorizon(change.project_id)
+    return horizon
+  })
   if (locks.length > 0) log().warn({ project: change.project_id, locks }, 'locks of a dead process were removed')
   if (horizon.refs === Number.POSITIVE_INFINITY) return true
   return (await staleLocks(path, { refs: Number.POSITIVE_INFINITY, objects: 0 })).length === 0
@@ -145,6 +144,7 @@ async function clearLocks(change: OpenRow, path: string): Promise<boolean> {
 
 /** Returns whether git can no longer make the change. */
 async function gitIsOver({ process: owner }: OpenRow, machines: Machines): Promise<boolean> {
+  if (isForgotten(owner)) return true
   const [where = '', pid] = owner.split('#')
   if (where === machine()) return !(await gitOutlives(Number(pid)))
   return machines.isOver(where)

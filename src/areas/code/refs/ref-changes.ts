@@ -2,7 +2,6 @@
 // change follow exactly once. If a process stops in between, settleOpenChanges reads from the refs which changes git made.
 import { randomBytes } from 'node:crypto'
 import type { ActorUser } from '../../../access/actor.js'
-import { config } from '../../../config.js'
 import { execute, marks, row, rows } from '../../../db/connect/sql.js'
 import { transact } from '../../../db/connect/transact.js'
 import { ZERO } from '../../../git/refs/refs.js'
@@ -42,8 +41,14 @@ let ownName: string | undefined
 /** An owner that counts as ended, so that recovery settles the change at once. */
 const nobody = () => `${machine()}#0#0`
 
-/** The calls of this process whose changes are not settled, with the time of `performance.now()` at which they began. */
-const underway = new Map<string, number>()
+/** The calls of this process whose changes are not settled. */
+const underway = new Map<string, Call>()
+
+interface Call {
+  readonly userId: number | null
+  readonly source: ChangeSource
+  readonly begun: Date
+}
 
 /** Writes the rows of changes before git makes them. Returns them with their ids. If this fails, no row stays. */
 export async function openChanges(
@@ -56,7 +61,7 @@ export async function openChanges(
   const now = new Date()
   // Unique to this call, so that its rows can be found even when the answer to the commit was lost.
   const owner = `${processName()}#${randomBytes(4).toString('hex')}`
-  underway.set(owner, performance.now())
+  underway.set(owner, { userId: user?.id ?? null, source, begun: now })
   const insert = async (part: readonly RefMove[]) => {
     const { insertId } = await execute(
       `insert into ref_changes (project_id, ref, old_id, new_id, skip_ci, user_id, source, process, created_at)
@@ -145,13 +150,10 @@ async function untilDone(
 
 /**
  * Returns whether an open change belongs to this process, but no call of it will settle it: the answer to its insert was lost
- * with the connection, and the database committed it later.
+ * with the connection, and the database committed it later. Git never began such a change. A call may take hours: its client
+ * may send a large pack slowly.
  */
-export function isForgotten(owner: string): boolean {
-  if (!owner.startsWith(`${processName()}#`)) return false
-  const since = underway.get(owner) ?? Number.NEGATIVE_INFINITY
-  return performance.now() - since > (config().git.timeout + 60) * 1000
-}
+export const isForgotten = (owner: string): boolean => owner.startsWith(`${processName()}#`) && !underway.has(owner)
 
 /** Updates the rows and the project's default branch, and publishes the events, in one transaction. */
 export async function settle(
@@ -162,7 +164,11 @@ export async function settle(
   await transact(async () => {
     const now = new Date()
     const mine: OpenChange[] = []
-    for (let at = 0; at < done.length; at += 500) mine.push(...(await closeOpen(done.slice(at, at + 500), now)))
+    for (let at = 0; at < done.length; at += 500) {
+      const part = done.slice(at, at + 500)
+      const closed = await closeOpen(part, now)
+      mine.push(...closed, ...(closed.length < part.length ? await addRemoved(projectId, part, closed, now) : []))
+    }
     for (let at = 0; at < undone.length; at += 500) {
       const ids = undone.slice(at, at + 500).map(({ id }) => id)
       await execute(`delete from ref_changes where state = 'open' and id in (${marks(ids)})`, ids)
@@ -191,6 +197,37 @@ async function closeOpen(changes: readonly OpenChange[], now: Date): Promise<rea
   if (open.size === 0) return []
   await execute(`update ref_changes set state = 'done', settled_at = ? where id in (${marks(found)})`, [now, ...open])
   return changes.filter(({ id }) => open.has(id))
+}
+
+/**
+ * Adds the rows of changes again that this process began and git made, but that another machine has removed: it took this machine
+ * for lost while this machine did not reach the database. Returns these changes.
+ */
+async function addRemoved(
+  projectId: number,
+  changes: readonly OpenChange[],
+  closed: readonly OpenChange[],
+  now: Date
+): Promise<readonly OpenChange[]> {
+  const added: OpenChange[] = []
+  if (!(await row('select 1 from projects where id = ?', [projectId]))) return added
+  for (const change of changes.filter(one => !closed.includes(one))) {
+    const { owner = '', ref, old, new: next, skipCi = false } = change
+    const call = underway.get(owner)
+    // Without a call, this is recovery itself. With a row, somebody else has settled the change.
+    if (
+      !call ||
+      (await row('select 1 from ref_changes where project_id = ? and ref = ? and process = ?', [projectId, ref, owner]))
+    )
+      continue
+    const { insertId } = await execute(
+      `insert into ref_changes (project_id, ref, old_id, new_id, skip_ci, user_id, source, process, created_at, state, settled_at)
+       values (?, ?, ?, ?, ?, ?, ?, ?, ?, 'done', ?)`,
+      [projectId, ref, old, next, skipCi, call.userId, call.source, owner, call.begun, now]
+    )
+    added.push({ ...change, id: insertId })
+  }
+  return added
 }
 
 /**

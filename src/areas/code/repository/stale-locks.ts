@@ -1,7 +1,7 @@
 // Finds locks that dead git processes left in the repositories of all projects.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { rows } from '../../../db/connect/sql.js'
-import { type Horizon, removeStaleLocks, staleLocks } from '../../../git/repository/stale-locks.js'
+import { type HorizonOf, removeStaleLocks, staleLocks } from '../../../git/repository/stale-locks.js'
 import { log } from '../../../log.js'
 import { repositoryPath, type StoredProject } from '../../projects/projects/repositories.js'
 import { lockHorizon } from '../refs/lock-horizon.js'
@@ -24,10 +24,9 @@ export async function clearStaleLocks(sample?: number, signal?: AbortSignal): Pr
 
 async function lookAt(
   sample: number | undefined,
-  look: (repository: string, horizon: Horizon) => Promise<string[]>,
+  look: (repository: string, horizon: HorizonOf) => Promise<string[]>,
   signal?: AbortSignal
 ): Promise<string[]> {
-  const horizon = await lockHorizon()
   const projects = await rows<StoredProject>(`select id, storage from projects ${sampled(sample)}`)
   const found: string[] = []
   let rested = performance.now()
@@ -37,7 +36,7 @@ async function lookAt(
       rested = performance.now()
     }
     if (signal?.aborted) break
-    found.push(...(await look(repositoryPath(project), horizon)))
+    found.push(...(await look(repositoryPath(project), () => lockHorizon(project.id))))
   }
   return found
 }

@@ -4,7 +4,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import { execute, row, rows } from '../../../db/connect/sql.js'
 import { AlreadyRunning } from '../../../errors.js'
 import { startOf } from '../../../lib/process-status.js'
-import { machine } from '../../../queue/machines.js'
+import { joinMachines, machine } from '../../../queue/machines.js'
 
 const LEASE_S = 30
 
@@ -28,6 +28,7 @@ const LEASE_END = `now(3) + interval ${LEASE_S} second`
 
 /** Takes the lock of a task. Throws AlreadyRunning while a living process holds it. */
 export async function takeLock(task: string): Promise<TaskLock> {
+  await joinMachines()
   const holder = `${machineKey()}#${process.pid}#${startOf(process.pid) ?? 0}#${randomBytes(4).toString('hex')}`
   if (!(await take(task, holder))) throw new AlreadyRunning(`${task} runs already${await whoRuns(task)}`)
   const lost = new AbortController()

@@ -246,6 +246,34 @@ t.test('a change of a living process whose insert was committed late is settled'
   t.same(await states(project), [])
 })
 
+t.test('a push that takes hours keeps its change', async t => {
+  const { project, commits } = await stored()
+  await openChanges(project, null, 'push', [{ ref, old: ZERO, new: commits[0] }])
+  const real = performance.now
+  t.teardown(() => {
+    performance.now = real
+  })
+  performance.now = () => real.call(performance) + 10 * 3_600_000
+  t.equal(await settleOpenChanges(), 0)
+  t.same(await states(project), ['open'])
+})
+
+t.test('a change that another machine has removed too early has its effects once', async t => {
+  const { project, repository, commits } = await stored()
+  const other = 'refs/heads/other'
+  const moves = [ref, other].map(name => ({ ref: name, old: ZERO, new: commits[0] }))
+  const open = await openChanges(project, project.owner, 'push', moves)
+  await execute('delete from ref_changes where project_id = ? and ref = ?', [project.id, ref])
+  await updateRef(repository, moves)
+  const results = [ref, other].map(name => ({ ref: name, ok: true }))
+  await settleChanges(project, open, results)
+  t.same(await states(project), ['done', 'done'])
+  t.equal(await jobCount(), 2)
+  await settleChanges(project, open, results)
+  t.same(await states(project), ['done', 'done'], 'a second attempt changes nothing')
+  t.equal(await jobCount(), 2)
+})
+
 t.test('a git process that outlives its server may still make the change', async t => {
   const { project, repository, commits } = await stored()
   const move = { ref, old: ZERO, new: commits[0] }
