@@ -20,15 +20,24 @@ const PROGRAM = new URL('thread.js', import.meta.url)
 /** In MiB. No text needs more than 100. */
 const MEMORY = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 16 }
 
-const busy = () => new Unavailable('Too many long texts are being read', 5)
+/** A text finds no place, or has waited too long for the thread. */
+class Busy extends Unavailable {
+  constructor() {
+    super('Too many long texts are being read', 5)
+  }
+}
+
+const busy = () => new Busy()
 const turns = new Limiter({
   capacity: 1,
   queue: { capacity: 200, perClient: free => free / 2, full: busy },
   patience: { milliseconds: LONGEST_S * 1000, over: busy }
 })
 
-/** A change reads a text before its transaction, in the transaction, and in its jobs. The thread reads a long text once. */
-const known = lruOf<string, Promise<ParsedText>>(20)
+/** A change reads a text before its transaction, in the transaction, and in its jobs. */
+const parseOnce = readerOf<ParsedText>()
+/** A mail has the same text for all its recipients. */
+const renderOnce = readerOf<string>()
 
 let thread: Worker | undefined
 let idle: NodeJS.Timeout | undefined
@@ -36,13 +45,10 @@ let idle: NodeJS.Timeout | undefined
 /** Returns the references and mentions of a text. Throws Unavailable when too many long texts wait. */
 export async function readText(text: string, base = publicUrl()): Promise<ParsedText> {
   if (!isLong(text)) return parseText(text, base)
-  const key = createHash('sha1').update(base).update('\0').update(text).digest('base64')
-  const found = known.get(key)
-  if (found) return found
-  const reading = perform('parseText', [text], base).then(([parsed]) => parsed ?? { references: [], mentions: [] })
-  known.set(key, reading)
-  reading.catch(() => known.delete(key))
-  return reading
+  return parseOnce(base, text, async () => {
+    const [parsed] = await perform('parseText', [text], base)
+    return parsed ?? { references: [], mentions: [] }
+  })
 }
 
 /** Whether a text is read on the thread. */
@@ -59,19 +65,42 @@ export const readClosedIssues = async (texts: readonly string[]): Promise<Refere
 export const readWithProject = (texts: readonly string[], project: string): Promise<string[]> =>
   perform('withProject', texts, project)
 
-/** A mail has the same text for all its recipients. */
-const rendered = lruOf<string, Promise<string>>(20)
-
 /** Returns a Markdown text as HTML for a mail. Throws Unavailable. */
 export function readHtml(text: string, base: LinkBase): Promise<string> {
   const context = JSON.stringify(base)
-  const key = createHash('sha1').update(context).update('\0').update(text).digest('base64')
-  const found = rendered.get(key)
-  if (found) return found
-  const reading = perform('toHtml', [text], context).then(([html = '']) => html)
-  rendered.set(key, reading)
-  reading.catch(() => rendered.delete(key))
-  return reading
+  return renderOnce(context, text, async () => {
+    const [html = ''] = await perform('toHtml', [text], context)
+    return html
+  })
+}
+
+/** Returns a function that keeps the last results. While a text is being read, it reads it only once more for each other client. */
+function readerOf<Value extends object | string>() {
+  const done = lruOf<string, Value>(20)
+  const begun = new Map<string, Promise<Value>>()
+  return async (context: string, text: string, read: () => Promise<Value>): Promise<Value> => {
+    const key = createHash('sha1').update(context).update('\0').update(text).digest('base64')
+    // A reading waits in the share of its client, so other clients must not depend on it.
+    const own = `${currentClient()} ${key}`
+    const begin = () => {
+      const reading = read().finally(() => begun.delete(own))
+      begun.set(own, reading)
+      return reading
+    }
+    for (const isAgain of [false, true]) {
+      const found = done.get(key) ?? begun.get(own)
+      if (found === undefined) break
+      try {
+        return await found
+      } catch (error) {
+        // It may have waited for longer than this call.
+        if (isAgain || !(error instanceof Busy)) throw error
+      }
+    }
+    const value = await begin()
+    done.set(key, value)
+    return value
+  }
 }
 
 async function perform<Name extends TaskName>(

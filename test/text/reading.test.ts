@@ -1,8 +1,10 @@
 // One client's long texts once stalled everybody: 190,000 characters take half a second.
+import { mock } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import t from 'tap'
 import { publicUrl } from '../../src/config.js'
 import { Unavailable } from '../../src/errors.js'
+import { requestScope } from '../../src/lib/request-scope.js'
 import { readClosedIssues, readText, readTexts, readWithProject } from '../../src/text/reading.js'
 import { parseText } from '../../src/text/references.js'
 
@@ -53,4 +55,18 @@ t.test('too many long texts are refused', async t => {
   t.equal(refused.length, 300 - 201, 'one is read, and 200 wait')
   t.type(refused[0], Unavailable)
   t.match(await readText(`${'@a '.repeat(1500)}299`), { mentions: ['a'] }, 'a refusal is not remembered')
+})
+
+t.test('a text that was refused for one client is read for the others', async t => {
+  const as = (client: string) => requestScope.run({ request: client, client }, () => readText(`${LONG} refused`))
+  mock.timers.enable({ apis: ['setTimeout'] })
+  t.teardown(() => mock.timers.reset())
+  // It takes longer than this test lets the clock run.
+  const hung = t.rejects(readText('/close\n- @a #1 ~bug\n'.repeat(20_000)), { message: /takes too long/ })
+  const refused = t.rejects(as('192.0.2.1'), { message: /Too many long texts/ })
+  mock.timers.tick(15_000)
+  const later = [as('192.0.2.1'), as('192.0.2.1'), as('192.0.2.2')]
+  mock.timers.tick(5000)
+  await Promise.all([hung, refused])
+  for (const { mentions } of await Promise.all(later)) t.same(mentions, ['a'])
 })

@@ -71,6 +71,11 @@ export async function pushedMessages(change: ChangeRow): Promise<readonly Pushed
   const few = await commitsBetween(repository, base, tip, LISTED)
   const { ids } = few.total > LISTED ? await commitsBetween(repository, base, tip, MOST_READ) : few
   const commits = await Promise.all(ids.map(id => readCommit(repository, id)))
+  return readableMessages(commits).reverse()
+}
+
+/** Returns the beginnings of messages whose references are read, in their order. */
+export function readableMessages(commits: readonly (PushedMessage | null)[]): PushedMessage[] {
   const found: PushedMessage[] = []
   let room = READ_OF_ALL
   for (const commit of commits) {
@@ -79,7 +84,7 @@ export async function pushedMessages(change: ChangeRow): Promise<readonly Pushed
     room -= message.length
     found.push({ id: commit.id, message })
   }
-  return found.reverse()
+  return found
 }
 
 /**

@@ -4,7 +4,7 @@ import { may } from '../../../access/authorize.js'
 import { Forbidden } from '../../../errors.js'
 import { readClosedIssues } from '../../../text/reading.js'
 import { keyOf, type Reference } from '../../../text/references.js'
-import { pushedMessages } from '../../code/refs/pushed-commits.js'
+import { pushedMessages, readableMessages } from '../../code/refs/pushed-commits.js'
 import type { ChangeRow } from '../../code/refs/ref-changes.queries.js'
 import { findSudoUser } from '../../people/credentials/credentials.js'
 import { findProject, type ProjectRow } from '../../projects/projects/projects.queries.js'
@@ -27,9 +27,7 @@ export async function issuesClosedBy(
   actor: Actor
 ): Promise<readonly IssueRow[]> {
   if (found.target_branch !== project.default_branch) return []
-  const { commits } = await readCommits(project, await latestVersion(found.id))
-  const texts = [found.description ?? '', ...commits.map(({ message }) => message)]
-  return (await findIssues(project, await readClosedIssues(texts), actor)).map(({ issue }) => issue)
+  return (await findIssues(project, await readReferences(project, found), actor)).map(({ issue }) => issue)
 }
 
 /** Closes the issues of a merged merge request in the name of the user who merged it, if this user may. */
@@ -37,9 +35,13 @@ export async function closeIssuesOf(found: MergeRequestRow, userId: number | nul
   const actor = await actorBy(userId)
   const project = actor && (await findProject(found.target_project_id, actor))
   if (!actor || !project || found.target_branch !== project.default_branch) return
+  await closeAll(project, await readReferences(project, found), actor)
+}
+
+/** Reads as much of the messages as of a push. */
+async function readReferences(project: ProjectRow, found: MergeRequestRow): Promise<Reference[]> {
   const { commits } = await readCommits(project, await latestVersion(found.id))
-  const texts = [found.description ?? '', ...commits.map(({ message }) => message)]
-  await closeAll(project, await readClosedIssues(texts), actor)
+  return readClosedIssues([found.description ?? '', ...readableMessages(commits).map(({ message }) => message)])
 }
 
 /** Closes the issues that pushed commits name, when the commits reach the default branch. */

@@ -45,6 +45,24 @@ t.test('a merge into the default branch closes the issues that it names', async 
   t.equal(told.length, 2, 'each issue has one event')
 })
 
+t.test('of a long message, a merge reads as much as a push', async t => {
+  const { project, owner, path } = await subject()
+  await makeIssue(project, 'one')
+  await makeIssue(project, 'two')
+  const res = await owner.post(`${path}/repository/files`, {
+    file_path: 'long.txt',
+    branch_name: 'feature',
+    content: 'long',
+    commit_message: `Closes #2\n\n${'long '.repeat(2000)}\n\nCloses #1`
+  })
+  t.equal(res.statusCode, 201)
+  const { id } = await makeMergeRequest(project)
+  t.same(
+    (await owner.get(`${path}/merge_requests/${id}/closes_issues`)).json().map(({ iid }: { iid: number }) => iid),
+    [2]
+  )
+})
+
 t.test('a merge into another branch closes nothing', async t => {
   const { project, owner, path } = await subject()
   await makeIssue(project, 'one')
