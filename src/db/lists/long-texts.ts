@@ -4,6 +4,7 @@
 import { Unavailable } from '../../errors.js'
 import { Limiter, type Release } from '../../lib/limiter.js'
 import { currentClient, type RequestScope, requestScope } from '../../lib/request-scope.js'
+import { currentTransaction } from '../connect/scope.js'
 import { marks, padded, rows } from '../connect/sql.js'
 
 /** Bytes. A page of a hundred shorter texts has at most 1.6 MB. */
@@ -59,22 +60,34 @@ export async function withLongTexts<Row extends { readonly id: number }>(
 class Held {
   bytes = 0
   isOver = false
-  readonly releases: Release[] = []
+  release: Release = () => undefined
+  /** Ends when the calls so far have ended. */
+  last: Promise<unknown> = Promise.resolve()
 }
 
 const holds = new WeakMap<RequestScope, Held>()
 
 /** Waits until this process may hold more bytes of texts for the current request, and holds them until its end. */
 export async function holdTexts(bytes: number): Promise<void> {
+  // Others wait for the locks of a transaction, so it must not wait for their answers.
+  if (currentTransaction()) return
   const scope = requestScope.getStore()
-  const held = scope?.atEnd && heldBy(scope, scope.atEnd)
+  const held = scope?.atEnd ? heldBy(scope, scope.atEnd) : new Held()
+  // One call after the other: two of one request would wait for each other.
+  const holding = held.last.then(() => holdMore(held, bytes))
+  held.last = holding.catch(() => undefined)
+  await holding
+  if (!scope?.atEnd) held.release()
+}
+
+async function holdMore(held: Held, bytes: number): Promise<void> {
   // A request that waits holds nothing, so that two requests never wait for each other.
-  for (const release of held?.releases.splice(0) ?? []) release()
-  const cost = (held?.bytes ?? 0) + bytes
-  if (held) held.bytes = cost
+  held.release()
+  const cost = held.bytes + bytes
   const release = await budget.acquire({ client: currentClient(), cost })
-  if (held && !held.isOver) held.releases.push(release)
-  else release()
+  held.bytes = cost
+  held.release = release
+  if (held.isOver) release()
 }
 
 function heldBy(scope: RequestScope, atEnd: NonNullable<RequestScope['atEnd']>): Held {
@@ -84,7 +97,7 @@ function heldBy(scope: RequestScope, atEnd: NonNullable<RequestScope['atEnd']>):
   holds.set(scope, held)
   atEnd(() => {
     held.isOver = true
-    for (const release of held.releases) release()
+    held.release()
   })
   return held
 }

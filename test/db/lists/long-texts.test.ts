@@ -1,4 +1,5 @@
 // Pages with a hundred long texts took the server to 686 MB.
+import { transact } from '../../../src/db/connect/transact.js'
 import { holdTexts } from '../../../src/db/lists/long-texts.js'
 import { requestScope } from '../../../src/lib/request-scope.js'
 import { testApp } from '../../helpers/app.js'
@@ -80,5 +81,16 @@ t.test('their bytes are bounded until the answers are sent', async t => {
   t.equal(refused.statusCode, 503)
   t.match(refused.json(), { message: /Too many lists with long texts/ })
   t.equal(refused.headers['retry-after'], '5')
+  for (const end of ends.splice(0)) end()
+})
+
+t.test('a request waits neither for itself nor in a transaction', async t => {
+  const ends: (() => void)[] = []
+  const as = (client: string, work: () => Promise<unknown>) =>
+    requestScope.run({ request: client, client, atEnd: call => ends.push(call) }, work)
+  await t.resolves(as('192.0.2.1', () => Promise.all([1, 2, 3].map(() => holdTexts(10 * MIB)))))
+  await t.resolves(as('192.0.2.2', () => transact(() => holdTexts(10 * MIB))))
+  for (const end of ends.splice(0)) end()
+  await t.resolves(as('192.0.2.3', () => holdTexts(48 * MIB)))
   for (const end of ends.splice(0)) end()
 })
