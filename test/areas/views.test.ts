@@ -877,6 +877,15 @@ const snippet: Columns<SnippetRow> = {
   author_state: ['active', 'blocked']
 }
 
+const variable = {
+  id: ID,
+  name: TEXT,
+  value_encrypted: TEXT.map(encrypt),
+  masked: [null, 0, 1, 2],
+  protected: [0, 1],
+  environment_scope: TEXT
+}
+
 const specimens: { readonly [view: string]: Specimen } = {
   viewAuditEvent: of(audit.AuditEvent, auditEvent, audit.viewAuditEvent),
   viewBroadcast: of(
@@ -1044,17 +1053,11 @@ const specimens: { readonly [view: string]: Specimen } = {
     runners.viewRunner({ runner, projects: [...rowsOf(runnerProject)].slice(0, 8), admin: true })
   ),
   viewRunnerSummary: of(runners.RunnerSummary, runnerRecord, runners.viewRunnerSummary),
-  viewVariable: of(
-    variables.Variable,
-    {
-      id: ID,
-      name: TEXT,
-      value_encrypted: TEXT.map(encrypt),
-      masked: [null, 0, 1],
-      protected: [0, 1],
-      environment_scope: TEXT
-    },
-    variables.viewVariable
+  viewVariable: of(variables.Variable, variable, variables.viewVariable),
+  viewRemoved: of(
+    variables.RemovedVariable,
+    { ...variable, value_encrypted: [encrypt('x'), Buffer.from('of another key')] },
+    variables.viewRemoved
   ),
   viewApplication: of(applications.Application, application, applications.viewApplication),
   viewNewApplication: of(applications.NewApplication, application, row =>

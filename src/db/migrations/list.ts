@@ -56,6 +56,7 @@ import { soleDeployKeys } from './0090-sole-deploy-keys.js'
 import { unsubscribedPipelines } from './0091-unsubscribed-pipelines.js'
 import { pushOptions } from './0095-push-options.js'
 import { reservedPaths } from './0100-reserved-paths.js'
+import { maskedVariables } from './0102-masked-variables.js'
 import type { Migration } from './migration.js'
 
 export const migrations: readonly Migration[] = [
@@ -114,5 +115,6 @@ export const migrations: readonly Migration[] = [
   soleDeployKeys,
   unsubscribedPipelines,
   pushOptions,
-  reservedPaths
+  reservedPaths,
+  maskedVariables
 ]

@@ -6,7 +6,7 @@ export interface VariableRow {
   readonly id: number
   readonly name: string
   readonly value_encrypted: Buffer
-  /** Null while nobody has chosen: then the value decides. */
+  /** Null while nobody has chosen: then the value decides. MASKED_AS_BEFORE until somebody changes an old variable. */
   readonly masked: number | null
   readonly protected: number
   readonly environment_scope: string

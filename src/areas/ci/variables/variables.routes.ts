@@ -4,7 +4,7 @@ import { Type } from '../../../lib/type.js'
 import { createVariable, deleteVariable, updateVariable } from './variables.js'
 import { listVariables, requireVariable } from './variables.queries.js'
 import { VariableBody, VariableChange, VariableListQuery, VariableParams, VariableQuery } from './variables.schema.js'
-import { Variable, viewVariable } from './variables.view.js'
+import { RemovedVariable, Variable, viewRemoved, viewVariable } from './variables.view.js'
 
 export const variableRoutes: FastifyPluginAsyncTypebox = async app => {
   const config = { can: 'variable.administer' as const }
@@ -61,13 +61,19 @@ export const variableRoutes: FastifyPluginAsyncTypebox = async app => {
 
   app.delete(
     '/projects/:id/variables/:key',
-    { config, schema: { ...one, querystring: VariableQuery, summary: 'Remove a variable' } },
+    {
+      config,
+      schema: {
+        ...one,
+        querystring: VariableQuery,
+        summary: 'Remove a variable',
+        description: 'Also removes a variable whose value can no longer be decrypted. The answer then has no value.',
+        response: { 200: RemovedVariable }
+      }
+    },
     async ({ project, params, query, origin }) => {
-      const scope = query.filter?.environment_scope
-      // Before it is deleted: a value that cannot be shown must not make the request fail after that.
-      const shown = viewVariable(await requireVariable(project.id, params.key, scope))
-      await deleteVariable(project, { key: params.key, scope }, origin)
-      return shown
+      const named = { key: params.key, scope: query.filter?.environment_scope }
+      return viewRemoved(await deleteVariable(project, named, origin))
     }
   )
 }

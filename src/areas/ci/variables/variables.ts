@@ -10,7 +10,7 @@ import { Invalid, NotFound, Taken } from '../../../errors.js'
 import { decryptNamed, encrypt } from '../../../secrets.js'
 import { audit } from '../../ground/audit/audit.js'
 import type { ProjectRow } from '../../projects/projects/projects.queries.js'
-import { hiddenValues, masksByDefault } from './hidden-values.js'
+import { hiddenValues, isMasked, MASKED_AS_BEFORE } from './hidden-values.js'
 import { allVariables, findVariable, requireVariable, type VariableRow } from './variables.queries.js'
 import { LONGEST_VALUE, type VariableBody, type VariableChange } from './variables.schema.js'
 
@@ -59,7 +59,8 @@ export async function updateVariable(
   origin: Origin
 ): Promise<VariableRow> {
   const found = await requireVariable(project.id, key, known)
-  const masked = change.masked ?? (found.masked === null ? null : found.masked === 1)
+  const chosen = found.masked === null || found.masked === MASKED_AS_BEFORE ? null : found.masked === 1
+  const masked = change.masked ?? chosen
   const scope = change.environment_scope ?? found.environment_scope
   checkScope(scope)
   checkValue(value, masked)
@@ -112,8 +113,7 @@ export async function projectVariables(projectId: number): Promise<ProjectVariab
   const found = await allVariables(projectId)
   return found.map(({ name, value_encrypted: box, masked, environment_scope: scope, ...row }) => {
     const value = decryptNamed(`variable ${name}`, box)
-    const hides = masked === null ? masksByDefault(value) : masked === 1
-    return { key: name, value, masked: hides, protected: row.protected === 1, scope }
+    return { key: name, value, masked: isMasked(masked, value), protected: row.protected === 1, scope }
   })
 }
 

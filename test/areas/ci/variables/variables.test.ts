@@ -1,11 +1,14 @@
 // Variables by the API, in the database, and in the environment of a build.
 import { claimNext } from '../../../../src/areas/ci/runners/claim-next.js'
 import { describeBuild } from '../../../../src/areas/ci/runners/job-description.js'
+import { projectVariables } from '../../../../src/areas/ci/variables/variables.js'
 import { execute, row, rows } from '../../../../src/db/connect/sql.js'
+import { maskedVariables } from '../../../../src/db/migrations/0102-masked-variables.js'
 import { testApp } from '../../../helpers/app.js'
 import t from '../../../helpers/tap.js'
 import { makePipeline } from '../builds/make-builds.js'
 import { makeRunner } from '../runners/make-runners.js'
+import { makeVariable } from './make-variables.js'
 
 const app = await testApp(t)
 
@@ -102,16 +105,43 @@ t.test('a build gets the variables of its project as secrets, and they win over 
   t.same(find('OTHER'), [{ key: 'OTHER', value: 'file', public: true }])
 })
 
-t.test('a value that cannot be decrypted is an error, and can be set again', async t => {
+t.test('a value that cannot be decrypted is an error, and can be set again or removed', async t => {
   const { project, owner, path } = await subject()
   await owner.post(path, { key: 'LOST', value: 'sesame' })
   await execute("update variables set value_encrypted = 'of another key' where project_id = ?", [project.id])
-  for (const answer of [await owner.get(path), await owner.get(`${path}/LOST`), await owner.delete(`${path}/LOST`)]) {
+  for (const answer of [await owner.get(path), await owner.get(`${path}/LOST`)]) {
     t.equal(answer.statusCode, 500)
     t.match(answer.json(), { message: /^500 Internal Server Error - variable LOST cannot be decrypted/ })
   }
   t.match((await owner.put(`${path}/LOST`, { value: 'again' })).json(), { key: 'LOST', value: 'again' })
   t.match((await owner.get(path)).json(), [{ key: 'LOST', value: 'again' }])
+  await execute("update variables set value_encrypted = 'of another key' where project_id = ?", [project.id])
+  const removed = await owner.delete(`${path}/LOST`)
+  t.equal(removed.statusCode, 200)
+  t.same(removed.json(), { key: 'LOST', masked: true, protected: false, environment_scope: '*' })
+  t.same((await owner.get(path)).json(), [])
+})
+
+t.test('values from before the column `masked` stay masked line by line until somebody changes them', async t => {
+  const { project, owner, path } = await subject()
+  await makeVariable(project, 'KEY', 'first line of a key\nsecond line of a key')
+  await makeVariable(project, 'SHORT', 'a b')
+  await makeVariable(project, 'SHOWN', 'first line of a text', false)
+  for (const statement of maskedVariables.up) await execute(String(statement))
+  await makeVariable(project, 'NEW', 'open sesame')
+  const masked = async () => {
+    const found = await projectVariables(project.id)
+    return found.filter(variable => variable.masked).map(({ key }) => key)
+  }
+  t.same(await masked(), ['KEY'])
+  t.match((await owner.get(path)).json(), [
+    { key: 'KEY', masked: true },
+    { key: 'NEW', masked: false },
+    { key: 'SHORT', masked: false },
+    { key: 'SHOWN', masked: false }
+  ])
+  t.match((await owner.put(`${path}/SHORT`, { value: 'b c' })).json(), { masked: false }, 'it can be changed')
+  t.match((await owner.put(`${path}/KEY`, { value: 'a new text' })).json(), { masked: false }, 'by the default')
 })
 
 t.test('values of at least 8 characters without white space are masked, unless somebody chooses', async t => {
