@@ -3,7 +3,7 @@ import { lstat, opendir, readdir, rm } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import { config } from '../config.js'
 import { type BuildKey, isMissing } from './files.js'
-import { listObjects, putObject } from './s3.js'
+import { headObject, listObjects, putObject } from './s3.js'
 
 export interface StoredFile extends BuildKey {
   readonly path: string
@@ -57,11 +57,15 @@ function unlessGone(error: unknown): null {
   throw error
 }
 
-/** Moves a file into the bucket. A crash leaves it in both places, and the next call removes it here. */
-export async function moveToBucket(path: string): Promise<void> {
+/**
+ * Moves a file into the bucket. A crash leaves it in both places, and the next call removes it here. With `keeps`, an object that
+ * exists stays as it is: the file never changes, and the copy here may be damaged.
+ */
+export async function moveToBucket(path: string, { keeps = false } = {}): Promise<void> {
   const found = await lstat(path).catch(unlessGone)
   if (!found?.isFile()) return
-  await putObject(relative(config().home, path), path, found.size)
+  const object = relative(config().home, path)
+  if (!keeps || !(await headObject(object))) await putObject(object, path, found.size)
   await rm(path, { force: true })
 }
 

@@ -47,9 +47,10 @@ export async function putUpload(
   const key = { project, secret, name }
   const path = pathOf(key)
   if (path === null) throw new TypeError(`not a name of an upload: ${name}`)
-  const { size } = keepsInBucket()
-    ? await putInBucket(objectOf(path), source, { limit, excess })
-    : await putFile(path, source, { folder: 'uploads', limit, excess })
+  if (!keepsInBucket()) return { key, size: (await putFile(path, source, { folder: 'uploads', limit, excess })).size }
+  const { size } = await putInBucket(objectOf(path), source, { limit, excess })
+  // A damaged file that is put back would otherwise hide the object.
+  await rm(path, { force: true })
   return { key, size }
 }
 

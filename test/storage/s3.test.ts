@@ -1,14 +1,15 @@
 // Archives, and traces of builds that have ended, in a bucket: against a real S3-compatible server.
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { bucketUploads } from '../../src/areas/ci/builds/files/bucket-uploads.js'
 import { lookAtBuildFiles } from '../../src/areas/ci/builds/files/damaged-files.js'
 import { expiredArtifacts } from '../../src/areas/ci/builds/files/expired-artifacts.js'
+import { leftInBucket } from '../../src/areas/upkeep/backup/copy-uploads.js'
 import { removeOrphans } from '../../src/areas/upkeep/maintenance/orphaned-files.js'
 import { bucketCheck } from '../../src/cli/doctor/bucket.js'
 import { config, loadConfig } from '../../src/config.js'
@@ -225,6 +226,35 @@ t.test('uploads are kept in the bucket if configured, and the task moves the old
   )
   t.equal(await textOf(made), undefined)
 })
+
+t.test(
+  'an upload that is put back hides no longer behind a damaged file, which does not replace its object',
+  async t => {
+    configure({ [UPLOADS]: 'true' })
+    const put = (secret?: string) =>
+      putUpload(
+        { project: 987_654_322, name: 'a.png', ...(secret && { secret }) },
+        Readable.from([Buffer.from('good')]),
+        {
+          limit: 100,
+          excess: new TooLarge()
+        }
+      )
+    const { key } = await put()
+    t.equal(leftInBucket(), 'not in it: the archives, traces and uploads in the bucket builds')
+    const path = join(config().home, 'uploads', String(key.project), key.secret, key.name)
+    mkdirSync(dirname(path), { recursive: true })
+    writeFileSync(path, 'bad!')
+    t.equal(await textOf(key), 'bad!', 'files on the disk come first')
+    await put(key.secret)
+    t.equal(await textOf(key), 'good')
+    writeFileSync(path, 'bad!')
+    await bucketUploads.run(context)
+    t.notOk(existsSync(path))
+    t.equal(await textOf(key), 'good')
+    await listing(() => removeUploads(key.project))
+  }
+)
 
 t.test('a bucket that does not answer gets no further tries after the time limit', async t => {
   let requests = 0

@@ -21,3 +21,11 @@ export async function copyUploads(draft: Draft, signal: AbortSignal): Promise<Un
   }
   return units
 }
+
+/** Says what a backup does not contain because it is in a bucket; null without a bucket. */
+export function leftInBucket(): string | null {
+  const { bucket } = config().artifacts.s3
+  if (bucket === null) return null
+  const kinds = config().uploads.bucket ? 'archives, traces and uploads' : 'archives and traces'
+  return `not in it: the ${kinds} in the bucket ${bucket}`
+}

@@ -1,3 +1,4 @@
+import { leftInBucket } from '../../../areas/upkeep/backup/copy-uploads.js'
 import { createBackup, planBackup } from '../../../areas/upkeep/backup/create.js'
 import { bytesText } from '../../../lib/bytes.js'
 import { BaseCommand } from '../../framework/base.js'
@@ -64,6 +65,8 @@ export default class BackupCreate extends BaseCommand {
       `${backup.id}: ${backup.repositories} repositories, ${backup.files} files, ${bytesText(backup.bytes)} ` +
         `(${bytesText(backup.new_bytes)} new)\n${backup.path}`
     )
+    const left = leftInBucket()
+    if (left !== null) this.log(left)
     for (const id of backup.deleted) this.log(`deleted ${id}`)
     for (const { project, fault } of backup.damaged) this.log(`DAMAGED ${project}: ${fault}`)
     if (backup.damaged.length > 0) {

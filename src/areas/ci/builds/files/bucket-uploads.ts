@@ -27,7 +27,7 @@ async function upload(context: TaskContext, now = Date.now()): Promise<undefined
 async function moveUploads({ dryRun, signal, count, note }: TaskContext): Promise<void> {
   for await (const { path, project } of localUploads()) {
     signal.throwIfAborted()
-    if (!dryRun) await moveToBucket(path)
+    if (!dryRun) await moveToBucket(path, { keeps: true })
     count()
     note(`an upload of project ${project} to ${config().artifacts.s3.bucket}`)
   }
