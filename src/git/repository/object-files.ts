@@ -51,8 +51,18 @@ export async function faultsOfFiles(repository: string, signal?: AbortSignal): P
   return faults
 }
 
-/** Returns the fault of one of these files, or null. A file that no longer exists has no fault: git has moved its objects. */
+/** Codes of a machine that is short of something, or of a process without permission. They say nothing about the file. */
+const NO_FAULTS = ['EMFILE', 'ENFILE', 'ENOMEM', 'EACCES', 'EPERM']
+
+/**
+ * Returns the fault of one of these files, or null. It reads a file with a fault twice, because memory and shared file systems err,
+ * too. A file that no longer exists has no fault: git has moved its objects. Throws what says nothing about the file.
+ */
 export async function faultOfFile(repository: string, path: string): Promise<string | null> {
+  return (await compareFile(repository, path)) && compareFile(repository, path)
+}
+
+async function compareFile(repository: string, path: string): Promise<string | null> {
   const whole = join(repository, path)
   const [, folder, name] = LOOSE_PATH.exec(path) ?? []
   try {
@@ -63,8 +73,9 @@ export async function faultOfFile(repository: string, path: string): Promise<str
     return `error: ${path} does not match its checksum`
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
-    if (code === undefined) throw error
-    if (code === 'ENOENT') return null
+    if (code === undefined || NO_FAULTS.includes(code)) throw error
+    // ESTALE: another machine removed the file while this one read it.
+    if (code === 'ENOENT' || code === 'ESTALE') return null
     // Errors of node:zlib have codes as well.
     return `error: ${path} cannot be read (${code})`
   }
