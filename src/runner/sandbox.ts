@@ -1,7 +1,7 @@
 // Builds the command line around a build's shell. The figures and flags were measured with bubblewrap 0.8.0, which adds 5 ms to
 // a step. The limits here apply to each process; the number of processes is limited for each user. The use of the whole build
 // is watched (watch.ts, disk.ts).
-import { lstatSync, readlinkSync } from 'node:fs'
+import { existsSync, lstatSync, readlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { config } from '../config.js'
@@ -109,8 +109,8 @@ export async function checkSandbox(): Promise<void> {
   const keep = async (chunk: Buffer) => void (said.length < 16 && said.push(chunk))
   let exitCode: number | undefined
   const { signal } = new AbortController()
-  // A worker that is killed now leaves the folder to the next one.
-  const work = await makeWorkFolder(process.getuid?.() === 0 ? '/var/tmp' : tmpdir())
+  // Where builds are: a worker that is killed now leaves the folder to the next one. A machine may have no home yet.
+  const work = await makeWorkFolder(existsSync(join(config().home, 'tmp')) ? undefined : tmpdir())
   try {
     const folders = await prepareFolders(work)
     exitCode = await runShell({ folders, command: shellCommand(folders), script: ':\n', output: keep, signal })
