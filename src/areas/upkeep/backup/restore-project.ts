@@ -81,7 +81,7 @@ const MARK = 'restoring'
 
 /**
  * Restores a project, by its NAMESPACE/PROJECT or id in the backup. Throws NotFound, Conflict, Damaged, and AlreadyRunning
- * while another process restores the same project.
+ * while another process restores the same project, or, for a damaged repository, while `repository_upkeep` runs.
  */
 export async function restoreProject(
   backup: Backup,
@@ -165,11 +165,17 @@ async function restoreRefs(
   let putBack = 0
   let left: string[] = []
   if (unit && (damaged || moves.length > 0)) {
-    // A lost repository is created again here, to be filled.
-    if (!dryRun) await ensureRepository({ id: project.id, storage: project.storage })
-    if (damaged && !dryRun && project.default_branch !== null) mendHead(path, project.default_branch)
-    putBack = await addObjects(backup, unit, path, { damaged, dryRun })
-    if (damaged && !dryRun) left = await repairRest(path)
+    // A repair may need new packs. The lock comes before any change, so that the restore does not stop half-way.
+    const lock = damaged && !dryRun ? await takeLock('repository_upkeep') : undefined
+    try {
+      // A lost repository is created again here, to be filled.
+      if (!dryRun) await ensureRepository({ id: project.id, storage: project.storage })
+      if (lock && project.default_branch !== null) mendHead(path, project.default_branch)
+      putBack = await addObjects(backup, unit, path, { damaged, dryRun })
+      if (lock) left = await repairRest(path)
+    } finally {
+      await lock?.release()
+    }
     if (!dryRun && moves.length > 0) await move(project, moves, origin)
   }
   const moved = moves.map(({ ref, old, new: after }) => ({ ref, before: old === ZERO ? null : old, after }))
@@ -177,18 +183,15 @@ async function restoreRefs(
   return { path_with_namespace: project.path, moved, kept, put_back: damaged ? putBack : 0, files, left }
 }
 
-/** Repairs what the files of the backup have not repaired, by new packs. Returns the faults that even these have. */
+/** Repairs what the files of the backup have not repaired, by new packs, under the lock of the upkeep. Returns the faults that even these have. */
 async function repairRest(path: string): Promise<string[]> {
   const faults = await findFaults(path)
   if (faults.length === 0) return []
-  const lock = await takeLock('repository_upkeep')
   try {
     await rewriteObjects(path)
   } catch (error) {
     // An object without an intact copy is among the faults.
     if (!(error instanceof GitFailure)) throw error
-  } finally {
-    await lock.release()
   }
   return findFaults(path)
 }

@@ -9,7 +9,9 @@ import { lastGoodBackup } from '../../../../src/areas/upkeep/backup/last-backup.
 import { restoreProject } from '../../../../src/areas/upkeep/backup/restore-project.js'
 import { findBackup } from '../../../../src/areas/upkeep/backup/store.js'
 import { runTask } from '../../../../src/areas/upkeep/maintenance/maintenance.js'
+import { takeLock } from '../../../../src/areas/upkeep/maintenance/maintenance-lock.js'
 import { execute } from '../../../../src/db/connect/sql.js'
+import { AlreadyRunning } from '../../../../src/errors.js'
 import { repackRepository } from '../../../../src/git/repository/maintenance.js'
 import { faultsOfFiles } from '../../../../src/git/repository/object-files.js'
 import { cli } from '../../../helpers/cli.js'
@@ -134,6 +136,11 @@ t.test('a restore repairs a pack that the backup does not have', async t => {
   damagePack(path)
   damage(files(path, '.bitmap')[0], 60)
   t.match(await contentsOf(project), { state: 'damaged' })
+  const lock = await takeLock('repository_upkeep')
+  const before = files(path, '')
+  await t.rejects(restore(backup, project.path), AlreadyRunning)
+  t.same(files(path, ''), before, 'it changes nothing while the upkeep runs')
+  await lock.release()
   const { left } = await restore(backup, project.path)
   t.same(left, [])
   t.match(await contentsOf(project), { state: 'intact' })
