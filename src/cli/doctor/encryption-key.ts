@@ -1,6 +1,7 @@
 // Checks that the key of the home is that of the database, and that it decrypts what the database has encrypted.
+
+import { findUndecryptable } from '../../areas/ground/settings/encrypted-values.js'
 import { problemOfKey, stateOfKey } from '../../areas/ground/settings/encryption-key.js'
-import { findUndecryptable } from '../../areas/upkeep/maintenance/encrypted-values.js'
 import { Ailment, type Check, count } from './check.js'
 
 const SHOWN = 20

@@ -10,8 +10,8 @@ import { checkRepository } from '../../../git/repository/maintenance.js'
 import { faultsOfFiles } from '../../../git/repository/object-files.js'
 import { mapBounded } from '../../../lib/bounded.js'
 import { sizeOf } from '../../../storage/measure.js'
+import { findUndecryptable } from '../../ground/settings/encrypted-values.js'
 import { repositoryPath } from '../../projects/projects/repositories.js'
-import { findUndecryptable } from '../maintenance/encrypted-values.js'
 
 /** The results of the checks, which add to it while they run. */
 export interface Findings {

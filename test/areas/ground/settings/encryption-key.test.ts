@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { requireKey, stateOfKey } from '../../../../src/areas/ground/settings/encryption-key.js'
 import type { CheckResult } from '../../../../src/cli/doctor/check.js'
+import { closeDatabase } from '../../../../src/db/connect/connection.js'
 import { execute, row } from '../../../../src/db/connect/sql.js'
 import { cli, cliProcess } from '../../../helpers/cli.js'
 import { testDatabase } from '../../../helpers/database.js'
@@ -87,13 +88,47 @@ t.test('a machine without secrets.json gets no key of its own', async t => {
   t.notOk(existsSync(join(folder, 'secrets.json')))
 })
 
-t.test('a database of an earlier version gets the key of its first token', async t => {
+t.test('a database of an earlier version gets a key that decrypts some of its values', async t => {
   const known = await fingerprint()
   await execute('update application_settings set key_fingerprint = null')
   t.match(await cli(['users', 'list'], at(otherHome(t, OTHER_KEY))), { code: 1, stderr: /has another key/ })
   t.equal(await fingerprint(), null)
   await requireKey({ makes: true })
   t.same(await fingerprint(), known)
+  // Machines with several keys have used it: the oldest token is of another one.
+  await execute('update application_settings set key_fingerprint = null')
+  const { id, encrypted } = (await row<{ id: number; encrypted: Buffer }>(
+    'select id, encrypted from access_tokens where encrypted is not null order by id limit 1'
+  )) ?? { id: 0, encrypted: Buffer.alloc(0) }
+  await execute("update access_tokens set encrypted = 'of another key' where id = ?", [id])
+  await requireKey({ makes: true })
+  t.same(await fingerprint(), known)
+  await execute('update access_tokens set encrypted = ? where id = ?', [encrypted, id])
+})
+
+t.test('a key can be accepted when the first one is lost for good', async t => {
+  const known = await fingerprint()
+  const folder = otherHome(t, OTHER_KEY)
+  const accept = async (where: string, ...flags: string[]) => {
+    // The command refuses while anything is connected.
+    await closeDatabase()
+    return cli(['db', 'accept-key', ...flags], at(where))
+  }
+  t.equal((await accept(folder)).code, 2, 'only after a confirmation')
+  t.match((await accept(folder, '--dry-run', '--json')).json(), { accepted: true, dry_run: true })
+  t.same(await fingerprint(), known)
+  t.equal((await cli(['db', 'accept-key', '--yes'], at(folder))).code, 4, 'this process is connected')
+  const { code, stdout } = await accept(folder, '--yes')
+  t.equal(code, 0)
+  t.match(stdout, /^accepted the key of this home\nit cannot decrypt [1-9]\d* values\n$/)
+  t.notSame(await fingerprint(), known)
+  t.match(await row('select action from audit_events order by id desc limit 1'), { action: 'key.accept' })
+  t.equal((await cli(['users', 'list'], at(folder))).code, 0)
+  t.match((await accept(folder, '--yes', '--json')).json(), { accepted: false })
+  const empty = otherHome(t)
+  t.match((await accept(empty, '--yes', '--json')).json(), { accepted: true })
+  t.ok(existsSync(join(empty, 'secrets.json')))
+  await execute('update application_settings set key_fingerprint = ?', [known ?? null])
 })
 
 t.test('a key of the wrong length is refused by name', async t => {
@@ -122,4 +157,12 @@ t.test('doctor --all finds the values that cannot be decrypted', async t => {
     details: [`variables.value_encrypted of row ${id}`]
   })
   await execute("delete from variables where name = 'OLD'")
+  // Without --all, it looks only at the last 10,000 ids.
+  const first = (await row<{ id: number }>('select min(id) as id from access_tokens'))?.id ?? 0
+  const last = (await row<{ id: number }>('select max(id) as id from access_tokens'))?.id ?? 0
+  await execute("update access_tokens set encrypted = if(id = ?, 'of another key', null)", [first])
+  await execute('update access_tokens set id = ? where id = ?', [first + 9999, last])
+  t.match(await check(), { ok: false, details: [`access_tokens.encrypted of row ${first}`] })
+  await execute('update access_tokens set id = id + 1 where id = ?', [first + 9999])
+  t.match(await check(), { ok: true })
 })
