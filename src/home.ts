@@ -25,9 +25,13 @@ export const RESTORE_LOG = 'restore-failed.log'
 
 /** What a folder that becomes a home may contain: the files of a killed start, files that a sysadmin prepared, and mounts. */
 const MAY_LIE: ReadonlySet<string> = new Set([...HOME_FOLDERS, 'mail', 'lost+found', RESTORE_LOG, ...HOST_KEY_FILES])
-/** The configuration with the copies that editors make, drafts of killed starts, and the files of a user account. */
-const MAY_MATCH =
-  /^(\.?config\.yaml.*|secrets\.json\.\d+|mysql\.new-\d+|\.(bash\w*|profile|cache|config|local|npm|ssh|gitconfig|viminfo|lesshst))$/
+/** The configuration with the copies that editors make, and drafts of killed starts. */
+const MAY_MATCH = /^(\.?config\.yaml.*|secrets\.json\.\d+|mysql\.new-\d+)$/
+/** The files of a user account, whose folder may become a home of that user. */
+const OF_ACCOUNT = /^\.(bash\w*|profile|cache|config|local|npm|ssh|gitconfig|viminfo|lesshst)$/
+
+/** Whether a file in a folder that becomes a home is for the appliance. */
+export const isPrepared = (name: string): boolean => MAY_LIE.has(name) || MAY_MATCH.test(name)
 
 /**
  * - new: there is nothing yet; the first start makes a home
@@ -43,7 +47,7 @@ export function stateOfHome(home = config().home): { state: HomeState; stranger?
   const names = namesIn(home)
   if (names.includes(MARK)) return { state: 'home' }
   if (names.some(name => name.startsWith(RESTORE_DRAFT))) return { state: 'restoring' }
-  const stranger = names.find(name => name !== 'mysql' && !MAY_LIE.has(name) && !MAY_MATCH.test(name))
+  const stranger = names.find(name => name !== 'mysql' && !isPrepared(name) && !OF_ACCOUNT.test(name))
   if (stranger !== undefined) return { state: 'foreign', stranger }
   // A start that creates the home at this moment has written the mark by now.
   if (names.includes('mysql')) return { state: existsSync(join(home, MARK)) ? 'home' : 'locked' }

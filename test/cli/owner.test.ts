@@ -1,9 +1,25 @@
 // Root runs the appliance, and works in its home, as the user who owns the home. Only root can test that.
 import { execFileSync } from 'node:child_process'
-import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
+import { isPrepared } from '../../src/home.js'
+import { giveHome } from '../../src/owner.js'
 import { gitstead, program, startAppliance } from '../scenarios/appliance.js'
 
 const NOBODY = 65_534
@@ -74,4 +90,60 @@ t.test('a user who does not exist, or cannot reach the home, gets one line', { s
   t.match(await up(join(closed, 'home'), 'nobody'), { code: 1, stderr: /^gitstead: .*\n$/ })
   t.notOk(existsSync(join(closed, 'home/secrets.json')))
   t.equal(statSync(closed).uid, 0)
+})
+
+t.test('up --user takes nothing from other people', { skip: !isRoot }, async t => {
+  let number = 0
+  const folder = () => {
+    const made = join(parent, `taken-${++number}`)
+    mkdirSync(made, { mode: 0o755 })
+    return made
+  }
+  const give = (made: string) => giveHome(made, 'nobody', isPrepared)
+  const [OTHER, ROOT] = [12_345, 0]
+
+  const account = folder()
+  mkdirSync(join(account, '.ssh'))
+  writeFileSync(join(account, 'config.yaml'), '')
+  const refused = await gitstead(['up', '--home', account, '--port', '0', '--user', 'nobody'])
+  t.match(refused, { code: 1, stderr: /\.ssh does not belong to nobody: choose an empty folder/ })
+  for (const path of [account, join(account, '.ssh'), join(account, 'config.yaml')]) t.equal(statSync(path).uid, ROOT)
+
+  const others = folder()
+  chownSync(others, OTHER, OTHER)
+  t.throws(() => give(others), { message: /does not belong to nobody/ })
+  t.equal(statSync(others).uid, OTHER)
+
+  const mixed = folder()
+  mkdirSync(join(mixed, 'backups'))
+  chownSync(join(mixed, 'backups'), OTHER, OTHER)
+  t.throws(() => give(mixed), { message: /backups does not belong to nobody/ })
+  t.equal(statSync(mixed).uid, ROOT)
+
+  const [target, link] = [folder(), join(parent, 'link')]
+  symlinkSync(target, link)
+  t.throws(() => give(link), { message: /link is a symbolic link/ })
+  t.equal(statSync(target).uid, ROOT)
+
+  // Its files would be refused as well, so a fault here gives nothing away.
+  const daemon = /^daemon:.*:([^:]+):[^:]*$/m.exec(readFileSync('/etc/passwd', 'utf8'))?.[1] ?? ''
+  t.throws(() => give(realpathSync(daemon)), { message: /is the folder of the account/ })
+})
+
+t.test('up --user gives what a sysadmin has prepared, and follows no link', { skip: !isRoot }, async t => {
+  const prepared = join(parent, 'prepared')
+  const outside = join(parent, 'outside')
+  mkdirSync(prepared)
+  writeFileSync(outside, '')
+  writeFileSync(join(prepared, 'config.yaml'), '')
+  linkSync(outside, join(prepared, 'config.yaml.bak'))
+  symlinkSync(outside, join(prepared, 'mail'))
+  mkdirSync(join(prepared, 'lost+found'))
+  mkdirSync(join(prepared, '.ssh'))
+  chownSync(join(prepared, '.ssh'), NOBODY, NOBODY)
+  giveHome(prepared, 'nobody', isPrepared)
+  const owner = (name: string) => lstatSync(join(prepared, name)).uid
+  t.same(['.', 'config.yaml', '.ssh'].map(owner), [NOBODY, NOBODY, NOBODY])
+  t.same(['config.yaml.bak', 'mail', 'lost+found'].map(owner), [0, 0, 0])
+  t.equal(statSync(outside).uid, 0)
 })

@@ -1,7 +1,15 @@
 // Runs `gitstead up`: starts the appliance, and ends it after a signal, an order or a fault.
 import { config } from '../../config.js'
 import { Misconfigured } from '../../errors.js'
-import { makeFolders, ownerOfHome, prepareHome, problemOfHome, refuseOthers, stateOfHome } from '../../home.js'
+import {
+  isPrepared,
+  makeFolders,
+  ownerOfHome,
+  prepareHome,
+  problemOfHome,
+  refuseOthers,
+  stateOfHome
+} from '../../home.js'
 import { requireFreeAddress } from '../../listening.js'
 import { log, logTo, nameProcess, titleProcess } from '../../log.js'
 import { giveHome, userId } from '../../owner.js'
@@ -72,7 +80,7 @@ function takeUser(user: string): void {
   const { state } = stateOfHome()
   if (state === 'new') {
     makeFolders(home)
-    giveHome(home, user)
+    giveHome(home, user, isPrepared)
     return
   }
   if (problemOfHome() !== null || ownerOfHome() === userId(user)) return
