@@ -8,8 +8,16 @@ import { translate } from '../connect/failure.js'
 /** The name of each table, column and index, such as `index users.users_username`, with its definition. */
 export type SchemaShape = ReadonlyMap<string, string>
 
-/** Tables of the migrations and of a restore themselves. */
-const NOT_COMPARED: ReadonlySet<string> = new Set(['schema_migrations', 'schema_lock', 'unfinished_restore'])
+/** The first table of a scratch database. It proves that the database is one, and since when. */
+const SCRATCH_MARK = 'schema_check_mark'
+
+/** Tables of the migrations, of a restore and of a scratch database themselves. */
+const NOT_COMPARED: ReadonlySet<string> = new Set([
+  'schema_migrations',
+  'schema_lock',
+  'unfinished_restore',
+  SCRATCH_MARK
+])
 
 /** Milliseconds after which a scratch database was left behind by a killed process. */
 const ABANDONED = 600_000
@@ -84,21 +92,40 @@ async function makeScratch(connection: Connection, name: string): Promise<void> 
     if (errno === 1044 || errno === 1142 || errno === 1227)
       throw new NoScratchDatabase(`the account of the database may not create the database ${name} to compare with`)
     if (errno !== 1007) throw error
-    if (!(await isAbandoned(connection, name)))
-      throw new NoScratchDatabase(`another process compares the schema, with the database ${name}`)
+    await requireAbandoned(connection, name)
     await ask(connection, `drop database ${quoted(name)}`)
     await make()
   }
+  await markScratch(connection, name)
 }
 
-async function isAbandoned(connection: Connection, name: string): Promise<boolean> {
-  const [found] = await ask<{ name: string; age: number }>(
+/** 1049 and 1050: a process that started at the same time took the database without tables for an abandoned one. */
+async function markScratch(connection: Connection, name: string): Promise<void> {
+  try {
+    await ask(connection, `create table ${quoted(name)}.${SCRATCH_MARK} (id int primary key)`)
+  } catch (error) {
+    const { errno } = error as { errno?: number }
+    throw errno === 1049 || errno === 1050 ? inUse(name) : error
+  }
+}
+
+const inUse = (name: string) => new NoScratchDatabase(`another process compares the schema, with the database ${name}`)
+
+/** A process that was killed leaves a database without tables, or one with the mark. Any other database belongs to somebody else. */
+async function requireAbandoned(connection: Connection, name: string): Promise<void> {
+  const tables = await ask<{ name: string; age: number }>(
     connection,
     `select table_name as name, timestampdiff(second, create_time, now()) as age from information_schema.tables
-     where table_schema = ? order by create_time limit 1`,
+     where table_schema = ?`,
     [name]
   )
-  return found !== undefined && found.age * 1000 > ABANDONED
+  if (tables.length === 0) return
+  const mark = tables.find(table => table.name === SCRATCH_MARK)
+  if (!mark)
+    throw new NoScratchDatabase(
+      `the database ${name} has tables, but not the mark of a scratch database: drop it if nobody needs it`
+    )
+  if (mark.age * 1000 <= ABANDONED) throw inUse(name)
 }
 
 interface Described {

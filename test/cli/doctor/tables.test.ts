@@ -8,6 +8,8 @@ import { testDatabase } from '../../helpers/database.js'
 await testDatabase()
 await migrateUp()
 const context = { all: false, serverUp: false, serverUrl: '', now: new Date() }
+const [own] = await rows<{ name: string }>('select database() as name')
+const scratch = `\`${own?.name}_schema_check\``
 const examine = async () => tablesCheck.examine(context)
 
 t.test('an unchanged schema is in order, and the scratch database is dropped', async t => {
@@ -45,4 +47,19 @@ t.test('each change is named', async t => {
     await execute(undo)
   }
   t.match(await examine(), /^all /)
+})
+
+t.test('what a killed doctor left is dropped, and nothing else', async t => {
+  const again = async () => tablesCheck.examine({ ...context, all: true })
+  await execute(`create database ${scratch}`)
+  t.match(await again(), /^all /, 'it died before the first table')
+
+  await execute(`create database ${scratch}`)
+  await execute(`create table ${scratch}.letters (id int primary key)`)
+  await t.rejects(again(), { message: /has tables, but not the mark of a scratch database/ })
+  t.same(await rows(`select id from ${scratch}.letters`), [])
+
+  await execute(`create table ${scratch}.schema_check_mark (id int primary key)`)
+  await t.rejects(again(), { message: /^another process compares the schema/ })
+  await execute(`drop database ${scratch}`)
 })
