@@ -38,11 +38,8 @@ function knownSecrets(): string[] {
   const { home } = config()
   const values = reportConfig({ home }).settings.flatMap(({ key, value }) => (isSecret(key) ? [value] : []))
   const url = config().database.url
-  const texts = [
-    ...values,
-    ...secretsOfHome(home),
-    ...(url === null ? [] : [new URL(url).username, new URL(url).password])
-  ]
+  // Not the user name of the URL: it is often a word such as `gitstead`, which is all over the bundle.
+  const texts = [...values, ...secretsOfHome(home), ...(url === null ? [] : [new URL(url).password])]
     .filter(value => typeof value === 'string')
     .flatMap(text => [text, decoded(text), encodeURIComponent(text), JSON.stringify(text).slice(1, -1)])
   return [...new Set(texts)].filter(({ length }) => length >= SHORTEST).sort((a, b) => b.length - a.length)

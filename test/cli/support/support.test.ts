@@ -152,6 +152,13 @@ t.test('no secret is in the bundle, wherever it was', async t => {
   await setMaintenanceMode(null, someOrigin)
 })
 
+t.test('the user name of the database is not a secret', async t => {
+  const { username } = new URL(databaseUrl)
+  log({ level: 'info', time, process: 'server', msg: `connected as ${username}` })
+  const { files } = await support()
+  t.match(files['gitstead-support/log.jsonl'], `"msg":"connected as ${username}"`)
+})
+
 t.test('the newest lines fit into the limit', async t => {
   const lines = Array.from({ length: 30_000 }, (_, at) => ({
     level: 'info',
