@@ -63,6 +63,14 @@ t.test('the owner of the home is the default, also while the appliance is down',
     code: 1,
     stderr: /does not belong to root: stop the appliance, run chown -R root: /
   })
+  const closed = mkdtempSync(join(parent, 'closed-'))
+  const bundle = join(closed, 'support.tar.gz')
+  t.match(await gitstead(['support', '--to', bundle, '--home', home]), { code: 0, stdout: bundle })
+  t.match(statSync(bundle), { uid: 0, mode: 0o100600 })
+  t.match(await gitstead(['support', '--to', join(parent, 'none/x'), '--home', home]), {
+    code: 1,
+    stderr: /none\/x cannot be written \(ENOENT\): choose another file with --to\n$/
+  })
   const again = await startAppliance({ home })
   t.equal(uidOf(again.processes().server ?? 0), NOBODY)
   t.equal(await again.stop(), 0)

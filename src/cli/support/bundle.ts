@@ -1,6 +1,7 @@
 // Writes a support bundle: what somebody else needs to find a fault, without secrets and without what users wrote. It contains only
 // known fields, so a field that is added later stays out until somebody adds it here.
-import { createWriteStream, rmSync, statSync } from 'node:fs'
+import { rmSync } from 'node:fs'
+import { type FileHandle, open } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { createGzip } from 'node:zlib'
@@ -34,6 +35,33 @@ export interface WrittenBundle {
 
 /** Writes the bundle into a new file. Its files have at most `most` bytes together: the log has the rest. Throws Failure. */
 export async function writeBundle(file: string, most: number): Promise<WrittenBundle> {
+  const path = resolve(file)
+  // Before anything else: root may write where the owner of the home, as whom it continues, may not.
+  const output = await open(path, 'wx', 0o600).catch(error => {
+    throw unwritable(path, error)
+  })
+  try {
+    return await fill(path, output, most)
+  } catch (error) {
+    remove(path)
+    throw error
+  } finally {
+    await output.close()
+  }
+}
+
+const unwritable = (path: string, error: unknown) =>
+  new Failure(`${path} cannot be written (${(error as NodeJS.ErrnoException).code}): choose another file with --to`)
+
+function remove(path: string): void {
+  try {
+    rmSync(path, { force: true })
+  } catch {
+    // The owner of the home cannot remove a file in a folder of root.
+  }
+}
+
+async function fill(path: string, output: FileHandle, most: number): Promise<WrittenBundle> {
   const { home } = config()
   const scrub = scrubber()
   const facts: unknown = await withDatabase(() => readFacts(MEASURE)).catch(failureOf)
@@ -50,11 +78,11 @@ export async function writeBundle(file: string, most: number): Promise<WrittenBu
   const used = files.reduce((sum, { content }) => sum + content.length, 0)
   const log = pickLog(Math.max(0, most - used), scrub)
   files.push({ name: 'log.jsonl', content: Buffer.from(log.text) })
-  const path = resolve(file)
-  await writeArchive(path, files)
   return {
     file: path,
-    bytes: statSync(path).size,
+    bytes: await writeArchive(output, files).catch(error => {
+      throw unwritable(path, error)
+    }),
     contents: files.map(({ name, content }) => ({ name, bytes: content.length })),
     log: { lines: log.lines, skipped: log.skipped }
   }
@@ -88,22 +116,14 @@ const scrubJson = (value: unknown, scrub: (text: string) => string) =>
     2
   )
 
-async function writeArchive(path: string, files: readonly { name: string; content: Buffer }[]): Promise<void> {
+/** Returns the number of bytes. */
+async function writeArchive(output: FileHandle, files: readonly { name: string; content: Buffer }[]): Promise<number> {
   const archive = pack()
   const mtime = new Date()
   for (const { name, content } of files)
     archive.entry({ name: `gitstead-support/${name}`, mode: 0o600, mtime }, content)
   archive.finalize()
-  const output = createWriteStream(path, { flags: 'wx', mode: 0o600 })
-  let opened = false
-  output.once('open', () => {
-    opened = true
-  })
-  try {
-    await pipeline(archive, createGzip(), output)
-  } catch (error) {
-    if (opened) rmSync(path, { force: true })
-    const { code } = error as NodeJS.ErrnoException
-    throw new Failure(`${path} cannot be written (${code}): choose another file with --to`)
-  }
+  const stream = output.createWriteStream()
+  await pipeline(archive, createGzip(), stream)
+  return stream.bytesWritten
 }
