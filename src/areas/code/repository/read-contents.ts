@@ -23,7 +23,7 @@ export const repositoryContents: Task = {
 
 async function readContents({ dryRun, signal, count, note }: TaskContext) {
   const due = await findDue()
-  const figures = { looked: 0, damaged: 0, left: 0 }
+  const figures = { looked: 0, damaged: 0, unread: 0, left: 0 }
   const end = Date.now() + TIME_MS
   for (const project of due) {
     signal.throwIfAborted()
@@ -32,7 +32,17 @@ async function readContents({ dryRun, signal, count, note }: TaskContext) {
     count()
     if (dryRun) continue
     const path = repositoryPath(project)
-    const [fault] = existsSync(path) ? await faultsOfFiles(path, signal) : []
+    let fault: string | undefined
+    try {
+      fault = existsSync(path) ? (await faultsOfFiles(path, signal))[0] : undefined
+    } catch (error) {
+      // Such as EACCES: the next run tries again, and this one reads the other repositories.
+      const { code, message } = error as NodeJS.ErrnoException
+      if (signal.aborted || code === undefined) throw error
+      figures.unread += 1
+      note(`project ${project.id}: ${message}`)
+      continue
+    }
     await noteContents(project.id)
     if (fault === undefined) continue
     figures.damaged += 1
@@ -42,6 +52,7 @@ async function readContents({ dryRun, signal, count, note }: TaskContext) {
   if (figures.damaged > 0) {
     throw new Error(`${figures.damaged} repositories are damaged: see the notes, and gitstead restore --project`)
   }
+  if (figures.unread > 0) throw new Error(`${figures.unread} repositories cannot be read: see the notes`)
   return { ...figures, left: due.length - figures.looked }
 }
 
