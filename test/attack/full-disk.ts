@@ -112,7 +112,7 @@ async function largePush(stand: Stand, { id, remote, clone }: Target): Promise<n
   return []
 }
 
-/** A build fails with a message when there is no space for its artifacts. Archives are written in HOME/tmp first. */
+/** A build fails with a message when there is no space for its artifacts. */
 async function artifacts(stand: Stand, { id }: Target): Promise<number[]> {
   const build = { script: 'head -c 200000 /dev/urandom >result', artifacts: { paths: ['result'] } }
   const last = (than: number) =>
@@ -122,7 +122,7 @@ async function artifacts(stand: Stand, { id }: Target): Promise<number[]> {
       const [newest] = json
       return newest && newest.id > than && ['success', 'failed'].includes(newest.status) ? newest : undefined
     })
-  const failed = await covered(join(stand.home, 'tmp'), async () => {
+  const failed = await covered(join(stand.home, 'artifacts'), async () => {
     await commit(stand, 'POST', id, '.gitstead-ci.yml', JSON.stringify({ build }))
     return await last(0)
   })

@@ -170,7 +170,7 @@ a:
   const [build] = await makePipeline(project, text)
   const { document } = await described(build)
   t.match(document.artifacts, [
-    { artifact_type: 'dotenv', artifact_format: 'gzip', paths: ['a.env'], when: 'always', expire_in: '86400' }
+    { artifact_type: 'dotenv', artifact_format: 'gzip', paths: ['a.env'], when: 'always', expire_in: '1 day' }
   ])
   t.equal(document.artifacts.length, 1, 'no archive')
   t.match(document.cache, [

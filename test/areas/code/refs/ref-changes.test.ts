@@ -99,7 +99,9 @@ t.test('the first result of a change is final', async t => {
   const [done, undone] = await openChanges(project, null, 'push', [created('refs/heads/a'), created('refs/heads/b')])
   if (!done || !undone) return t.fail('no changes')
   await settle(project.id, [done], [undone])
-  await settle(project.id, [undone], [done])
+  // Recovery does not know the call that began a change.
+  const [early, late] = [done, undone].map(({ owner: _owner, ...change }) => change)
+  if (early && late) await settle(project.id, [late], [early])
   t.same(await changes(project), [{ ref: 'refs/heads/a', state: 'done' }])
   t.equal(await told(project), 1)
 })

@@ -162,6 +162,7 @@ t.test('another path', async t => {
     t.equal(await at(`${namespace}/old`), project.id)
     t.equal(await at(`${namespace}/young`), project.id)
     t.equal(await at(`${namespace}-new/old`), project.id)
+    await execute('update namespace_redirects set reserved = false where path_key = lower(?)', [namespace])
     const other = await app.make.user({ username: namespace })
     t.equal(await at(`${namespace}/young`), undefined, 'a new user has the name now')
     t.equal((await findProject(`${namespace}/young`, actorOf(other)))?.id, undefined)
