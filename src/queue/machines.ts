@@ -49,6 +49,9 @@ forgetWithPool(() => {
 
 const leaseMs = () => config().queue.lease * 1000
 
+/** Whether this process has reached the database again so recently that other machines may not have done so yet. */
+const isJustBack = () => performance.now() - awayUntil < leaseMs() / 2
+
 /**
  * Gives this machine its row and renews the lease until the pool closes. Every process that changes repositories calls this
  * first: others undo what processes of an unknown machine left unfinished. After a time without the database, it waits for the
@@ -151,10 +154,9 @@ export async function readMachines(): Promise<Machines> {
     [config().queue.lease]
   )
   const known = new Map(found.map(each => [each.boot, each]))
-  const isBack = performance.now() - awayUntil < leaseMs() / 2
   return {
     lives: boot => known.get(boot)?.lives === 1,
-    isOver: boot => (known.has(boot) ? known.get(boot)?.is_over === 1 && !isBack : true)
+    isOver: boot => !known.has(boot) || (known.get(boot)?.is_over === 1 && !isJustBack())
   }
 }
 
@@ -169,7 +171,7 @@ export async function othersLive(): Promise<boolean> {
 
 /** Marks the machines that are over. Returns whether there were any, to one of the callers only. */
 export async function markLost(): Promise<boolean> {
-  if (performance.now() - awayUntil < leaseMs() / 2) return false
+  if (isJustBack()) return false
   const { affectedRows } = await execute(
     'update machines set swept = 1 where swept = 0 and lease_until < now(3) - interval ? second',
     [config().queue.lease]

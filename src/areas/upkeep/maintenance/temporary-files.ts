@@ -10,9 +10,9 @@ import { changedSince } from '../../../storage/stored-files.js'
 const DATABASE = /^(#sql|ib|ML|MY|aria)/
 
 /**
- * A build may run for days without changing a file, so work folders do not count: workers remove those of killed processes.
- * Returns paths in HOME/tmp and drafts of files and secrets that no process uses, and that, with their contents, have not changed since
- * `before` (milliseconds).
+ * Returns paths in HOME/tmp and drafts of files and secrets that no process uses, and that, with their contents, have not changed
+ * since `before` (milliseconds). A build may run for days without changing a file, so work folders do not count: workers remove
+ * those of killed processes.
  */
 export async function leftovers(before: number): Promise<string[]> {
   const { home } = config()

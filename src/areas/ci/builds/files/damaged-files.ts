@@ -1,10 +1,11 @@
 // Compares archives and traces with the rows of their builds: whether they exist with the size and hash of the row.
-import { execute, row, rows } from '../../../../db/connect/sql.js'
+import { execute, row, rows, type Value } from '../../../../db/connect/sql.js'
 import { daysAgo } from '../../../../queue/task.js'
 import { hashOf, sizeOf } from '../../../../storage/measure.js'
 import type { LookOptions } from '../../../code/repository/integrity.js'
 
-interface FilesRow {
+/** What the row of a build says about its files. A size is null or 0 when there should be no file. */
+export interface FilesRow {
   readonly id: number
   readonly attempt: number
   readonly trace_size: number
@@ -80,13 +81,17 @@ const FINISHED = "status in ('success', 'failed', 'canceled', 'skipped')"
 const COLUMNS = 'id, attempt, trace_size, trace_sha256, artifacts_attempt, artifacts_size, artifacts_sha256'
 const LIVE = 'artifacts_expire_at is null or artifacts_expire_at > ?'
 
-function finishedBuilds(after: number, until: number): Promise<FilesRow[]> {
+const finishedBuilds = (after: number, until: number): Promise<FilesRow[]> =>
+  findFiles('id > ? and id <= ? and (trace_size > 0 or artifacts_filename is not null)', [after, until])
+
+/** Finds the files of finished builds that fulfil a condition. The files of a running build change. */
+export function findFiles(condition: string, values: readonly Value[]): Promise<FilesRow[]> {
   return rows<FilesRow>(
     `select id, attempt, if(erased_at is null, trace_size, 0) as trace_size, trace_sha256, artifacts_attempt,
        artifacts_sha256,
        if(artifacts_filename is not null and (${LIVE}), artifacts_size, null) as artifacts_size
-     from builds where id > ? and id <= ? and ${FINISHED} and (trace_size > 0 or artifacts_filename is not null)`,
-    [new Date(), after, until]
+     from builds where ${condition} and ${FINISHED}`,
+    [new Date(), ...values]
   )
 }
 

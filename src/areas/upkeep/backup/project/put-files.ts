@@ -3,12 +3,12 @@
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { join } from 'node:path'
-import { rows } from '../../../../db/connect/sql.js'
 import { TooLarge } from '../../../../errors.js'
 import { putArtifact } from '../../../../storage/artifacts.js'
 import { hashOf, sizeOf } from '../../../../storage/measure.js'
 import { putTrace } from '../../../../storage/traces.js'
 import { openUpload, putUpload, UPLOAD_NAME, type UploadKey } from '../../../../storage/uploads.js'
+import { type FilesRow, findFiles } from '../../../ci/builds/files/damaged-files.js'
 import { hashFile } from '../copy.js'
 import type { Backup } from '../copy-back.js'
 import { BUILD_FILE } from '../copy-build-files.js'
@@ -23,16 +23,6 @@ export interface FilesPutBack {
 
 type Kind = 'traces' | 'artifacts'
 const SECRET = /^[0-9a-f]{32}$/
-
-interface BuildRow {
-  readonly id: number
-  readonly attempt: number
-  readonly trace_size: number
-  readonly trace_sha256: Buffer | null
-  readonly artifacts_attempt: number | null
-  readonly artifacts_size: number | null
-  readonly artifacts_sha256: Buffer | null
-}
 
 /** Puts back the lost files of a project that the backup has. Throws Damaged for a file of the backup that has changed. */
 export async function putFilesBack(backup: Backup, project: number, { dryRun }: { readonly dryRun: boolean }) {
@@ -71,17 +61,9 @@ async function putBuildFiles(backup: Backup, unit: Unit, { kind, project, dryRun
   return count
 }
 
-/** The finished builds among a thousand. The files of a running build change. */
-async function buildsOf(project: number, first: number): Promise<ReadonlyMap<number, BuildRow>> {
-  const found = await rows<BuildRow>(
-    `select id, attempt, if(erased_at is null, trace_size, 0) as trace_size, trace_sha256, artifacts_attempt,
-       artifacts_sha256,
-       if(artifacts_filename is not null and (artifacts_expire_at is null or artifacts_expire_at > ?),
-         artifacts_size, null) as artifacts_size
-     from builds where project_id = ? and id >= ? and id < ?
-       and status in ('success', 'failed', 'canceled', 'skipped')`,
-    [new Date(), project, first, first + 1000]
-  )
+/** The finished builds among a thousand. */
+async function buildsOf(project: number, first: number): Promise<ReadonlyMap<number, FilesRow>> {
+  const found = await findFiles('project_id = ? and id >= ? and id < ?', [project, first, first + 1000])
   return new Map(found.map(build => [build.id, build]))
 }
 
@@ -92,7 +74,7 @@ interface Wanted {
   readonly sha256: Buffer | null
 }
 
-function wantedOf(kind: Kind, build: BuildRow): Wanted | undefined {
+function wantedOf(kind: Kind, build: FilesRow): Wanted | undefined {
   const { attempt, trace_size, artifacts_attempt, artifacts_size } = build
   if (kind === 'traces') return trace_size > 0 ? { attempt, size: trace_size, sha256: build.trace_sha256 } : undefined
   if (artifacts_attempt === null || artifacts_size === null) return undefined
