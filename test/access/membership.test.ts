@@ -3,7 +3,7 @@
 import { levelIn } from '../../src/access/authorize.js'
 import { findGroup } from '../../src/areas/people/groups/groups.queries.js'
 import { listProjects } from '../../src/areas/projects/projects/project-list.queries.js'
-import { findProject } from '../../src/areas/projects/projects/projects.queries.js'
+import { findAsked, findProject, findShownProject } from '../../src/areas/projects/projects/projects.queries.js'
 import { execute } from '../../src/db/connect/sql.js'
 import { DEVELOPER, GUEST, MASTER, OWNER, REPORTER } from '../../src/lib/levels.js'
 import { testDatabase } from '../helpers/database.js'
@@ -102,6 +102,8 @@ for (const [name, level, memberships, shareEnds] of CASES) {
     const actor = actorOf(made.user)
     const found = await findProject(made.project.id, actor)
     t.equal(found && levelIn(found, actor), level, 'the single project')
+    const asked = await findAsked(made.user.privateToken, made.project.id)
+    t.equal(asked?.project && levelIn(asked.project, asked.actor), level, 'the project read with the token')
     t.same(await findProject(made.project.path, actor), undefined, 'the old path is unknown')
     const listed = level === 0 ? [] : [made.project.id]
     for (const scope of ['member', 'visible', { group: made.group.id }] as const) {
@@ -123,18 +125,30 @@ t.test('the record shows direct and group access separately', async t => {
   const { project, group, user } = await place()
   await factory.member(project, GUEST, user)
   await factory.groupMember(group, MASTER, user)
-  t.match(await findProject(project.id, actorOf(user)), {
+  t.match(await findShownProject(project.id, actorOf(user)), {
     project_access_level: GUEST,
     group_access_level: MASTER,
     access_level: MASTER
   })
 })
 
-t.test('a project takes one statement and a page of projects two, whatever the memberships', async t => {
+t.test('only projects that are shared take a second statement, whatever the memberships', async t => {
   const { project, group, other, user } = await place()
   await factory.groupMember(group, MASTER, user)
   await factory.groupMember(other, MASTER, user)
-  t.equal(await countStatements(() => findProject(project.id, actorOf(user))), 1)
-  t.equal(await countStatements(() => listProjects('member', {}, actorOf(user))), 1)
-  t.equal(await countStatements(() => listProjects('visible', {}, actorOf(user))), 2)
+  const read = {
+    project: () => findProject(project.id, actorOf(user)),
+    'with the token': () => findAsked(user.privateToken, project.id),
+    'projects of a member': () => listProjects('member', {}, actorOf(user)),
+    'visible projects': () => listProjects('visible', {}, actorOf(user))
+  }
+  const counts = async () => {
+    const all: Record<string, number> = {}
+    for (const [name, work] of Object.entries(read)) all[name] = await countStatements(work)
+    return all
+  }
+  t.same(await counts(), { project: 2, 'with the token': 2, 'projects of a member': 1, 'visible projects': 3 })
+  await execute('delete from project_group_links where project_id = ?', [project.id])
+  await execute('update projects set has_shares = false where id = ?', [project.id])
+  t.same(await counts(), { project: 1, 'with the token': 1, 'projects of a member': 1, 'visible projects': 2 })
 })

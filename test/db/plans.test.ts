@@ -110,7 +110,7 @@ t.test('names are found by their keys', async t => {
   const steps = plans.flatMap(plan => plan.steps).filter(({ table }) => ['s', 'p', 'u'].includes(table ?? ''))
   t.same(
     steps.map(({ key }) => key),
-    ['namespaces_path', 'projects_path', 'members_source', 'users_username', 'users_username,users_email']
+    ['namespaces_path', 'projects_path', 'users_username', 'users_username,users_email']
   )
 })
 

@@ -41,8 +41,10 @@ export const isRegistrationToken = async (token: string): Promise<boolean> =>
   undefined
 
 /** Returns the token with which the runners of a project register. */
-export const projectToken = async (project: ProjectRow): Promise<string> =>
-  textOf(project.runners_token_encrypted) ?? replaceRunnersToken(project.id)
+export async function projectToken({ id }: ProjectRow): Promise<string> {
+  const found = await row<{ box: Buffer }>('select runners_token_encrypted as box from projects where id = ?', [id])
+  return textOf(found?.box ?? null) ?? replaceRunnersToken(id)
+}
 
 /** Replaces the registration token of a project. Registered runners stay. */
 export function resetProjectToken(project: ProjectRow, origin: Origin): Promise<string> {

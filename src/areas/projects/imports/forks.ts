@@ -35,12 +35,13 @@ export async function forkProject(
   // Not specified: the level in a group that is less visible than the source. A project cannot be more visible than its group.
   const most = target.kind === 'group' ? target.visibility_level : source.visibility_level
   const level = Math.min(source.visibility_level, most) as 0 | 10 | 20
+  const shown = await row<{ text: string | null }>('select description as text from projects where id = ?', [source.id])
   const body = {
     name: source.name,
     path: source.path,
     namespace_id: target.id,
     visibility_level: level,
-    ...(source.description !== null && { description: source.description }),
+    ...(typeof shown?.text === 'string' && { description: shown.text }),
     shared_runners_enabled: source.shared_runners_enabled === 1,
     builds_enabled: source.builds_enabled === 1
   }

@@ -1,33 +1,37 @@
 // All projects of the instance for the commands, with what jobs have counted.
 import { nobody } from '../../../access/actor.js'
 import { membershipOf } from '../../../access/membership.js'
-import { marks, row, rows } from '../../../db/connect/sql.js'
+import { marks, row, rows, type Value } from '../../../db/connect/sql.js'
 import { and, below } from '../../../db/lists/conditions.js'
 import { countTotal, PART } from '../../../db/lists/paginate.js'
 import { NoSuch, NotFound } from '../../../errors.js'
 import { conditionOf, type ProjectFilter } from './project-list.queries.js'
-import { type ProjectRow, selectProjects } from './projects.queries.js'
+import { readProjectRows, selectWholeProjects, type WholeProjectRow } from './projects.queries.js'
 
 /** A project with the columns that only commands show. The numbers are null until a job has counted them. */
-export interface CountedProject extends ProjectRow {
+export interface CountedProject extends WholeProjectRow {
   readonly forked_from: string | null
   readonly commit_count: number | null
   readonly repository_size: number | null
   readonly build_artifacts_size: number | null
 }
 
+const NOBODY = membershipOf(nobody)
 const STORED = 'left join project_statistics s on s.project_id = p.id'
-const COUNTED = selectProjects(
-  membershipOf(nobody),
+const COUNTED = selectWholeProjects(
+  NOBODY,
   `projects p ${STORED}`,
   `, s.commit_count, s.repository_size, s.build_artifacts_size,
   (select concat(m.path, '/', q.path) from forked_project_links f join projects q on q.id = f.forked_from_project_id
     join namespaces m on m.id = q.namespace_id where f.forked_to_project_id = p.id) as forked_from`
 )
 
+const readCounted = (sql: string, values: readonly Value[]) =>
+  readProjectRows<CountedProject>({ sql: `${COUNTED} ${sql}`, values }, NOBODY, nobody)
+
 /** Returns a project with these columns. Throws NotFound. */
 export async function requireCountedProject(id: number): Promise<CountedProject> {
-  const found = await row<CountedProject>(`${COUNTED} where p.id = ?`, [id])
+  const [found] = await readCounted('where p.id = ?', [id])
   if (!found) throw new NotFound('Project')
   return found
 }
@@ -52,7 +56,7 @@ const FROM = `from projects p left join namespaces n on n.id = p.namespace_id ${
 export async function listAllProjects(filter: ProjectFilter, order: ProjectOrder, limit: number) {
   const { sql, values } = conditionOf(filter)
   const [items, total] = await Promise.all([
-    rows<CountedProject>(`${COUNTED} where ${sql} order by ${ORDERS[order]} limit ${Math.trunc(limit)}`, values),
+    readCounted(`where ${sql} order by ${ORDERS[order]} limit ${Math.trunc(limit)}`, values),
     countTotal(`select count(*) as total ${FROM} where ${sql}`, values)
   ])
   return { items, total }
@@ -64,7 +68,7 @@ export function projectParts(filter: ProjectFilter, order: ProjectOrder): () => 
     let last: number | undefined
     return async () => {
       const { sql, values } = and(conditionOf(filter), below('p.id', last))
-      const part = await rows<CountedProject>(`${COUNTED} where ${sql} order by p.id desc limit ${PART}`, values)
+      const part = await readCounted(`where ${sql} order by p.id desc limit ${PART}`, values)
       last = part.at(-1)?.id ?? last
       return part
     }
@@ -90,7 +94,7 @@ async function idsInOrder(filter: ProjectFilter, order: ProjectOrder): Promise<n
 
 async function byIds(ids: readonly number[]): Promise<CountedProject[]> {
   if (ids.length === 0) return []
-  const found = await rows<CountedProject>(`${COUNTED} where p.id in (${marks(ids)})`, ids)
+  const found = await readCounted(`where p.id in (${marks(ids)})`, ids)
   const known = new Map(found.map(project => [project.id, project]))
   return ids.flatMap(id => known.get(id) ?? [])
 }

@@ -14,7 +14,7 @@ import { type Fragment, marks, padded, rows } from '../../../db/connect/sql.js'
 import { and, below, contains, equals } from '../../../db/lists/conditions.js'
 import { countTotal, type Page, readingOf, window } from '../../../db/lists/paginate.js'
 import { type VisibilityName, visibilityOf } from '../../../lib/levels.js'
-import { type ShownProjectRow, selectShownProjects } from './projects.queries.js'
+import { readProjectRows, type ShownProjectRow, selectShownProjects } from './projects.queries.js'
 import type { ProjectListQuery } from './projects.schema.js'
 
 export interface ProjectFilter {
@@ -157,9 +157,13 @@ export async function listProjects(
     order by p.${order} ${reading.direction}, p.id ${reading.direction} ${reading.sql}`
   const membership = hasLevels ? OF_PAGE : membershipOf(actor)
   const parts = `(${ids}) page join projects p on p.id = page.id`
-  const find = rows<ShownProjectRow & { counted?: number }>(
-    `${selectShownProjects(membership, parts, column ? ', page.counted' : '')} order by page.place ${direction}, page.id ${direction}`,
-    membership.values(idOf(actor), [...(column?.values ?? []), ...from.values, ...values], [])
+  const find = readProjectRows<ShownProjectRow & { counted?: number }>(
+    {
+      sql: `${selectShownProjects(membership, parts, column ? ', page.counted' : '')} order by page.place ${direction}, page.id ${direction}`,
+      values: membership.values(idOf(actor), [...(column?.values ?? []), ...from.values, ...values], [])
+    },
+    membership,
+    actor
   )
   const [items, others] = await Promise.all([find, counting])
   if (!column) return { items, total: others, page, perPage }
@@ -203,9 +207,13 @@ async function findProjects(ids: readonly number[], actor: Actor): Promise<Reado
   if (ids.length === 0) return new Map()
   const membership = membershipOf(actor)
   const listed = padded(ids)
-  const found = await rows<ShownProjectRow>(
-    `${selectShownProjects(membership, 'projects p')} where p.id in (${marks(listed)})`,
-    membership.values(idOf(actor), [], listed)
+  const found = await readProjectRows<ShownProjectRow>(
+    {
+      sql: `${selectShownProjects(membership, 'projects p')} where p.id in (${marks(listed)})`,
+      values: membership.values(idOf(actor), [], listed)
+    },
+    membership,
+    actor
   )
   return new Map(found.map(project => [project.id, project]))
 }

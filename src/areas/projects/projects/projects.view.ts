@@ -10,7 +10,7 @@ import { decrypt } from '../../../secrets.js'
 import { UserState } from '../../people/users/users.view.js'
 import { NOTHING_READ, type ProjectReading, type ShareRow, type StatisticsRow } from './project-readings.js'
 import { projectUrls } from './project-urls.js'
-import type { ProjectRow, ShownProjectRow } from './projects.queries.js'
+import type { ProjectRow, ShownProjectRow, WholeProjectRow } from './projects.queries.js'
 
 const simple = {
   id: IdOf('the project'),
@@ -275,7 +275,7 @@ const viewStatistics = (row: StatisticsRow | undefined) => ({
 })
 
 /** Omits a token that was encrypted with another key: it must not make the project or the list fail. */
-function tokenOf({ runners_token_encrypted: box }: ProjectRow): string | undefined {
+function tokenOf({ runners_token_encrypted: box }: WholeProjectRow): string | undefined {
   try {
     return decrypt(box)
   } catch {
@@ -287,7 +287,7 @@ function tokenOf({ runners_token_encrypted: box }: ProjectRow): string | undefin
 export const viewFor = (actor: Actor, simple?: boolean, reading?: ProjectReading) => (project: ShownProjectRow) =>
   simple ? viewProjectSimple(project) : viewProject(project, actor, reading)
 
-const viewNamespace = (project: ProjectRow) => ({
+const viewNamespace = (project: WholeProjectRow) => ({
   id: project.namespace_id,
   name: project.namespace_name,
   path: project.namespace_path,
@@ -301,7 +301,7 @@ const viewNamespace = (project: ProjectRow) => ({
   visibility_level: project.namespace_visibility_level
 })
 
-const viewOwner = (project: ProjectRow) => ({
+const viewOwner = (project: WholeProjectRow) => ({
   id: project.namespace_owner_id ?? 0,
   name: project.owner_name ?? '',
   username: project.owner_username ?? '',

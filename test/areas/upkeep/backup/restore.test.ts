@@ -550,7 +550,7 @@ t.test('the projects of a deleted user are restored in another namespace', async
   t.match(dry, { path_with_namespace: target, path_in_backup: mine.path, dry_run: true })
   t.notOk(existsSync(path))
   t.match(await restoreProject(found, mine.path, into, someOrigin), { path_with_namespace: target, recreated: true })
-  t.match(await findProject(target, actorOf(heir)), { id: mine.id, project_access_level: 40 })
+  t.match(await findProject(target, actorOf(heir)), { id: mine.id, access_level: 40 })
   t.equal(git(path, 'rev-parse', 'master'), master)
   await factory.file({ ...mine, owner: heir }, 'next', 'it continues\n')
 
