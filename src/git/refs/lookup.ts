@@ -24,7 +24,11 @@ const packed = new LRUCache<string, Packed>({ maxSize: 16 * MOST_PACKED, sizeCal
  * Returns the object id of a full ref name, and null when no file names the ref. Returns undefined when the caller must
  * ask git, because a file has an unusual form.
  */
-export async function lookUpRef(repository: string, ref: string): Promise<string | null | undefined> {
+export const lookUpRef = async (repository: string, ref: string): Promise<string | null | undefined> =>
+  valueInFiles(repository, ref)
+
+/** Does the same at once. */
+export function valueInFiles(repository: string, ref: string): string | null | undefined {
   // Git writes packed-refs before it removes the file of the ref, so that the ref is always in one of the two.
   const path = join(repository, ref)
   // Throwing an error takes longer than this check. There is a folder at the path of the branch `a` when there is a branch `a/b`.
@@ -34,7 +38,8 @@ export async function lookUpRef(repository: string, ref: string): Promise<string
   return refs && (refs.get(fileRefName(ref)) ?? null)
 }
 
-function packedRefs(repository: string): RefFiles | undefined {
+/** Returns the packed refs of a repository, or undefined when the file is large. */
+export function packedRefs(repository: string): RefFiles | undefined {
   const path = join(repository, 'packed-refs')
   const about = aboutFile(path)
   if (!about) return new Map()

@@ -7,6 +7,7 @@ import { askGit } from '../process/questions.js'
 import { GitFailure, runGit } from '../process/run.js'
 import { hasRefFile } from './files.js'
 import { lookUpRef } from './lookup.js'
+import { moveRef } from './move-ref.js'
 import { writeRefs } from './writer.js'
 
 /** Means "does not exist": the old value of a creation and the new value of a deletion. */
@@ -173,7 +174,8 @@ export async function updateRef(repository: string, changes: RefChange[]): Promi
   for (const { ref, old, new: next } of changes) {
     if (!isRefName(ref) || !isObjectId(old) || !isObjectId(next)) throw new TypeError(`not a ref change: ${ref}`)
   }
-  if (changes.length === 0) return
+  const [only] = changes
+  if (!only || (changes.length === 1 && (await moveRef(repository, only)))) return
   const instructions = changes.map(instruction).join('')
   for (let attempt = 1; ; attempt++) {
     try {
