@@ -90,7 +90,7 @@ async function measure(appliance: Prepared): Promise<void> {
     plain_seconds: plain,
     gib: bytes / 2 ** 30,
     repositories: REPOSITORIES + 1,
-    processor_s_per_1000_repositories: (median(spent) / (REPOSITORIES + 1)) * 1000
+    processor_ms_of_each_repository: (median(spent) / (REPOSITORIES + 1)) * 1000
   }
   report({
     name: 'backup of all repositories',

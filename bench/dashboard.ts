@@ -195,7 +195,7 @@ async function measureFrames(): Promise<void> {
       p50_ms: percentile(times, 0.5),
       worst_ms: Math.max(...times),
       cpu_ms: (user + system) / 1000 / FRAMES,
-      processor_s_per_1000: (user + system) / 1000 / FRAMES,
+      processor_ms: (user + system) / 1000 / FRAMES,
       frames: FRAMES,
       jobs: JOBS,
       worst_of_first_100_ms: Math.max(...warm)

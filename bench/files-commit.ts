@@ -3,7 +3,6 @@
 import { type Prepared, withAppliance } from './lib/appliance.js'
 import { countCost } from './lib/cost.js'
 import { percentile, report } from './lib/figure.js'
-import { cpuOf } from './lib/processes.js'
 import { commitFile, createProject, type ProjectRecord } from './lib/rest.js'
 
 const COMMITS = 500
@@ -35,19 +34,11 @@ async function measure(appliance: Prepared): Promise<void> {
   await commitFile(appliance, project, 'README', 'read me\n')
   const first = await commitRound(appliance, project, 0)
   for (let round = 1; round < ROUNDS; round++) await commitRound(appliance, project, round)
-  const { server, worker, database } = appliance.parts
-  const cpu = () => [server, worker, database].map(cpuOf)
-  const before = cpu()
   const cost = countCost(appliance.parts)
   const { perSecond, took } = await commitRound(appliance, project, ROUNDS)
-  const spent = cpu().map((seconds, index) => Math.round(((seconds - (before[index] ?? 0)) / COMMITS) * 1e6))
-  const [server_us, worker_us, database_us] = spent
   const detail = {
     first: Math.round(first.perSecond),
     p99_ms: Math.round(percentile(took, 0.99) * 10) / 10,
-    server_us,
-    worker_us,
-    database_us,
     ...cost(COMMITS),
     commits: COMMITS
   }

@@ -132,7 +132,7 @@ async function measure(appliance: Prepared): Promise<void> {
   const source = await bigRepository()
   const pushed = await pushHistory(appliance, source)
   const commits = (await runGit(['-C', source, 'rev-list', '--max-count=20000', 'master'])).split('\n')
-  const base = `/api/v3/projects/${pushed.projectId}/repository`
+  const base = `/api/v3/projects/${pushed.project.id}/repository`
   const bench = { ...pushed, appliance, base, commits }
   const list = (at: number) => `${base}/commits?ref_name=${commits[at]}`
   // A server that has just started compiles its code while it answers its first requests.

@@ -5,7 +5,7 @@ import { execute } from '../src/db/connect/sql.js'
 import { type Prepared, withAppliance } from './lib/appliance.js'
 import { report } from './lib/figure.js'
 import { measureList } from './lib/lists.js'
-import { get, rate, stopLoad } from './lib/load.js'
+import { get, post, rate, stopLoad } from './lib/load.js'
 import { ask, createProject } from './lib/rest.js'
 import { seedIssues } from './lib/seed.js'
 
@@ -19,11 +19,6 @@ const isWanted = (name: string) => only === undefined || name.includes(only)
 /** Each writer comments on a different issue, because writers of one issue wait for each other. */
 const FIRST_NOTED = 1000
 
-function post(path: string, { token }: Prepared['admin'], record: object): string {
-  const body = JSON.stringify(record)
-  return `POST /api/v3${path} HTTP/1.1\r\nhost: localhost\r\nprivate-token: ${token}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`
-}
-
 async function measureWriters(appliance: Prepared, name: string, requests: readonly string[], limit: number) {
   if (!isWanted(name)) return
   const { port, parts } = appliance
@@ -32,12 +27,12 @@ async function measureWriters(appliance: Prepared, name: string, requests: reado
 }
 
 async function measureWrites(appliance: Prepared, issues: string): Promise<void> {
-  const { admin } = appliance
-  const issue = post(issues, admin, { title: 'An issue of a writer', description: 'what there is to do' })
+  const { token } = appliance.admin
+  const issue = post(`/api/v3${issues}`, token, { title: 'An issue of a writer', description: 'what there is to do' })
   await measureWriters(appliance, `issues, created by ${WRITERS} writers in one project`, [issue], CREATE_LIMIT)
   const [first] = await ask<{ id: number }[]>(appliance, 'GET', `${issues}?sort=asc&per_page=1`)
   const notes = Array.from({ length: WRITERS }, (_, at) =>
-    post(`${issues}/${(first?.id ?? 0) + FIRST_NOTED + at}/notes`, admin, { body: 'What a writer has to say' })
+    post(`/api/v3${issues}/${(first?.id ?? 0) + FIRST_NOTED + at}/notes`, token, { body: 'What a writer has to say' })
   )
   await measureWriters(appliance, `notes, created by ${WRITERS} writers`, notes, NOTE_LIMIT)
 }

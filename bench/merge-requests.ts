@@ -1,12 +1,13 @@
 // Measures merge requests: merges of small changes one after another, the changes of merge requests of 200 files, and lists of
 // 20 with 200k merge requests of one project in the database.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { execute, row } from '../src/db/connect/sql.js'
+import { row } from '../src/db/connect/sql.js'
 import { type Prepared, withAppliance } from './lib/appliance.js'
 import { percentile, report } from './lib/figure.js'
 import { measureList } from './lib/lists.js'
 import { get, stopLoad } from './lib/load.js'
 import { ask, commitFile, createProject, type ProjectRecord } from './lib/rest.js'
+import { seedMergeRequests } from './lib/seed.js'
 
 const MERGES = 60
 const LARGE = 12
@@ -107,23 +108,8 @@ async function measureChanges(appliance: Prepared, project: ProjectRecord): Prom
   publish(`changes of ${FILES} files, cached`, again, 0.9, 10)
 }
 
-async function seed(project: ProjectRecord, author: number): Promise<void> {
-  for (let at = 0; at < SEEDED; at += 20_000) {
-    await execute(
-      `insert into merge_requests (iid, target_project_id, source_project_id, target_branch, source_branch, title, description,
-         state, author_id, created_at, updated_at)
-       select 1000000 + seq, ?, ?, 'master', concat('seeded-', seq), concat('Merge request ', seq), 'What it is about',
-         elt(1 + seq mod 10, 'opened', 'closed', 'merged', 'merged', 'merged', 'merged', 'merged', 'closed', 'merged', 'merged'),
-         ?, now(3) - interval (${SEEDED} - seq) minute, now(3) - interval (seq * 7919 mod ${SEEDED}) minute
-       from seq_${at}_to_${at + 19_999}`,
-      [project.id, project.id, author]
-    )
-  }
-  await execute('analyze table merge_requests')
-}
-
 async function measureLists(appliance: Prepared, project: ProjectRecord): Promise<void> {
-  await seed(project, appliance.admin.id)
+  await seedMergeRequests(project.id, appliance.admin.id, SEEDED)
   const lists = {
     'merge requests of a project': '',
     'open merge requests, by their change': '?state=opened&order_by=updated_at',

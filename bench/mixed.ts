@@ -4,7 +4,7 @@
 // long the load lasts.
 import { parseArgs } from 'node:util'
 import { type Prepared, withAppliance } from './lib/appliance.js'
-import { descendantsOf, perThousand, spentBy, sumOf } from './lib/cost.js'
+import { countCost, descendantsOf } from './lib/cost.js'
 import { report } from './lib/figure.js'
 import { BUILDS, type Dataset, homeWithData } from './lib/mixed/dataset.js'
 import { type OpenResult, runOpenLoad } from './lib/mixed/open-load.js'
@@ -94,10 +94,10 @@ async function measure(load: Load): Promise<void> {
   const highest = options.rate === undefined ? await highestRate(load) : Number(options.rate)
   if (highest === 0) throw new Error('no rate keeps the limit')
   const minutes = Number(options.minutes ?? (options.long ? LONG_MINUTES : SHORT_MINUTES))
-  const before = spentBy(appliance.parts)
+  const cost = countCost(appliance.parts)
   const { result, memory } = await watchMemory(appliance, () => run(load, highest, minutes * 60_000))
   publish(highest, result)
-  const spent = perThousand(before, spentBy(appliance.parts), result.count)
+  const { processor_ms, ...each } = cost(result.count)
   const { p50, p90, p99, worst, count, errorCount } = result
   report({
     name: 'mixed load, highest rate',
@@ -118,11 +118,11 @@ async function measure(load: Load): Promise<void> {
   })
   report({
     name: 'mixed load, cost',
-    value: sumOf(spent),
-    unit: 'processor s per 1,000 operations',
+    value: processor_ms,
+    unit: 'processor ms each',
     limit: null,
     better: 'lower',
-    detail: { ...spent }
+    detail: each
   })
   for (const { kind, ...times } of [...result.kinds].sort((a, b) => b.count - a.count)) {
     const detail = {

@@ -30,7 +30,7 @@ async function inTurns({ parts }: Appliance, sides: Record<string, Side>) {
       if (round === 0) continue
       result[name]?.rates.push(perSecond)
       result[name]?.cpu.push(((cpuOf(pid) - before) / count) * 1e6)
-      result[name]?.cost.push(spent(count).processor_s_per_1000)
+      result[name]?.cost.push(spent(count).processor_ms)
     }
   }
   return Object.entries(result).map(([name, { rates, cpu, cost }]) => ({
@@ -62,7 +62,7 @@ async function measure(appliance: Prepared): Promise<void> {
       limit: 0.5,
       better: 'higher',
       comparison: `${Math.round(rate)}/s against ${Math.round(route.rate)}/s`,
-      detail: { server_us: Math.round(cpu), bare_us: Math.round(route.cpu), processor_s_per_1000: cost }
+      detail: { server_us: Math.round(cpu), bare_us: Math.round(route.cpu), processor_ms: cost }
     })
   }
 }

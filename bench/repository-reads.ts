@@ -54,7 +54,7 @@ const readOnce = ({ port, admin }: Prepared, paths: readonly string[]) =>
 
 async function measure(appliance: Prepared): Promise<void> {
   const source = await bigRepository()
-  const base = `/api/v3/projects/${(await pushHistory(appliance, source)).projectId}/repository`
+  const base = `/api/v3/projects/${(await pushHistory(appliance, source)).project.id}/repository`
   const commits = (await runGit(['-C', source, 'rev-list', '--max-count=5000', 'master'])).split('\n')
   const blobs = (await runGit(['-C', source, 'ls-tree', '-r', '--format=%(objectname)', 'master'])).split('\n')
   const file = (path: string) => `${base}/files?file_path=${encodeURIComponent(path)}&ref=master`

@@ -11,9 +11,6 @@ export function atExit(chore: () => void): () => void {
   return () => chores.delete(chore)
 }
 
-/** Files that take long to make stay here from one run to the next. */
-export const CACHE = join(tmpdir(), 'gitstead-bench-cache')
-
 /** Makes a temporary folder, which is removed when the program ends. */
 export function temporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'gitstead-bench-'))

@@ -1,18 +1,16 @@
-// Measures the cost of work: the seconds of processor of all processes of an appliance. They are valid on a busy machine too,
-// unlike times and rates.
+// Measures the cost of work: the processor time of all processes of an appliance. It is valid on a busy machine too, unlike times
+// and rates.
 import type { Parts } from './appliance.js'
 import { childrenOf, cpuOf, ownCpuOf } from './processes.js'
 
-/** Seconds of processor since the start of each process. `git` counts everything that the server and the worker have started. */
-export interface Spent {
-  readonly server: number
-  readonly worker: number
-  readonly git: number
-  readonly database: number
-  readonly supervisor: number
-}
+/** `git` counts everything that the server and the worker have started. */
+const NAMES = ['server', 'worker', 'git', 'database', 'supervisor'] as const
+type Name = (typeof NAMES)[number]
 
-export function spentBy({ server, worker, database, supervisor }: Parts): Spent {
+/** Seconds of processor since the start of each process. */
+type Spent = { readonly [name in Name]: number }
+
+function spentBy({ server, worker, database, supervisor }: Parts): Spent {
   const own = { server: ownCpuOf(server), worker: ownCpuOf(worker) }
   return {
     ...own,
@@ -22,20 +20,19 @@ export function spentBy({ server, worker, database, supervisor }: Parts): Spent 
   }
 }
 
-const NAMES = ['server', 'worker', 'git', 'database', 'supervisor'] as const
+/** Milliseconds of processor for each operation: of all processes together, and of each part. */
+export type Cost = { readonly processor_ms: number } & { readonly [name in `${Name}_ms`]: number }
 
-/** The seconds of each part for 1,000 operations, between two measurements. */
-export function perThousand(before: Spent, after: Spent, operations: number): Spent {
-  const share = (name: (typeof NAMES)[number]) => ((after[name] - before[name]) / operations) * 1000
-  return Object.fromEntries(NAMES.map(name => [name, share(name)])) as unknown as Spent
-}
-
-export const sumOf = (spent: Spent) => NAMES.reduce((sum, name) => sum + spent[name], 0)
-
-/** Starts counting. The returned function gets the number of operations, and returns the seconds of all processes for 1,000 of them. */
-export function countCost(parts: Parts): (operations: number) => { processor_s_per_1000: number } {
-  const before = cpuOf(parts.supervisor)
-  return operations => ({ processor_s_per_1000: ((cpuOf(parts.supervisor) - before) / operations) * 1000 })
+/** Starts counting. The returned function gets the number of operations since then. */
+export function countCost(parts: Parts): (operations: number) => Cost {
+  const before = spentBy(parts)
+  return operations => {
+    const after = spentBy(parts)
+    // The kernel counts in hundredths of a second.
+    const each = (name: Name) => (Math.max(0, Math.round((after[name] - before[name]) * 100)) / operations) * 10
+    const processor_ms = NAMES.reduce((sum, name) => sum + each(name), 0)
+    return { processor_ms, ...Object.fromEntries(NAMES.map(name => [`${name}_ms`, each(name)])) } as Cost
+  }
 }
 
 /** The processes that a process has started, and their own descendants. */

@@ -2,9 +2,7 @@
 // it stays among the temporary files of the system.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs'
-import { join } from 'node:path'
-import { atExit, CACHE } from './clean-up.js'
+import { keptFolder } from './cache.js'
 import { runGit } from './git.js'
 
 const COMMITS = 80_000
@@ -25,21 +23,14 @@ export const FOLDERS = Array.from({ length: 180 }, (_, at) => `src/area-${at % 2
 export const FILE_COUNT = FILES
 
 /** The folder of the repository. The first call on a machine makes the repository, which takes about half a minute. */
-export async function bigRepository(): Promise<string> {
-  const path = join(CACHE, 'history-1.git')
-  if (existsSync(path)) return path
-  process.stderr.write('bench: making the repository of 80,000 commits\n')
-  mkdirSync(CACHE, { recursive: true })
-  const draft = `${path}.${process.pid}`
-  const forget = atExit(() => rmSync(draft, { recursive: true, force: true }))
-  await runGit(['init', '--quiet', '--bare', '--initial-branch=master', draft])
-  await importHistory(draft)
-  await runGit(['-C', draft, 'update-ref', '-d', 'refs/heads/topic'])
-  await runGit(['-C', draft, 'repack', '-a', '-d', '-q', '--write-bitmap-index'])
-  if (!existsSync(path)) renameSync(draft, path)
-  forget()
-  return path
-}
+export const bigRepository = (): Promise<string> =>
+  keptFolder('history', '1.git', async draft => {
+    process.stderr.write('bench: making the repository of 80,000 commits\n')
+    await runGit(['init', '--quiet', '--bare', '--initial-branch=master', draft])
+    await importHistory(draft)
+    await runGit(['-C', draft, 'update-ref', '-d', 'refs/heads/topic'])
+    await runGit(['-C', draft, 'repack', '-a', '-d', '-q', '--write-bitmap-index'])
+  })
 
 async function importHistory(path: string): Promise<void> {
   const child = spawn('git', ['-C', path, 'fast-import', '--quiet', '--force'], {

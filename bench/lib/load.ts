@@ -7,7 +7,6 @@ import type { Parts } from './appliance.js'
 import { atExit } from './clean-up.js'
 import { countCost } from './cost.js'
 import { median } from './figure.js'
-import { cpuOf } from './processes.js'
 
 export interface Burst {
   readonly port: number
@@ -58,6 +57,13 @@ export function get(path: string, token?: string): string {
   return `GET ${path} HTTP/1.1\r\nhost: localhost\r\n${token ? `private-token: ${token}\r\n` : ''}\r\n`
 }
 
+/** The text of a POST request with a body of JSON. */
+export function post(path: string, token: string, record: object): string {
+  const body = JSON.stringify(record)
+  const head = `POST ${path} HTTP/1.1\r\nhost: localhost\r\nprivate-token: ${token}\r\ncontent-type: application/json`
+  return `${head}\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
+}
+
 export interface RateOptions extends Omit<Burst, 'milliseconds'> {
   readonly rounds?: number
   readonly milliseconds?: number
@@ -68,18 +74,14 @@ export interface RateOptions extends Omit<Burst, 'milliseconds'> {
 /** Returns the median rate of several bursts, after a first one that does not count, and the processor time per request. */
 export async function rate({ rounds = 5, milliseconds = 1500, parts, ...rest }: RateOptions) {
   await burst({ ...rest, milliseconds })
-  const before = [cpuOf(parts.server), cpuOf(parts.database)] as const
   const cost = countCost(parts)
   const results: BurstResult[] = []
   for (let round = 0; round < rounds; round++) results.push(await burst({ ...rest, milliseconds }))
   const count = results.reduce((sum, result) => sum + result.count, 0)
-  const microseconds = (pid: number, from: number) => Math.round(((cpuOf(pid) - from) / count) * 1e6)
   return {
     perSecond: median(results.map(result => result.perSecond)),
     p50_ms: median(results.map(result => result.p50)),
     p99_ms: median(results.map(result => result.p99)),
-    server_us: microseconds(parts.server, before[0]),
-    database_us: microseconds(parts.database, before[1]),
     ...cost(count)
   }
 }

@@ -5,8 +5,8 @@ import { encrypt, newToken } from '../../src/secrets.js'
 export const USERS = 1000
 export const PROJECTS = 100_000
 
-/** Makes a thousand users, each with a namespace, and 100k projects in these. Returns the first id of each kind. */
-export async function seedProjects(): Promise<{ firstUser: number; firstProject: number }> {
+/** Makes a thousand users, each with a namespace, and projects in these. Returns the first id of each kind. */
+export async function seedProjects(count = PROJECTS): Promise<{ firstUser: number; firstProject: number }> {
   const now = new Date()
   const firstUser = (await highest('users')) + 1
   const firstNamespace = (await highest('namespaces')) + 1
@@ -25,14 +25,14 @@ export async function seedProjects(): Promise<{ firstUser: number; firstProject:
   // All projects have the same encrypted token. A list decrypts the token of every project that it may show, so the value does
   // not matter.
   const token = encrypt(newToken())
-  for (let at = 0; at < PROJECTS; at += 10_000) {
+  for (let at = 0; at < count; at += 10_000) {
     await execute(
       `insert into projects (id, namespace_id, creator_id, name, path, description, default_branch, storage,
          visibility_level, tag_list, runners_token_hash, runners_token_encrypted, last_activity_at, created_at, updated_at)
        select ? + seq, ? + seq mod ${USERS}, ? + seq mod ${USERS}, concat('Project ', seq), concat('project-', seq),
          concat('What project ', seq, ' is for'), 'master', 'default', elt(1 + seq mod 3, 0, 10, 20), '["one","two"]',
-         unhex(sha2(seq, 256)), ?, ? - interval (${PROJECTS} - seq) minute, ? - interval (${PROJECTS} - seq) minute, ?
-       from seq_${at}_to_${at + 9999}`,
+         unhex(sha2(seq, 256)), ?, ? - interval (${count} - seq) minute, ? - interval (${count} - seq) minute, ?
+       from seq_${at}_to_${Math.min(at + 10_000, count) - 1}`,
       [firstProject, firstNamespace, firstUser, token, now, now, now]
     )
   }
@@ -40,12 +40,25 @@ export async function seedProjects(): Promise<{ firstUser: number; firstProject:
   return { firstUser, firstProject }
 }
 
-/** Makes a user a member of `count` projects, spread over all. */
-export async function seedMemberships(userId: number, firstProject: number, count: number): Promise<void> {
+/** The private token of the seeded user with this number, from 0. */
+export const tokenOfUser = (number: number) => `bench-token-of-user-${number}`
+
+/** Gives the seeded users their private tokens. */
+export async function seedTokens(firstUser: number): Promise<void> {
+  const prefix = tokenOfUser(0).slice(0, -1)
+  await execute(
+    `insert into access_tokens (token_hash, user_id, kind, name, created_at)
+     select unhex(sha2(concat('${prefix}', seq), 256)), ? + seq, 'private', '', ? from seq_0_to_${USERS - 1}`,
+    [firstUser, new Date()]
+  )
+}
+
+/** Makes a user a member of `count` of the seeded projects, spread over all. */
+export async function seedMemberships(userId: number, firstProject: number, count: number, projects = PROJECTS) {
   const now = new Date()
   await execute(
     `insert into members (source_type, source_id, user_id, access_level, created_at, updated_at)
-     select 'project', ? + seq * ${Math.floor(PROJECTS / count)}, ?, 30, ?, ? from seq_0_to_${count - 1}`,
+     select 'project', ? + seq * ${Math.floor(projects / count)}, ?, 30, ?, ? from seq_0_to_${count - 1}`,
     [firstProject, userId, now, now]
   )
 }
@@ -128,7 +141,7 @@ export async function seedIssues(project: number, author: number, count: number)
        select ? + seq, ?, 1 + seq, concat('Issue ', seq), concat('What issue ', seq, ' is about'),
          if(seq mod 3 = 0, 'closed', 'opened'), ?, if(seq mod 50 = 0, ?, null), ? - interval (${count} - seq) second,
          ? - interval (seq * 7919 mod ${count}) second
-       from seq_${at}_to_${at + 9999}`,
+       from seq_${at}_to_${Math.min(at + 10_000, count) - 1}`,
       [first, project, author, milestone, now, now]
     )
   }
@@ -149,24 +162,44 @@ export async function seedIssues(project: number, author: number, count: number)
   await execute("insert into counters (project_id, kind, last) values (?, 'issue', ?)", [project, count])
 }
 
+/** Makes merge requests of one project. Most of them are merged, a tenth is open. */
+export async function seedMergeRequests(project: number, author: number, count: number): Promise<void> {
+  for (let at = 0; at < count; at += 20_000) {
+    await execute(
+      `insert into merge_requests (iid, target_project_id, source_project_id, target_branch, source_branch, title, description,
+         state, author_id, created_at, updated_at)
+       select 1000000 + seq, ?, ?, 'master', concat('seeded-', seq), concat('Merge request ', seq), 'What it is about',
+         elt(1 + seq mod 10, 'opened', 'closed', 'merged', 'merged', 'merged', 'merged', 'merged', 'closed', 'merged', 'merged'),
+         ?, now(3) - interval (${count} - seq) minute, now(3) - interval (seq * 7919 mod ${count}) minute
+       from seq_${at}_to_${Math.min(at + 20_000, count) - 1}`,
+      [project, project, author]
+    )
+  }
+  await execute('analyze table merge_requests')
+}
+
 interface TodoSeed {
   readonly firstUser: number
   readonly firstProject: number
   readonly member: number
   readonly administrator: number
+  readonly projects?: number
+  /** To-dos of each seeded user. */
+  readonly each?: number
 }
 
 const TODOS_EACH = 1000
 
-/** Makes an issue in each project, and to-dos about them: a million for the seeded users, and a thousand for each of two others. */
-export async function seedTodos({ firstUser, firstProject, member, administrator }: TodoSeed): Promise<void> {
+/** Makes an issue in each project, and to-dos about them: for the seeded users, and a thousand for each of two others. */
+export async function seedTodos(what: TodoSeed): Promise<void> {
+  const { firstUser, firstProject, member, administrator, projects = PROJECTS, each = TODOS_EACH } = what
   const now = new Date()
   const first = (await highest('issues')) + 1
-  for (let at = 0; at < PROJECTS; at += 10_000) {
+  for (let at = 0; at < projects; at += 10_000) {
     await execute(
       `insert into issues (id, project_id, iid, title, description, state, author_id, created_at, updated_at)
        select ? + seq, ? + seq, 1, concat('Issue ', seq), 'What it is about', 'opened', ?, ?, ?
-       from seq_${at}_to_${at + 9999}`,
+       from seq_${at}_to_${Math.min(at + 10_000, projects) - 1}`,
       [first, firstProject, firstUser, now, now]
     )
   }
@@ -174,16 +207,16 @@ export async function seedTodos({ firstUser, firstProject, member, administrator
     select`
   const columns =
     "'Issue', ? + place, if(seq div 10 mod 2, 'mentioned', 'assigned'), if(part mod 10, 'done', 'pending'), ?, ?"
-  for (let at = 0; at < USERS * TODOS_EACH; at += 10_000) {
+  for (let at = 0; at < USERS * each; at += 10_000) {
     await execute(
       `${insert} user_id, ?, ? + place, ${columns} from (select seq, seq div ${USERS} as part, ? + seq mod ${USERS} as user_id,
-         (seq mod ${USERS} + 97 * (seq div ${USERS})) mod ${PROJECTS} as place from seq_${at}_to_${at + 9999}) s`,
+         (seq mod ${USERS} + 97 * (seq div ${USERS})) mod ${projects} as place from seq_${at}_to_${at + 9999}) s`,
       [firstUser, firstProject, first, now, now, firstUser]
     )
   }
   for (const user of [member, administrator]) {
     await execute(
-      `${insert} ?, ?, ? + place, ${columns} from (select seq, seq as part, seq * ${PROJECTS / TODOS_EACH} as place
+      `${insert} ?, ?, ? + place, ${columns} from (select seq, seq as part, seq * ${projects / TODOS_EACH} as place
          from seq_0_to_${TODOS_EACH - 1}) s`,
       [user, firstUser, firstProject, first, now, now]
     )

@@ -1,18 +1,16 @@
 // The data of the mixed load: 100,000 projects and a million builds, in the order in which they would have been made over time,
 // and 200 repositories. Making them takes some minutes, so a home with them stays in the cache (1.2 GB).
 import { execFileSync } from 'node:child_process'
-import { createHash } from 'node:crypto'
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { cpSync, mkdirSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { repositoryPath } from '../../../src/areas/projects/projects/repositories.js'
 import { execute, rows } from '../../../src/db/connect/sql.js'
-import { migrations } from '../../../src/db/migrations/list.js'
 import { writeCommitGraph } from '../../../src/git/repository/maintenance.js'
 import { createRepository } from '../../../src/git/repository/repository.js'
-import { type Administrator, withAppliance } from '../appliance.js'
-import { atExit, CACHE, temporaryFolder } from '../clean-up.js'
+import type { Administrator, Prepared } from '../appliance.js'
 import { runGit } from '../git.js'
-import { PROJECTS, seedProjects, USERS } from '../seed.js'
+import { homeWith } from '../kept-home.js'
+import { PROJECTS, seedProjects, seedTokens, USERS } from '../seed.js'
 import { PATHS, writeHistory } from './small-history.js'
 
 /** Change it when the data changes. */
@@ -47,65 +45,19 @@ export interface Dataset {
   readonly paths: readonly string[]
 }
 
-/** The private token of the user with this number. */
-export const tokenOfUser = (number: number) => `bench-token-of-user-${number}`
-
 /** Copies the data into a new home, and makes them first if they are not in the cache. */
-export async function homeWithData(): Promise<{ home: string; dataset: Dataset }> {
-  const key = createHash('sha256')
-    .update(`${VERSION} ${migrations.map(({ name }) => name).join()}`)
-    .digest('hex')
-  const name = `mixed-${key.slice(0, 12)}`
-  const kept = join(CACHE, name)
-  if (!existsSync(kept)) await make(kept)
-  const home = join(temporaryFolder(), 'home')
-  execFileSync('cp', ['-a', '--reflink=auto', join(kept, 'home'), home])
-  // Pending disk writes would disturb the measurement.
-  execFileSync('sync', ['-f', home])
-  return { home, dataset: JSON.parse(readFileSync(join(kept, 'dataset.json'), 'utf8')) as Dataset }
-}
+export const homeWithData = (): Promise<{ home: string; dataset: Dataset }> => homeWith('mixed', VERSION, fill)
 
-async function make(kept: string): Promise<void> {
+async function fill({ admin }: Prepared): Promise<Dataset> {
   process.stderr.write('bench: making 100,000 projects and 1,000,000 builds, which takes some minutes\n')
-  mkdirSync(CACHE, { recursive: true })
-  // The data of other versions would fill the disk over time.
-  for (const name of readdirSync(CACHE)) {
-    if (name.startsWith('mixed-')) rmSync(join(CACHE, name), { recursive: true, force: true })
-  }
-  const draft = `${kept}.${process.pid}`
-  const forget = atExit(() => rmSync(draft, { recursive: true, force: true }))
-  mkdirSync(draft)
-  const home = temporaryFolder()
-  await withAppliance({ home, keep: true }, async ({ admin }) => {
-    writeFileSync(join(draft, 'dataset.json'), JSON.stringify({ admin, ...(await fill()) }))
-  })
-  renameSync(home, join(draft, 'home'))
-  renameSync(draft, kept)
-  forget()
-}
-
-async function fill(): Promise<Omit<Dataset, 'admin'>> {
-  // The database of an appliance keeps 64 MB of its tables in memory and writes each commit to the disk: for this many rows that
-  // would take an hour. Both settings last until it stops.
-  await execute('set global innodb_buffer_pool_size = 2147483648')
-  await execute('set global innodb_flush_log_at_trx_commit = 0')
   const { firstUser, firstProject } = await seedProjects()
-  await makeTokens(firstUser)
+  await seedTokens(firstUser)
   const active = await chooseProjects(firstUser, firstProject)
   await makeMembers(firstUser, firstProject, active)
   const content = await makeRepositories(active)
   await makeBuilds(firstUser, firstProject, active, content.commits.slice(0, 20))
   await execute('analyze table users, projects, members, pipelines, builds, access_tokens')
-  return { firstUser, firstProject, users: USERS, projects: PROJECTS, active, ...content, paths: PATHS }
-}
-
-async function makeTokens(firstUser: number): Promise<void> {
-  const prefix = tokenOfUser(0).slice(0, -1)
-  await execute(
-    `insert into access_tokens (token_hash, user_id, kind, name, created_at)
-     select unhex(sha2(concat('${prefix}', seq), 256)), ? + seq, 'private', '', ? from seq_0_to_${USERS - 1}`,
-    [firstUser, new Date()]
-  )
+  return { admin, firstUser, firstProject, users: USERS, projects: PROJECTS, active, ...content, paths: PATHS }
 }
 
 async function chooseProjects(firstUser: number, firstProject: number): Promise<ActiveProject[]> {

@@ -1,8 +1,10 @@
 // The operations of the mixed load and their shares. The requirement specifies 70% reads of projects, lists, trees, files,
 // commits and builds, 5% writes, 1% clones and 1% pushes. It does not specify the other 23%. They go to other common requests:
 // reads of users, projects read by strangers, conditional GET, lists of refs, lists of own records.
+
+import { tokenOfUser } from '../seed.js'
 import type { Answer, Client } from './client.js'
-import { type ActiveProject, type Dataset, tokenOfUser } from './dataset.js'
+import type { ActiveProject, Dataset } from './dataset.js'
 import { clone, Failed, listRefs, push } from './git-client.js'
 
 export interface Operation {
