@@ -1,7 +1,7 @@
 // Counts the statements that are sent to the database. Outside of a transaction every statement takes a connection from
 // the pool.
 import { pool } from '../../src/db/connect/connection.js'
-import { sequelize } from '../../src/db/connect/sequelize.js'
+import { OwnTransaction } from '../../src/db/connect/sequelize.js'
 
 /** Returns how many statements `work` sends outside of transactions. */
 export async function countStatements(work: () => Promise<unknown>): Promise<number> {
@@ -21,17 +21,16 @@ export async function countStatements(work: () => Promise<unknown>): Promise<num
 
 /** Returns how many transactions `work` begins, including those that begin again after a deadlock. */
 export async function countTransactions(work: () => Promise<unknown>): Promise<number> {
-  const models = sequelize()
-  const begin = models.transaction
+  const { begin } = OwnTransaction
   let count = 0
-  models.transaction = ((...given: []) => {
+  OwnTransaction.begin = () => {
     count += 1
-    return begin.apply(models, given)
-  }) as typeof begin
+    return begin.call(OwnTransaction)
+  }
   try {
     await work()
   } finally {
-    models.transaction = begin
+    OwnTransaction.begin = begin
   }
   return count
 }
@@ -40,12 +39,11 @@ type Executing = { connection: { execute: (sql: string, ...rest: unknown[]) => u
 
 /** Returns the statements that `work` sends inside of transactions. */
 export async function statementsInside(work: () => Promise<unknown>): Promise<string[]> {
-  const models = sequelize()
-  const begin = models.transaction
+  const { begin } = OwnTransaction
   const sent: string[] = []
-  models.transaction = (async (...given: []) => {
-    const transaction = await begin.apply(models, given)
-    const { connection } = transaction as unknown as Executing
+  OwnTransaction.begin = async () => {
+    const own = await begin.call(OwnTransaction)
+    const { connection } = own.transaction as unknown as Executing
     const execute = connection.execute
     connection.execute = function (this: unknown, sql, ...rest) {
       sent.push(sql)
@@ -54,13 +52,13 @@ export async function statementsInside(work: () => Promise<unknown>): Promise<st
     restoring.push(() => {
       connection.execute = execute
     })
-    return transaction
-  }) as typeof begin
+    return own
+  }
   const restoring: (() => void)[] = []
   try {
     await work()
   } finally {
-    models.transaction = begin
+    OwnTransaction.begin = begin
     for (const restore of restoring.reverse()) restore()
   }
   return sent

@@ -7,7 +7,7 @@
 import { together } from './batching.js'
 import { currentTransaction } from './scope.js'
 import { execute } from './sql.js'
-import { transact } from './transact.js'
+import { retried } from './transact.js'
 
 export type Counted = 'issue' | 'milestone' | 'merge_request'
 
@@ -44,8 +44,8 @@ export const nextNumber = (projectId: number, kind: Counted): Promise<number> =>
 /** Takes the next numbers of a project, in order. Call it before `transact`, too. */
 export async function nextNumbers(projectId: number, kind: Counted, count: number): Promise<number[]> {
   if (currentTransaction()) throw new Error('take a number before the transaction that uses it')
-  // A separate transaction is retried: two transactions that insert the first row at once may deadlock.
-  const { insertId: last } = await transact(() =>
+  // Two statements that insert the first row at once may deadlock.
+  const { insertId: last } = await retried(() =>
     execute(
       `insert into counters (project_id, kind, last) values (?, ?, last_insert_id(?))
        on duplicate key update last = last_insert_id(last + ?)`,

@@ -1,15 +1,15 @@
 // One transaction for each piece of work. The code inside finds it through AsyncLocalStorage, so nobody passes it along.
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Sequelize, Transaction } from 'sequelize'
 import { isDatabaseAway, isRetriable, translate } from './failure.js'
 import { FairPool } from './fair-pool.js'
 import { currentTransaction, type Scope, scopes, written } from './scope.js'
+import type { OwnTransaction } from './sequelize.js'
 
 /** Together they take about two seconds, which is less than a statement of a request may take. */
 const TRIES = 10
 const LONGEST_PAUSE_MS = 500
 
-let sequelize: (() => Sequelize) | undefined
+let opener: typeof OwnTransaction | undefined
 const fairPool = new FairPool()
 
 /**
@@ -54,24 +54,19 @@ async function onShare<T>(fn: () => Promise<T>): Promise<T> {
 
 async function once<T>(fn: () => Promise<T>): Promise<T> {
   // The first transaction loads it: commands that only read do not need it.
-  sequelize ??= (await import('./sequelize.js')).sequelize
-  const transaction = await sequelize().transaction()
-  const scope: Scope = { transaction, afterCommit: [] }
+  opener ??= (await import('./sequelize.js')).OwnTransaction
+  const own = await opener.begin()
+  const scope: Scope = { transaction: own.transaction, afterCommit: [] }
   let result: T
   try {
     result = await scopes.run(scope, fn)
   } catch (error) {
-    await undo(transaction, error).catch(() => undefined)
+    // When the connection is gone, there is nothing to roll back.
+    await (isDatabaseAway(error) ? own.destroy(error) : own.rollback()).catch(() => undefined)
     throw error
   }
-  await transaction.commit()
+  await own.commit()
   written.times += 1
   for (const call of scope.afterCommit) call()
   return result
-}
-
-/** Rolls back. When the connection is gone there is nothing to roll back, and Sequelize would print an error on the console. */
-function undo(transaction: Transaction, error: unknown): Promise<void> {
-  if (!isDatabaseAway(error)) return transaction.rollback()
-  return (transaction as Transaction & { forceCleanup(): Promise<void> }).forceCleanup()
 }
