@@ -29,6 +29,7 @@ const WRITTEN: { readonly [place: string]: string } = {
   'cli/appliance/folder-size Walk': 'the folders that are not read yet',
   'cli/reference/tree Branch': 'grows word by word',
   'db/connect/scope Scope': 'filled until the transaction ends',
+  'db/connect/sequelize Opened': 'a transaction of Sequelize',
   'git/process/pool Entry': 'the process is set later than its entry',
   'git/transport/spool Reading': 'moves through the stream',
   'git/write/tree-edit Folder': 'a tree is edited in memory',

@@ -1,7 +1,7 @@
 // Takes jobs and gives them back. Every write after the claim is bound to the process that claimed the job. Thus a
 // process that lost its lease can no longer change anything.
 import { execute, marks, padded, row, rows } from '../db/connect/sql.js'
-import { transact } from '../db/connect/transact.js'
+import { retried, transact } from '../db/connect/transact.js'
 import { sourceStack } from '../lib/source-stack.js'
 import { forgetFailures, noteFailures } from './failures.js'
 import { backOff, type JobName, jobs, LANED_QUEUES, type Queue } from './jobs.js'
@@ -16,6 +16,8 @@ export interface ClaimedJob {
   /** A process that held this job died, and the job may be the cause. It is claimed on its own, and should also run on its own. */
   readonly suspect: boolean
   readonly lane: number
+  /** This claim has left jobs behind that are ready now. */
+  readonly more: boolean
 }
 
 /** The number of jobs of each lane that a process may take now. */
@@ -34,9 +36,10 @@ interface Row {
   readonly lane: number
 }
 
-// The index is forced so that the server looks up (queue, state). For a small table the optimiser would choose a range
-// scan, which also locks the first row after the range. That row belongs to the next queue, whose own worker then
-// skipped it and slept until its next poll.
+/** Milliseconds for which this process locks jobs before it takes them, after another process has taken some of them first. */
+const CROWDED_MS = 1000
+let crowdedUntil = 0
+
 /**
  * Claims up to `limit` ready jobs of a queue for a process. Claims nothing when the queue is paused, or when the
  * process has been declared gone.
@@ -49,42 +52,94 @@ export async function claimJobs(
 ): Promise<ClaimedJob[]> {
   const from = LANED_QUEUES.has(queue) ? await lanesToClaim(queue, lanes, limit) : [{ lane: 0, room: limit }]
   if (from.length === 0) return []
+  const wanted = { queue, processId, limit, from }
+  if (performance.now() >= crowdedUntil) {
+    const read = await readReady(wanted)
+    const chosen = withoutCompany(read)
+    const ours = await takeRead(chosen, wanted)
+    if (ours.length === chosen.length) return claimed(ours, read)
+    crowdedUntil = performance.now() + CROWDED_MS
+    if (ours.length > 0) return claimed(ours, read)
+  }
+  return takeLocked(wanted)
+}
+
+const claimed = (taken: readonly Row[], found: readonly Row[]): ClaimedJob[] =>
+  taken.map(({ id, lane, name, payload, attempts, crashes }) => ({
+    id,
+    lane,
+    name: name as JobName,
+    payload: JSON.parse(payload) as unknown,
+    attempt: attempts + 1,
+    suspect: crashes > 0,
+    more: taken.length < found.length
+  }))
+
+interface Wanted {
+  readonly queue: Queue
+  readonly processId: number
+  readonly limit: number
+  readonly from: readonly { readonly lane: number; readonly room: number }[]
+}
+
+/**
+ * Takes jobs that were read without locks: two statements instead of the four of a transaction. Returns those that no
+ * other process has taken first.
+ */
+async function takeRead(found: readonly Row[], { queue, processId }: Wanted): Promise<readonly Row[]> {
+  if (found.length === 0) return []
+  const ids = padded(found.map(({ id }) => id))
+  const { affectedRows } = await retried(() =>
+    execute(
+      `${TAKE} where id in (${marks(ids)}) and state = 'ready' and not exists (select 1 from paused_queues where queue = ?)
+         and exists (select 1 from job_processes where id = ?)`,
+      [processId, new Date(), ...ids, queue, processId]
+    )
+  )
+  if (affectedRows === 0 || affectedRows === found.length) return affectedRows === 0 ? [] : found
+  const held = await rows<{ id: number }>(
+    `select id from jobs where id in (${marks(ids)}) and process_id = ? and state = 'running'`,
+    [...ids, processId]
+  )
+  const ours = new Set(held.map(({ id }) => id))
+  return found.filter(({ id }) => ours.has(id))
+}
+
+const TAKE = "update jobs set state = 'running', process_id = ?, attempts = attempts + 1, started_at = ?"
+
+/** Takes jobs that no other process is taking now. */
+function takeLocked(wanted: Wanted): Promise<ClaimedJob[]> {
   return transact(async () => {
-    const found: Row[] = []
-    for (const [at, { lane, room }] of from.entries()) {
-      // A lane that needs less than its share leaves the rest to the lanes after it.
-      const share = Math.ceil((limit - found.length) / (from.length - at))
-      if (share > 0) found.push(...(await lockReady({ queue, lane }, processId, Math.min(room, share))))
-    }
+    const found = await readReady(wanted, 'for update skip locked')
     const taken = withoutCompany(found)
     if (taken.length === 0) return []
     const ids = padded(taken.map(({ id }) => id))
-    await execute(
-      `update jobs set state = 'running', process_id = ?, attempts = attempts + 1, started_at = ?
-       where id in (${marks(ids)})`,
-      [processId, new Date(), ...ids]
-    )
-    return taken.map(({ id, lane, name, payload, attempts, crashes }) => ({
-      id,
-      lane,
-      name: name as JobName,
-      payload: JSON.parse(payload) as unknown,
-      attempt: attempts + 1,
-      suspect: crashes > 0
-    }))
+    await execute(`${TAKE} where id in (${marks(ids)})`, [wanted.processId, new Date(), ...ids])
+    return claimed(taken, found)
   })
 }
 
-// The driver sends the lane as a decimal number, which the server can compare but does not treat as a constant: with
-// `lane` in the order, a claim sorted all ready jobs.
-function lockReady({ queue, lane }: { queue: Queue; lane: number }, processId: number, limit: number): Promise<Row[]> {
-  return rows<Row>(
-    `select id, lane, name, payload, attempts, crashes from jobs force index (jobs_lane)
-     where queue = ? and state = 'ready' and lane = ? and not exists (select 1 from paused_queues where queue = ?)
-       and exists (select 1 from job_processes where id = ?)
-     order by priority, run_at, id limit ${Math.trunc(limit)} for update skip locked`,
-    [queue, lane, queue, processId]
-  )
+// The index is forced so that the server looks up (queue, state). For a small table the optimiser would choose a range
+// scan, which also locks the first row after the range. That row belongs to the next queue, whose own worker then
+// skipped it and slept until its next poll.
+async function readReady({ queue, processId, limit, from }: Wanted, lock: '' | 'for update skip locked' = '') {
+  const found: Row[] = []
+  for (const [at, { lane, room }] of from.entries()) {
+    // A lane that needs less than its share leaves the rest to the lanes after it.
+    const share = Math.min(room, Math.ceil((limit - found.length) / (from.length - at)))
+    if (share <= 0) continue
+    // The driver sends the lane as a decimal number, which the server can compare but does not treat as a constant: with
+    // `lane` in the order, a claim sorted all ready jobs.
+    const ready = await rows<Row>(
+      `select id, lane, name, payload, attempts, crashes from jobs force index (jobs_lane)
+       where queue = ? and state = 'ready' and lane = ? and not exists (select 1 from paused_queues where queue = ?)
+         and exists (select 1 from job_processes where id = ?)
+       order by priority, run_at, id limit ${Math.trunc(share)} ${lock}`,
+      [queue, lane, queue, processId]
+    )
+    found.push(...ready)
+  }
+  return found
 }
 
 /** Returns at most `most` lanes that have ready jobs and room, beginning after the lane of the last job. */
@@ -102,9 +157,6 @@ async function lanesToClaim(queue: Queue, { roomOf, after }: Lanes, most: number
   return found
 }
 
-/** Returns whether a queue has ready jobs, with one statement. A claim that finds no job takes the three statements of a transaction. */
-export const hasReady = async (queue: Queue): Promise<boolean> => (await nextLane(queue, 0)) !== undefined
-
 /** Finds the next lane with one index step, however many jobs wait. The database would read all of them for `group by lane`. */
 async function nextLane(queue: Queue, from: number): Promise<number | undefined> {
   const found = await row<{ lane: number }>(
@@ -121,19 +173,19 @@ function withoutCompany(found: readonly Row[]): readonly Row[] {
   return first === -1 ? found : found.slice(0, Math.max(first, 1))
 }
 
-/** Removes finished jobs and counts them. Returns how many of them this process still held. */
+/** Removes finished jobs with their stored failures. Returns how many of them this process still held. */
 export async function finishJobs(ids: readonly number[], processId: number): Promise<number> {
   if (ids.length === 0) return 0
   const these = padded(ids)
-  return transact(async () => {
-    const { affectedRows } = await execute(
-      `delete from jobs where id in (${marks(these)}) and process_id = ? and state = 'running'`,
+  const { affectedRows } = await retried(() =>
+    execute(
+      `delete jobs, job_failures from jobs left join job_failures on job_failures.job_id = jobs.id
+       where jobs.id in (${marks(these)}) and jobs.process_id = ? and jobs.state = 'running'`,
       [...these, processId]
     )
-    await forgetFailures(these)
-    await execute('update job_processes set processed = processed + ? where id = ?', [affectedRows, processId])
-    return affectedRows
-  })
+  )
+  // The server counts the rows of both tables. Only failures of a batch that was lost in the meantime could add to its count.
+  return Math.min(affectedRows, ids.length)
 }
 
 /**
@@ -154,7 +206,6 @@ export async function failJob(job: ClaimedJob, processId: number, error: unknown
     )
     if (affectedRows === 0) return false
     await noteFailures([job.id])
-    await execute('update job_processes set processed = processed + 1, failed = failed + 1 where id = ?', [processId])
     return true
   })
 }
@@ -166,7 +217,6 @@ async function removeFailed({ id }: ClaimedJob, processId: number): Promise<bool
   ])
   if (affectedRows === 0) return false
   await forgetFailures([id])
-  await execute('update job_processes set processed = processed + 1, failed = failed + 1 where id = ?', [processId])
   return true
 }
 

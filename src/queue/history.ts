@@ -4,6 +4,8 @@ import { execute, rows } from '../db/connect/sql.js'
 import { QUEUES, type Queue } from './jobs.js'
 
 const MINUTE = 60_000
+/** Milliseconds after which the totals of a process include a finished try. */
+const TOTALS_MS = 500
 /** Number of minutes that are shown. */
 const MINUTES = 60
 
@@ -20,12 +22,17 @@ interface Count {
 /** The counts of one process. When a write fails, the next heartbeat writes the counts again, and nothing is counted twice. */
 export class Tally {
   private readonly counts = new Map<string, Count>()
+  private readonly totals = { processed: 0, failed: 0, written: 0 }
+  private timer: NodeJS.Timeout | undefined
 
   constructor(private readonly processId: number) {}
 
   /** Adds finished tries; `failed` of them failed. */
   add(queue: Queue, processed: number, failed: number, now = Date.now()): void {
     if (processed === 0) return
+    this.totals.processed += processed
+    this.totals.failed += failed
+    this.timer ??= setTimeout(() => void this.writeTotals().catch(() => undefined), TOTALS_MS).unref()
     const minute = Math.floor(now / MINUTE) * MINUTE
     const key = `${minute} ${queue}`
     const count = this.counts.get(key) ?? { minute, queue, processed: 0, failed: 0, written: 0 }
@@ -36,6 +43,7 @@ export class Tally {
 
   /** Writes the whole counts and not the increments, so it is harmless to repeat the write after its answer was lost. */
   async write(now = Date.now()): Promise<void> {
+    await this.writeTotals()
     const due = [...this.counts.values()].filter(({ processed, written }) => processed > written)
     if (due.length > 0) {
       const sent = due.map(({ processed }) => processed)
@@ -54,6 +62,20 @@ export class Tally {
       for (const [at, count] of due.entries()) count.written = sent[at] ?? 0
     }
     this.forget(now)
+  }
+
+  /** One statement for all tries of half a second, instead of one for each batch of jobs. */
+  private async writeTotals(): Promise<void> {
+    clearTimeout(this.timer)
+    this.timer = undefined
+    const { processed, failed, written } = this.totals
+    if (processed === written) return
+    await execute('update job_processes set processed = ?, failed = ? where id = ?', [
+      processed,
+      failed,
+      this.processId
+    ])
+    this.totals.written = processed
   }
 
   /** Drops minutes that are over and written. It keeps the last minute, because the clock may be set back a little. */

@@ -2,15 +2,7 @@
 // finished jobs in batches. Measured with jobs that do nothing: 7k jobs/s with a batch of 50, 1k one by one.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { log } from '../log.js'
-import {
-  type ClaimedJob,
-  claimJobs,
-  failJob,
-  finishJobs,
-  hasReady,
-  releaseJobs,
-  releaseUnknown
-} from '../queue/claim.js'
+import { type ClaimedJob, claimJobs, failJob, finishJobs, releaseJobs, releaseUnknown } from '../queue/claim.js'
 import { jobs, type Queue } from '../queue/jobs.js'
 import { withLimit } from './time-limit.js'
 
@@ -124,7 +116,11 @@ export class Loop {
   }
 
   private look(): void {
-    if (this.claiming || this.stopping || this.room() <= 0) return
+    if (this.claiming || this.stopping) return
+    if (this.room() <= 0) {
+      this.again = true
+      return
+    }
     clearTimeout(this.timer)
     this.claiming = this.claim().then(wait => {
       this.claiming = undefined
@@ -139,21 +135,21 @@ export class Loop {
   private async claim(): Promise<number> {
     const { queue, processId, pollInterval } = this.options
     const room = this.room()
-    const { woken, again: expected } = this
+    const { woken } = this
     this.again = false
     this.woken = false
     try {
       if (this.doubt) await releaseUnknown(queue, processId, id => this.holds(id))
       this.doubt = false
-      const claimed = await this.claimAtMost(room, expected)
+      const claimed = await this.claimAtMost(room)
       if (this.stopping) {
         const ids = claimed.map(({ id }) => id)
         await releaseJobs(ids, processId)
         return pollInterval
       }
       this.buffer.push(...claimed)
-      // A suspect is claimed on its own, even when other jobs wait behind it. A lane may have had less than its share.
-      const isPart = claimed.some(({ suspect }) => suspect) || (this.options.lanes && claimed.length > 0)
+      // A lane may have had less than its share.
+      const isPart = claimed.some(({ more }) => more) || (this.options.lanes && claimed.length > 0)
       if (claimed.length === room || isPart) this.again = true
       return woken && claimed.length === 0 ? Math.min(SECOND_LOOK_MS, pollInterval) : pollInterval
     } catch (error) {
@@ -164,10 +160,9 @@ export class Loop {
     }
   }
 
-  /** `expected`: jobs are likely to be there. */
-  private async claimAtMost(room: number, expected: boolean): Promise<ClaimedJob[]> {
+  private claimAtMost(room: number): Promise<ClaimedJob[]> {
     const { queue, processId, lanes } = this.options
-    if (!lanes) return expected || (await hasReady(queue)) ? claimJobs(queue, processId, room) : []
+    if (!lanes) return claimJobs(queue, processId, room)
     return claimJobs(queue, processId, room, { roomOf: lane => this.roomOf(lane, lanes), after: this.lastLane })
   }
 
@@ -257,7 +252,7 @@ export class Loop {
     this.exclusive = false
     this.begin()
     if (this.options.lanes) this.lookAgain()
-    else if (this.again || this.buffer.length === 0) this.look()
+    else if (this.again) this.look()
   }
 
   private async fail(job: ClaimedJob, error: unknown, signal: AbortSignal): Promise<void> {

@@ -46,7 +46,7 @@ const sorts = (plan: Plan | undefined) => plan?.steps.filter(({ Extra }) => /fil
 t.test('a claim reads along its index', async t => {
   const process = await registerProcess({ queues: ['default'], concurrency: 1 })
   const plan = (await plansOf(() => claimJobs('default', process, 50))).find(({ statement }) =>
-    /skip locked/.test(statement)
+    /order by priority/.test(statement)
   )
   t.equal(stepOf(plan, 'jobs')?.key, 'jobs_lane')
   t.same(sorts(plan), [])
@@ -62,7 +62,7 @@ t.test('a claim finds the lanes with ready jobs with one index step each', async
   const plans = await plansOf(() => claimJobs('hooks', process, 4))
   const lanes = plans.filter(({ statement }) => /lane >= /.test(statement))
   for (const plan of lanes) t.match(stepOf(plan, 'jobs'), { key: 'jobs_lane', Extra: /Using index/ })
-  const claims = plans.filter(({ statement }) => /skip locked/.test(statement))
+  const claims = plans.filter(({ statement }) => /order by priority/.test(statement))
   t.same([lanes.length, claims.length > 0], [4, true])
   for (const claim of [...lanes, ...claims]) {
     t.equal(stepOf(claim, 'jobs')?.key, 'jobs_lane')

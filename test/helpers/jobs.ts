@@ -1,6 +1,7 @@
 // Runs background jobs in the test's own process, with the handlers of the worker.
 import { claimJobs, failJob, finishJobs, promoteJobs } from '../../src/queue/claim.js'
-import { QUEUES } from '../../src/queue/jobs.js'
+import { Tally } from '../../src/queue/history.js'
+import { jobs, QUEUES } from '../../src/queue/jobs.js'
 import { registerProcess, unregisterProcess } from '../../src/queue/processes.js'
 import { perform } from '../../src/worker/handlers.js'
 
@@ -14,6 +15,7 @@ export interface RunJobsOptions {
  */
 export async function runJobs(options: RunJobsOptions = {}): Promise<string[]> {
   const processId = await registerProcess({ queues: QUEUES, concurrency: 1 })
+  const tally = new Tally(processId)
   const ran: string[] = []
   try {
     for (;;) {
@@ -24,13 +26,15 @@ export async function runJobs(options: RunJobsOptions = {}): Promise<string[]> {
         ran.push(job.name)
         try {
           await perform(job, { signal: new AbortController().signal, processId })
-          await finishJobs([job.id], processId)
+          tally.add(jobs[job.name].queue, await finishJobs([job.id], processId), 0)
         } catch (error) {
           await failJob(job, processId, error)
+          tally.add(jobs[job.name].queue, 1, 1)
         }
       }
     }
   } finally {
+    await tally.write()
     await unregisterProcess(processId)
   }
 }

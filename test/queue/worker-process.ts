@@ -2,13 +2,16 @@
 import { closeDatabase } from '../../src/db/connect/connection.js'
 import { execute } from '../../src/db/connect/sql.js'
 import type { ClaimedJob } from '../../src/queue/claim.js'
+import { Tally } from '../../src/queue/history.js'
 import { registerProcess, renewProcess, unregisterProcess } from '../../src/queue/processes.js'
 import { closeWake, listenForWake } from '../../src/queue/wake.js'
 import { Loop } from '../../src/worker/loop.js'
 
 const pollInterval = Number(process.env.TEST_POLL_INTERVAL ?? 50)
 const processId = await registerProcess({ queues: ['default'], concurrency: 10 })
-const loop = new Loop({ queue: 'default', processId, concurrency: 10, pollInterval, run })
+const tally = new Tally(processId)
+const ended = (count: number, failed: number) => tally.add('default', count, failed)
+const loop = new Loop({ queue: 'default', processId, concurrency: 10, pollInterval, run, ended })
 const stopListening = process.env.TEST_DEAF ? () => undefined : await listenForWake(processId, () => loop.wake())
 
 process.on('message', async message => {
@@ -16,6 +19,7 @@ process.on('message', async message => {
   if (message === 'stop') {
     stopListening()
     await loop.stop(2000)
+    await tally.write()
     await unregisterProcess(processId)
     closeWake()
     await closeDatabase()

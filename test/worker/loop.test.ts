@@ -5,6 +5,7 @@ import { execute, row, rows } from '../../src/db/connect/sql.js'
 import { pauseQueue, resumeQueue } from '../../src/queue/administer.js'
 import { type ClaimedJob, promoteJobs } from '../../src/queue/claim.js'
 import { enqueue, enqueueAll } from '../../src/queue/enqueue.js'
+import { Tally } from '../../src/queue/history.js'
 import type { Queue } from '../../src/queue/jobs.js'
 import { jobStats } from '../../src/queue/metrics.js'
 import { registerProcess, unregisterProcess } from '../../src/queue/processes.js'
@@ -39,15 +40,17 @@ interface Setting {
 async function loopOf(t: Test, run: (job: ClaimedJob, signal: AbortSignal) => Promise<void>, setting: Setting = {}) {
   const { queue = 'default', concurrency = 4, pollInterval = HOUR, lanes } = setting
   const processId = await registerProcess({ queues: [queue], concurrency })
-  const loop = new Loop({ queue, processId, concurrency, pollInterval, run, ...(lanes && { lanes }) })
+  const tally = new Tally(processId)
+  const ended = (count: number, failed: number) => tally.add(queue, count, failed)
+  const loop = new Loop({ queue, processId, concurrency, pollInterval, run, ended, ...(lanes && { lanes }) })
   t.teardown(() => loop.stop(10))
-  return { loop, processId }
+  return { loop, processId, tally }
 }
 
 t.test('a loop runs any number of jobs, never more at the same time than allowed', async t => {
   let running = 0
   let most = 0
-  const { loop } = await loopOf(t, async () => {
+  const { loop, tally } = await loopOf(t, async () => {
     running += 1
     most = Math.max(most, running)
     await sleep(0)
@@ -57,6 +60,8 @@ t.test('a loop runs any number of jobs, never more at the same time than allowed
   loop.wake()
   await until('all is done', async () => (await left()) === 0)
   t.equal(most, 4)
+  await loop.stop(10)
+  await tally.write()
   t.same(await jobStats(), { processed: 1000, failed: 0, enqueued: 0 })
 })
 
@@ -107,7 +112,7 @@ t.test('a loop polls without wake-ups', async t => {
 
 t.test('a failed job waits, and is done when it no longer fails', async t => {
   let failing = true
-  const { loop } = await loopOf(t, async () => {
+  const { loop, tally } = await loopOf(t, async () => {
     if (failing) throw new Error('not yet')
   })
   await enqueueAll('event.published', many(3))
@@ -118,6 +123,8 @@ t.test('a failed job waits, and is done when it no longer fails', async t => {
   t.equal(await promoteJobs(new Date(Date.now() + HOUR)), 3)
   loop.wake()
   await until('all is done', async () => (await left()) === 0)
+  await loop.stop(10)
+  await tally.write()
   t.same(await jobStats(), { processed: 6, failed: 3, enqueued: 0 })
 })
 
@@ -171,7 +178,7 @@ t.test('stopping', async t => {
     const begun: string[] = []
     let go: () => void = () => undefined
     const gate = new Promise<void>(resolve => (go = resolve))
-    const { loop, processId } = await loopOf(t, async job => {
+    const { loop, processId, tally } = await loopOf(t, async job => {
       begun.push(keyOf(job))
       // The quick jobs come first, so that the loop claims more jobs than it runs.
       if (keyOf(job).startsWith('slow')) await gate
@@ -189,6 +196,7 @@ t.test('stopping', async t => {
     t.same(await rows("select id from jobs where state = 'running'"), [])
     t.equal(await left(), 56)
     t.match(await rows('select distinct attempts, crashes from jobs'), [{ attempts: 0, crashes: 0 }])
+    await tally.write()
     await unregisterProcess(processId)
     t.match(await jobStats(), { processed: 204, failed: 0 })
   })

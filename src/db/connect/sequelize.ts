@@ -31,7 +31,11 @@ interface Connections {
   releaseConnection(connection: Connection): void
   destroyConnection(connection: Connection): Promise<void>
 }
-type Opened = Transaction & { readonly id: string; connection?: Connection; finished?: 'commit' | 'rollback' }
+interface Opened extends Transaction {
+  readonly id: string
+  connection?: Connection
+  finished?: 'commit' | 'rollback'
+}
 const OpenTransaction = Transaction as unknown as new (pool: Sequelize, options: object) => Opened
 
 /**

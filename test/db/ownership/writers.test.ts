@@ -52,6 +52,8 @@ const STATEMENTS: readonly RegExp[] = [
   /\b(?:insert|replace)\s+(?:ignore\s+)?into\s+(?<table>[^\s(]+)/g,
   /\bdelete\s+from\s+(?<table>[^\s'"`]+)/g,
   /\bdelete\s+(?<row>\w+)\s+from\s+(?<table>\w+)\s+\k<row>\b/g,
+  /\bdelete\s+(?<table>\w+),\s+\w+\s+from\s+\k<table>\b/g,
+  /\bdelete\s+(?<row>\w+),\s+(?<table>\w+)\s+from\s+\k<row>\b/g,
   /(?<!\b(?:for|key)\s+)\bupdate\s+(?:ignore\s+)?(?<table>\S+)\s+set\b/g,
   /\bupdate\s+(?<table>\w+)\s+(?<row>\w+)\s+join\b(?=[^`]*\bset\s+\k<row>\.)(?![^`]*,\s*(?!\k<row>\.)\w+\.\w+ = )/g,
   /\btruncate\s+(?:table\s+)?(?<table>\w+)/g
@@ -180,6 +182,7 @@ t.test('the test finds all forms of writes', async t => {
     ['execute(`update emails\n set email = ? where id = ?`)', 'emails'],
     ["execute('update emails e join users u on u.id = e.user_id set e.email = u.email')", 'emails'],
     ["execute('delete from emails where id = ?')", 'emails'],
+    ["execute('delete emails, todos from emails left join todos on todos.user_id = emails.id')", 'emails', 'todos'],
     ["execute('delete e from emails e join users u on u.id = e.user_id')", 'emails'],
     ["execute('truncate table emails')", 'emails'],
     // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the text of a source
