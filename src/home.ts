@@ -74,7 +74,7 @@ export function problemOfHome(home = config().home): string | null {
   if (state === 'restoring')
     return `a restore into ${home} has not ended: wait for it, or run gitstead restore --into ${home} again`
   if (state === 'locked')
-    return `${join(home, MARK)} is missing, and nobody can open the database without it: put it back from a backup`
+    return `${join(home, MARK)} is missing, and nobody can open the database without it: put it back from a backup, or if it is lost for good, run gitstead db accept-key`
   return null
 }
 

@@ -17,7 +17,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { root } from '../../src/config.js'
-import { cli } from '../helpers/cli.js'
+import { cli, cliProcess } from '../helpers/cli.js'
 import { until } from '../helpers/until.js'
 import { freePort } from '../scenarios/appliance.js'
 
@@ -89,6 +89,22 @@ t.test('a home without its secrets does not get new ones', async t => {
   t.equal(code, 1)
   t.match(stderr, /secrets\.json is missing, and nobody can open the database without it/)
   t.same(readdirSync(home), ['mysql'])
+})
+
+t.test('a home whose secrets.json is lost opens again with a new one', async t => {
+  const home = newFolder(t)
+  // A process keeps the secrets that it has read, so each command gets its own.
+  const run = cliProcess
+  t.equal((await createUser(home)).code, 0)
+  rmSync(join(home, 'secrets.json'))
+  t.match(await run(['users', 'list', '--home', home]), { code: 1, stderr: /secrets\.json is missing/ })
+  t.equal((await run(['db', 'accept-key', '--home', home])).code, 2, 'only after a confirmation')
+  t.notOk(existsSync(join(home, 'secrets.json')))
+  const { code, stdout } = await run(['db', 'accept-key', '--yes', '--home', home])
+  t.equal(code, 0)
+  t.match(stdout, /^accepted the key of this home\nit cannot decrypt [1-9]/)
+  t.match(await run(['users', 'list', '--home', home]), { code: 0, stdout: /ada@example\.org/ })
+  t.notOk(existsSync(join(home, 'run/password.sql')))
 })
 
 t.test('no command hangs on a folder in which nobody can create anything', async t => {

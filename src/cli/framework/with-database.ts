@@ -1,11 +1,11 @@
 // Commands work whether or not the appliance runs. While it is down, a command starts the database itself and stops it again.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { requireKey } from '../../areas/ground/settings/encryption-key.js'
+import { replaceMissingKey, requireKey } from '../../areas/ground/settings/encryption-key.js'
 import { config } from '../../config.js'
 import { closeDatabase } from '../../db/connect/connection.js'
 import { type EmbeddedDatabase, embeddedState, startEmbedded } from '../../db/embedded/embedded.js'
 import { migrateUp, migrating, requireSchema, schemaIsNew } from '../../db/schema/migrate.js'
-import { refuseOthers, requireHome } from '../../home.js'
+import { refuseOthers, requireHome, stateOfHome } from '../../home.js'
 import { endAll } from '../../lib/shutdown.js'
 import { compose } from '../../product.js'
 import { closeWake } from '../../queue/wake.js'
@@ -16,6 +16,8 @@ export interface DatabaseUse {
   readonly makes?: boolean
   /** Accept every schema. */
   readonly anySchema?: boolean
+  /** Give the embedded database the password of secrets.json, which is created when it is missing. */
+  readonly setsPassword?: boolean
 }
 
 /**
@@ -28,9 +30,12 @@ export async function withDatabase<T>(work: () => Promise<T>, use: DatabaseUse =
   compose()
   // Data in an external database can be read without a home.
   if (use.makes || config().database.url !== null) refuseOthers()
-  else requireHome()
+  else {
+    if (use.setsPassword && stateOfHome().state === 'locked') replaceMissingKey()
+    requireHome()
+  }
   await useServedAddress()
-  const own = config().database.url === null ? await startIfDown() : undefined
+  const own = config().database.url === null ? await startIfDown(use.setsPassword) : undefined
   try {
     if (!use.anySchema) {
       if (own && use.makes && (await schemaIsNew())) await makeSchema()
@@ -55,12 +60,12 @@ async function makeSchema(): Promise<void> {
   process.stderr.write(`gitstead: created a new appliance in ${config().home}\n`)
 }
 
-async function startIfDown(): Promise<EmbeddedDatabase | undefined> {
+async function startIfDown(setsPassword = false): Promise<EmbeddedDatabase | undefined> {
   for (let tries = 0; tries < 300; tries++) {
     const { up, transient } = await embeddedState()
     if (up && !transient) return undefined
     if (!up) break
     await sleep(100)
   }
-  return startEmbedded({ transient: true })
+  return startEmbedded({ transient: true, setsPassword })
 }

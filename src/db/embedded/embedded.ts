@@ -1,7 +1,7 @@
 // A private MariaDB in HOME/mysql, on a unix socket, without a network port. The database process itself holds a kernel
 // lock (flock), so the lock exists exactly as long as the process that uses the data.
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
-import { closeSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { closeSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createConnection } from 'node:net'
 import { totalmem } from 'node:os'
 import { join } from 'node:path'
@@ -9,7 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { config } from '../../config.js'
 import { Misconfigured, Unavailable } from '../../errors.js'
 import { prepareHome, socketPath } from '../../home.js'
-import { commonOptions, dataFolder, makeDataFolder, REMEDY } from './folder.js'
+import { commonOptions, dataFolder, makeDataFolder, REMEDY, writePasswordFile } from './folder.js'
 import { keepLogSmall, openLog } from './log.js'
 import { keepTemporaryTables } from './temporary-tables.js'
 
@@ -26,20 +26,26 @@ export interface EmbeddedDatabase {
 export const databaseSocket = () => socketPath('mysql.sock')
 const noteFile = () => join(config().home, 'run/database.json')
 
+export interface StartOptions {
+  readonly transient?: boolean
+  readonly setsPassword?: boolean
+  readonly fullBelow?: number
+}
+
 /**
  * Starts the database of the home, and creates it first when it does not exist. Resolves when the database accepts
  * connections. Waits up to 20 s for a database that another process is about to stop. `transient` marks a database that
- * lives for one command. `fullBelow` is the number of free bytes below which the disk counts as full.
+ * lives for one command. `setsPassword` gives the database the password of secrets.json, which it creates when it is missing.
+ * `fullBelow` is the number of free bytes below which the disk counts as full.
  */
-export async function startEmbedded(
-  options: { transient?: boolean; fullBelow?: number } = {}
-): Promise<EmbeddedDatabase> {
+export async function startEmbedded(options: StartOptions = {}): Promise<EmbeddedDatabase> {
   prepareHome()
   requireServer()
   if (!existsSync(dataFolder())) makeDataFolder()
+  const password = options.setsPassword ? writePasswordFile() : undefined
   const tables = await keepTemporaryTables(options.fullBelow)
   try {
-    const { child, ended } = await launchReady(tables.folder)
+    const { child, ended } = await launchReady(server(tables.folder, password))
     void ended.then(tables.end)
     void ended.then(keepLogSmall())
     writeFileSync(noteFile(), JSON.stringify({ owner: process.pid, transient: options.transient ?? false }))
@@ -47,6 +53,8 @@ export async function startEmbedded(
   } catch (error) {
     tables.end()
     throw error
+  } finally {
+    if (password) rmSync(password, { force: true })
   }
 }
 
@@ -56,9 +64,9 @@ interface Launched {
 }
 
 /** Starts the server until it accepts connections. Throws Unavailable when it hangs again and again. */
-async function launchReady(tables: string): Promise<Launched> {
+async function launchReady(command: readonly string[]): Promise<Launched> {
   for (let attempt = 1; attempt <= 3; attempt++) {
-    const launched = launch(tables)
+    const launched = launch(command)
     if (await ready(launched.child)) return launched
     launched.child.kill('SIGKILL')
     await launched.ended
@@ -70,10 +78,10 @@ async function launchReady(tables: string): Promise<Launched> {
  * Starts the server so that the kernel kills it together with this process: a server that hangs in its start ignores
  * all other signals and keeps the lock.
  */
-function launch(tables: string): Launched {
+function launch(command: readonly string[]): Launched {
   const log = openLog()
   const lock = ['flock', '--no-fork', '--wait', '20', lockFile()]
-  const child = spawn('setpriv', ['--pdeathsig', 'KILL', ...lock, ...server(tables)], {
+  const child = spawn('setpriv', ['--pdeathsig', 'KILL', ...lock, ...command], {
     stdio: ['ignore', log, log],
     detached: true
   })
@@ -190,9 +198,10 @@ function memoryOfMachine(): number {
 }
 
 /** Returns the command line of the server. It is sized for an appliance: 57 MB resident when idle. */
-const server = (tables: string) => [
+const server = (tables: string, initFile?: string) => [
   'mariadbd',
   ...commonOptions(dataFolder(), tables),
+  ...(initFile === undefined ? [] : [`--init-file=${initFile}`]),
   `--socket=${databaseSocket()}`,
   `--pid-file=${join(config().home, 'run/mysql.pid')}`,
   '--skip-name-resolve',

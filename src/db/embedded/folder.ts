@@ -2,7 +2,7 @@
 // has no other way.
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { closeSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
+import { closeSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import { config } from '../../config.js'
@@ -79,14 +79,27 @@ function fillDataFolder(folder: string, tmp: string): void {
  * a password, remains.
  */
 function ownAccount(): string {
-  const sha1 = (input: string | Buffer) => createHash('sha1').update(input).digest()
-  const hash = `*${sha1(sha1(ensureSecrets().database_password)).toString('hex').toUpperCase()}`
   return [
     "delete from mysql.global_priv where not (User='root' and Host='localhost');",
-    `update mysql.global_priv set Priv=json_set(Priv,'$.plugin','mysql_native_password','$.authentication_string','${hash}');`,
+    `update mysql.global_priv set Priv=json_set(Priv,'$.plugin','mysql_native_password','$.authentication_string','${passwordHash()}');`,
     `create database ${EMBEDDED_NAME} character set utf8mb4 collate utf8mb4_unicode_ci;`,
     ''
   ].join('\n')
+}
+
+function passwordHash(): string {
+  const sha1 = (input: string | Buffer) => createHash('sha1').update(input).digest()
+  return `*${sha1(sha1(ensureSecrets().database_password)).toString('hex').toUpperCase()}`
+}
+
+/**
+ * Writes SQL that gives the only account the password of secrets.json, which it creates when it is missing. A server that starts
+ * with this file runs the SQL before it accepts connections. Returns the path; the caller removes the file.
+ */
+export function writePasswordFile(): string {
+  const path = join(config().home, 'run/password.sql')
+  writeFileSync(path, `alter user root@localhost identified by password '${passwordHash()}';\n`, { mode: 0o600 })
+  return path
 }
 
 /** Returns the options of every start, including the bootstrap. */

@@ -55,6 +55,12 @@ function refusal(state: 'wrong' | 'missing'): Misconfigured {
   return new Misconfigured(`${fault}: ${remedy}`)
 }
 
+/** Returns the path of the file with the key when it is missing. */
+export const missingKeyFile = (): string | null => (hasSecrets() ? null : pathOfSecrets())
+
+/** Creates a new key where one is missing, for `acceptKey`. */
+export const replaceMissingKey = (): void => void ensureSecrets()
+
 const storedFingerprint = async () =>
   (await row<{ known: Buffer | null }>('select key_fingerprint as known from application_settings where id = 1'))?.known
 
