@@ -92,6 +92,11 @@ const wrong: [string, { file?: string; variables?: Variables; flags?: object }, 
     /docker\.socket .*unix:/
   ],
   ['an invalid pattern', { file: 'runner: {docker: {allowed_images: ["a b"]}}\n' }, /allowed_images .*ruby/],
+  [
+    'uploads in a bucket without a name',
+    { file: 'uploads: {bucket: true}\n' },
+    /artifacts\.s3\.bucket names no bucket/
+  ],
   ['a URL without a scheme', { file: 'url: git.example.org\n' }, /url /],
   ['a list', { file: '- a\n' }, /config\.yaml must be a mapping/],
   ['text that is not YAML', { file: 'a: [1\n' }, /config\.yaml cannot be read/],

@@ -189,3 +189,19 @@ t.test('members import imports valid rows and reports invalid ones', async t => 
   t.match(await given('path,user\n', 'members', 'import', '-'), { code: 2, stderr: /no column level/ })
   t.match(await given('path,user,level,name\n', 'members', 'import', '-'), { code: 2, stderr: /unknown column name/ })
 })
+
+t.test('paths list and free show and give up the old path of a renamed group', async t => {
+  const group = await factory.group({ path: 'before', owner: ada })
+  await factory.project({ owner: ada, group })
+  t.equal((await run('groups', 'update', group.path, '--path', 'after')).code, 0)
+  const listed = (await json('paths', 'list')) as { paths: { path: string }[] }
+  t.match(
+    listed.paths.find(({ path }) => path === 'before'),
+    { leads_to: 'after', kind: 'group', reserved_until: String }
+  )
+  t.match((await run('paths', 'list')).stdout, /^before +after +group +\d{4}-\d\d-\d\d$/m)
+  t.match(await run('groups', 'create', 'before', '--owner', 'eve'), { code: 2, stderr: /is reserved until/ })
+  t.match(await run('paths', 'free', 'before'), { code: 0, stdout: 'freed before, which led to after\n' })
+  t.match(await run('paths', 'free', 'before'), { code: 3 })
+  t.equal((await run('groups', 'create', 'before', '--owner', 'eve')).code, 0)
+})

@@ -175,6 +175,9 @@ t.test('schedules by commands', async t => {
     new RegExp(`\\n${id} .* master +0 4 \\* \\* \\* .*paused`)
   )
   t.match((await run(['list', '--json'])).json(), { total: Number, schedules: Array })
+  const named = (await run(['list', project.path, '--json'])).json() as { schedules: { project_id: number }[] }
+  t.same(new Set(named.schedules.map(schedule => schedule.project_id)), new Set([project.id]))
+  t.match(await run(['list', project.path, '--project', project.path]), { code: 2, stderr: /name the project once/ })
   t.equal((await run(['delete', id, '--dry-run'])).stdout, `would delete schedule ${id}\n`)
   t.match((await run(['delete', id, 999_999, '--yes', '--json'])).json(), {
     results: [{ result: { deleted: { id } } }, {}]

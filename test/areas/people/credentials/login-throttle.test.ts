@@ -11,6 +11,7 @@ import {
 import { testApp } from '../../../helpers/app.js'
 import type { TestUser } from '../../../helpers/factory.js'
 import t from '../../../helpers/tap.js'
+import { makeTrigger } from '../../ci/pipelines/make-triggers.js'
 
 const app = await testApp(t)
 
@@ -184,6 +185,22 @@ t.test('wrong tokens of runners and builds are refused after a while, and right 
   t.same(new Set(statuses.slice(0, TOKENS_PER_ADDRESS)), new Set([403]))
   t.same(new Set(statuses.slice(TOKENS_PER_ADDRESS)), new Set([429]))
   t.equal(await send('/api/v4/runners', { token: await registrationToken() }), 201)
+})
+
+t.test('wrong tokens of triggers are refused after a while, and right ones work', async t => {
+  const project = await app.make.project()
+  await app.make.file(project, '.gitstead-ci.yml', 'job: {script: make}\n')
+  const right = await makeTrigger(project)
+  const address = fresh()
+  const call = async (token: string) => {
+    const [url, payload] = [`/api/v3/projects/${project.id}/trigger/builds`, { token, ref: 'master' }]
+    return (await app.fastify.inject({ method: 'POST', url, payload, remoteAddress: address })).statusCode
+  }
+  const statuses: number[] = []
+  for (const at of count(TOKENS_PER_ADDRESS + 10)) statuses.push(await call(`guess-${at}`))
+  t.same(new Set(statuses.slice(0, TOKENS_PER_ADDRESS)), new Set([404]))
+  t.same(new Set(statuses.slice(TOKENS_PER_ADDRESS)), new Set([429]))
+  t.equal(await call(right), 201)
 })
 
 t.test('a token without the right for git is no wrong password', async t => {
