@@ -44,6 +44,7 @@ const along = async () => undefined
 /** Makes a row that belongs to the project and names the user, if its table refers to projects and users. */
 const MAKE: { readonly [Table in TableName]?: (place: Place) => Promise<unknown> } = {
   users: along,
+  user_trigrams: along,
   ssh_keys: ({ user }) => addKey(user, { title: 'k', key: newKey() }, someOrigin),
   emails: ({ user }) => addEmail(user, { email: `other-${user.email}` }, someOrigin),
   access_tokens: ({ user }) => factory.token(user),
@@ -77,6 +78,7 @@ const MAKE: { readonly [Table in TableName]?: (place: Place) => Promise<unknown>
   deploy_key_projects: along,
   project_stars: ({ project, user }) =>
     execute('insert into project_stars (project_id, user_id, created_at) values (?, ?, now())', [project.id, user.id]),
+  project_trigrams: along,
   project_statistics: ({ project }) =>
     execute('insert ignore into project_statistics (project_id, commit_count, updated_at) values (?, 1, now())', [
       project.id

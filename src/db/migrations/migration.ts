@@ -11,7 +11,17 @@ export interface Migration {
    * specifies another one.
    */
   readonly up: readonly string[]
+  /** Runs after `up`, in batches: a large table in one statement would fill the memory for its locks. */
+  readonly fill?: readonly Fill[]
   readonly down: readonly string[]
   /** For tables that `down` drops: the condition of the rows that it has copied to another table, which are not lost. */
   readonly carried?: { readonly [table: string]: string }
+}
+
+/** A statement that derives rows from those of a table. It must be harmless the second time. */
+export interface Fill {
+  /** The table with the rows, which has a column `id`. */
+  readonly of: string
+  /** Gets the first and the last id of a batch. */
+  readonly each: string
 }

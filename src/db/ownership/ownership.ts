@@ -20,6 +20,7 @@ export type { Condition, Fate, Line, Link, Owner, Restoring } from './terms.js'
 const LINES = {
   // People.
   users: { writer: 'people', others: ['theme_id', 'color_scheme_id'] },
+  user_trigrams: { writer: 'db/lists', owners: [deletedWith('users')] },
   ssh_keys: { writer: 'people/users', owners: [deletedWith('users')] },
   emails: { writer: 'people/users', owners: [deletedWith('users')] },
   access_tokens: { writer: 'people', owners: [deletedWith('users')], encrypted: ['encrypted'] },
@@ -85,6 +86,8 @@ const LINES = {
     owners: [deletedWith('projects'), deletedWith('deploy_keys')],
     restore: false
   },
+  // The restore of a project derives them from its texts, because older backups do not have them.
+  project_trigrams: { writer: 'db/lists', owners: [deletedWith('projects')], restore: false },
   project_stars: { writer: 'projects/projects', owners: [deletedWith('users'), erasedAfter('projects')] },
   // The next measurement of the repository counts again.
   project_statistics: { writer: 'projects', owners: [deletedWith('projects')], restore: false },

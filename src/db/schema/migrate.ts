@@ -2,10 +2,12 @@
 // server-wide lock, so it also works on the endpoint of a cluster.
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { RowDataPacket } from 'mysql2'
 import { Misconfigured, Unavailable } from '../../errors.js'
 import { openConnection } from '../connect/connection.js'
 import { isAlreadyMade, translate } from '../connect/failure.js'
 import { execute, row, rows } from '../connect/sql.js'
+import type { Fill } from '../migrations/migration.js'
 import { migrationNames } from '../migrations/names.js'
 
 export interface MigrationState {
@@ -104,9 +106,12 @@ export async function requireDatabase(): Promise<void> {
 async function umzug(direction: 'up' | 'down') {
   const [{ Umzug }, { migrations }] = await Promise.all([import('umzug'), import('../migrations/list.js')])
   return new Umzug({
-    migrations: migrations.map(({ name, up, down }) => ({
+    migrations: migrations.map(({ name, up, fill = [], down }) => ({
       name,
-      up: () => onFreshConnection(up),
+      up: async () => {
+        await onFreshConnection(up)
+        for (const each of fill) await inBatches(each)
+      },
       down: async () => {
         await execute('update schema_migrations set name = ? where name = ?', [name + UNDOING, name])
         await onFreshConnection(down)
@@ -137,6 +142,21 @@ async function onFreshConnection(statements: readonly string[]): Promise<void> {
   const connection = await openConnection()
   try {
     await inOrder(statements, sql => connection.promise().query(sql))
+  } finally {
+    connection.destroy()
+  }
+}
+
+const FILLED_AT_ONCE = 1000
+
+async function inBatches({ of, each }: Fill): Promise<void> {
+  const connection = await openConnection()
+  try {
+    const send = (sql: string, values: number[] = []) => connection.promise().query<RowDataPacket[]>(sql, values)
+    const [[last]] = await send(`select coalesce(max(id), 0) as id from ${of}`)
+    for (let from = 1; from <= Number(last?.id); from += FILLED_AT_ONCE) {
+      await send(each, [from, from + FILLED_AT_ONCE - 1])
+    }
   } finally {
     connection.destroy()
   }

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import type { Origin } from '../../../access/actor.js'
 import { execute, row } from '../../../db/connect/sql.js'
 import { transact } from '../../../db/connect/transact.js'
+import { replaceTrigrams, USER_TEXTS } from '../../../db/lists/trigrams.js'
 import { Namespace, User } from '../../../db/models/index.js'
 import { BadParameters, Conflict, NotFound, UpdateConflict } from '../../../errors.js'
 import { hashPassword } from '../../../lib/password-hash.js'
@@ -62,6 +63,8 @@ function requireAny(change: UserChange): void {
   throw new BadParameters(`${names.join(', ')} are missing, at least one parameter must be provided`)
 }
 
+const SEARCHED = ['name', 'username', 'email'] as const
+
 async function update(id: number, change: UserChange, passwordHash: string | null, origin: Origin): Promise<boolean> {
   const user = await User.findByPk(id, { lock: true })
   if (!user) throw new NotFound('User')
@@ -77,6 +80,9 @@ async function update(id: number, change: UserChange, passwordHash: string | nul
     ...(taken && { emailConfirmedAt: taken.confirmedAt }),
     ...(passwordHash !== null && { passwordHash })
   })
+  if (SEARCHED.some(name => change[name] !== undefined)) {
+    await replaceTrigrams(USER_TEXTS, { id, texts: SEARCHED.map(name => user[name]) })
+  }
   const identity = await setIdentity(id, change)
   const changes = { ...changesBetween(before, after), ...identity }
   if (Object.keys(changes).length > 0) await audit(origin, { action: 'user.update', target, changes })

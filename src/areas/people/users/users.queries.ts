@@ -2,6 +2,7 @@ import { lockRow } from '../../../db/connect/lock-row.js'
 import { row, rows, type Value } from '../../../db/connect/sql.js'
 import { contains } from '../../../db/lists/conditions.js'
 import { countTotal, PART, type Page, pageOf, window } from '../../../db/lists/paginate.js'
+import { candidatesOf, USER_TEXTS } from '../../../db/lists/trigrams.js'
 import { NoSuch, NotFound } from '../../../errors.js'
 import type { UserListQuery } from './users.schema.js'
 
@@ -128,8 +129,8 @@ export function listUsersInShort(query: UserFilter): Promise<Page<ShortUserRow>>
   return pageOfUsers<ShortUserRow>('u.id, u.username, u.name, u.state', query, false)
 }
 
-function pageOfUsers<T>(columns: string, query: UserFilter, admin: boolean): Promise<Page<T>> {
-  const { where, values } = filter(query, admin)
+async function pageOfUsers<T>(columns: string, query: UserFilter, admin: boolean): Promise<Page<T>> {
+  const { where, values } = await filter(query, admin)
   const total = countTotal(`select count(*) as total from users u where ${where}`, values)
   return pageOf(window(query), total, 'desc', ({ direction, sql }) =>
     rows<T>(`select ${columns} from users u where ${where} order by u.id ${direction} ${sql}`, values)
@@ -147,15 +148,18 @@ export const listUsersWithUse = (query: UserFilter): Promise<Page<ListedUserRow>
  * Returns the next part of that list, newest first: users with a lower id than `before`. Unlike a page, it costs the
  * same at any depth, so a command can read the whole list.
  */
-export function usersBefore(query: UserFilter, before: number): Promise<ListedUserRow[]> {
-  const { where, values } = filter(query, true)
+export async function usersBefore(query: UserFilter, before: number): Promise<ListedUserRow[]> {
+  const { where, values } = await filter(query, true)
   return rows<ListedUserRow>(
     `select ${LISTED} from users u where ${where} and u.id < ? order by u.id desc limit ${PART}`,
     [...values, before]
   )
 }
 
-function filter({ active, admins, blocked, dormantSince, external, search, username }: UserFilter, admin: boolean) {
+async function filter(
+  { active, admins, blocked, dormantSince, external, search, username }: UserFilter,
+  admin: boolean
+) {
   const where = ['1 = 1']
   const values: Value[] = []
   if (active) where.push("u.state = 'active'")
@@ -177,6 +181,12 @@ function filter({ active, admins, blocked, dormantSince, external, search, usern
     // Only administrators find addresses by a part of them: other users could discover an address piece by piece. Not
     // specified: everybody finds a user by the whole address, which they must already know.
     const found = contains(['u.name', 'u.username', ...(admin ? ['u.email'] : [])], search)
+    // The index contains the addresses, too.
+    const candidates = await candidatesOf(USER_TEXTS, search)
+    if (candidates) {
+      where.push(`u.id in (${candidates.ids.sql})`)
+      values.push(...candidates.ids.values)
+    }
     where.push(`(${found.sql} or u.email_key = lower(?))`)
     values.push(...found.values, search)
   }

@@ -2,6 +2,7 @@ import type { Origin } from '../../../access/actor.js'
 import { duplicateKey } from '../../../db/connect/failure.js'
 import { execute, lowerMarks, rows } from '../../../db/connect/sql.js'
 import { transact } from '../../../db/connect/transact.js'
+import { addTrigrams, USER_TEXTS } from '../../../db/lists/trigrams.js'
 import { Namespace, User } from '../../../db/models/index.js'
 import { Conflict, Invalid } from '../../../errors.js'
 import { hashPassword } from '../../../lib/password-hash.js'
@@ -56,6 +57,10 @@ export async function insertUsers(
     // Checks the address before the name, because the requirement puts the two conflicts in this order.
     await checkAddressesFree(drafts.map(({ body }) => body.email))
     const users = await insertRows(drafts)
+    await addTrigrams(
+      USER_TEXTS,
+      users.map(({ id, name, username, email }) => ({ id, texts: [name, username, email] }))
+    )
     await insertNamespaces(users)
     await insertIdentitiesOf(drafts, users)
     await insertPrivateTokens(users.map(({ id }, at) => ({ userId: id, token: drafts[at]?.privateToken ?? '' })))

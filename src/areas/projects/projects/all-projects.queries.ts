@@ -54,7 +54,7 @@ const FROM = `from projects p left join namespaces n on n.id = p.namespace_id ${
 
 /** Returns the first projects of a list, at most `limit`, and the total number. */
 export async function listAllProjects(filter: ProjectFilter, order: ProjectOrder, limit: number) {
-  const { sql, values } = conditionOf(filter)
+  const { sql, values } = await conditionOf(filter)
   const [items, total] = await Promise.all([
     readCounted(`where ${sql} order by ${ORDERS[order]} limit ${Math.trunc(limit)}`, values),
     countTotal(`select count(*) as total ${FROM} where ${sql}`, values)
@@ -67,7 +67,7 @@ export function projectParts(filter: ProjectFilter, order: ProjectOrder): () => 
   if (order === 'newest') {
     let last: number | undefined
     return async () => {
-      const { sql, values } = and(conditionOf(filter), below('p.id', last))
+      const { sql, values } = and(await conditionOf(filter), below('p.id', last))
       const part = await readCounted(`where ${sql} order by p.id desc limit ${PART}`, values)
       last = part.at(-1)?.id ?? last
       return part
@@ -87,7 +87,7 @@ export function projectParts(filter: ProjectFilter, order: ProjectOrder): () => 
 }
 
 async function idsInOrder(filter: ProjectFilter, order: ProjectOrder): Promise<number[]> {
-  const { sql, values } = conditionOf(filter)
+  const { sql, values } = await conditionOf(filter)
   const found = await rows<{ id: number }>(`select p.id ${FROM} where ${sql} order by ${ORDERS[order]}`, values)
   return found.map(({ id }) => id)
 }

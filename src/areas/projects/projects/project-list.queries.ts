@@ -10,9 +10,10 @@ import {
   projectsOfMember,
   visibleProjects
 } from '../../../access/membership.js'
-import { type Fragment, marks, padded, rows } from '../../../db/connect/sql.js'
+import { type Fragment, marks, padded, row, rows } from '../../../db/connect/sql.js'
 import { and, below, contains, equals } from '../../../db/lists/conditions.js'
 import { countTotal, type Page, readingOf, window } from '../../../db/lists/paginate.js'
+import { type Candidates, candidatesOf, PROJECT_TEXTS } from '../../../db/lists/trigrams.js'
 import { type VisibilityName, visibilityOf } from '../../../lib/levels.js'
 import { readProjectRows, type ShownProjectRow, selectShownProjects } from './projects.queries.js'
 import type { ProjectListQuery } from './projects.schema.js'
@@ -28,7 +29,19 @@ export interface ProjectFilter {
   readonly search?: string
 }
 
-export const conditionOf = ({ namespace, archived, visibility, quietSince, search }: ProjectFilter): Fragment =>
+/** Returns the condition of a filter. It starts from the index of the search, if that has the text. */
+export async function conditionOf(filter: ProjectFilter): Promise<Fragment> {
+  return and(withTrigrams(await candidatesFor(filter)), comparisonOf(filter))
+}
+
+const candidatesFor = async ({ search }: ProjectFilter): Promise<Candidates | undefined> =>
+  search ? candidatesOf(PROJECT_TEXTS, search) : undefined
+
+const withTrigrams = (candidates: Candidates | undefined): Fragment | undefined =>
+  candidates && { sql: `p.id in (${candidates.ids.sql})`, values: candidates.ids.values }
+
+/** The same condition, without an index for the search. */
+const comparisonOf = ({ namespace, archived, visibility, quietSince, search }: ProjectFilter): Fragment =>
   and(
     namespace === undefined ? undefined : { sql: 'n.path_key = lower(?)', values: [namespace] },
     equals('p.archived', archived),
@@ -107,6 +120,32 @@ function byBoth(user: NonNullable<Actor['user']>, among: Fragment): Plan {
   }
 }
 
+/**
+ * The statement that reads a page of a search by the index also counts, because it reads all rows anyway. Along the order of
+ * the list, another one counts, which concurrent requests share.
+ */
+const totalOfSearch = (own: Fragment, along: boolean): Total =>
+  along ? { rest: own } : { own, column: { sql: 'count(*) over ()', values: [] } }
+
+const PAGE = 20
+
+/**
+ * Returns whether a search finds so many projects that a page is filled sooner along the order of the list than from the index:
+ * a page is full after `PAGE / candidates` of all projects, and the index reads each candidate, at twice the cost.
+ */
+const isAlongOrder = async ({ count: found }: Candidates): Promise<boolean> =>
+  2 * found * found > PAGE * (await highestId())
+
+let highest: { readonly at: number; readonly id: number } | undefined
+
+/** Returns about the number of projects, as it was at most a minute ago. */
+async function highestId(): Promise<number> {
+  if (highest && performance.now() - highest.at < 60_000) return highest.id
+  const id = (await row<{ id: number }>('select id from projects order by id desc limit 1'))?.id ?? 0
+  highest = { at: performance.now(), id }
+  return id
+}
+
 const idOf = ({ user }: Actor) => user?.id ?? 0
 
 /** For each scope: the tables, the condition, and the way of counting. */
@@ -137,9 +176,15 @@ export async function listProjects(
   actor: Actor
 ): Promise<Page<ShownProjectRow>> {
   const { from, among, total, hasLevels } = planOf(scope, actor)
-  const filter = conditionOf({ archived: query.archived ?? false, visibility: query.visibility, search: query.search })
+  const wanted = { archived: query.archived ?? false, visibility: query.visibility, search: query.search }
+  const candidates = await candidatesFor(wanted)
+  const comparison = comparisonOf(wanted)
+  const found = and(withTrigrams(candidates), comparison)
+  const along = candidates !== undefined && (await isAlongOrder(candidates))
+  const filter = along ? comparison : found
   const { sql: condition, values } = and(among, filter)
-  const { rest, own, column } = total(filter)
+  const { rest, own, column } =
+    candidates && !hasLevels ? totalOfSearch(count('*', from, among, found), along) : total(filter)
   const part = window(query)
   const { page, perPage } = part
   const order = query.order_by === 'path' ? 'path_key' : (query.order_by ?? 'created_at')

@@ -3,6 +3,7 @@ import type { Actor, Origin } from '../../../access/actor.js'
 import { authorizeProject } from '../../../access/authorize.js'
 import { duplicateKey } from '../../../db/connect/failure.js'
 import { transact } from '../../../db/connect/transact.js'
+import { PROJECT_TEXTS, replaceTrigrams } from '../../../db/lists/trigrams.js'
 import { Project } from '../../../db/models/index.js'
 import { BadParameters, Invalid, NotFound, Taken } from '../../../errors.js'
 import { isRefName, refValue } from '../../../git/refs/refs.js'
@@ -102,6 +103,8 @@ async function hasBranch(project: StoredProject, branch: string): Promise<boolea
   return isRefName(ref) && (await refValue(repositoryPath(project), ref)) !== null
 }
 
+const SEARCHED = ['name', 'path', 'description'] as const
+
 async function update(id: number, values: Values, origin: Origin): Promise<void> {
   const project = await Project.findByPk(id, { lock: true })
   if (!project) throw new NotFound('Project')
@@ -115,6 +118,9 @@ async function update(id: number, values: Values, origin: Origin): Promise<void>
   const changes = changesBetween(attributesOf(project, values), values)
   await write(project, values)
   if (Object.keys(changes).length === 0) return
+  if (SEARCHED.some(name => changes[name] !== undefined)) {
+    await replaceTrigrams(PROJECT_TEXTS, { id, texts: SEARCHED.map(name => project[name]) })
+  }
   const target = { type: 'project', id, name: before.path_with_namespace }
   await audit(origin, { action: 'project.update', target, changes })
   if (STARTS_BUILDS.some(name => changes[name]?.after === true)) await (await waitingBuilds())(id)

@@ -4,6 +4,7 @@ import { type ActorUser, type Origin, requireAsker } from '../../../access/actor
 import { duplicateKey } from '../../../db/connect/failure.js'
 import { lockRow } from '../../../db/connect/lock-row.js'
 import { transact } from '../../../db/connect/transact.js'
+import { addTrigrams, PROJECT_TEXTS } from '../../../db/lists/trigrams.js'
 import { Namespace, Project, User } from '../../../db/models/index.js'
 import { Invalid, ProjectLimit, Taken } from '../../../errors.js'
 import { isRefName } from '../../../git/refs/refs.js'
@@ -152,6 +153,7 @@ async function insertProject(
     lastActivityAt: now,
     ...(adopted && { id: adopted.id, ...adopted.attributes })
   })
+  await addTrigrams(PROJECT_TEXTS, [{ id: project.id, texts: [project.name, project.path, project.description] }])
   await endProjectRedirect({ namespaceId: namespace.id, path: body.path })
   if (filling) await scheduleFilling(project.id, filling)
   if (owner) await insertMember({ type: 'project', id: project.id }, owner.id, MASTER)

@@ -6,6 +6,7 @@ import type { Origin } from '../../../access/actor.js'
 import { config } from '../../../config.js'
 import { row, rows } from '../../../db/connect/sql.js'
 import { transact } from '../../../db/connect/transact.js'
+import { addTrigrams, PROJECT_TEXTS } from '../../../db/lists/trigrams.js'
 import { AlreadyRunning, Conflict, NoSuch } from '../../../errors.js'
 import { GitFailure } from '../../../git/process/run.js'
 import { type RefFiles, readRefFiles, textRefName } from '../../../git/refs/files.js'
@@ -261,6 +262,11 @@ async function fill(backup: Backup, unit: Unit, path: string): Promise<void> {
 /** Inserts the rows and publishes that the project is restored. `owner` is the user of a new namespace. */
 async function putBack(found: ProjectRows, id: number, owner: number | null): Promise<void> {
   await insertProjectRows(found)
+  const texts = await row<{ name: string; path: string; description: string | null }>(
+    'select name, path, description from projects where id = ?',
+    [id]
+  )
+  if (texts) await addTrigrams(PROJECT_TEXTS, [{ id, texts: [texts.name, texts.path, texts.description] }])
   // The owner of a namespace is a member of the projects in it, as for new projects.
   const members = await rows<{ user_id: number }>(
     "select user_id from members where source_type = 'project' and source_id = ?",

@@ -201,6 +201,8 @@ t.test('GET /users', async t => {
     t.notOk((await ids({ external: true })).includes(asker.id))
     t.ok((await ids({ external: true }, asker)).includes(asker.id), 'this filter is for administrators')
     t.same(await ids({ search: "' or 1=1 -- " }), [])
+    await app.as(admin).put(`/users/${asker.id}`, { name: 'Haystack' })
+    t.same(await ids({ search: 'haySTÁ' }), [asker.id], 'a new name')
   })
 
   t.test('finds addresses by a part for administrators only', async t => {

@@ -240,6 +240,32 @@ t.test('GET /projects/search/:query', async t => {
   t.same(await found(app.nobody, 'aternio'), [project.id])
   t.same(await found(app.as(await app.make.user()), 'QUATERNION'), [project.id])
   t.same(await found(app.nobody, 'no%20such'), [])
+  await app
+    .as(project.owner)
+    .put(`/projects/${project.id}`, { name: 'Bivector', path: 'bivector', description: 'areas' })
+  t.same(await found(app.nobody, 'aternio'), [], 'the old name')
+  for (const text of ['bivect', 'AREAS', 'as']) t.same(await found(app.nobody, text), [project.id])
+})
+
+t.test('a search that finds many projects reads them along the order of the list', async t => {
+  const app = await testApp(t)
+  const first = await app.make.project({ visibility_level: 20, name: 'plenty-1' })
+  const ids = [first.id]
+  for (let number = 2; number <= 7; number++) {
+    const { id } = await app.make.project({ visibility_level: 20, name: `plenty-${number}`, owner: first.owner })
+    ids.unshift(id)
+  }
+  for (const scope of ['', '/visible', '/all']) {
+    const asker = app.as(scope === '/all' ? await app.make.admin() : first.owner)
+    const list = await asker.get(`/projects${scope}`, { search: 'plent', per_page: 3, page: 2 })
+    t.same(
+      list.json().map(({ id }: { id: number }) => id),
+      ids.slice(3, 6)
+    )
+    t.equal(list.headers['x-total'], '7')
+    const beyond = await asker.get(`/projects${scope}`, { search: 'plent', page: 2 })
+    t.same([beyond.json(), beyond.headers['x-total']], [[], '7'])
+  }
 })
 
 t.test('GET /projects/:id/users', async t => {

@@ -20,6 +20,7 @@ import { Readable } from 'node:stream'
 import t from 'tap'
 import { moveRefs } from '../../../../src/areas/code/refs/move-refs.js'
 import { personalProjects } from '../../../../src/areas/ground/activity/project-snapshots.js'
+import { listAllProjects } from '../../../../src/areas/projects/projects/all-projects.queries.js'
 import { findProject } from '../../../../src/areas/projects/projects/projects.queries.js'
 import { repositoryPath } from '../../../../src/areas/projects/projects/repositories.js'
 import { storeUpload } from '../../../../src/areas/projects/uploads/uploads.js'
@@ -314,6 +315,12 @@ t.test('a removed project is restored with its rows', async t => {
     default_branch: 'master'
   })
   t.equal(git(path, 'rev-parse', 'master'), master)
+  const { items } = await listAllProjects({ search: mine.path.slice(mine.path.indexOf('/') + 1) }, 'newest', 10)
+  t.same(
+    items.map(({ id }) => id),
+    [mine.id],
+    'searches find it'
+  )
   t.same(
     (
       await rows<{ user_id: number }>("select user_id from members where source_type = 'project' and source_id = ?", [

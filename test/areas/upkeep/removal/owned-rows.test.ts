@@ -112,6 +112,7 @@ t.test('the job of a deleted user also removes rows that were added in the meant
 
 /** The names in docs/operate/users.md of the rows that link to a user. */
 const WORDS: { readonly [link: string]: RegExp } = {
+  'user_trigrams.user_id': /the index by which searches find the user/,
   'ssh_keys.user_id': /SSH keys/,
   'emails.user_id': /further mail addresses/,
   'access_tokens.user_id': /personal access tokens and the private token/,
