@@ -62,7 +62,7 @@ export const SETTINGS = {
     memory: integer(0),
     processor_limit: integer(1),
     max_readers: integer(1),
-    object_cache: integer(1_048_576),
+    object_cache: nullOr(integer(1_048_576)),
     max_push_size: integer(1),
     max_push_objects: integer(1),
     max_fetch_request: integer(65_536),

@@ -3,12 +3,12 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { closeSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createConnection } from 'node:net'
-import { totalmem } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { config } from '../../config.js'
 import { Misconfigured, Unavailable } from '../../errors.js'
 import { prepareHome, socketPath } from '../../home.js'
+import { MACHINE_MEMORY } from '../../lib/machine-memory.js'
 import { commonOptions, dataFolder, makeDataFolder, REMEDY, writePasswordFile } from './folder.js'
 import { keepLogSmall, openLog } from './log.js'
 import { keepTemporaryTables } from './temporary-tables.js'
@@ -185,16 +185,9 @@ const CACHE_PART = 1 / 32
  * Returns the memory for caching tables, in bytes. The database takes it as it reads tables, so a small appliance stays
  * small. With a million builds and 64 MiB, most lists waited for the disk.
  */
-export function cacheSize(memory = memoryOfMachine()): number {
+export function cacheSize(memory = MACHINE_MEMORY): number {
   const wanted = Math.min(Math.max(memory * CACHE_PART, LEAST_CACHE), MOST_CACHE)
   return config().database.cache ?? Math.floor(wanted / MIB) * MIB
-}
-
-/** Returns the memory of this machine, or of the container in which this process runs. */
-function memoryOfMachine(): number {
-  // Without a container this is 0, or more than any machine has.
-  const limit = process.constrainedMemory()
-  return limit > 0 ? Math.min(limit, totalmem()) : totalmem()
 }
 
 /** Returns the command line of the server. It is sized for an appliance: 57 MB resident when idle. */

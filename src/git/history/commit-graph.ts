@@ -3,8 +3,8 @@
 import { open, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { LRUCache } from 'lru-cache'
-import { config } from '../../config.js'
 import { remember } from '../objects/cache.js'
+import { objectCacheSize } from '../objects/cache-sizes.js'
 
 /** The position of a commit in the whole graph. */
 export type Position = number
@@ -101,7 +101,7 @@ function layerOf(repository: string, path: string, name: string, base: number): 
     try {
       const { size } = await file.stat()
       // The cache would not keep such a large file, so every call would read it again.
-      if (size > config().git.object_cache / 8 - 4096) return null
+      if (size > objectCacheSize() / 8 - 4096) return null
       const value = parseLayer(await file.readFile(), base)
       return { value, size: size + value.parents.byteLength + (value.filters?.ends.byteLength ?? 0) }
     } finally {

@@ -1,7 +1,7 @@
 // Keeps parsed objects and other facts that never change, up to one limit of bytes. The key contains the repository as
 // well as the id: an object that exists in one repository may not exist in another.
 import { LRUCache } from 'lru-cache'
-import { config } from '../../config.js'
+import { objectCacheSize } from './cache-sizes.js'
 
 interface Entry {
   readonly value: unknown
@@ -13,8 +13,7 @@ const underway = new Map<string, Promise<unknown>>()
 
 function store(): LRUCache<string, Entry> {
   // One entry may take the whole cache: a folder of a million files (60 MB) is then read once, at the cost of all other entries.
-  const maxSize = config().git.object_cache
-  kept ??= new LRUCache({ maxSize, sizeCalculation: entry => entry.size })
+  kept ??= new LRUCache({ maxSize: objectCacheSize(), sizeCalculation: entry => entry.size })
   return kept
 }
 
@@ -58,9 +57,9 @@ export function forget(repository: string): void {
   for (const key of store().keys()) if (key.startsWith(prefix)) store().delete(key)
 }
 
-/** Copies a small buffer out of Node's shared slab; otherwise the cached buffer would keep the whole slab in memory. */
+/** Copies a buffer out of larger memory, such as Node's shared slab; otherwise the cached buffer would keep all of it. */
 export function ownMemory(content: Buffer): Buffer {
-  if (content.length >= Buffer.poolSize >>> 1) return content
+  if (content.buffer.byteLength === content.length) return content
   const copy = Buffer.allocUnsafeSlow(content.length)
   content.copy(copy)
   return copy

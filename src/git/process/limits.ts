@@ -1,7 +1,7 @@
 // The limits of every git process on memory and processor time. A few hundred bytes of hostile objects can make git
 // allocate gigabytes, so the operating system enforces the limit, instead of an estimate from the size of the input.
-import { totalmem } from 'node:os'
 import { config } from '../../config.js'
+import { MACHINE_MEMORY } from '../../lib/machine-memory.js'
 
 /** `helper`: a long-lived process that answers small questions. `work`: any other. */
 export type GitKind = 'helper' | 'work'
@@ -30,14 +30,8 @@ const FAMILIES = {
   refs: { share: 1 / 16, kind: 'helper', processes: 1 }
 } as const satisfies Record<string, { share: number; kind: GitKind; processes: number }>
 
-/**
- * The memory of the machine or its container in bytes. Not every system reports the limit of a container; then the
- * number is 0 or too large.
- */
-const MACHINE = Math.min(totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY)
-
 /** The memory in bytes for all git processes of this process together. */
-const sharedMemory = (): number => config().git.memory || MACHINE / 2
+const sharedMemory = (): number => config().git.memory || MACHINE_MEMORY / 2
 
 /**
  * Returns how many processes of a family may run at once, at most `most`. The limits of all running processes together

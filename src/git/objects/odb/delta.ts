@@ -1,5 +1,5 @@
 // Deltas as packs store them: they build an object from pieces of another object and from new bytes.
-import { LeaveToGit } from './leave-to-git.js'
+import { Damaged } from './leave-to-git.js'
 
 export interface DeltaSizes {
   readonly base: number
@@ -28,19 +28,18 @@ function sizeAt(delta: Buffer, from: number): { value: number; at: number } {
     if (byte < 128) return { value, at: at + 1 }
     unit *= 128
   }
-  throw new LeaveToGit('a delta has no size')
+  throw new Damaged('a delta has no size')
 }
 
-/** Builds an object from its base. Throws when the delta does not fit the base, or is damaged. */
-export function applyDelta(base: Buffer, delta: Buffer): Buffer {
+/** Builds an object from its base, into a buffer of its size. Throws when the delta does not fit the base, or is damaged. */
+export function applyDelta(base: Buffer, delta: Buffer, result: Buffer): Buffer {
   const sizes = deltaSizes(delta)
-  if (sizes.base !== base.length) throw new LeaveToGit('a delta belongs to another base')
-  const result = Buffer.allocUnsafeSlow(sizes.result)
+  if (sizes.base !== base.length) throw new Damaged('a delta belongs to another base')
   let filled = 0
   let at = sizes.at
   while (at < delta.length) {
     const instruction = delta[at++] ?? 0
-    if (instruction === 0) throw new LeaveToGit('a delta has an unknown instruction')
+    if (instruction === 0) throw new Damaged('a delta has an unknown instruction')
     if (instruction < 128) {
       filled = put(delta, at, instruction, result, filled)
       at += instruction
@@ -52,14 +51,13 @@ export function applyDelta(base: Buffer, delta: Buffer): Buffer {
     for (let bit = 0; bit < 3; bit++) if (instruction & (16 << bit)) length |= (delta[at++] ?? 0) << (bit * 8)
     filled = put(base, from, length || 0x10000, result, filled)
   }
-  if (filled !== result.length) throw new LeaveToGit('a delta produces too few bytes')
+  if (filled !== result.length) throw new Damaged('a delta produces too few bytes')
   return result
 }
 
 /** Copies a piece, and returns the position after it. */
 function put(source: Buffer, from: number, length: number, result: Buffer, at: number): number {
-  if (from + length > source.length || at + length > result.length)
-    throw new LeaveToGit('a delta reaches beyond its base')
+  if (from + length > source.length || at + length > result.length) throw new Damaged('a delta reaches beyond its base')
   // A call costs as much as this loop over SHORT bytes, and most pieces are shorter.
   if (length > SHORT) source.copy(result, at, from, from + length)
   else for (let done = 0; done < length; done++) result[at + done] = source[from + done] ?? 0

@@ -2,3 +2,8 @@
 export class LeaveToGit extends Error {
   override name = 'LeaveToGit'
 }
+
+/** The stored data is not valid. It may have been repaired since it was read. */
+export class Damaged extends LeaveToGit {
+  override name = 'Damaged'
+}

@@ -5,19 +5,27 @@
 import { close, open, read } from 'node:fs'
 import { promisify } from 'node:util'
 import { LRUCache } from 'lru-cache'
+import { TwoGenerations } from '../../../lib/two-generations.js'
+import { blockCacheSize } from '../cache-sizes.js'
 
 // Plain file numbers: a handle of node:fs/promises is an object with more overhead for each call.
 const files = { open: promisify(open), read: promisify(read) }
 
+export interface PackFile {
+  readonly path: string
+  /** Differs from that of every other pack: a number is found faster in a cache than a path. */
+  readonly number: number
+}
+
 /** The maximum number of open files. */
-const MOST_OPEN = 256
+const MOST_OPEN = 1024
 /** Milliseconds after which a file is closed. It is opened again for the next read. */
 const IDLE = 30_000
 
 /** The bytes of one read. */
 const BLOCK = 32 * 1024
-/** The maximum number of bytes in all blocks that are kept. */
-const BLOCKS_KEPT = 32 * 1024 * 1024
+/** A block at a later position would have the key of another pack: more than 128 TiB. */
+const MOST_BLOCKS = 2 ** 32
 
 /** An open file. It is closed after it was dropped, as soon as nobody reads it. */
 class OpenFile {
@@ -62,25 +70,24 @@ const kept = new LRUCache<string, OpenFile>({
   dispose: file => file.drop()
 })
 
-const blocks = new LRUCache<string, Buffer>({
-  maxSize: BLOCKS_KEPT,
-  sizeCalculation: block => block.length + 200,
-  ttl: IDLE,
-  ttlAutopurge: true
+const blocks = new TwoGenerations<Buffer>({
+  most: blockCacheSize,
+  sizeOf: block => block.length + 200,
+  idle: IDLE
 })
-const arriving = new Map<string, Promise<Buffer>>()
+const arriving = new Map<number, Promise<Buffer>>()
 
 /**
- * Returns `length` bytes of a file from a position, or fewer where the file ends. The file never changes. Rejects as
+ * Returns `length` bytes of a pack from a position, or fewer where the file ends. The file never changes. Rejects as
  * node:fs does. Cached bytes are returned without a promise.
  */
-export function readAt(path: string, position: number, length: number): Buffer | Promise<Buffer> {
+export function readAt(pack: PackFile, position: number, length: number): Buffer | Promise<Buffer> {
   const first = Math.floor(position / BLOCK)
   const last = Math.floor((position + length - 1) / BLOCK)
   // A large object would displace the blocks of many small ones.
-  if (last - first > 1) return fileOf(path).read(position, length)
-  const one = blockAt(path, first)
-  const other = last > first ? blockAt(path, last) : NOTHING
+  if (last - first > 1) return fileOf(pack).read(position, length)
+  const one = blockAt(pack, first)
+  const other = last > first ? blockAt(pack, last) : NOTHING
   const start = position - first * BLOCK
   if (Buffer.isBuffer(one) && Buffer.isBuffer(other)) return part(one, other, start, length)
   return Promise.all([one, other]).then(([from, to]) => part(from, to, start, length))
@@ -94,35 +101,31 @@ function part(one: Buffer, other: Buffer, start: number, length: number): Buffer
   return Buffer.concat([one.subarray(start), other.subarray(0, end - BLOCK)])
 }
 
-function blockAt(path: string, number: number): Buffer | Promise<Buffer> {
-  const key = `${path}\0${number}`
-  return blocks.get(key) ?? arriving.get(key) ?? readBlock(path, number, key)
+function blockAt(pack: PackFile, number: number): Buffer | Promise<Buffer> {
+  const key = pack.number * MOST_BLOCKS + number
+  return blocks.get(key) ?? arriving.get(key) ?? readBlock(pack, number, key)
 }
 
-function readBlock(path: string, number: number, key: string): Promise<Buffer> {
-  const block = fileOf(path)
+function readBlock(pack: PackFile, number: number, key: number): Promise<Buffer> {
+  const block = fileOf(pack)
     .read(number * BLOCK, BLOCK)
     .then(bytes => {
       // The last block is copied, so that it does not keep unused memory.
       const kept = bytes.length < BLOCK ? Buffer.from(bytes) : bytes
-      if (arriving.get(key) === block) blocks.set(key, kept)
+      blocks.set(key, kept)
       return kept
     })
-    .finally(() => {
-      if (arriving.get(key) === block) arriving.delete(key)
-    })
+    .finally(() => arriving.delete(key))
   arriving.set(key, block)
   return block
 }
 
-/** Closes the files whose paths begin with `prefix` as soon as nobody reads them, and drops their blocks. */
+/** Closes the files whose paths begin with `prefix` as soon as nobody reads them. */
 export function closeFiles(prefix = ''): void {
-  for (const entries of [kept, blocks, arriving]) {
-    for (const key of [...entries.keys()]) if (key.startsWith(prefix)) entries.delete(key)
-  }
+  for (const path of [...kept.keys()]) if (path.startsWith(prefix)) kept.delete(path)
 }
 
-const fileOf = (path: string): OpenFile => kept.get(path) ?? openFile(path)
+const fileOf = ({ path }: PackFile): OpenFile => kept.get(path) ?? openFile(path)
 
 function openFile(path: string): OpenFile {
   const file = new OpenFile(path)

@@ -1,5 +1,5 @@
 // Finds objects in the index of a pack (`.idx`, version 2), which holds sorted ids and the position of each object in the pack.
-import { readFile, stat } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { LeaveToGit } from './leave-to-git.js'
 
 export interface PackIndex {
@@ -24,8 +24,7 @@ const ENTRY = ID + 4 + 4
 const LARGE_OFFSET = 0x80000000
 
 /** Opens an index. Returns null for an index that only git should read: one with another version, or a large one. */
-export async function openPackIndex(path: string): Promise<PackIndex | null> {
-  const { size } = await stat(path)
+export async function openPackIndex(path: string, size: number): Promise<PackIndex | null> {
   return size <= LARGEST ? indexOf(await readFile(path)) : null
 }
 

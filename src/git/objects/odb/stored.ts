@@ -11,10 +11,10 @@ import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { LRUCache } from 'lru-cache'
 import { mapBounded } from '../../../lib/bounded.js'
-import { LeaveToGit } from './leave-to-git.js'
+import { Damaged, LeaveToGit } from './leave-to-git.js'
 import { readLoose } from './loose-object.js'
 import { closeFiles } from './open-files.js'
-import { type PackFile, readPacked, type StoredObject } from './pack.js'
+import { type IndexedPack, readPacked, type StoredObject } from './pack.js'
 import { openPackIndex } from './pack-index.js'
 
 export type { StoredObject } from './pack.js'
@@ -26,11 +26,17 @@ const AT_ONCE = 8
 /** The coarsest timestamps of a file system in use, in milliseconds: two changes within this time may have the same timestamp. */
 const SETTLED_AFTER = 2000
 
+interface StampedPack extends IndexedPack {
+  /** Differs when the index was replaced. */
+  readonly stamp: string
+  readonly bytes: number
+}
+
 interface Packs {
   /** The time of the last change of the folder, or undefined when a later change may have the same time. */
   readonly stamp: bigint | undefined
   /** The pack that contained the last object comes first. Null when only git may read one of the packs: then git reads all objects. */
-  readonly files: readonly PackFile[] | null
+  readonly files: readonly StampedPack[] | null
   readonly bytes: number
 }
 
@@ -40,7 +46,7 @@ interface Asked {
 }
 
 const known = new LRUCache<string, Packs>({
-  maxSize: 32 * 1024 * 1024,
+  maxSize: 64 * 1024 * 1024,
   sizeCalculation: ({ bytes }) => bytes,
   ttl: 600_000
 })
@@ -59,12 +65,12 @@ export async function readStored(repository: string, id: string, most: number): 
       (await readLoose(repository, id)) ??
       (await fromNewPacks(repository, packs, asked))
     // Git trusts its files. Computing the id takes 3 us, and rules out that another object is returned.
-    if (found?.content && idOf(found.type, found.content) !== id) throw new LeaveToGit('an object has another id')
+    if (found?.content && idOf(found.type, found.content) !== id) throw new Damaged('an object has another id')
     return found
   } catch (error) {
     if (!isLeft(error)) throw error
-    // Git has removed a pack and written a new one.
-    if (isMissing(error)) forgetStored(repository)
+    // Git has removed a pack and written a new one, or somebody has repaired a file.
+    if (isMissing(error) || error instanceof Damaged) forgetStored(repository)
     return undefined
   }
 }
@@ -109,10 +115,8 @@ async function list(repository: string): Promise<Packs> {
   const change = await changeOf(folder)
   const settled = BigInt(Date.now() - SETTLED_AFTER) * 1_000_000n > change
   const names = (await readdir(folder)).filter(name => /^pack-[0-9a-f]{40}\.idx$/.test(name)).slice(0, MOST_PACKS)
-  const packs = await mapBounded(names, AT_ONCE, async name => {
-    const index = await openPackIndex(join(folder, name))
-    return index && { path: join(folder, name.replace(/idx$/, 'pack')), find: index.find, bytes: index.bytes }
-  })
+  const before = new Map(known.get(repository)?.files?.map(pack => [pack.path, pack]))
+  const packs = await mapBounded(names, AT_ONCE, name => openPack(join(folder, name), before))
   const files = packs.filter(pack => pack !== null)
   const found = {
     stamp: settled ? change : undefined,
@@ -121,6 +125,23 @@ async function list(repository: string): Promise<Packs> {
   }
   known.set(repository, found)
   return found
+}
+
+/** The numbers begin again long after their packs have left the caches. */
+const NUMBERS = 2 ** 20
+let last = 0
+
+/** Most packs are the same as before: then they keep their number, and so what the caches have of them. */
+async function openPack(indexPath: string, before: ReadonlyMap<string, StampedPack>): Promise<StampedPack | null> {
+  const path = indexPath.replace(/idx$/, 'pack')
+  const { ino, size, mtimeMs } = await stat(indexPath)
+  const stamp = `${ino} ${size} ${mtimeMs}`
+  const same = before.get(path)
+  if (same?.stamp === stamp) return same
+  const index = await openPackIndex(indexPath, size)
+  if (!index) return null
+  last = (last + 1) % NUMBERS
+  return { path, stamp, number: last, find: index.find, bytes: index.bytes }
 }
 
 const idOf = (type: string, content: Buffer) =>

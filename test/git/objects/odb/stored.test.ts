@@ -145,6 +145,22 @@ t.test('objects that only git should read are left to git', async t => {
   }
 })
 
+t.test('a pack that was damaged is read after its repair', async t => {
+  const repository = await repositoryWith(t, 30)
+  git(repository, ['repack', '-adfq'])
+  const pack = indexesOf(repository)[0]?.replace(/idx$/, 'pack') ?? ''
+  const bytes = readFileSync(pack)
+  const replace = (content: Buffer) => {
+    writeFileSync(`${pack}.new`, content)
+    renameSync(`${pack}.new`, pack)
+  }
+  const id = git(repository, ['rev-parse', 'master'])
+  replace(Buffer.alloc(bytes.length, 1))
+  t.equal(await readStored(repository, id, LARGE_OBJECT), undefined, 'git has to report the damage')
+  replace(bytes)
+  t.match(await readStored(repository, id, LARGE_OBJECT), { type: 'commit' })
+})
+
 t.test('damaged data is never returned', async t => {
   const repository = await repositoryWith(t, 30)
   git(repository, ['repack', '-adfq'])
