@@ -1,60 +1,69 @@
-// Measures lists of 20 with 100k projects, a group of 10k members and 40k builds in the database: how many requests per second
-// one server process answers, and how many statements a request needs.
-
-import { nobody, originOf } from '../src/access/actor.js'
-import { createUser } from '../src/areas/people/users/users.js'
+// Measures lists of 20, the first page and one far from it, compared with a bare route that answers the same records. There are
+// 100k projects, 100k issues and merge requests of one project, 40k builds, 100k to-dos and a group of 10k members. `--only
+// WORDS` measures only the lists whose names have these words.
+import { parseArgs } from 'node:util'
 import { type Prepared, withAppliance } from './lib/appliance.js'
-import { measureList } from './lib/lists.js'
-import { get, stopLoad } from './lib/load.js'
-import { ask, commitFile, createProject } from './lib/rest.js'
-import { PROJECTS, seedBuilds, seedGroupMembers, seedMemberships, seedProjects } from './lib/seed.js'
+import { measureRead, type Table } from './lib/bare.js'
+import { homeWith } from './lib/kept-home.js'
+import { type ListData, makeLists, type Sizes } from './lib/list-data.js'
+import { stopLoad } from './lib/load.js'
+import { ask } from './lib/rest.js'
+import { seedGroupMembers } from './lib/seed.js'
 
+/** Change it when the data change. */
+const VERSION = 1
 const MEMBERS = 10_000
-const PER_PAGE = 20
+const SIZES: Sizes = {
+  projects: 100_000,
+  issues: 100_000,
+  mergeRequests: 100_000,
+  pipelines: 10_000,
+  labels: 400,
+  notes: 1000,
+  todos: 100
+}
 
-/** Creates a project with builds of real commits, because a list of builds shows commits. Returns its id. */
-async function projectWithBuilds(appliance: Prepared): Promise<number> {
-  const project = await createProject(appliance, 'built')
-  const shas: string[] = []
-  for (let number = 0; number < 10; number++) {
-    await commitFile(appliance, project, `file-${number}`, `content ${number}`)
-    const commit = await ask<{ id: string }>(appliance, 'GET', `/projects/${project.id}/repository/commits/master`)
-    shas.push(commit.id)
-  }
-  await seedBuilds(project.id, appliance.admin.id, 10_000, shas)
-  return project.id
+const { values: options } = parseArgs({ options: { only: { type: 'string', default: '' } } })
+
+const { home, dataset } = await homeWith('lists', VERSION, fill)
+await withAppliance({ home, admin: dataset.admin }, measure)
+stopLoad()
+
+async function fill(appliance: Prepared): Promise<ListData> {
+  process.stderr.write('bench: making the data of the lists, which takes a minute or two\n')
+  const group = await ask<{ id: number }>(appliance, 'POST', '/groups', { name: 'Crowd', path: 'crowd' })
+  await seedGroupMembers(group.id, MEMBERS)
+  return makeLists(appliance, SIZES)
 }
 
 async function measure(appliance: Prepared): Promise<void> {
-  const built = await projectWithBuilds(appliance)
-  const { firstProject } = await seedProjects()
-  const member = await createUser(
-    {
-      username: 'member',
-      name: 'Member',
-      email: 'member@example.org',
-      password: 'a long password'
-    },
-    originOf(nobody, null)
-  )
-  await seedMemberships(member.id, firstProject, 50)
-  const { token } = appliance.admin
-  const list = (name: string, path: string, asker = token) =>
-    measureList(appliance, { name: `list, ${name}`, request: get(`/api/v3${path}`, asker) })
-  await list('all projects, by an administrator', '/projects/all')
-  const lastPage = (total: number) => Math.floor(total / PER_PAGE)
-  await list('all projects, the last page', `/projects/all?page=${lastPage(PROJECTS)}`)
-  await list('projects that a user sees', '/projects/visible', member.privateToken)
-  const group = await ask<{ id: number }>(appliance, 'POST', '/groups', { name: 'Crowd', path: 'crowd' })
-  await seedGroupMembers(group.id, MEMBERS)
-  const members = `/groups/${group.id}/members`
-  await list('members of a group of 10,000', members)
-  await list('members, the last page', `${members}?page=${lastPage(MEMBERS)}`)
-  await list('the 50 projects of a member', '/projects', member.privateToken)
-  await list('users, by an administrator', '/users')
-  await list('users, by a user', '/users', member.privateToken)
-  await list('builds of a project', `/projects/${built}/builds`)
+  const { admin, memberToken, readerToken, ownerToken, built, planned, firstIssue, reviewed } = dataset
+  const issues = `/projects/${planned}/issues`
+  const mergeRequests = `/projects/${reviewed}/merge_requests`
+  const lists: [name: string, table: Table, path: string, token?: string][] = [
+    ['own projects', 'projects', '/projects/owned', ownerToken],
+    ['own projects, last page', 'projects', '/projects/owned?page=5', ownerToken],
+    ["member's projects", 'projects', '/projects', memberToken],
+    ['all projects', 'projects', '/projects/all'],
+    ['all projects, page 4,000', 'projects', '/projects/all?page=4000'],
+    ['visible projects', 'projects', '/projects/visible', memberToken],
+    ['builds', 'builds', `/projects/${built}/builds`],
+    ['builds, page 1,500', 'builds', `/projects/${built}/builds?page=1500`],
+    ['issues', 'issues', issues],
+    ['issues, page 4,000', 'issues', `${issues}?page=4000`],
+    ['merge requests', 'merge_requests', mergeRequests],
+    ['merge requests, page 4,000', 'merge_requests', `${mergeRequests}?page=4000`],
+    ['open merge requests, by their change', 'merge_requests', `${mergeRequests}?state=opened&order_by=updated_at`],
+    ['to-dos', 'todos', '/todos', readerToken],
+    ['to-dos that are done, page 40', 'todos', '/todos?state=done&page=40', readerToken],
+    ['notes', 'notes', `${issues}/${firstIssue}/notes`],
+    ['notes, page 40', 'notes', `${issues}/${firstIssue}/notes?page=40`],
+    ['labels', 'labels', `/projects/${planned}/labels`],
+    ['labels, page 15', 'labels', `/projects/${planned}/labels?page=15`],
+    ['users', 'users', '/users'],
+    ['members of a group of 10,000, page 400', 'members', '/groups/crowd/members?page=400']
+  ]
+  for (const [name, table, path, token = admin.token] of lists) {
+    if (name.includes(options.only)) await measureRead(appliance, { name: `list, ${name}`, table, path, token })
+  }
 }
-
-await withAppliance({}, measure)
-stopLoad()

@@ -1,18 +1,14 @@
-// Measures merge requests: merges of small changes one after another, the changes of merge requests of 200 files, and lists of
-// 20 with 200k merge requests of one project in the database.
+// Measures merge requests: merges of small changes one after another, and the changes of merge requests of 200
+// files.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { row } from '../src/db/connect/sql.js'
 import { type Prepared, withAppliance } from './lib/appliance.js'
 import { percentile, report } from './lib/figure.js'
-import { measureList } from './lib/lists.js'
-import { get, stopLoad } from './lib/load.js'
 import { ask, commitFile, createProject, type ProjectRecord } from './lib/rest.js'
-import { seedMergeRequests } from './lib/seed.js'
 
 const MERGES = 60
 const LARGE = 12
 const FILES = 200
-const SEEDED = 200_000
 const LOOKS = 20
 const PATIENCE_MS = 10_000
 
@@ -108,27 +104,12 @@ async function measureChanges(appliance: Prepared, project: ProjectRecord): Prom
   publish(`changes of ${FILES} files, cached`, again, 0.9, 10)
 }
 
-async function measureLists(appliance: Prepared, project: ProjectRecord): Promise<void> {
-  await seedMergeRequests(project.id, appliance.admin.id, SEEDED)
-  const lists = {
-    'merge requests of a project': '',
-    'open merge requests, by their change': '?state=opened&order_by=updated_at',
-    'merged merge requests, page 100': '?state=merged&page=100'
-  }
-  for (const [name, query] of Object.entries(lists)) {
-    const request = get(`/api/v3/projects/${project.id}/merge_requests${query}`, appliance.admin.token)
-    await measureList(appliance, { name: `list, ${name}`, request })
-  }
-}
-
 async function measure(appliance: Prepared): Promise<void> {
   const project = await createProject(appliance, 'reviewed')
   await commitFile(appliance, project, 'README', 'read me\n')
   await measureMerges(appliance, project)
   await measureMergeability(appliance, project)
   await measureChanges(appliance, project)
-  await measureLists(appliance, project)
 }
 
 await withAppliance({}, measure)
-stopLoad()

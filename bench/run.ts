@@ -15,7 +15,6 @@ const PROGRAMS = [
   'project-read',
   'lists',
   'issues',
-  'todos',
   'merge-requests',
   'notifications',
   'repository-reads',

@@ -291,7 +291,7 @@ async function measure(appliance: Prepared): Promise<void> {
     parts: appliance.parts
   })
   const name = 'list of builds, of a project with a million'
-  report({ name, value: perSecond, unit: 'requests/s', limit: 2500, better: 'higher', detail })
+  report({ name, value: perSecond, unit: 'requests/s', limit: null, better: 'higher', detail })
 }
 
 const environment = { GITSTEAD_QUEUE_CONCURRENCY_BUILDS: '0', GITSTEAD_ARTIFACTS_MAX_SIZE: String(2 * ARCHIVE) }

@@ -8,9 +8,9 @@ import { temporaryFolder } from './lib/clean-up.js'
 import { authorization, runGit } from './lib/git.js'
 import { bigRepository, FOLDERS, pathOfFile } from './lib/history.js'
 import { get, post, stopLoad } from './lib/load.js'
+import { once, repeated, timed } from './lib/operations.js'
 import { createProject, type ProjectRecord } from './lib/rest.js'
-import { homeOfTable, type TableData } from './lib/table/data.js'
-import { once, repeated, timed } from './lib/table/measure.js'
+import { homeOfTable, type TableData } from './lib/table-data.js'
 
 const PUSHES = 15
 const COMMITS = 150

@@ -161,12 +161,8 @@ class Finder<Row extends ProjectRow> {
     )
   }
 
-  statementById(id: number, actor: Actor): Fragment {
-    return this.#statement(this.#byId, [id], actor)
-  }
-
   byId(id: number, actor: Actor): Promise<Row | undefined> {
-    return this.#read(this.statementById(id, actor), actor)
+    return this.#read(this.#statement(this.#byId, [id], actor), actor)
   }
 
   byPath(namespace: string, path: string, actor: Actor): Promise<Row | undefined> {
@@ -185,9 +181,6 @@ class Finder<Row extends ProjectRow> {
 
 const FOUND = new Finder<ProjectRow>(selectProjects, accessOf)
 const SHOWN = new Finder<ShownProjectRow>(selectShownProjects, membershipOf)
-
-/** Returns the statement with which `findShownProject` reads a project by its id. */
-export const shownProjectById = (id: number, actor: Actor): Fragment => SHOWN.statementById(id, actor)
 
 /**
  * Returns a project by its id or NAMESPACE/PROJECT, with the caller's levels; undefined when the project does not

@@ -1,15 +1,8 @@
-// The data of the table: 2,000 projects of a thousand users, the repository of 80,000 commits, and a project for each kind of
-// list. The home stays in the cache, like that of the mixed load.
-import { execute } from '../../../src/db/connect/sql.js'
-import type { Administrator, Prepared } from '../appliance.js'
-import { temporaryFolder } from '../clean-up.js'
-import { runGit } from '../git.js'
-import { bigRepository } from '../history.js'
-import { homeWith } from '../kept-home.js'
-import { writeHistory } from '../mixed/small-history.js'
-import { finishJobs, pushHistory } from '../pushed-history.js'
-import { pushTo } from '../pushes.js'
-import { ask, commitFile, createProject, type ProjectRecord } from '../rest.js'
+// The records that lists show: projects of a thousand users, and a project for each kind of list.
+import { execute } from '../../src/db/connect/sql.js'
+import type { Administrator, Prepared } from './appliance.js'
+import { finishJobs } from './pushed-history.js'
+import { ask, commitFile, createProject } from './rest.js'
 import {
   seedBuilds,
   seedIssues,
@@ -19,20 +12,21 @@ import {
   seedTodos,
   seedTokens,
   tokenOfUser
-} from '../seed.js'
+} from './seed.js'
 
-/** Change it when the data change. */
-const VERSION = 3
-const PROJECTS = 2000
-/** The first seeded user owns this many of them. */
-const OWNED = 100
-const ISSUES = 2000
-const MERGE_REQUESTS = 20_000
-const NOTES = 400
-const LABELS = 38
-const PIPELINES = 10_000
+export interface Sizes {
+  readonly projects: number
+  /** Issues of one project, merge requests and pipelines of another, labels, and notes of one issue. */
+  readonly issues: number
+  readonly mergeRequests: number
+  readonly pipelines: number
+  readonly labels: number
+  readonly notes: number
+  /** To-dos of each user. */
+  readonly todos: number
+}
 
-export interface TableData {
+export interface ListData {
   readonly admin: Administrator
   /** Owns `ownedProjects`. */
   readonly ownerToken: string
@@ -41,46 +35,32 @@ export interface TableData {
   readonly memberToken: string
   /** A member of a thousand projects, with a thousand to-dos, of which a hundred are pending. */
   readonly readerToken: string
-  /** Has 80,000 commits. */
-  readonly history: ProjectRecord
-  /** Has 300 commits. */
-  readonly small: ProjectRecord
   readonly built: number
   readonly planned: number
   readonly firstIssue: number
   readonly reviewed: number
-  /** Four empty repositories with a README. */
-  readonly written: readonly ProjectRecord[]
 }
 
-export const homeOfTable = () => homeWith('table', VERSION, fill)
+/** The first seeded user owns this many projects. */
+const OWNED = 100
 
-async function fill(appliance: Prepared): Promise<TableData> {
-  process.stderr.write('bench: making the data of the table, which takes a minute or two\n')
+export async function makeLists(appliance: Prepared, sizes: Sizes): Promise<ListData> {
   const { admin } = appliance
-  const history = await pushHistory(appliance, await bigRepository())
-  const small = await createProject(appliance, 'small', { public: true })
-  await pushTo(appliance, small, await smallRepository())
-  const written = []
-  for (const name of ['one', 'two', 'three', 'four']) {
-    const project = await createProject(appliance, `written ${name}`)
-    await commitFile(appliance, project, 'README', 'read me\n')
-    written.push(project)
-  }
-  const built = await makeBuilds(appliance)
-  const planned = await makePlans(appliance)
+  const { projects } = sizes
+  const built = await makeBuilds(appliance, sizes.pipelines)
+  const planned = await makePlans(appliance, sizes)
   const reviewed = await createProject(appliance, 'reviewed')
   await commitFile(appliance, reviewed, 'README', 'read me\n')
-  await seedMergeRequests(reviewed.id, admin.id, MERGE_REQUESTS)
-  const { firstUser, firstProject } = await seedProjects(PROJECTS)
+  await seedMergeRequests(reviewed.id, admin.id, sizes.mergeRequests)
+  const { firstUser, firstProject } = await seedProjects(projects)
   await seedTokens(firstUser)
   await giveProjects(firstUser, firstProject)
   const member = await makeUser(appliance, 'member')
-  await seedMemberships(member.id, firstProject, 50, PROJECTS)
+  await seedMemberships(member.id, firstProject, 50, projects)
   const reader = await makeUser(appliance, 'reader')
-  await seedMemberships(reader.id, firstProject, 1000, PROJECTS)
+  await seedMemberships(reader.id, firstProject, 1000, projects)
   const askers = { member: reader.id, administrator: admin.id }
-  await seedTodos({ firstUser, firstProject, ...askers, projects: PROJECTS, each: 0 })
+  await seedTodos({ firstUser, firstProject, ...askers, projects, each: sizes.todos })
   await finishJobs()
   return {
     admin,
@@ -88,12 +68,9 @@ async function fill(appliance: Prepared): Promise<TableData> {
     ownedProjects: Array.from({ length: OWNED }, (_, at) => firstProject + at),
     memberToken: member.token,
     readerToken: reader.token,
-    history: history.project,
-    small,
     built,
     ...planned,
-    reviewed: reviewed.id,
-    written
+    reviewed: reviewed.id
   }
 }
 
@@ -105,15 +82,8 @@ async function giveProjects(owner: number, firstProject: number): Promise<void> 
   )
 }
 
-async function smallRepository(): Promise<string> {
-  const path = temporaryFolder()
-  await runGit(['init', '--quiet', '--bare', '--initial-branch=master', path])
-  await writeHistory(path)
-  return path
-}
-
 /** Makes builds of real commits, because a list of builds shows commits. */
-async function makeBuilds(appliance: Prepared): Promise<number> {
+async function makeBuilds(appliance: Prepared, pipelines: number): Promise<number> {
   const project = await createProject(appliance, 'built')
   const shas: string[] = []
   for (let number = 0; number < 10; number++) {
@@ -121,21 +91,21 @@ async function makeBuilds(appliance: Prepared): Promise<number> {
     const commit = await ask<{ id: string }>(appliance, 'GET', `/projects/${project.id}/repository/commits/master`)
     shas.push(commit.id)
   }
-  await seedBuilds(project.id, appliance.admin.id, PIPELINES, shas)
+  await seedBuilds(project.id, appliance.admin.id, pipelines, shas)
   return project.id
 }
 
 /** Makes a project with issues, labels, and an issue with many notes. */
-async function makePlans(appliance: Prepared): Promise<{ planned: number; firstIssue: number }> {
+async function makePlans(appliance: Prepared, sizes: Sizes): Promise<{ planned: number; firstIssue: number }> {
   const { id: planned } = await createProject(appliance, 'planned')
-  await seedIssues(planned, appliance.admin.id, ISSUES)
+  await seedIssues(planned, appliance.admin.id, sizes.issues)
   const below = `/projects/${planned}`
   const [first] = await ask<{ id: number }[]>(appliance, 'GET', `${below}/issues?sort=asc&per_page=1`)
   const firstIssue = first?.id ?? 0
-  for (let number = 0; number < NOTES; number++) {
+  for (let number = 0; number < sizes.notes; number++) {
     await ask(appliance, 'POST', `${below}/issues/${firstIssue}/notes`, { body: `What comment ${number} says` })
   }
-  for (let number = 0; number < LABELS; number++) {
+  for (let number = 0; number < sizes.labels; number++) {
     await ask(appliance, 'POST', `${below}/labels`, { name: `label ${number}`, color: '#428bca' })
   }
   return { planned, firstIssue }

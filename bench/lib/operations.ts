@@ -1,10 +1,10 @@
 // Measures one operation of the table: its rate or its time, and the processor time of all processes for each.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { row } from '../../../src/db/connect/sql.js'
-import type { Prepared } from '../appliance.js'
-import { countCost } from '../cost.js'
-import { median, report } from '../figure.js'
-import { type Burst, burst } from '../load.js'
+import { row } from '../../src/db/connect/sql.js'
+import type { Prepared } from './appliance.js'
+import { countCost } from './cost.js'
+import { median, report } from './figure.js'
+import { type Burst, burst } from './load.js'
 
 /** Counts rather than times: code that has run more often is faster, so a slow moment of the machine must not make it colder. */
 const WARM = { most: 600, milliseconds: 2000 }
