@@ -10,6 +10,7 @@ import { BadProtocol, FLUSH, type Packet, pktLine, sideband, takePackets } from 
 import { guardPush } from './push-guard.js'
 import { type Receiver, startReceiver } from './receive-process.js'
 import { parseReport, type ReportHolder, splitReport } from './report.js'
+import { receiveSmall } from './small/receive.js'
 
 export interface PushCommand {
   readonly old: string
@@ -27,6 +28,8 @@ export interface PushRequest {
   readonly shallow: readonly string[]
   /** The options of `git push -o`; null when they are more than allowed. */
   readonly options: readonly string[] | null
+  /** Where the pack begins in `rest`. */
+  readonly packAt: number
   /** The whole request from its beginning, with the commands. A request that is too large fails with TooLarge at its end. */
   readonly rest: Readable
 }
@@ -80,8 +83,10 @@ export async function readPushCommands(input: Readable): Promise<PushRequest> {
         lines = []
         continue
       }
-      const rest = replay(seen, chunks, size - left.length)
-      return found ? { ...found, options: parseOptions(lines), rest } : { ...parseCommands(lines), options: [], rest }
+      const packAt = size - left.length
+      const rest = replay(seen, chunks, packAt)
+      const options = found ? parseOptions(lines) : []
+      return { ...(found ?? parseCommands(lines)), options, packAt, rest }
     }
   }
 }
@@ -104,7 +109,7 @@ function parseOptions(lines: readonly Packet[]): string[] | null {
   return lines.map(({ content }) => String(content).replace(/\n$/, ''))
 }
 
-function parseCommands(lines: Packet[]): Omit<PushRequest, 'rest' | 'options'> {
+function parseCommands(lines: Packet[]): Omit<PushRequest, 'rest' | 'options' | 'packAt'> {
   const commands: PushCommand[] = []
   const shallow: string[] = []
   let capabilities: string[] = []
@@ -136,6 +141,8 @@ export interface Push {
   readonly input: () => Readable
   /** The size of the input in bytes, when it is known: a small push gets less processor time. */
   readonly size?: number
+  /** The whole input, when it is in memory: then the push may need no git process. */
+  readonly small?: { readonly body: Buffer; readonly packAt: number }
   /** Branches that git must not rewrite. */
   readonly kept?: readonly string[]
   /** A git process that has already begun with this push. It does not read `input`. */
@@ -163,10 +170,18 @@ export interface Receiving {
  * before `beforeReport` runs, so that `beforeReport` may use git. Throws Unavailable when too many callers wait.
  */
 export async function receivePack(repository: string, push: Push): Promise<Receiving> {
-  const receiver = push.begun ?? (await startReceiver(repository, push.input, push))
   const output = new PassThrough({ highWaterMark: 256 * 1024 })
-  output.once('close', receiver.stop).on('error', () => {}) // the reader gets the error, but there may be no reader left
-  const done = settle(repository, push, receiver, output)
+  output.on('error', () => {}) // the reader gets the error, but there may be no reader left
+  if (!push.begun && push.small && (await receiveSmall(repository, { ...push, ...push.small }))) {
+    const results = push.commands.map(({ ref }) => ({ ref, ok: true, reason: null }))
+    return answering(output, report(push, output, { results, text: () => reportOf({ ...push, results }) }))
+  }
+  const receiver = push.begun ?? (await startReceiver(repository, push.input, push))
+  output.once('close', receiver.stop)
+  return answering(output, settle(repository, push, receiver, output))
+}
+
+function answering(output: PassThrough, done: Promise<PushResult[]>): Receiving {
   done.catch(error => output.destroy(error instanceof Error ? error : new Error(String(error))))
   return { output, done }
 }
@@ -189,12 +204,22 @@ async function settle(
   const reason = ownReason() ?? limitReached(exit.signal, said + git.stderr(), 'work', processor)
   const refused = reason !== undefined && results.every(({ ok }) => !ok)
   const told = refused ? results.map(result => ({ ...result, reason })) : results
-  const lines = push.commands.length > 0 ? await push.beforeReport(told) : []
+  const text = () => (refused || isRewrite ? reportOf({ ...push, results: told }) : holder.held())
+  return await report(push, output, { results: told, text })
+}
+
+/** Records the effects, and then writes the report. */
+async function report(
+  push: Push,
+  output: PassThrough,
+  { results, text }: { readonly results: PushResult[]; readonly text: () => Buffer }
+): Promise<PushResult[]> {
+  const lines = push.commands.length > 0 ? await push.beforeReport(results) : []
   if (lines.length > 0 && showsMessages(push.capabilities) && !output.destroyed) {
     output.write(sideband(2, Buffer.from(`${lines.join('\n')}\n`)))
   }
-  if (!output.destroyed) output.end(refused || isRewrite ? reportOf({ ...push, results: told }) : holder.held())
-  return told
+  if (!output.destroyed) output.end(text())
+  return results
 }
 
 /**

@@ -26,6 +26,8 @@ type Host = {
   repository: string
   url: string
   refuse: Map<string, string>
+  /** Whether small pushes may be received without git. */
+  small: boolean
   /** Shown to the user after a push. */
   lines: string[]
   results: PushResult[][]
@@ -41,6 +43,7 @@ async function serve(t: Test, count = 0): Promise<Host> {
     repository: await repositoryWith(t, count),
     url: '',
     refuse: new Map(),
+    small: false,
     lines: [],
     results: [],
     hold: async () => {},
@@ -76,7 +79,7 @@ async function answer(
     const request = await spoolRequest(input, 10_000_000, 'too large')
     return await pipeline(await uploadPack(host.repository, request, { protocol }), res)
   }
-  const { commands, capabilities, rest } = await readPushCommands(input)
+  const { commands, capabilities, packAt, rest } = await readPushCommands(input)
   if (commands.some(({ ref }) => host.refuse.has(ref))) {
     return res.end(await refusePush({ commands, capabilities, reasons: host.refuse, input: rest }))
   }
@@ -86,7 +89,13 @@ async function answer(
     waiting.shift()?.(results)
     return host.lines
   }
-  const { output } = await receivePack(host.repository, { commands, capabilities, input: () => rest, beforeReport })
+  const push = { commands, capabilities, beforeReport }
+  if (host.small) {
+    const body = await buffer(rest)
+    const both = { ...push, small: { body, packAt }, input: () => Readable.from([body]) }
+    return await pipeline((await receivePack(host.repository, both)).output, res)
+  }
+  const { output } = await receivePack(host.repository, { ...push, input: () => rest })
   await pipeline(output, res)
 }
 
@@ -142,8 +151,13 @@ t.test('a client clones and fetches with every protocol version, including shall
   t.match(await client(folder, 'ls-remote', host.url), { code: 0, text: /refs\/heads\/later/ })
 })
 
-t.test('a client pushes: create, several at once, move, force, delete, tags', async t => {
+for (const small of [false, true])
+  t.test(`a client pushes${small ? ' without git' : ''}`, t => pushEverything(t, small))
+
+/** Creates, moves, forces and deletes branches, several at once, and pushes tags. */
+async function pushEverything(t: Test, small: boolean) {
   const host = await serve(t)
+  host.small = small
   const folder = await workTree(t, host)
   const one = git(folder, ['rev-parse', 'HEAD'])
   t.match(await client(folder, 'push', 'origin', 'master'), { code: 0, text: /\[new branch\]/ })
@@ -169,7 +183,7 @@ t.test('a client pushes: create, several at once, move, force, delete, tags', as
   })
   t.match(host.results.at(-1), [{ ref: 'refs/pipelines/1', ok: false, reason: /hidden ref/ }])
   t.match(await client(folder, 'push', 'origin', 'master:refs/heads/refs/heads/x'), { code: 1 })
-})
+}
 
 t.test('a refused push shows its reason, with and without sidebands', async t => {
   const host = await serve(t)
@@ -207,8 +221,11 @@ t.test("git's own check refuses a broken object", async t => {
   const blob = git(folder, ['hash-object', '-w', '--stdin'], '[submodule "x"]\n\turl = -ufoo\n\tpath = x\n')
   const tree = git(folder, ['mktree'], `100644 blob ${blob}\t.gitmodules\n`)
   const bad = git(folder, ['commit-tree', '-m', 'bad', tree])
-  t.match(await client(folder, 'push', 'origin', `${bad}:refs/heads/bad`), { code: 1, text: /unpacker error/ })
-  t.match(host.results.at(-1), [{ ref: 'refs/heads/bad', ok: false, reason: /unpacker error/ }])
+  for (const small of [false, true]) {
+    host.small = small
+    t.match(await client(folder, 'push', 'origin', `${bad}:refs/heads/bad`), { code: 1, text: /unpacker error/ })
+    t.match(host.results.at(-1), [{ ref: 'refs/heads/bad', ok: false, reason: /unpacker error/ }])
+  }
 })
 
 t.test('the client gets no report of success before the effects are recorded', async t => {

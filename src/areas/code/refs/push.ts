@@ -48,7 +48,7 @@ export interface PushDoor {
 export async function openPush(target: PushTarget, input: Readable, door: PushDoor): Promise<Readable> {
   // A build token is read-only.
   if (target.actor.by === 'build') throw new Forbidden()
-  const { commands: asked, capabilities, options, rest } = await readPushCommands(input)
+  const { commands: asked, capabilities, options, packAt, rest } = await readPushCommands(input)
   const commands = options?.includes(SKIP_CI) ? asked.map(command => ({ ...command, skipCi: true })) : asked
   const { reasons, kept } = await judge(target.project, commands, { actor: target.actor })
   if (options === null) for (const { ref } of commands) reasons.set(ref, TOO_MANY_OPTIONS)
@@ -56,7 +56,7 @@ export async function openPush(target: PushTarget, input: Readable, door: PushDo
     return Readable.from([await refusePush({ commands, capabilities, reasons, input: rest })], { objectMode: false })
   }
   const { spool, whole } = door.read(rest)
-  const push = prepare(target, { commands, capabilities, spool, kept })
+  const push = prepare(target, { commands, capabilities, packAt, spool, kept })
   try {
     await whole
     return await receive(target, push, door)
@@ -75,6 +75,8 @@ export async function openPush(target: PushTarget, input: Readable, door: PushDo
 interface Sent {
   readonly commands: readonly PushCommand[]
   readonly capabilities: readonly string[]
+  /** Where the pack begins in the spool. */
+  readonly packAt: number
   readonly spool: Spool
   /** Branches that git must not rewrite. */
   readonly kept: readonly string[]
@@ -124,7 +126,8 @@ interface OpenPush extends Sent {
 
 async function handOver(target: PushTarget, push: OpenPush, door: PushDoor): Promise<Readable> {
   const { project, repository, client } = target
-  const { commands, capabilities, spool, kept, open, begun } = push
+  const { commands, capabilities, packAt, spool, kept, open, begun } = push
+  const body = spool.small()
   const { output, done } = await receivePack(repository, {
     commands,
     capabilities,
@@ -133,6 +136,7 @@ async function handOver(target: PushTarget, push: OpenPush, door: PushDoor): Pro
     begun,
     input: () => spool.read(),
     size: spool.size,
+    ...(body && { small: { body, packAt } }),
     beforeReport: async results => {
       await settleChanges(project, open, results)
       if (project.default_branch === null) await pointHead(project.id, repository)

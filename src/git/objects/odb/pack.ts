@@ -124,7 +124,7 @@ async function unwind(
 const keyOf = ({ number }: IndexedPack, place: number) => number * 2 ** 32 + place
 
 /** Reads the header of an entry: the bytes before the compressed bytes. */
-function entryIn(start: Buffer, place: number): Entry {
+export function entryIn(start: Buffer, place: number): Entry {
   let at = 0
   let byte = byteOf(start, at++)
   const type = (byte >> 4) & 7
