@@ -6,7 +6,7 @@ import { changeSubscription } from '../participation/subscriptions.js'
 import { createIssue } from './creation.js'
 import { readIssue } from './issue-readings.js'
 import { deleteIssue, updateIssue } from './issues.js'
-import { type IssueRow, requireIssue } from './issues.queries.js'
+import { type IssueRow, requireIssue, requireShownIssue } from './issues.queries.js'
 import { IssueBody, IssueChange, IssueParams, MoveBody } from './issues.schema.js'
 import { Issue, viewIssue } from './issues.view.js'
 import { moveIssue } from './move.js'
@@ -31,7 +31,7 @@ export const issueRoutes: FastifyPluginAsyncTypebox = async app => {
   app.get(
     '/projects/:id/issues/:issue_id',
     { config: { can: 'issue.read' }, schema: { ...one, summary: 'Get an issue' } },
-    async req => show(req, await requireIssue(req.project, req.params.issue_id, req.actor))
+    async req => show(req, await requireShownIssue(req.project, req.params.issue_id, req.actor))
   )
 
   app.post(

@@ -1,42 +1,65 @@
 // What the record of a label shows in addition to its row.
 import type { Actor } from '../../../access/actor.js'
+import { rows } from '../../../db/connect/sql.js'
 import type { ProjectRow } from '../../projects/projects/projects.queries.js'
-import { readSubscriptions } from '../participation/subscriptions.js'
-import { countIssues, countOpenMergeRequests } from './label-counts.queries.js'
-import type { LabelRow } from './labels.queries.js'
+import { labelCounting } from './label-counts.queries.js'
+import { LABEL_COLUMNS, LABELS, type LabelRow, OF_PROJECT } from './labels.queries.js'
 
 type LabelCount = 'open_issues_count' | 'closed_issues_count' | 'open_merge_requests_count'
-type LabelCounts = Readonly<Record<LabelCount, number>>
-
-const COUNTERS = [countIssues, countOpenMergeRequests]
 
 export interface LabelReading {
   readonly label: LabelRow
-  readonly counts: LabelCounts
+  readonly counts: Readonly<Record<LabelCount, number>>
   readonly subscribed: boolean
 }
 
-const NOTHING: LabelCounts = { open_issues_count: 0, closed_issues_count: 0, open_merge_requests_count: 0 }
-
-/** Reads what the records of labels show to the caller, with as many statements for one label as for all. */
-export async function readLabels(
-  project: ProjectRow,
-  labels: readonly LabelRow[],
-  actor: Actor
-): Promise<LabelReading[]> {
-  const ids = labels.map(({ id }) => id)
-  const [subscribed, ...counted] = await Promise.all([
-    readSubscriptions(ids, actor.user?.id ?? 0, project.id),
-    ...COUNTERS.map(count => (ids.length === 0 ? undefined : count(project, ids, actor)))
-  ])
-  return labels.map(label => ({
-    label,
-    counts: Object.assign({}, NOTHING, ...counted.map(found => found?.get(label.id))),
-    subscribed: subscribed.get(label.id) ?? false
-  }))
+interface ShownRow extends LabelRow {
+  readonly subscribed: number | null
+  readonly issues: string | null
+  readonly merge_requests: number | null
 }
 
-export const readLabel = async (project: ProjectRow, label: LabelRow, actor: Actor): Promise<LabelReading> => {
-  const [reading] = await readLabels(project, [label], actor)
-  return reading ?? { label, counts: NOTHING, subscribed: false }
+/** Reads the labels that a project can use, sorted by title, with what their records show to the caller: with one statement. */
+export const readLabels = (project: ProjectRow, actor: Actor): Promise<LabelReading[]> => read(project, actor)
+
+/** Reads what the record of one label shows to the caller. */
+export async function readLabel(project: ProjectRow, label: LabelRow, actor: Actor): Promise<LabelReading> {
+  const [reading] = await read(project, actor, label.id)
+  const counts = { open_issues_count: 0, closed_issues_count: 0, open_merge_requests_count: 0 }
+  return reading ? { ...reading, label } : { label, counts, subscribed: false }
+}
+
+async function read(project: ProjectRow, actor: Actor, labelId?: number): Promise<LabelReading[]> {
+  const { id, namespace_id: group } = project
+  const { issues, mergeRequests, settle } = labelCounting(project, actor, labelId)
+  const found = await rows<ShownRow>(
+    `select ${LABEL_COLUMNS}, s.subscribed, ${issues.sql} as issues, ${mergeRequests.sql} as merge_requests ${LABELS}
+     left join subscriptions s on s.target_type = 'Label' and s.target_id = l.id and s.user_id = ? and s.project_id = ?
+     where ${OF_PROJECT} ${labelId === undefined ? '' : 'and l.id = ?'} order by l.title, l.id`,
+    [
+      ...issues.values,
+      ...mergeRequests.values,
+      id,
+      actor.user?.id ?? 0,
+      id,
+      id,
+      group,
+      ...(labelId === undefined ? [] : [labelId])
+    ]
+  )
+  const issuesOf = settle(found)
+  if (!issuesOf) return read(project, actor, labelId)
+  return found.map(label => {
+    const { subscribed, merge_requests } = label
+    const [open = 0, total = 0] = issuesOf.get(label.id)?.split(' ').map(Number) ?? []
+    return {
+      label,
+      counts: {
+        open_issues_count: open,
+        closed_issues_count: total - open,
+        open_merge_requests_count: merge_requests ?? 0
+      },
+      subscribed: subscribed === 1
+    }
+  })
 }

@@ -19,14 +19,12 @@ export interface LabelPlace {
   readonly namespace_id: number
 }
 
-const COLUMNS = 'l.id, l.project_id, l.title, l.color, l.description, y.priority'
-const FROM = 'from labels l left join label_priorities y on y.label_id = l.id and y.project_id = ?'
-const SELECT = `select ${COLUMNS} ${FROM}`
-const OF_PROJECT = '(l.project_id = ? or l.group_id = ?)'
-
-/** Returns the labels that a project can use, sorted by title. */
-export const listLabels = ({ id, namespace_id: group }: LabelPlace): Promise<LabelRow[]> =>
-  rows<LabelRow>(`${SELECT} where ${OF_PROJECT} order by l.title, l.id`, [id, id, group])
+export const LABEL_COLUMNS = 'l.id, l.project_id, l.title, l.color, l.description, y.priority'
+/** Labels `l` with their priority in a project. */
+export const LABELS = 'from labels l left join label_priorities y on y.label_id = l.id and y.project_id = ?'
+const SELECT = `select ${LABEL_COLUMNS} ${LABELS}`
+/** The condition that a project with a namespace can use the label `l`. */
+export const OF_PROJECT = '(l.project_id = ? or l.group_id = ?)'
 
 /** Finds a label that a project can use, by its id. */
 export const findLabelById = ({ id, namespace_id: group }: LabelPlace, labelId: number) =>
@@ -71,8 +69,8 @@ export interface CountedLabel extends LabelRow {
 
 const uses = (type: TargetType) =>
   `(select count(*) from label_links k where k.label_id = l.id and k.target_type = '${type}')`
-const COUNTED = `select ${COLUMNS}, n.path as \`group\`, ${uses('Issue')} as issues, ${uses('MergeRequest')} as merge_requests
-  ${FROM} left join namespaces n on n.id = l.group_id`
+const COUNTED = `select ${LABEL_COLUMNS}, n.path as \`group\`, ${uses('Issue')} as issues, ${uses('MergeRequest')} as merge_requests
+  ${LABELS} left join namespaces n on n.id = l.group_id`
 
 /** Returns the labels of a project and of its group, or the labels of a group, sorted by title. */
 export function listAllLabels(owner: LabelOwner): Promise<CountedLabel[]> {

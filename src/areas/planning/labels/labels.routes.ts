@@ -11,7 +11,6 @@ import {
   requireOwnLabel,
   updateLabel
 } from './labels.js'
-import { listLabels } from './labels.queries.js'
 import { LabelBody, LabelChange, LabelName, LabelParams } from './labels.schema.js'
 import { Label, viewLabel } from './labels.view.js'
 
@@ -31,7 +30,7 @@ export const labelRoutes: FastifyPluginAsyncTypebox = async app => {
         response: { 200: Type.Array(Label) }
       }
     },
-    async ({ project, actor }) => (await readLabels(project, await listLabels(project), actor)).map(viewLabel)
+    async ({ project, actor }) => (await readLabels(project, actor)).map(viewLabel)
   )
 
   app.post(

@@ -2,6 +2,7 @@
 import { execute } from '../../../../src/db/connect/sql.js'
 import { DEVELOPER, GUEST, REPORTER } from '../../../../src/lib/levels.js'
 import { type Asker, testApp } from '../../../helpers/app.js'
+import { countStatements } from '../../../helpers/statements.js'
 import t from '../../../helpers/tap.js'
 import { makeMergeRequest, makeProject } from '../merge-requests/make-merge-requests.js'
 
@@ -92,6 +93,18 @@ t.test('mentions in other records, once each', async t => {
   const elsewhere = await subject({ owner: project.owner })
   await elsewhere.open({ description: `${project.path}#1` })
   t.same(await said(owner, path), ['mentioned in #2', `mentioned in ${elsewhere.project.path}#1`])
+})
+
+t.test('only a list with notes about mentions looks for the records that contain them', async t => {
+  const { owner, issues, open } = await subject()
+  const { id } = await open()
+  const path = `${issues}/${id}`
+  await owner.put(path, { state_event: 'close' })
+  t.same(await said(owner, path), ['Status changed to closed'])
+  const without = await countStatements(() => owner.get(`${path}/notes`))
+  await open({ description: 'See #1' })
+  t.same(await said(owner, path), ['Status changed to closed', 'mentioned in #2'])
+  t.equal(await countStatements(() => owner.get(`${path}/notes`)), without + 2, 'the page and its total, again')
 })
 
 t.test('users see no notes about mentions in records that they may not see', async t => {

@@ -461,6 +461,13 @@ t.test('issues that are created together are the same as separate ones', async t
   t.equal(mine.filter(({ plain }) => plain).length, 18)
 })
 
+t.test('one issue takes two statements', async t => {
+  const { owner, issues } = await subject()
+  const { id } = (await owner.post(issues, { title: 'x', labels: 'one' })).json()
+  t.match((await owner.get(`${issues}/${id}`)).json(), { id, labels: ['one'], subscribed: true })
+  t.equal(await countStatements(() => owner.get(`${issues}/${id}`)), 2)
+})
+
 t.test('a list runs as many statements for many issues as for one', async t => {
   const { owner, issues, create } = await subject()
   const body = { labels: 'a,b' }

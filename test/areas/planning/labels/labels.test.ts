@@ -1,4 +1,6 @@
 // Labels through the API: of projects and groups, their priorities, subscriptions and counts.
+
+import { execute } from '../../../../src/db/connect/sql.js'
 import { GUEST, REPORTER } from '../../../../src/lib/levels.js'
 import { testApp } from '../../../helpers/app.js'
 import { countStatements } from '../../../helpers/statements.js'
@@ -148,6 +150,29 @@ t.test('counts contain only records that the caller sees, with a fixed number of
   ])
   t.match((await reporter.get(labels)).json()[0], { open_issues_count: 2, closed_issues_count: 1 })
   const few = await countStatements(() => reporter.get(labels))
+  t.equal(few, 2, 'one for the token and the project, one for the labels')
   for (let number = 0; number < 5; number++) await owner.post(labels, { name: `more ${number}`, color: '#fff' })
   t.equal(await countStatements(() => reporter.get(labels)), few)
+})
+
+t.test('counts of many issues are cached, but a new label has its own', async t => {
+  const { project, owner, labels, path } = await subject()
+  await owner.post(labels, { name: 'frequent', color: '#fff' })
+  const [label] = (await owner.get(labels)).json()
+  const first = (await owner.post(`${path}/issues`, { title: 'x' })).json().id
+  const numbers = Array.from({ length: 1000 }, (_, at) => first + 1000 + at)
+  await execute(
+    `insert into issues (id, project_id, iid, title, state, author_id, created_at, updated_at)
+     values ${numbers.map(id => `(${id}, ${project.id}, ${id}, 'x', 'opened', ${project.owner.id}, now(), now())`).join(', ')}`
+  )
+  await execute(
+    `insert into label_links (target_type, target_id, label_id, of_project, of_author, of_created_at)
+     select 'Issue', id, ?, project_id, author_id, created_at from issues where project_id = ? and id > ?`,
+    [label.id, project.id, first]
+  )
+  t.match((await owner.get(labels)).json(), [{ open_issues_count: 1000, closed_issues_count: 0 }])
+  await owner.put(`${path}/issues/${first}`, { labels: 'frequent' })
+  t.match((await owner.get(labels)).json(), [{ open_issues_count: 1000 }], 'for five seconds')
+  await owner.put(`${path}/issues/${first}`, { labels: 'frequent, new' })
+  t.match((await owner.get(labels)).json(), [{ open_issues_count: 1001 }, { name: 'new', open_issues_count: 1 }])
 })

@@ -1,9 +1,8 @@
 import { may } from '../../../../access/authorize.js'
 import { row } from '../../../../db/connect/sql.js'
-import { NotFound } from '../../../../errors.js'
 import { beginning } from '../../../../webhooks/body.js'
 import { issueAttributes } from '../../../../webhooks/issue-payloads.js'
-import { findIssue, findToldIssue, requireIssue } from '../../issues/issues.queries.js'
+import { findIssue, findIssueAccess, findToldIssue } from '../../issues/issues.queries.js'
 import type { NoteableKind } from '../noteables.js'
 
 /** The maximum number of characters of a description in a payload. */
@@ -16,10 +15,7 @@ export const issueKind: NoteableKind = {
   words: 'an issue',
   find: async (project, id, actor) => {
     if (!may(actor, 'issue.read', project)) return undefined
-    const found = await requireIssue(project, id, actor).catch(error => {
-      if (error instanceof NotFound) return undefined
-      throw error
-    })
+    const found = await findIssueAccess(project, id, actor)
     return found && { type: 'Issue', id, authorId: found.author_id, confidential: found.confidential === 1 }
   },
   title: async id => (await findToldIssue(id))?.title,
