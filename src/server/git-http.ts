@@ -9,15 +9,20 @@ import { authorizeGit, may } from '../access/authorize.js'
 import { describePipelines } from '../areas/ci/pipelines/push-answers.js'
 import { repositoryFor } from '../areas/code/refs/lost-branch.js'
 import { openPush, type PushDoor } from '../areas/code/refs/push.js'
-import { gitProtocolAllowed, PROTOCOL_OFF } from '../areas/ground/settings/git-protocol.js'
+import { allowsProtocol, gitProtocolAllowed, PROTOCOL_OFF } from '../areas/ground/settings/git-protocol.js'
 import { refuseDuringMaintenance } from '../areas/ground/settings/maintenance-mode.js'
-import { actorOfGitRequest, type GitCredentials } from '../areas/people/credentials/git-credentials.js'
+import {
+  actorOfGitRequest,
+  type GitCredentials,
+  likelyToken,
+  requireGitScope
+} from '../areas/people/credentials/git-credentials.js'
 import { projectUrls } from '../areas/projects/projects/project-urls.js'
-import { findProject, isOldPath, type ProjectRow } from '../areas/projects/projects/projects.queries.js'
+import { findForGit, findProject, isOldPath, type ProjectRow } from '../areas/projects/projects/projects.queries.js'
 import { config as configuration } from '../config.js'
 import { BadRequest, Failure, Forbidden, NotFound, Unauthorized } from '../errors.js'
 import { readArriving, spoolRequest } from '../git/transport/request-spool.js'
-import { advertise, type Caller, type Service, uploadPack } from '../git/transport/transport.js'
+import { advertise, type Caller, type Output, type Service, uploadPack } from '../git/transport/transport.js'
 import { parseBasic } from '../lib/basic.js'
 import { watchAccess } from './access-watch.js'
 import { drain } from './discard-body.js'
@@ -73,7 +78,7 @@ export const gitHttpRoutes: FastifyPluginAsync = async app => {
     const input = await spoolRequest(bodyOf(request), most, excess)
     try {
       const output = await uploadPack(found.repository, input, callerOf(request, reply, found))
-      if (!reply.raw.closed) {
+      if (!reply.raw.closed && !isWhole(output)) {
         reply.raw.once(
           'close',
           watchAccess(found.actor, found.project, () => reply.raw.destroy())
@@ -129,10 +134,7 @@ const refuseLfs = (_request: FastifyRequest, reply: FastifyReply) =>
 async function open(request: FastifyRequest<{ Params: Path }>, service: Service): Promise<GitRequest | null> {
   const path = pathOf(request.params)
   const credentials = credentialsOf(request)
-  const actor = await actorOfGitRequest(credentials, request.address)
-  // The log line of the request names the user.
-  request.actor = actor
-  const [project, allowed] = await Promise.all([findProject(path, actor), gitProtocolAllowed('http')])
+  const { actor, project, allowed } = await readAll(credentials, path, request)
   // Not specified: a build may use HTTP even then, because it has no other way to get its code.
   if (!allowed && actor.by !== 'build') throw new Forbidden(PROTOCOL_OFF.http)
   const action = service === 'git-receive-pack' ? 'repository.write' : 'repository.read'
@@ -140,6 +142,18 @@ async function open(request: FastifyRequest<{ Params: Path }>, service: Service)
   if (!isOwnBuild(actor, action, project)) authorizeGit(actor, action, project)
   if (!project) throw new NotFound('Project')
   return { actor, project, repository: await repositoryFor(service, project) }
+}
+
+/** With a token, one statement reads everything. */
+async function readAll(credentials: GitCredentials | null, path: string, request: FastifyRequest) {
+  const token = likelyToken(credentials)
+  const found = token === undefined ? null : await findForGit(token, path)
+  const actor = found ? requireGitScope(found.actor) : await actorOfGitRequest(credentials, request.address)
+  // The log line of the request names the user.
+  request.actor = actor
+  if (found?.project) return { actor, project: found.project, allowed: allowsProtocol(found.settings, 'http') }
+  const [project, allowed] = await Promise.all([findProject(path, actor), gitProtocolAllowed('http')])
+  return { actor, project, allowed }
 }
 
 /** Whether a build without a user reads its own project. */
@@ -160,7 +174,8 @@ export function movedNotes(path: string, project: ProjectRow): string[] {
 function callerOf(request: FastifyRequest, reply: FastifyReply, { actor }: GitRequest): Caller {
   const leaving = new AbortController()
   if (reply.raw.closed) leaving.abort()
-  else reply.raw.once('close', () => leaving.abort())
+  // Aborting makes an error with its stack, and after most requests nothing is left to end.
+  else reply.raw.once('close', () => reply.raw.writableFinished || leaving.abort())
   const header = request.headers['git-protocol']
   return {
     protocol: typeof header === 'string' ? header : undefined,
@@ -194,10 +209,14 @@ function credentialsOf(request: FastifyRequest): GitCredentials | null {
 const challenge = (reply: FastifyReply) =>
   reply.code(401).header('www-authenticate', REALM).type(TEXT).send('HTTP Basic: access denied\n')
 
-function answer(reply: FastifyReply, type: string, output: Readable): FastifyReply {
+function answer(reply: FastifyReply, type: string, output: Output): FastifyReply {
+  reply.type(type).header('cache-control', 'no-cache, max-age=0, must-revalidate')
+  if (isWhole(output)) return reply.send(Buffer.concat(output))
   cutStalledAnswer(reply.raw)
-  return reply.type(type).header('cache-control', 'no-cache, max-age=0, must-revalidate').send(output)
+  return reply.send(output)
 }
+
+const isWhole = (output: Output): output is readonly Buffer[] => Array.isArray(output)
 
 /** Returns the decompressed body: git compresses large fetch requests with gzip. */
 function bodyOf(request: FastifyRequest): Readable {

@@ -18,6 +18,7 @@ import { spooledBytes } from '../../src/git/transport/spool.js'
 import { type TestApp, testApp } from '../helpers/app.js'
 import type { TestProject } from '../helpers/factory.js'
 import { BLOB, idOf, packOf } from '../helpers/packs.js'
+import { countStatements } from '../helpers/statements.js'
 import t, { type Test } from '../helpers/tap.js'
 import { until } from '../helpers/until.js'
 import { git, tryGit } from '../scenarios/client.js'
@@ -49,6 +50,33 @@ t.test('a user with the name of a build system owns paths below /ci', async t =>
   t.equal(runner.statusCode, 403, 'the runner protocol still answers')
   const named = await app.as(await app.make.admin()).post('/groups', { name: 'CI', path: 'CI' })
   t.equal(named.statusCode, 400, 'groups and users share their names')
+})
+
+t.test('with a token, a request of git takes one statement, which sees every change', async t => {
+  const app = await testApp(t)
+  const project = await filled(app, { visibility_level: 0 })
+  const admin = app.as(await app.make.admin())
+  const { owner } = project
+  const token = await app.make.token(owner)
+  const ask = async (path: string) =>
+    (await app.nobody.inject({ method: 'GET', url: refs(path), headers: { authorization: basic('git', token) } }))
+      .statusCode
+  t.equal(await ask(pathOf(project)), 200)
+  t.equal(
+    await countStatements(async () =>
+      t.equal(await ask(`${pathOf(project)}.git`.toUpperCase().replace('.GIT', '.git')), 200)
+    ),
+    1
+  )
+  t.equal(await ask(`/${project.path.replace('/', '%2F')}/x`), 404)
+  t.equal((await admin.put('/application/settings', { enabled_git_access_protocol: 'ssh' })).statusCode, 200)
+  t.equal(await ask(pathOf(project)), 403)
+  t.equal((await admin.put('/application/settings', { enabled_git_access_protocol: null })).statusCode, 200)
+  t.equal(await ask(pathOf(project)), 200)
+  t.equal((await app.as(owner).put(`/projects/${project.id}`, { path: 'moved' })).statusCode, 200)
+  t.equal(await ask(pathOf(project)), 200, 'the old path')
+  t.equal((await admin.put(`/users/${owner.id}/block`)).statusCode, 200)
+  t.equal(await ask(pathOf(project)), 401)
 })
 
 async function listening(app: TestApp): Promise<{ url: string; port: number }> {

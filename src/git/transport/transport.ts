@@ -42,8 +42,11 @@ export function protocolEnvironment(protocol: string | undefined): Record<string
 
 const versionIn = (protocol: string | undefined) => /(?:^|:)(version=[012])(?:$|:)/.exec(protocol ?? '')?.[1]
 
+/** A stream, or all pieces of a short answer: a stream takes longer than making one of those. */
+export type Output = Readable | readonly Buffer[]
+
 /** Returns the body of GET info/refs: the refs and capabilities of a service. Throws Unavailable when too many callers wait. */
-export function advertise(repository: string, service: Service, caller: Caller = {}): Promise<Readable> {
+export function advertise(repository: string, service: Service, caller: Caller = {}): Promise<Output> {
   // Version 2 has no such line. Git's own http-backend omits it as well.
   const isBare = service === 'git-upload-pack' && versionIn(caller.protocol) === 'version=2'
   const first = isBare ? [] : [Buffer.concat([pktLine(`# service=${service}\n`), FLUSH])]
@@ -56,10 +59,10 @@ export async function advertiseRefs(
   service: Service,
   caller: Caller,
   first: readonly Buffer[] = []
-): Promise<Readable> {
+): Promise<Output> {
   const version = service === 'git-upload-pack' ? versionIn(caller.protocol) : undefined
   const fast = await advertiseFromRefs(repository, service, version)
-  if (fast) return Readable.from(chain(first, fast), { objectMode: false })
+  if (fast) return outputIn(chain(first, fast))
   const args = advertisingArgs(repository, service)
   const git = await startGit(args, { ...caller, repository, environment: protocolEnvironment(version), long: true })
   git.stdin.end()
@@ -70,6 +73,21 @@ export async function advertiseRefs(
   stream.on('error', () => {})
   stream.once('close', () => output.destroy())
   return output.pipe(stream)
+}
+
+/** The bytes of an answer that is made at once. */
+const SHORT = 64 * 1024
+
+function outputIn(pieces: Iterable<Buffer>): Output {
+  const iterator = pieces[Symbol.iterator]()
+  const first: Buffer[] = []
+  for (let size = 0; size < SHORT; ) {
+    const { done, value } = iterator.next()
+    if (done) return [Buffer.concat(first)]
+    first.push(value)
+    size += value.length
+  }
+  return Readable.from(chain(first, { [Symbol.iterator]: () => iterator }), { objectMode: false })
 }
 
 function* chain<T>(...lists: Iterable<T>[]): Generator<T> {
@@ -127,7 +145,7 @@ function learn<T extends Buffer | string>(
 }
 
 /** The bytes of an answer that stay in memory while its client is slow. */
-const ANSWER_MEMORY = 256 * 1024
+const ANSWER_MEMORY = 512 * 1024
 /** The bytes of a large answer that stay in memory. */
 const LARGE_ANSWER_MEMORY = 512 * 1024
 
@@ -136,7 +154,7 @@ const LARGE_ANSWER_MEMORY = 512 * 1024
  * own speed, however slowly the client reads. The process ends when nobody reads the answer. When git refuses the
  * fetch, the answer contains the reason. Throws BadProtocol when git cannot understand the request.
  */
-export async function uploadPack(repository: string, input: Spool, caller: Caller = {}): Promise<Readable> {
+export async function uploadPack(repository: string, input: Spool, caller: Caller = {}): Promise<Output> {
   const request = input.small()
   if (request && !isFramed(request)) throw new BadProtocol('the request is not in the git protocol')
   if (input.size === 0) throw new BadProtocol('the request is empty')
@@ -144,7 +162,7 @@ export async function uploadPack(repository: string, input: Spool, caller: Calle
   const asked = request && version === 'version=2' ? parseLsRefs(request) : null
   const isShared = request !== null && isFreshClone(request)
   const list = asked || isShared ? await listEveryRef(repository) : null
-  if (asked && list) return Readable.from(lsRefsAnswer(list, asked), { objectMode: false })
+  if (asked && list) return outputIn(lsRefsAnswer(list, asked))
   // A shared answer continues after the client that requested it first has left.
   const share = () => startAnswer(repository, input, { ...caller, signal: undefined }, true)
   const { answer, stream } =

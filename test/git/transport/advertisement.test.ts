@@ -10,9 +10,11 @@ import { closeGitProcesses } from '../../../src/git/repository/processes.js'
 import { parseLsRefs } from '../../../src/git/transport/advertisement.js'
 import { pktLine } from '../../../src/git/transport/pkt-line.js'
 import { spoolRequest } from '../../../src/git/transport/request-spool.js'
-import { advertise, uploadPack } from '../../../src/git/transport/transport.js'
+import { advertise, type Output, uploadPack } from '../../../src/git/transport/transport.js'
 import t, { type Test } from '../../helpers/tap.js'
 import { environment, git, repositoryWith } from '../history.js'
+
+const bytesOf = (output: Output) => buffer(Readable.from(output))
 
 t.teardown(() => closeGitProcesses())
 
@@ -88,14 +90,14 @@ function gitSays(path: string, args: string[], protocol: string | undefined, inp
 
 async function check(t: Test, path: string, name: string) {
   for (const [service, protocol] of SERVICES) {
-    const own = (await buffer(await advertise(path, service, { protocol }))).toString('latin1')
+    const own = (await bytesOf(await advertise(path, service, { protocol }))).toString('latin1')
     const said = gitSays(path, [service.slice(4), '--stateless-rpc', '--advertise-refs'], protocol)
     const first = protocol === 'version=2' ? '' : `${pktLine(`# service=${service}\n`)}0000`
     t.equal(own, first + said, `${name}: ${service} ${protocol ?? ''}`)
   }
   for (const [index, request] of REQUESTS.entries()) {
     const input = await spoolRequest(Readable.from([request]), 65_536, 'too large')
-    const own = (await buffer(await uploadPack(path, input, { protocol: 'version=2' }))).toString('latin1')
+    const own = (await bytesOf(await uploadPack(path, input, { protocol: 'version=2' }))).toString('latin1')
     t.equal(own, gitSays(path, ['upload-pack', '--stateless-rpc'], 'version=2', request), `${name}: ls-refs ${index}`)
   }
 }
@@ -131,13 +133,13 @@ t.test('a known list is not read again, and every change is noticed', async t =>
 
 t.test('after the first time neither a process nor a slot is used', async t => {
   const path = await repositoryWith(t, 60)
-  await buffer(await advertise(path, 'git-upload-pack'))
+  await bytesOf(await advertise(path, 'git-upload-pack'))
   const output = await advertise(path, 'git-upload-pack')
   t.equal(slotCounts().running, 0)
-  await buffer(output)
+  await bytesOf(output)
   // With this line, git can no longer read the configuration.
   appendFileSync(join(path, 'config'), '[broken\n')
-  t.match((await buffer(await advertise(path, 'git-receive-pack'))).toString(), /refs\/heads\/side/)
+  t.match((await bytesOf(await advertise(path, 'git-receive-pack'))).toString(), /refs\/heads\/side/)
 })
 
 t.test('only a plain request for refs is answered without git', async t => {

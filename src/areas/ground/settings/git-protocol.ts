@@ -1,5 +1,6 @@
 // The setting enabled_git_access_protocol: the protocols that git may use.
-import { applicationSettings } from './settings.queries.js'
+import { storedSettings } from './settings.queries.js'
+import type { Settings } from './settings.table.js'
 
 export type GitProtocol = 'http' | 'ssh'
 
@@ -11,7 +12,13 @@ export const PROTOCOL_OFF: { readonly [Protocol in GitProtocol]: string } = {
 
 const OTHER = { http: 'ssh', ssh: 'http' } as const
 
+/** Returns whether settings, as the database stores them, allow a protocol. Both are allowed by default. */
+export function allowsProtocol(stored: string | null, protocol: GitProtocol): boolean {
+  const { enabled_git_access_protocol: only } = JSON.parse(stored ?? '{}') as Partial<Settings>
+  return only !== OTHER[protocol]
+}
+
 /** Returns whether the settings allow a protocol. Servers call it for each request or connection; it reads one row. */
 export async function gitProtocolAllowed(protocol: GitProtocol): Promise<boolean> {
-  return (await applicationSettings()).enabled_git_access_protocol !== OTHER[protocol]
+  return allowsProtocol(await storedSettings(), protocol)
 }

@@ -19,6 +19,13 @@ interface SettingsRow {
 
 const SELECT = 'select changed, created_at, updated_at from application_settings where id = 1'
 
+/** The changed settings as JSON, for a statement that reads something else too; null when there are none. */
+export const STORED_SETTINGS = '(select changed from application_settings where id = 1)'
+
+/** Returns the same. It takes less than all values, whose defaults must be made. */
+export const storedSettings = async (): Promise<string | null> =>
+  (await row<{ changed: string }>('select changed from application_settings where id = 1'))?.changed ?? null
+
 /** The values of all settings. */
 export async function applicationSettings(): Promise<Settings> {
   return (await settingsRecord()).values

@@ -24,6 +24,20 @@ export async function actorOfGitRequest(credentials: GitCredentials | null, addr
   return found
 }
 
+/** Returns the text in credentials that is a private or personal access token, unless it is a password. */
+export function likelyToken(credentials: GitCredentials | null): string | undefined {
+  if (!credentials) return undefined
+  if (!('token' in credentials) && credentials.user === BUILD_USER) return undefined
+  const text = 'token' in credentials ? credentials.token : credentials.password || credentials.user
+  return text === '' || isOAuthToken(text) ? undefined : text
+}
+
+/** Returns the actor of a valid token. Throws Unauthorized when the token may not use git. */
+export function requireGitScope(actor: Actor): Actor {
+  if (!actor.scopes.includes('api')) throw new Unauthorized()
+  return actor
+}
+
 async function byCredentials(credentials: GitCredentials, address: string): Promise<Actor | null> {
   if ('token' in credentials) return byToken(credentials.token, address)
   const { user, password } = credentials

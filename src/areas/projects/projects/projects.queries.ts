@@ -13,6 +13,7 @@ import {
 import { type Fragment, row, rows, type Value } from '../../../db/connect/sql.js'
 import { NoSuch } from '../../../errors.js'
 import { projectOfOldPath } from '../../ground/paths/redirects.js'
+import { STORED_SETTINGS } from '../../ground/settings/settings.queries.js'
 import { actorOfRow, TOKEN, type TokenRow, tokenValues } from '../../people/credentials/credentials.js'
 
 /** What the access rules, git and most requests need. Each further column would take 3 us for the database and this process. */
@@ -218,14 +219,39 @@ const ASKED_SHOWN = tokenAndProjectWith(selectShownProjects)
  * statement, because most requests need both. With `shown` it is a ShownProjectRow. Null when the token is not valid.
  */
 export async function findAsked(token: string, id: number, { shown = false } = {}): Promise<TokenAndProject | null> {
-  type Found = (StoredProject | { readonly id: null }) & TokenRow & PrefixedActorUser
-  const found = await row<Found>(shown ? ASKED_SHOWN : ASKED, [id, ...tokenValues(token)])
-  if (!found) return null
+  const found = await row<Asked>(shown ? ASKED_SHOWN : ASKED, [id, ...tokenValues(token)])
+  return found ? askedIn(found) : null
+}
+
+type Asked = (StoredProject | { readonly id: null }) & TokenRow & PrefixedActorUser
+
+async function askedIn(found: Asked): Promise<TokenAndProject> {
   const actor = actorOfRow(found, withoutPrefix(found))
   if (found.id === null) return { actor, project: undefined }
   setFlags(found)
   if (!actor.user?.admin) await countShares(idOf(actor), [found])
   return { actor, project: found }
+}
+
+const ASKED_FOR_GIT = `${selectProjects(
+  OF_USER,
+  `${TOKEN.from} left join namespaces s on s.path_key = lower(?) left join projects p on p.namespace_id = s.id and p.path_key = lower(?)`,
+  `, ${TOKEN.columns}, ${PREFIXED_ACTOR_USER}, ${STORED_SETTINGS} as settings`
+)} where ${TOKEN.where}`
+
+/**
+ * Does the same for NAMESPACE/PROJECT, and reads the stored settings: a request of git needs all of them. The project is
+ * undefined for an old path. Null also for a text that is no path.
+ */
+export async function findForGit(
+  token: string,
+  path: string
+): Promise<(TokenAndProject & { readonly settings: string | null }) | null> {
+  const [namespace, name, more] = path.split('/')
+  if (!namespace || !name || more !== undefined) return null
+  const values = [namespace, name, ...tokenValues(token)]
+  const found = await row<Asked & { readonly settings: string | null }>(ASKED_FOR_GIT, values)
+  return found ? { ...(await askedIn(found)), settings: found.settings } : null
 }
 
 /** Returns the project that a sysadmin names by its id or path, also an old one. Throws NoSuch. */
