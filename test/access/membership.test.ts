@@ -152,3 +152,33 @@ t.test('only projects that are shared take a second statement, whatever the memb
   await execute('update projects set has_shares = false where id = ?', [project.id])
   t.same(await counts(), { project: 1, 'with the token': 1, 'projects of a member': 1, 'visible projects': 2 })
 })
+
+t.test('a new membership of any kind counts in the next list, whatever the last one read', async t => {
+  const user = await factory.user()
+  const actor = actorOf(user)
+  const own = await factory.project({ owner: user })
+  const [direct, shared, grouped] = [await factory.project(), await place(), await place()]
+  const listed = async () => {
+    const lists = await Promise.all((['member', 'visible'] as const).map(scope => listProjects(scope, {}, actor)))
+    for (const { items, total } of lists) t.equal(total, items.length)
+    const [member, visible] = lists.map(({ items }) => items.map(({ id, access_level }) => [id, access_level]))
+    t.same(
+      member?.map(([id]) => id),
+      visible?.map(([id]) => id)
+    )
+    return member
+  }
+  const owned = async () => (await listProjects('owned', {}, actor)).items.map(({ id }) => id)
+  t.same(await listed(), [[own.id, OWNER]])
+  t.same(await owned(), [own.id])
+  await factory.member(direct, REPORTER, user)
+  t.same(await listed(), [
+    [direct.id, REPORTER],
+    [own.id, OWNER]
+  ])
+  await factory.groupMember(shared.other, MASTER, user)
+  t.same((await listed())?.[0], [shared.project.id, DEVELOPER])
+  await factory.groupMember(grouped.group, OWNER, user)
+  t.same((await listed())?.[0], [grouped.project.id, OWNER])
+  t.same(await owned(), [grouped.project.id, own.id])
+})

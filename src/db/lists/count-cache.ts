@@ -4,7 +4,7 @@
 import { LRUCache } from 'lru-cache'
 import { forgetWithPool } from '../connect/connection.js'
 import { written } from '../connect/scope.js'
-import { row, type Value } from '../connect/sql.js'
+import { type Fragment, row, type Value } from '../connect/sql.js'
 import { afterCommit } from '../connect/transact.js'
 
 const LARGE = 1000
@@ -44,7 +44,7 @@ forgetWithPool(() => {
  * million rows each took longer than a statement may.
  */
 export async function countTotal(sql: string, values: readonly Value[]): Promise<number> {
-  const key = `${sql}\n${JSON.stringify(values)}`
+  const key = keyOf({ sql, values })
   const known = kept.get(key)
   // Read before the count, so that a change between the two only causes another count.
   const change = known || large.has(key) ? await lastChange() : undefined
@@ -64,6 +64,16 @@ export async function countTotal(sql: string, values: readonly Value[]): Promise
   } finally {
     if (counting.get(key) === mine) counting.delete(key)
   }
+}
+
+const keyOf = ({ sql, values }: Fragment) => `${sql}\n${JSON.stringify(values)}`
+
+/** Returns whether the total of this statement was large at its last count: then `countTotal` usually sends no statement. */
+export const isLargeTotal = (statement: Fragment): boolean => large.has(keyOf(statement))
+
+/** Notes a total that another statement has counted. */
+export function noteTotal(statement: Fragment, total: number): void {
+  if (total >= LARGE) large.set(keyOf(statement), true)
 }
 
 const isShared = (key: string, running: Count) =>

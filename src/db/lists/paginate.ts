@@ -66,6 +66,9 @@ export interface PlacedReading extends Reading {
 
 const opposite = (direction: Direction): Direction => (direction === 'asc' ? 'desc' : 'asc')
 
+/** Returns whether `readingOf` needs the total for this page. */
+export const isFarFromStart = (part: Window): boolean => offsetOf(part) >= FAR
+
 /**
  * Returns how to read a page. A page in the second half is read from the end, against the order of the list, so that
  * the last page of 100,000 rows costs as much as the first one. Only far pages wait for the total, which is usually

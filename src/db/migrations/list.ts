@@ -57,6 +57,7 @@ import { unsubscribedPipelines } from './0091-unsubscribed-pipelines.js'
 import { pushOptions } from './0095-push-options.js'
 import { reservedPaths } from './0100-reserved-paths.js'
 import { maskedVariables } from './0102-masked-variables.js'
+import { placesOfProjects } from './0106-places-of-projects.js'
 import { trigrams } from './0110-trigrams.js'
 import type { Migration } from './migration.js'
 
@@ -118,5 +119,6 @@ export const migrations: readonly Migration[] = [
   pushOptions,
   reservedPaths,
   maskedVariables,
+  placesOfProjects,
   trigrams
 ]

@@ -1,18 +1,19 @@
 // Lists of projects, of which the API shows a page at a time.
 import type { Actor } from '../../../access/actor.js'
+import { HIGHEST, lasts, membershipOf, OF_PAGE, openLevels, visibleProjects } from '../../../access/membership.js'
 import {
-  HIGHEST,
-  lasts,
-  membershipOf,
-  OF_PAGE,
-  openLevels,
-  ownedNamespaces,
-  projectsOfMember,
-  visibleProjects
-} from '../../../access/membership.js'
+  memberProjectsWithin,
+  membershipWithin,
+  ownedWithin,
+  type Reach,
+  reachOf,
+  visibleWithin,
+  withReach
+} from '../../../access/reach.js'
 import { type Fragment, marks, padded, row, rows } from '../../../db/connect/sql.js'
 import { and, below, contains, equals } from '../../../db/lists/conditions.js'
-import { countTotal, type Page, readingOf, window } from '../../../db/lists/paginate.js'
+import { isLargeTotal, noteTotal } from '../../../db/lists/count-cache.js'
+import { countTotal, isFarFromStart, type Page, readingOf, type Window, window } from '../../../db/lists/paginate.js'
 import { type Candidates, candidatesOf, PROJECT_TEXTS } from '../../../db/lists/trigrams.js'
 import { type VisibilityName, visibilityOf } from '../../../lib/levels.js'
 import { readProjectRows, type ShownProjectRow, selectShownProjects } from './projects.queries.js'
@@ -55,11 +56,12 @@ export type ProjectScope = 'member' | 'visible' | 'owned' | 'starred' | 'all' | 
 
 /** How a list finds its projects. */
 interface Plan {
-  /** The tables in which it looks for projects `p`. */
-  readonly from: Fragment
-  readonly among?: Fragment
-  readonly total: (filter: Fragment) => Total
-  /** The tables have a row with levels for each way in which the caller is a member of a project. */
+  /** Selects `id` and `place`, the column by which the list is sorted. */
+  readonly ids: (place: string, more: readonly string[]) => Fragment
+  readonly total: Total
+  /** Counts the projects of the list that meet another condition. Without it, the total of a search is like any other. */
+  readonly counting?: (found: Fragment) => Fragment
+  /** The ids have the levels of the caller: the page sorts all projects of a member, from either end. */
   readonly hasLevels?: true
 }
 
@@ -71,61 +73,88 @@ interface Total {
   readonly own?: Fragment
 }
 
-const PROJECTS: Fragment = { sql: 'projects p', values: [] }
-const ofMember = (id: number): Fragment => joined(projectsOfMember(id), 'mine', 'p.id')
-const ofOwner = (id: number): Fragment => joined(ownedNamespaces(id), 'own', 'p.namespace_id')
-const starredBy = (id: number): Fragment =>
-  joined({ sql: 'select project_id as id from project_stars where user_id = ?', values: [id] }, 'starred', 'p.id')
-
-const joined = ({ sql, values }: Fragment, name: string, column: string): Fragment => ({
-  sql: `(${sql}) ${name} join projects p on ${column} = ${name}.id`,
-  values
-})
-
-function count(what: string, from: Fragment, ...conditions: (Fragment | undefined)[]): Fragment {
-  const { sql, values } = and(...conditions)
-  return { sql: `select count(${what}) as total from ${from.sql} where ${sql}`, values: [...from.values, ...values] }
+/** What a plan depends on. */
+interface Asked {
+  readonly actor: Actor
+  readonly reach: Reach
+  readonly filter: Fragment
+  readonly part: Window
 }
 
-const byStatement = (from: Fragment, among?: Fragment): Plan => ({
-  from,
-  among,
-  total: filter => ({ rest: count('*', from, among, filter) })
+const PROJECTS: Fragment = { sql: 'projects p', values: [] }
+const starredBy = (id: number): Fragment => ({
+  sql: '(select project_id as id from project_stars where user_id = ?) starred join projects p on p.id = starred.id',
+  values: [id]
 })
 
-/** The page sorts all projects of a member, so its statement counts them; a separate count would double the time. */
-const byPage = (from: Fragment): Plan => ({
-  from,
-  hasLevels: true,
-  total: filter => ({
-    column: { sql: 'count(*) over ()', values: [] },
-    own: count('distinct p.id', from, filter)
-  })
-})
+function select(columns: string, from: Fragment, condition: Fragment): Fragment {
+  return {
+    sql: `select ${columns} from ${from.sql} where ${condition.sql}`,
+    values: [...from.values, ...condition.values]
+  }
+}
+
+const idsIn =
+  (from: Fragment, condition: Fragment): Plan['ids'] =>
+  (place, more) =>
+    select(['p.id', `p.${place} as place`, ...more].join(', '), from, condition)
+
+const COUNT = 'count(*) as total'
+/** Counts the rows of a page before its limit. */
+const COUNTED: Fragment = { sql: 'count(*) over ()', values: [] }
+
+function byStatement(from: Fragment, among: Fragment | undefined, filter: Fragment): Plan {
+  const counting = (found: Fragment) => select(COUNT, from, and(among, found))
+  return { ids: idsIn(from, and(among, filter)), total: { rest: counting(filter) }, counting }
+}
+
+/** The page of a member sorts all projects, so it also counts them: a separate count would double the time. */
+function ofMember({ actor, reach, filter }: Asked): Plan {
+  const mine = (place: string) => memberProjectsWithin(reach, idOf(actor), place, filter)
+  const all = mine('id')
+  return {
+    hasLevels: true,
+    ids: (place, more) => {
+      const { sql, values } = mine(place)
+      const columns = ['mine.id', 'mine.place', HIGHEST, ...more].join(', ')
+      return { sql: `select ${columns} from (${sql}) mine group by mine.id, mine.place`, values }
+    },
+    total: {
+      column: COUNTED,
+      own: { sql: `select count(distinct mine.id) as total from (${all.sql}) mine`, values: all.values }
+    }
+  }
+}
+
+/** The page of an owner counts all rows as well, unless they are many: then an index has the page, and their number is cached. */
+function ofOwner({ actor, reach, filter, part }: Asked): Plan {
+  const { from, among } = ownedWithin(reach, idOf(actor))
+  const plan = byStatement(from, among, filter)
+  const own = plan.total.rest
+  return !own || isFarFromStart(part) || isLargeTotal(own) ? plan : { ...plan, total: { column: COUNTED, own } }
+}
 
 /**
  * One count of everything that a user may see looked at 100,000 projects for each user. The open projects are the same
  * for all users, so their count is cached for all; the others start from the memberships.
  */
-function byBoth(user: NonNullable<Actor['user']>, among: Fragment): Plan {
+function visible({ actor, reach, filter }: Asked): Plan {
+  const { user } = actor
+  const plan = byStatement(PROJECTS, visibleWithin(reach, actor), filter)
+  if (!user || user.admin) return plan
   const open = `p.visibility_level in (${openLevels(user).join(', ')})`
-  return {
-    from: PROJECTS,
-    among,
-    total: filter => {
-      const own = count('distinct p.id', ofMember(user.id), { sql: `not ${open}`, values: [] }, filter)
-      const rest = count('*', PROJECTS, { sql: open, values: [] }, filter)
-      return { rest, own, column: { ...own, sql: `(${own.sql})` } }
-    }
-  }
+  const hidden = and({ sql: `not ${open}`, values: [] }, filter)
+  const { sql, values } = memberProjectsWithin(reach, user.id, 'id', hidden)
+  const own = { sql: `select count(distinct mine.id) as total from (${sql}) mine`, values }
+  const rest = select(COUNT, PROJECTS, and({ sql: open, values: [] }, filter))
+  return { ...plan, total: { rest, own, column: { ...own, sql: `(${own.sql})` } } }
 }
 
 /**
  * The statement that reads a page of a search by the index also counts, because it reads all rows anyway. Along the order of
  * the list, another one counts, which concurrent requests share.
  */
-const totalOfSearch = (own: Fragment, along: boolean): Total =>
-  along ? { rest: own } : { own, column: { sql: 'count(*) over ()', values: [] } }
+const totalOfSearch = (own: Fragment, along: boolean): Total => (along ? { rest: own } : { own, column: COUNTED })
 
 const PAGE = 20
 
@@ -148,64 +177,83 @@ async function highestId(): Promise<number> {
 
 const idOf = ({ user }: Actor) => user?.id ?? 0
 
-/** For each scope: the tables, the condition, and the way of counting. */
-const PLANS: { readonly [Scope in Exclude<ProjectScope, object>]: (actor: Actor) => Plan } = {
-  all: () => byStatement(PROJECTS),
-  visible: actor => {
-    const { user } = actor
-    const among = visibleProjects(actor)
-    return user && !user.admin ? byBoth(user, among) : byStatement(PROJECTS, among)
-  },
-  owned: actor => byStatement(ofOwner(idOf(actor))),
-  starred: actor => byStatement(starredBy(idOf(actor)), visibleProjects(actor)),
-  member: actor => byPage(ofMember(idOf(actor)))
+/** For each scope: how the list finds its projects, and how it counts them. */
+const PLANS: { readonly [Scope in Exclude<ProjectScope, object>]: (asked: Asked) => Plan } = {
+  all: ({ filter }) => byStatement(PROJECTS, undefined, filter),
+  visible,
+  owned: ofOwner,
+  starred: ({ actor, reach, filter }) => byStatement(starredBy(idOf(actor)), visibleWithin(reach, actor), filter),
+  member: ofMember
 }
 
-const planOf = (scope: ProjectScope, actor: Actor): Plan =>
+const planOf = (scope: ProjectScope, asked: Asked): Plan =>
   typeof scope === 'string'
-    ? PLANS[scope](actor)
-    : byStatement(PROJECTS, and(equals('p.namespace_id', scope.group), visibleProjects(actor)))
+    ? PLANS[scope](asked)
+    : byStatement(
+        PROJECTS,
+        and(equals('p.namespace_id', scope.group), visibleWithin(asked.reach, asked.actor)),
+        asked.filter
+      )
+
+interface ListedProject extends ShownProjectRow {
+  readonly reach?: Reach
+  readonly counted?: number
+}
 
 /**
- * Returns a page of projects. Takes two statements for any length, only one for the scope `member`, and three for a far
- * page of the scope `visible`.
+ * Returns a page of projects. Takes two statements for any length, only one for the scopes `member` and `owned`, and three
+ * for a far page of the scope `visible`.
  */
 export async function listProjects(
   scope: ProjectScope,
   query: ProjectListQuery,
   actor: Actor
 ): Promise<Page<ShownProjectRow>> {
-  const { from, among, total, hasLevels } = planOf(scope, actor)
   const wanted = { archived: query.archived ?? false, visibility: query.visibility, search: query.search }
   const candidates = await candidatesFor(wanted)
   const comparison = comparisonOf(wanted)
   const found = and(withTrigrams(candidates), comparison)
   const along = candidates !== undefined && (await isAlongOrder(candidates))
   const filter = along ? comparison : found
-  const { sql: condition, values } = and(among, filter)
-  const { rest, own, column } =
-    candidates && !hasLevels ? totalOfSearch(count('*', from, among, found), along) : total(filter)
+  const part = window(query)
+  const list = typeof scope === 'string' ? scope : 'group'
+  return withReach(list, idOf(actor), reach => {
+    const plan = planOf(scope, { actor, reach, filter, part })
+    const total = candidates && plan.counting ? totalOfSearch(plan.counting(found), along) : plan.total
+    return readPage({ ...plan, total }, query, actor, reach)
+  })
+}
+
+async function readPage(
+  { ids: idsBy, total: { rest, own, column }, hasLevels }: Plan,
+  query: ProjectListQuery,
+  actor: Actor,
+  reach: Reach
+): Promise<Page<ListedProject>> {
   const part = window(query)
   const { page, perPage } = part
-  const order = query.order_by === 'path' ? 'path_key' : (query.order_by ?? 'created_at')
+  const place = query.order_by === 'path' ? 'path_key' : (query.order_by ?? 'created_at')
   const direction = query.sort ?? 'desc'
   const counting = rest ? countTotal(rest.sql, rest.values) : Promise.resolve(0)
   const countOwn = async () => (own ? countTotal(own.sql, own.values) : 0)
-  // The page of a member sorts all projects of that member, from either end.
   const reading = hasLevels
     ? { direction, sql: part.sql }
     : await readingOf(part, direction, async () => (await counting) + (await countOwn()))
   // An index provides the ids of the page first; only their rows are joined. The order uses the columns of the page:
   // with those of the joined rows, all 20 went through a temporary table on the disk.
-  const ids = `select p.id, p.${order} as place${hasLevels ? `, ${HIGHEST}` : ''}${column ? `, ${column.sql} as counted` : ''}
-    from ${from.sql} where ${condition} ${hasLevels ? `group by p.id, p.${order}` : ''}
-    order by p.${order} ${reading.direction}, p.id ${reading.direction} ${reading.sql}`
-  const membership = hasLevels ? OF_PAGE : membershipOf(actor)
-  const parts = `(${ids}) page join projects p on p.id = page.id`
-  const find = readProjectRows<ShownProjectRow & { counted?: number }>(
+  const ids = idsBy(place, column ? [`${column.sql} as counted`] : [])
+  const inPage = `(${ids.sql} order by place ${reading.direction}, id ${reading.direction} ${reading.sql})`
+  const membership = hasLevels ? OF_PAGE : membershipWithin(reach, actor)
+  const more = reachOf(idOf(actor))
+  const start = selectShownProjects(
+    membership,
+    `${inPage} page join projects p on p.id = page.id`,
+    `, ${more.sql}${column ? ', page.counted' : ''}`
+  )
+  const find = readProjectRows<ListedProject>(
     {
-      sql: `${selectShownProjects(membership, parts, column ? ', page.counted' : '')} order by page.place ${direction}, page.id ${direction}`,
-      values: membership.values(idOf(actor), [...(column?.values ?? []), ...from.values, ...values], [])
+      sql: `${start} order by page.place ${direction}, page.id ${direction}`,
+      values: membership.values(idOf(actor), [...more.values, ...(column?.values ?? []), ...ids.values], [])
     },
     membership,
     actor
@@ -213,7 +261,9 @@ export async function listProjects(
   const [items, others] = await Promise.all([find, counting])
   if (!column) return { items, total: others, page, perPage }
   // A page beyond the end has no row with the column.
-  return { items, total: others + (items[0]?.counted ?? (page === 1 ? 0 : await countOwn())), page, perPage }
+  const counted = items[0]?.counted ?? (page === 1 ? 0 : await countOwn())
+  if (own) noteTotal(own, counted)
+  return { items, total: others + counted, page, perPage }
 }
 
 /** The maximum number of projects of each kind in the detail of a group. The list of its projects has pages. */

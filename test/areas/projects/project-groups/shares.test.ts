@@ -106,7 +106,7 @@ t.test('lists read the shares, sources and statistics of a page with one stateme
   await add()
   const ask = () => app.as(admin).get('/projects/owned', { statistics: true })
   const few = await countStatements(ask)
-  t.equal(few, 6)
+  t.equal(few, 5)
   await add()
   await add()
   t.equal(await countStatements(ask), few)

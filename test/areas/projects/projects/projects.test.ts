@@ -166,9 +166,11 @@ t.test('lists of projects', async t => {
   })
 
   t.test('take the same number of statements for any length', async t => {
-    const lists = { '/projects': 2, '/projects/owned': 3, '/projects/visible': 3, '/projects/all': 3 }
+    const lists = { '/projects': 2, '/projects/owned': 2, '/projects/visible': 3, '/projects/all': 3 }
     for (const [path, statements] of Object.entries(lists)) {
       const ask = () => app.as(admin).get(path, { per_page: 100 })
+      // The first list after a first membership is read twice.
+      await ask()
       t.equal(await countStatements(ask), statements, path)
       await app.make.project({ owner: admin })
       await app.make.project({ owner: admin })
