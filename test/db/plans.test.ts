@@ -155,6 +155,15 @@ t.test('builds', async t => {
       t.notOk(plan?.steps.some(({ table, Extra }) => table === 'b' && /filesort/.test(Extra ?? '')))
     })
   }
+
+  t.test('a page near the beginning is read along the index, a far one by its ids', async t => {
+    const places = async (page: number) => {
+      const plan = listing(await plansOf(() => listBuilds(1, { page })))
+      return plan?.steps.filter(({ table }) => table === 'b').map(({ key }) => key)
+    }
+    t.same(await places(1), ['builds_project'])
+    t.same(await places(40), ['PRIMARY', 'builds_project'])
+  })
 })
 
 t.test('a runner that requests a build', async t => {

@@ -1,7 +1,7 @@
 // The record of a build that commands print. This file does not load TypeBox, which takes 0.1 s.
-import type { BuildRow } from './builds.queries.js'
+import type { NamedBuildRow } from './builds.queries.js'
 
-export const viewBuildLine = (build: BuildRow) => ({
+export const viewBuildLine = (build: NamedBuildRow) => ({
   id: build.id,
   pipeline_id: build.pipeline_id,
   project_id: build.project_id,

@@ -11,8 +11,6 @@ export type BuildRow = JoinedFullUser & BuildColumns
 interface BuildColumns {
   readonly id: number
   readonly project_id: number
-  /** NAMESPACE/PROJECT; null while the builds of a removed project are being removed. */
-  readonly project: string | null
   readonly name: string
   readonly stage: string
   readonly ref: string
@@ -48,15 +46,24 @@ interface BuildColumns {
   readonly runner_name: string | null
 }
 
-const COLUMNS = `b.id, b.project_id, concat(n.path, '/', p.path) as project, b.name, b.stage, b.ref, b.tag, b.sha, b.status,
+interface WithProject {
+  /** NAMESPACE/PROJECT; null while the builds of a removed project are being removed. */
+  readonly project: string | null
+}
+
+/** A build for commands. */
+export type NamedBuildRow = BuildRow & WithProject
+
+const COLUMNS = `b.id, b.project_id, b.name, b.stage, b.ref, b.tag, b.sha, b.status,
   b.start_when, b.allow_failure, b.tag_list, b.failure_reason, b.exit_code, b.coverage, b.attempt, b.created_at, b.queued_at,
   b.started_at, b.finished_at, b.artifacts_filename, b.artifacts_size, b.artifacts_sha256, b.artifacts_attempt,
   b.artifacts_expire_at, b.erased_at, b.pipeline_id, l.ref as pipeline_ref, l.sha as pipeline_sha, l.status as pipeline_status,
   ${JOINED_FULL_USER}, r.id as runner_id, r.description as runner_description, r.active as runner_active,
   r.is_shared as runner_is_shared, r.name as runner_name`
 const JOINS = `left join pipelines l on l.id = b.pipeline_id left join users u on u.id = b.user_id
-  left join runners r on r.id = b.runner_id left join projects p on p.id = b.project_id
-  left join namespaces n on n.id = p.namespace_id`
+  left join runners r on r.id = b.runner_id`
+const NAMED_COLUMNS = `${COLUMNS}, concat(n.path, '/', p.path) as project`
+const NAMED_JOINS = `${JOINS} left join projects p on p.id = b.project_id left join namespaces n on n.id = p.namespace_id`
 
 export function findBuild(projectId: number, id: number): Promise<BuildRow | undefined> {
   return row<BuildRow>(`select ${COLUMNS} from builds b ${JOINS} where b.id = ? and b.project_id = ?`, [id, projectId])
@@ -73,17 +80,18 @@ export function findBuilds(projectId: number, ids: readonly number[]): Promise<B
 }
 
 /** Finds a build of any project. Throws NotFound. */
-export async function requireBuild(id: number): Promise<BuildRow> {
-  const found = await row<BuildRow>(`select ${COLUMNS} from builds b ${JOINS} where b.id = ?`, [id])
+export async function requireBuild(id: number): Promise<NamedBuildRow> {
+  const found = await row<NamedBuildRow>(`select ${NAMED_COLUMNS} from builds b ${NAMED_JOINS} where b.id = ?`, [id])
   if (!found) throw new NotFound('Build')
   return found
 }
 
 /** Returns all builds of a pipeline, in the order of its stages. */
-export const buildsOfPipeline = (pipelineId: number): Promise<BuildRow[]> =>
-  rows<BuildRow>(`select ${COLUMNS} from builds b ${JOINS} where b.pipeline_id = ? order by b.stage_index, b.id`, [
-    pipelineId
-  ])
+export const buildsOfPipeline = (pipelineId: number): Promise<NamedBuildRow[]> =>
+  rows<NamedBuildRow>(
+    `select ${NAMED_COLUMNS} from builds b ${NAMED_JOINS} where b.pipeline_id = ? order by b.stage_index, b.id`,
+    [pipelineId]
+  )
 
 /** A build to start. `latest` is 0 when it was retried, otherwise 1. */
 export interface StartableBuild extends ChangingBuild {
@@ -127,19 +135,23 @@ const conditionOf = ({ projectId, pipelineId, statuses, ref, sha }: BuildFilter)
 const countBuilds = ({ sql, values }: Fragment) =>
   countTotal(`select count(*) as total from builds b where ${sql}`, values)
 
+/** From this offset on, reading the ids of a page first costs less than joining the rows before it. */
+const FAR = 100
+
 /** Reads the ids first, so that only the rows of the page are joined. */
-const newest = ({ sql, values }: Fragment, limit: string) =>
-  rows<BuildRow>(
-    `select ${COLUMNS} from (select b.id from builds b where ${sql} order by b.id desc ${limit}) page
-     join builds b on b.id = page.id ${JOINS} order by page.id desc`,
-    values
-  )
+const afterIds = ({ sql }: Fragment, limit: string) => `from (select b.id from builds b where ${sql} order by b.id desc
+  ${limit}) page join builds b on b.id = page.id`
 
 /** Returns a page of builds, newest first. With `sha`, the page has only builds of that commit. */
 export async function listBuilds(projectId: number, query: BuildListQuery, sha?: string): Promise<Page<BuildRow>> {
   const { page, perPage, sql } = window(query)
   const where = conditionOf({ projectId, sha, statuses: query.scope })
-  const [total, items] = await Promise.all([countBuilds(where), newest(where, sql)])
+  // Without statuses, an index has the rows in their order. Reading the ids first takes 0.2 ms.
+  const isNear = query.scope === undefined && (page - 1) * perPage < FAR
+  const read = isNear
+    ? `select ${COLUMNS} from builds b ${JOINS} where ${where.sql} order by b.id desc ${sql}`
+    : `select ${COLUMNS} ${afterIds(where, sql)} ${JOINS} order by page.id desc`
+  const [total, items] = await Promise.all([countBuilds(where), rows<BuildRow>(read, where.values)])
   return { items, total, page, perPage }
 }
 
@@ -150,8 +162,11 @@ export async function listAllBuilds(filter: BuildFilter, limit: number) {
 }
 
 /** Returns the next builds of such a list, after the build `last`. */
-export const buildsBefore = (filter: BuildFilter, last?: number, most = PART): Promise<BuildRow[]> =>
-  newest(and(conditionOf(filter), below('b.id', last)), `limit ${Math.trunc(most)}`)
+export function buildsBefore(filter: BuildFilter, last?: number, most = PART): Promise<NamedBuildRow[]> {
+  const where = and(conditionOf(filter), below('b.id', last))
+  const page = afterIds(where, `limit ${Math.trunc(most)}`)
+  return rows<NamedBuildRow>(`select ${NAMED_COLUMNS} ${page} ${NAMED_JOINS} order by page.id desc`, where.values)
+}
 
 /** Returns the successful build `name` in the newest successful pipeline of a ref. */
 export function findSuccessfulBuild(projectId: number, ref: string, name: string): Promise<BuildRow | undefined> {

@@ -1,5 +1,5 @@
 import { viewBuildLine } from '../../../areas/ci/builds/builds.line.js'
-import type { BuildRow as Row } from '../../../areas/ci/builds/builds.queries.js'
+import type { NamedBuildRow as Row } from '../../../areas/ci/builds/builds.queries.js'
 import * as queries from '../../../areas/ci/builds/builds.queries.js'
 import { BUILD_STATUSES } from '../../../ci/status.js'
 import { BaseCommand } from '../../framework/base.js'
