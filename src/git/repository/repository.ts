@@ -1,7 +1,7 @@
 // Creates and removes bare repositories.
 import { randomBytes } from 'node:crypto'
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
-import { appendFile, mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { config } from '../../config.js'
 import { forgetGraph } from '../history/commit-graph.js'
@@ -14,7 +14,12 @@ import { isRefName } from '../refs/refs.js'
 import { dropArchives } from './archive-cache.js'
 import { closeGitProcesses } from './processes.js'
 
+/** What `git init --bare --template=` writes, and the settings of the appliance. */
 const settings = (maxPushSize: number) => `[core]
+\trepositoryformatversion = 0
+\tfilemode = true
+\tbare = true
+[core]
 \tfsync = committed,reference
 \tlogAllRefUpdates = false
 \tcommitGraph = true
@@ -36,6 +41,8 @@ ${HIDDEN_REFS.map(prefix => `\thideRefs = ${prefix}\n`).join('')}[uploadpack]
 [repack]
 \twriteBitmaps = true
 `
+
+const FOLDERS = ['objects/info', 'objects/pack', 'refs/heads', 'refs/tags']
 
 const isThere = async (path: string) => (await stat(path).catch(() => null)) !== null
 
@@ -65,9 +72,14 @@ export async function prepareRepository(path: string, branch = 'master'): Promis
   try {
     await mkdir(temporary, { recursive: true })
     if (!isRefName(`refs/heads/${branch}`)) throw new TypeError(`not a branch name: ${branch}`)
-    await withSimpleGit(temporary, git => git.init(true, ['--template=', `--initial-branch=${branch}`]))
-    await appendFile(join(temporary, 'config'), settings(config().git.max_push_size))
-    await Promise.all(['HEAD', 'config', '.'].map(name => syncPath(join(temporary, name))))
+    const write = (name: string, text: string) => writeFile(join(temporary, name), text, { flush: true })
+    // Without a git process, this takes a tenth of the processor time.
+    await Promise.all([
+      ...FOLDERS.map(name => mkdir(join(temporary, name), { recursive: true })),
+      write('HEAD', `ref: refs/heads/${branch}\n`),
+      write('config', settings(config().git.max_push_size))
+    ])
+    await syncPath(temporary)
   } catch (error) {
     await drop()
     throw error
@@ -127,7 +139,7 @@ export async function setHead(path: string, branch: string): Promise<void> {
   // more than the commit itself.
   const head = await readFile(join(path, 'HEAD'), 'utf8').catch(() => '')
   if (head === `ref: ${ref}\n`) return
-  await runGit(['symbolic-ref', 'HEAD', ref], { repository: path, timeout: 60 })
+  await withSimpleGit(path, git => git.raw('symbolic-ref', 'HEAD', ref))
 }
 
 /** Returns the size of a repository's objects in bytes. */
