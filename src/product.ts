@@ -1,6 +1,6 @@
 // The composition root: one table of the parts that areas plug into each other. The server, the worker, commands and tests all
 // call compose(), so that a change has the same effects in each of them. The code does not compile while a plug is unfilled.
-import type { PublishedEvent, transactionListeners } from './areas/ground/activity/events.js'
+import type { handledAtOnce, PublishedEvent, transactionListeners } from './areas/ground/activity/events.js'
 import type { deferredCommands } from './areas/planning/discussion/commands/deferred.js'
 import type { moveSteps } from './areas/planning/issues/move.js'
 import type { descriptionReader } from './areas/planning/participation/descriptions.js'
@@ -11,6 +11,7 @@ import { fillPlugs } from './lib/plug.js'
 /** Only their types: a command that reads loads none of these areas. */
 interface Plugs {
   readonly transactionListeners: typeof transactionListeners
+  readonly handledAtOnce: typeof handledAtOnce
   readonly descriptionReader: typeof descriptionReader
   readonly moveSteps: typeof moveSteps
   readonly deferredCommands: typeof deferredCommands
@@ -27,6 +28,7 @@ const parts: { readonly [Name in keyof Plugs]: Plugs[Name] } = {
     ])
     return [failedBuildTodos, todoChanges]
   },
+  handledAtOnce: async () => (await import('./at-once.js')).handleAtOnce,
   descriptionReader: async () => (await import('./areas/planning/discussion/commands/descriptions.js')).readDescription,
   moveSteps: async () => (await import('./areas/planning/discussion/move-discussion.js')).discussionMoves,
   deferredCommands: async () => (await import('./areas/reach/todos/commands.js')).todoCommands,

@@ -179,6 +179,25 @@ export type TransactionListener = {
 
 export const transactionListeners = plug<readonly TransactionListener[]>('transactionListeners')
 
+type HandleAtOnce = (published: readonly UnstoredEvent[]) => Promise<ReadonlySet<string>>
+
+/**
+ * Handles events in the transaction of their change where this costs less than a job: their effects are a few rows, or nobody
+ * receives them. Returns the ids of the events that are handled; jobs handle the others. A transaction runs again after a
+ * deadlock, so it must only use the database.
+ */
+export const handledAtOnce = plug<HandleAtOnce>('handledAtOnce')
+
+/** Like PublishedEvent, before it is stored as JSON. */
+export interface UnstoredEvent {
+  readonly id: string
+  readonly at: string
+  readonly event: DomainEvent
+}
+
+/** More events than this, such as those of an import, always have jobs. */
+const MOST_AT_ONCE = 32
+
 /** People wait for the effects of a push, while an import of users publishes 100,000 events at once. */
 const URGENT = { kinds: new Set<EventKind>(['ref.changed']), priority: 50 }
 
@@ -219,11 +238,13 @@ interface Passed {
 async function pass(all: readonly Passed[]): Promise<void> {
   const at = new Date()
   const published = all.map(({ event }) => ({ id: randomUUID(), at: at.toISOString(), event }))
+  const handled = published.length > MOST_AT_ONCE ? new Set() : await (await handledAtOnce())(published)
+  const left = published.filter(({ id }) => !handled.has(id))
   const isUrgent = ({ event: { kind } }: { event: DomainEvent }) => URGENT.kinds.has(kind)
-  await enqueueAll('event.published', published.filter(isUrgent), { priority: URGENT.priority })
+  await enqueueAll('event.published', left.filter(isUrgent), { priority: URGENT.priority })
   await enqueueAll(
     'event.published',
-    published.filter(each => !isUrgent(each))
+    left.filter(each => !isUrgent(each))
   )
   await notify(
     published.map(({ id, event }, index) => {

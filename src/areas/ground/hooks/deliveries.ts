@@ -1,7 +1,7 @@
 // Deliveries of events to hooks. Each delivery is a row with a job. The listener creates both for an event.
 
 import { askTogether } from '../../../db/connect/batching.js'
-import { execute, marks, rows } from '../../../db/connect/sql.js'
+import { execute, type Fragment, marks, rows } from '../../../db/connect/sql.js'
 import { transact } from '../../../db/connect/transact.js'
 import { batches } from '../../../lib/batches.js'
 import { enqueue } from '../../../queue/enqueue.js'
@@ -48,26 +48,36 @@ export async function deliverEvent(key: string, event: HookEvent): Promise<void>
   })
 }
 
-/** Every push and every event runs this query, and usually no hook matches: equal queries at the same time share one answer. */
-function hooksThatWant({ system, project }: HookEvent): Promise<readonly HookRow[]> {
-  const flag = system ? systemHookFlag(system.event) : null
-  const conditions = [
-    ...(system ? [`project_id is null${flag === null ? '' : ` and ${flag}`}`] : []),
-    ...(project ? [`project_id = ? and ${PROJECT_HOOK_EVENTS[project.event].flag}`] : [])
-  ]
-  return readHooks({ where: conditions.join(' or ') || 'false', projectId: project?.id })
+/** Whether any hook wants the event. Call it inside a transaction. */
+export const isWanted = async (event: HookEvent): Promise<boolean> => (await readHooks(wantedBy(event))).length > 0
+
+/** A statement that returns a row for each hook that wants the event. */
+export function hooksFor(event: HookEvent): Fragment {
+  const { where, projectId } = wantedBy(event)
+  return { sql: `select 0 as user_id from hooks where ${where}`, values: projectId === undefined ? [] : [projectId] }
 }
+
+/** Every push and every event runs this query, and usually no hook matches: equal queries at the same time share one answer. */
+const hooksThatWant = (event: HookEvent): Promise<readonly HookRow[]> => readTogether(wantedBy(event))
 
 interface Wanted {
   readonly where: string
   readonly projectId: number | undefined
 }
 
-const readHooks = askTogether(
-  ({ where, projectId }: Wanted): Promise<readonly HookRow[]> =>
-    rows(`select id, project_id, url from hooks where ${where}`, projectId === undefined ? [] : [projectId]),
-  ({ where, projectId }) => `${projectId ?? ''} ${where}`
-)
+function wantedBy({ system, project }: HookEvent): Wanted {
+  const flag = system ? systemHookFlag(system.event) : null
+  const conditions = [
+    ...(system ? [`project_id is null${flag === null ? '' : ` and ${flag}`}`] : []),
+    ...(project ? [`project_id = ? and ${PROJECT_HOOK_EVENTS[project.event].flag}`] : [])
+  ]
+  return { where: conditions.join(' or ') || 'false', projectId: project?.id }
+}
+
+const readHooks = ({ where, projectId }: Wanted): Promise<readonly HookRow[]> =>
+  rows(`select id, project_id, url from hooks where ${where}`, projectId === undefined ? [] : [projectId])
+
+const readTogether = askTogether(readHooks, ({ where, projectId }: Wanted) => `${projectId ?? ''} ${where}`)
 
 async function addressed(message: HookMessage<string> | undefined, hooks: readonly HookRow[]) {
   if (!message || hooks.length === 0) return []

@@ -38,10 +38,11 @@ export async function createToken(
   const [expiresAt, wanted, token] = [readEnd(expires_at), [...new Set(scopes)].join(' '), newToken()]
   const row = await transact(async () => {
     await holdUser(owner.id)
+    const now = new Date()
     const { insertId } = await execute(
       `insert into access_tokens (token_hash, user_id, kind, name, scopes, created_at, expires_at)
        values (?, ?, 'personal', ?, ?, ?, ?)`,
-      [tokenHash(token), owner.id, name, wanted, new Date(), expiresAt]
+      [tokenHash(token), owner.id, name, wanted, now, expiresAt]
     )
     await publishToken(owner, { kind: 'personal', name }, origin)
     await audit(origin, {
@@ -53,7 +54,9 @@ export async function createToken(
         ...(expires_at === undefined ? {} : { expires_at: { after: expires_at } })
       }
     })
-    return requireToken(insertId)
+    const never = { last_used_at: null, revoked_at: null }
+    const { id: user_id, username } = owner
+    return { id: insertId, user_id, username, name, scopes: wanted, created_at: now, expires_at: expiresAt, ...never }
   })
   return { row, token }
 }

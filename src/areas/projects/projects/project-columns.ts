@@ -5,9 +5,12 @@ import { encrypt, newToken, tokenHash } from '../../../secrets.js'
 /** Milliseconds. The row of a project records activity at most once an hour. */
 const ACTIVE_FOR = 3_600_000
 
+/** A project whose last activity was after this counts as active at `at`. */
+export const activeSince = (at: Date): Date => new Date(at.getTime() - ACTIVE_FOR)
+
 /** Records that a project was active at `at`, unless `before` shows that it was active a short time ago. */
 export async function noteActivity(projectId: number, at: Date, before: Date | undefined): Promise<void> {
-  const due = new Date(at.getTime() - ACTIVE_FOR)
+  const due = activeSince(at)
   // An update that changes nothing would still wait for the locks of all writers in the project.
   if (before === undefined || before >= due) return
   await execute('update projects set last_activity_at = ? where id = ? and last_activity_at < ?', [at, projectId, due])

@@ -1,11 +1,12 @@
 import { randomInt } from 'node:crypto'
-import { type CreationAttributes, Transaction } from 'sequelize'
+import type { CreationAttributes } from 'sequelize'
 import { type ActorUser, type Origin, requireAsker } from '../../../access/actor.js'
 import { duplicateKey } from '../../../db/connect/failure.js'
 import { lockRow } from '../../../db/connect/lock-row.js'
+import { row } from '../../../db/connect/sql.js'
 import { transact } from '../../../db/connect/transact.js'
 import { addTrigrams, PROJECT_TEXTS } from '../../../db/lists/trigrams.js'
-import { Namespace, Project, User } from '../../../db/models/index.js'
+import { Project } from '../../../db/models/index.js'
 import { Invalid, ProjectLimit, Taken } from '../../../errors.js'
 import { isRefName } from '../../../git/refs/refs.js'
 import { MASTER } from '../../../lib/levels.js'
@@ -18,6 +19,7 @@ import { projectSnapshot } from '../../ground/activity/project-snapshots.js'
 import { audit, changesBetween } from '../../ground/audit/audit.js'
 import { endProjectRedirect } from '../../ground/paths/redirects.js'
 import { applicationSettings } from '../../ground/settings/settings.queries.js'
+import type { Settings } from '../../ground/settings/settings.table.js'
 import { checkVisibility } from '../../ground/settings/visibility.js'
 import { insertMember } from '../../people/members/members.js'
 import { levelInNamespace } from '../../people/members/members.queries.js'
@@ -35,9 +37,10 @@ export async function createProject(body: ProjectBody, origin: Origin, options: 
   const asker = options.owner ?? requireAsker(origin)
   const path = body.path || pathOfName(body.name)
   checkNames(body.name, path)
-  const storage = oneOf(storagesInUse(await applicationSettings()))
+  const instance = await applicationSettings()
+  const storage = oneOf(storagesInUse(instance))
   const filling = fillingOf(body, options)
-  const insert = () => transact(() => insertProject({ ...body, path, storage }, asker, { filling, origin }))
+  const insert = () => transact(() => insertProject({ ...body, path, storage }, asker, { filling, origin, instance }))
   // The job that fills the repository also creates it.
   if (filling) return (await insert()).id
   const repository = await prepareProject(storage, options.branch)
@@ -98,8 +101,9 @@ export async function adoptProject(
 ): Promise<void> {
   checkNames(body.name, body.path)
   const user = { ...owner, admin: owner.admin === 1, external: owner.external === 1 }
+  const instance = await applicationSettings()
   await transact(async () => {
-    await insertProject({ ...body, storage: adopted.storage }, user, { filling: undefined, origin, adopted })
+    await insertProject({ ...body, storage: adopted.storage }, user, { filling: undefined, origin, instance, adopted })
     await adopted.finish()
   })
 }
@@ -123,13 +127,19 @@ function checkNames(name: string, path: string): void {
   if (Object.keys(errors).length > 0) throw new Invalid(errors)
 }
 
+interface Insertion {
+  readonly filling: Filling | undefined
+  readonly origin: Origin
+  readonly instance: Settings
+  readonly adopted?: Adoption
+}
+
 async function insertProject(
   body: ProjectBody & { path: string; storage: string },
   asker: ActorUser,
-  { filling, origin, adopted }: { filling: Filling | undefined; origin: Origin; adopted?: Adoption }
+  { filling, origin, instance, adopted }: Insertion
 ): Promise<Project> {
   const namespace = await findNamespace(body.namespace_id, asker)
-  const instance = await applicationSettings()
   const visibilityLevel = visibilityOfNewProject(body, instance, namespace)
   // A command may use all levels, as administrators do.
   checkVisibility(visibilityLevel, origin.via === 'command' ? { admin: true } : (origin.asker ?? asker), instance)
@@ -137,7 +147,7 @@ async function insertProject(
     throw new Invalid('visibility_level', 'cannot be higher than the level of the group')
   }
   // Only personal projects are subject to the project limit and make their owner a member.
-  const owner = namespace.kind === 'user' ? await lockOwner(namespace) : null
+  const ownerId = namespace.kind === 'user' ? await lockOwner(namespace) : null
   const runnersToken = newToken()
   const now = new Date()
   const project = await create({
@@ -156,7 +166,7 @@ async function insertProject(
   await addTrigrams(PROJECT_TEXTS, [{ id: project.id, texts: [project.name, project.path, project.description] }])
   await endProjectRedirect({ namespaceId: namespace.id, path: body.path })
   if (filling) await scheduleFilling(project.id, filling)
-  if (owner) await insertMember({ type: 'project', id: project.id }, owner.id, MASTER)
+  if (ownerId !== null) await insertMember({ type: 'project', id: project.id }, ownerId, MASTER)
   const snapshot = await projectSnapshot(project.id)
   await publish({ kind: 'project.created', project: snapshot, by: asker.id })
   const { import_url: _url, namespace_id: _id, path: _path, ...given } = body
@@ -181,28 +191,43 @@ async function originOfContent(filling: Filling): Promise<{ readonly [name: stri
  * Returns the namespace of the new project: the caller's own, a group in which the caller is at least a Master, or any namespace
  * for administrators. Nobody can change or remove it before the transaction ends. Throws Invalid for any other namespace.
  */
-async function findNamespace(id: number | undefined, asker: ActorUser): Promise<Namespace> {
-  const where = id === undefined ? { kind: 'user' as const, ownerId: asker.id } : { id }
-  const namespace = await Namespace.findOne({ where, lock: Transaction.LOCK.SHARE })
+async function findNamespace(id: number | undefined, asker: ActorUser): Promise<Place> {
+  const [condition, value] = id === undefined ? ["kind = 'user' and owner_id", asker.id] : ['id', id]
+  const namespace = await row<Place>(
+    `select id, kind, owner_id as ownerId, visibility_level as visibilityLevel from namespaces where ${condition} = ?
+     limit 1 lock in share mode`,
+    [value]
+  )
   if (!namespace || !(await mayCreateIn(namespace, asker))) throw new Invalid('namespace', 'is not valid')
   return namespace
 }
 
-async function mayCreateIn({ id, kind, ownerId }: Namespace, asker: ActorUser): Promise<boolean> {
+/** A namespace in which somebody creates a project. */
+interface Place {
+  readonly id: number
+  readonly kind: string
+  readonly ownerId: number | null
+  readonly visibilityLevel: number
+}
+
+async function mayCreateIn({ id, kind, ownerId }: Place, asker: ActorUser): Promise<boolean> {
   if (asker.admin || ownerId === asker.id) return true
   if (kind === 'user') return false
   return ((await levelInNamespace(id, asker.id)) ?? 0) >= MASTER
 }
 
 /** Locks the owner's row, so that two concurrent requests cannot both use the last place. Throws Invalid, ProjectLimit. */
-async function lockOwner({ ownerId }: Namespace): Promise<User> {
-  if (ownerId !== null) await lockRow('users', ownerId)
-  const owner = ownerId === null ? null : await User.findByPk(ownerId)
-  if (!owner) throw new Invalid('namespace', 'is not valid')
-  const namespaces = await Namespace.findAll({ where: { ownerId }, attributes: ['id'] })
-  const owned = await Project.count({ where: { namespaceId: namespaces.map(({ id }) => id) } })
-  if (owned >= owner.projectsLimit) throw new ProjectLimit(owner.projectsLimit)
-  return owner
+async function lockOwner({ ownerId }: Place): Promise<number> {
+  if (ownerId === null || !(await lockRow('users', ownerId))) throw new Invalid('namespace', 'is not valid')
+  const found = await row<{ most: number; owned: number }>(
+    `select u.projects_limit as most,
+       (select count(*) from projects p join namespaces n on n.id = p.namespace_id where n.owner_id = u.id) as owned
+     from users u where u.id = ?`,
+    [ownerId]
+  )
+  const { most = 0, owned = 0 } = found ?? {}
+  if (owned >= most) throw new ProjectLimit(most)
+  return ownerId
 }
 
 function settings(body: ProjectBody) {

@@ -6,7 +6,7 @@ import { retried, transact } from '../../../db/connect/transact.js'
 import type { PublishedEvent } from '../../ground/activity/events.js'
 import type { FeedEntry } from '../../ground/activity/feed-entry.js'
 import { type ByKind, type Listener, listenerBy } from '../../ground/activity/listeners.js'
-import { noteActivity } from '../../projects/projects/project-columns.js'
+import { activeSince, noteActivity } from '../../projects/projects/project-columns.js'
 
 const TITLE_LIMIT = 255
 
@@ -36,18 +36,50 @@ const write = together<number, Written, Date | undefined>((all, projectId) => {
   return only && all.length === 1 ? writeOne(only) : writeSome(all, projectId)
 })
 
-/** Writes a single entry with one statement, which needs no separate transaction. */
-async function writeOne(written: Written): Promise<readonly undefined[]> {
-  const [id, projectId, authorId, ...others] = valuesOf(written)
-  await retried(() =>
-    execute(
-      `insert ignore into activity_events (${COLUMNS}) select ?, p.id, u.id, ${others.map(() => '?').join(', ')}
-       from projects p straight_join users u on u.id = ? where p.id = ? lock in share mode`,
-      [id, ...others, authorId, projectId]
-    )
-  )
+/** Writes a single entry with one statement, which needs no separate transaction. It is enough while the project is active. */
+async function writeOne(written: Written): Promise<readonly (Date | undefined)[]> {
+  const now = new Date(written.published.at)
+  const recent = await retried(() => insertSelected([written], IF_ACTIVE, [activeSince(now)]))
+  if (recent.affectedRows === 1) return [now]
+  await retried(() => insertSelected([written], '', []))
   return [undefined]
 }
+
+/**
+ * Writes entries of one project in the current transaction. Returns the ids of the events; none when a job must write them, because
+ * the last activity of the project is so long ago that its row changes, too.
+ */
+export async function recordAtOnce(
+  all: readonly { readonly published: PublishedEvent; readonly entry: FeedEntry | null }[]
+): Promise<readonly string[]> {
+  const some = all.flatMap(({ published, entry }) =>
+    entry && entry.authorId !== null ? [{ published, entry, authorId: entry.authorId }] : []
+  )
+  const [first] = some
+  if (!first || some.length < all.length) return []
+  const recent = activeSince(new Date(first.published.at))
+  const { affectedRows } = await insertSelected(some, IF_ACTIVE, [recent])
+  if (affectedRows === some.length) return some.map(({ published }) => published.id)
+  if (affectedRows > 0) throw new Error('only a part of the activity was written')
+  return []
+}
+
+const IF_ACTIVE = 'and p.last_activity_at >= ?'
+
+/** The locks last until the rows exist. So a removal of the project or user finds the rows, or they are not written. */
+const insertSelected = (all: readonly Written[], condition: string, more: readonly Value[]) =>
+  execute(
+    `insert ignore into activity_events (${COLUMNS}) ${all
+      .map(
+        () => `select ?, p.id, u.id, ?, ?, ?, ?, ?, ?, ? from projects p straight_join users u on u.id = ?
+       where p.id = ? ${condition} lock in share mode`
+      )
+      .join(' union all ')}`,
+    all.flatMap(written => {
+      const [id, projectId, authorId, ...others] = valuesOf(written)
+      return [id, ...others, authorId, projectId, ...more]
+    })
+  )
 
 const writeSome = (all: readonly Written[], projectId: number): Promise<readonly (Date | undefined)[]> =>
   transact(async () => {

@@ -1,6 +1,6 @@
 // The outbox. A mail is a row, each recipient is a delivery, and each delivery has a job. All of them commit with the change that
 // caused the mail. The mail server is contacted later.
-import { execute, row, rows } from '../../../db/connect/sql.js'
+import { execute, insertedIds, row, rows } from '../../../db/connect/sql.js'
 import { transact } from '../../../db/connect/transact.js'
 import { batches } from '../../../lib/batches.js'
 import type { MailFacts, MailKind } from '../../../mail/kinds.js'
@@ -62,13 +62,17 @@ export async function queueMailAt<Kind extends MailKind>(mail: NewMail<Kind>, ru
   const facts = factsText(mail.facts)
   await transact(async () => {
     const now = new Date()
-    const id = await mailId(mail, facts, now)
+    const { id, isNew } = await mailId(mail, facts, now)
     // The lock on the mail keeps other transactions from adding recipients at the same time.
-    const before = await rows<{ address: string }>('select address from mail_deliveries where mail_id = ?', [id])
+    const before = isNew
+      ? []
+      : await rows<{ address: string }>('select address from mail_deliveries where mail_id = ?', [id])
     const known = new Set(before.map(({ address }) => address.toLowerCase()))
     const fresh = withoutDoubles(mail.recipients, known)
-    for (const some of batches(fresh, BATCH)) await insertDeliveries(id, some, now)
-    const added = await waiting(id, before.length === 0 ? null : new Set(fresh.map(({ address }) => address)))
+    const inserted: (readonly number[] | null)[] = []
+    for (const some of batches(fresh, BATCH)) inserted.push(await insertDeliveries(id, some, now))
+    const addresses = before.length === 0 ? null : new Set(fresh.map(({ address }) => address))
+    const added = inserted.every(ids => ids !== null) ? inserted.flat() : await waiting(id, addresses)
     await enqueueAll(
       'mail.send',
       added.map(deliveryId => ({ deliveryId })),
@@ -78,9 +82,13 @@ export async function queueMailAt<Kind extends MailKind>(mail: NewMail<Kind>, ru
 }
 
 /** Inserts the mail unless it exists, and locks it. */
-async function mailId(mail: NewMail, facts: string, now: Date): Promise<number> {
+async function mailId(
+  mail: NewMail,
+  facts: string,
+  now: Date
+): Promise<{ readonly id: number; readonly isNew: boolean }> {
   const { list, always = false } = mail
-  await execute(
+  const { affectedRows, insertId } = await execute(
     `insert ignore into mails (once, kind, facts, thread, project_id, target_type, target_id, always, created_at)
      values (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     [
@@ -95,9 +103,10 @@ async function mailId(mail: NewMail, facts: string, now: Date): Promise<number> 
       now
     ]
   )
+  if (affectedRows === 1) return { id: insertId, isNew: true }
   const found = await row<{ id: number }>('select id from mails where once = ? for update', [mail.once])
   if (!found) throw new Error('a mail was not stored')
-  return found.id
+  return { id: found.id, isNew: false }
 }
 
 function withoutDoubles(recipients: readonly Recipient[], known: ReadonlySet<string>): Recipient[] {
@@ -110,8 +119,13 @@ function withoutDoubles(recipients: readonly Recipient[], known: ReadonlySet<str
   return [...all.values()]
 }
 
-async function insertDeliveries(mailId: number, recipients: readonly Recipient[], now: Date): Promise<void> {
-  await execute(
+/** Returns the ids of the pending deliveries; null when some rows existed, so the ids are unknown. */
+async function insertDeliveries(
+  mailId: number,
+  recipients: readonly Recipient[],
+  now: Date
+): Promise<readonly number[] | null> {
+  const { affectedRows, insertId } = await execute(
     `insert ignore into mail_deliveries (mail_id, user_id, address, reason, state, error, created_at)
      values ${recipients.map(() => '(?, ?, ?, ?, ?, ?, ?)').join(', ')}`,
     recipients.flatMap(({ userId, address, reason }) => [
@@ -123,6 +137,9 @@ async function insertDeliveries(mailId: number, recipients: readonly Recipient[]
       now
     ])
   )
+  if (affectedRows < recipients.length) return null
+  const ids = await insertedIds(insertId, recipients.length)
+  return ids.filter((_, at) => isSendable(recipients[at]?.address ?? ''))
 }
 
 /** Returns true when a server could accept mail for this address. */

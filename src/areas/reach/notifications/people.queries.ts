@@ -223,18 +223,52 @@ function rolesOf({
   ]
 }
 
+/**
+ * Returns the ids of people who may get mail about new issues of a project whom the issues do not name, including their authors, and
+ * those of `others`, which are statements that return `user_id`. It returns two at most.
+ */
+export async function hearersOfIssues(
+  projectId: number,
+  issueIds: readonly number[],
+  others: readonly Fragment[]
+): Promise<readonly number[]> {
+  const list = padded(issueIds)
+  const ofLabels = role(
+    bit('label_subscriber'),
+    `select s.user_id from label_links l join subscriptions s on s.target_type = 'Label' and s.target_id = l.label_id
+       and s.project_id = ? and s.subscribed
+     where l.target_type = 'Issue' and l.target_id in (${marks(list)})`,
+    [projectId, ...list]
+  )
+  const parts = [...settingsOf({ id: projectId }), ofLabels, ...others.map(({ sql, values }) => role(0, sql, values))]
+  // The driver returns the union of two types of numbers as text.
+  const found = await rows<{ user_id: string }>(
+    `select distinct user_id from (${parts.map(({ sql }) => sql).join('\n union all ')}) hearers limit 2`,
+    parts.flatMap(({ values }) => values)
+  )
+  return found.map(({ user_id: id }) => Number(id))
+}
+
 /** The global setting applies to the projects that the user is a member of. */
-function settingsOf({ id, namespace_id: namespaceId }: ProjectRow): Fragment[] {
+function settingsOf({
+  id,
+  namespace_id: namespaceId
+}: {
+  readonly id: number
+  readonly namespace_id?: number
+}): Fragment[] {
   const members = membersOfProject(id)
-  const of = (type: string, sourceId: number) =>
+  const of = (type: string, source: string, sourceId: number) =>
     role(
       0,
-      `select user_id from notification_settings where source_type = ? and source_id = ? and level in ${HEARING}`,
+      `select user_id from notification_settings where source_type = ? and source_id = ${source} and level in ${HEARING}`,
       [type, sourceId]
     )
   return [
-    of('Project', id),
-    of('Group', namespaceId),
+    of('Project', '?', id),
+    namespaceId === undefined
+      ? of('Group', '(select namespace_id from projects where id = ?)', id)
+      : of('Group', '?', namespaceId),
     role(
       0,
       `select member.user_id from (${members.sql}) member join notification_settings s

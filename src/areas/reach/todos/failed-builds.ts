@@ -82,9 +82,12 @@ interface Pushed {
 /** Marks the to-dos of users who pushed as done, for the merge requests from their branches. */
 async function followPush(heard: readonly Pick<Heard<'ref.changed'>, 'event'>[]): Promise<void> {
   for (const some of batches(heard, 500)) {
+    // Most branches have no merge request: then this is the only statement.
     const pushed = await rows<Pushed>(
-      `select project_id, ref, user_id from ref_changes where id in (${marks(some)}) and user_id is not null
-         and ref like '${HEADS}%' and new_id <> repeat('0', 40)`,
+      `select c.project_id, c.ref, c.user_id from ref_changes c where c.id in (${marks(some)}) and c.user_id is not null
+         and c.ref like '${HEADS}%' and c.new_id <> repeat('0', 40)
+         and exists (select 1 from merge_requests m where m.source_project_id = c.project_id
+           and m.source_branch = substring(c.ref, ${HEADS.length + 1}) and m.phase = 'opened')`,
       some.map(({ event }) => event.refChangeId)
     )
     // Usually this is one push. Recovery publishes several together.
