@@ -1,11 +1,12 @@
 // Sends one hook to its receiver. Both may be hostile: the URL may point into a private network, and the receiver may
 // stall, send byte by byte, send too much, or redirect. The caller retries and keeps the record.
 import { once } from 'node:events'
-import http, { type ClientRequest, type IncomingMessage } from 'node:http'
+import type { ClientRequest, IncomingMessage } from 'node:http'
 import https from 'node:https'
 import { performance } from 'node:perf_hooks'
 import { config } from '../config.js'
 import type { Range } from '../lib/address.js'
+import { request as plainRequest } from '../lib/node-http.js'
 import { boundedHeaders, boundedText, decodeText, readBody } from './answer.js'
 import { faultText } from './faults.js'
 import { hookHeaders, secretsOf, withoutSecretHeaders, withoutSecrets, withoutSecretsIn } from './headers.js'
@@ -117,7 +118,7 @@ interface Opening {
 export function openRequest(url: URL, { headers, verifyTls, allow, signal, method = 'POST' }: Opening): ClientRequest {
   const host = url.hostname.replace(/^\[|\]$/g, '')
   checkLiteral(host, allow)
-  const { request } = url.protocol === 'https:' ? https : http
+  const request = url.protocol === 'https:' ? https.request : plainRequest
   const outgoing = request({
     protocol: url.protocol,
     host,

@@ -2,11 +2,12 @@
 // another program hangs up without a response.
 import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
-import { type IncomingMessage, request as plain } from 'node:http'
+import type { IncomingMessage } from 'node:http'
 import { request as secure } from 'node:https'
 import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { BadParameters, Unavailable } from '../../errors.js'
+import { request as plain } from '../../lib/node-http.js'
 import { notConnected } from '../appliance/remote-address.js'
 
 export interface Body {

@@ -57,7 +57,9 @@ function child(name: keyof typeof NEW_SPACE, module: string, logFile: LogFile): 
   const environment = () => {
     const { home, host, port } = config()
     const own = { NODE_ENV: 'production', GITSTEAD_HOME: home, GITSTEAD_HOST: host, GITSTEAD_PORT: String(port) }
-    return { ...ALLOCATOR, ...process.env, ...own }
+    // In the home, because the user of the appliance may not write to the folder of the program, where commands keep theirs.
+    const compiled = { NODE_COMPILE_CACHE: join(home, 'run/compiled') }
+    return { ...ALLOCATOR, ...compiled, ...process.env, ...own }
   }
   const nodeFlags = [`--max-semi-space-size=${NEW_SPACE[name]}`]
   return new Child({ name, module: join(root, module), environment, logFile, nodeFlags })

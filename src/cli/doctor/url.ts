@@ -46,7 +46,7 @@ interface Answer {
 
 async function request(shown: string): Promise<Answer> {
   const [{ get }, { TLSSocket }] = await Promise.all([
-    shown.startsWith('https:') ? import('node:https') : import('node:http'),
+    shown.startsWith('https:') ? import('node:https') : import('../../lib/node-http.js'),
     import('node:tls')
   ])
   return new Promise((resolve, reject) => {

@@ -46,7 +46,7 @@ export const notedInstance = (): string | null => notedServer()?.instance ?? nul
  */
 async function answers(noted: Address & { readonly instance: string }): Promise<boolean> {
   // Loaded only when it is needed, so that commands start faster.
-  const { get } = await import('node:http')
+  const { get } = await import('../../lib/node-http.js')
   return new Promise(resolve => {
     const request = get(`${urlOf(noted)}/-/health`, response => {
       response.resume()

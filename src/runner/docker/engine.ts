@@ -1,12 +1,13 @@
 // Calls the HTTP API of a container engine: Docker, or Podman's service with the same API. Written here, because the library
 // dockerode brings gRPC, protobuf and a tar library for a dozen calls that node:http can make as well.
 import { readFileSync } from 'node:fs'
-import { type ClientRequest, type IncomingMessage, request as plainRequest } from 'node:http'
+import type { ClientRequest, IncomingMessage } from 'node:http'
 import { type RequestOptions, request as secureRequest } from 'node:https'
 import type { Socket } from 'node:net'
 import { pipeline, type Readable } from 'node:stream'
 import { config } from '../../config.js'
 import { Failure, Misconfigured, Unavailable } from '../../errors.js'
+import { request as plainRequest } from '../../lib/node-http.js'
 
 /** The engine does not answer, or its connection broke. */
 class EngineAway extends Unavailable {

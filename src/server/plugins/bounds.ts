@@ -1,10 +1,11 @@
 // Limits what one client can make the server hold: open requests, and bodies that are read or worked on. A body that does
 // not arrive in time ends its connection.
-import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { config } from '../../config.js'
 import { BadRequest, TooLarge, TooManyRequests, Unavailable } from '../../errors.js'
+import { STATUS_CODES } from '../../lib/node-http.js'
 import { currentClient } from '../../lib/request-scope.js'
 
 declare module 'fastify' {

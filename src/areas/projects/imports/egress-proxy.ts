@@ -2,10 +2,11 @@
 // rules of hooks. Instead each of its connections passes through this proxy on the loopback interface, which checks the
 // address that it connects to, and counts the bytes. It serves one import and ends with it.
 import { randomBytes, timingSafeEqual } from 'node:crypto'
-import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { type AddressInfo, connect, createServer as createTcpServer, type Server, type Socket } from 'node:net'
 import { type Duplex, Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
+import { createServer, request } from '../../../lib/node-http.js'
 import { allowedRanges, checkedLookup, checkLiteral } from '../../../webhooks/target.js'
 
 export interface GatewayLimits {
