@@ -5,7 +5,8 @@ import { findEntry } from '../../src/git/objects/tree.js'
 import { isRefName, refValue, updateRef, ZERO } from '../../src/git/refs/refs.js'
 import { needsBitmap, repackRepository } from '../../src/git/repository/maintenance.js'
 import { closeGitProcesses } from '../../src/git/repository/processes.js'
-import { createRepository, removeRepository, repositorySize, setHead } from '../../src/git/repository/repository.js'
+import { createRepository, removeRepository, setHead } from '../../src/git/repository/repository.js'
+import { repositorySize } from '../../src/git/repository/size.js'
 import { type FileChange, type NewCommit, prepareCommit, prepareTag } from '../../src/git/write/write.js'
 import t from '../helpers/tap.js'
 import { git, repositoryWith, stream } from './history.js'
@@ -87,8 +88,15 @@ t.test('a repository is created once, has a head and a size, and can be removed'
   await setHead(path, 'main')
   t.equal(git(path, ['symbolic-ref', 'HEAD']), 'refs/heads/main')
   await t.rejects(setHead(path, '-x'), TypeError)
-  await commit(path, null, [file('a', 'x'.repeat(10_000))])
-  t.ok((await repositorySize(path)) > 0)
+  const { id } = await commit(path, null, [file('a', 'x'.repeat(10_000))])
+  git(path, ['update-ref', 'refs/heads/main', id])
+  const sizeOf = (name: string) =>
+    Number(new RegExp(`^${name}: (\\d+)$`, 'm').exec(git(path, ['count-objects', '-v']))?.[1])
+  t.ok(sizeOf('size') > 0)
+  t.equal(await repositorySize(path), sizeOf('size') * 1024, 'loose objects')
+  git(path, ['repack', '-a', '-q'])
+  t.ok(sizeOf('size-pack') > 0)
+  t.equal(await repositorySize(path), (sizeOf('size') + sizeOf('size-pack')) * 1024, 'loose objects and a pack')
   await removeRepository(path)
   await removeRepository(path)
   t.same(readdirSync(join(path, '..')), [])

@@ -3,6 +3,8 @@ import { open, readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { config } from '../../config.js'
+import { commitsOutsideGraph, countHistory } from '../history/commit-counts.js'
+import { forgetGraph } from '../history/commit-graph.js'
 import { failure, runGit, startGit } from '../process/run.js'
 import { refValue } from '../refs/refs.js'
 
@@ -16,6 +18,20 @@ const GRACE = '2.weeks.ago'
 export async function writeCommitGraph(repository: string, signal?: AbortSignal): Promise<void> {
   const args = ['commit-graph', 'write', '--reachable', '--changed-paths', '--split', '--no-progress']
   await runGit(args, { repository, long: true, signal })
+  forgetGraph(repository)
+}
+
+/** Fewer commits outside of the commit-graph slow down no walk: each is read in 0.1 ms, and writing a layer takes 10 ms and a process. */
+const OUTSIDE_GRAPH = 50
+/** Milliseconds for which fewer commits may stay outside of the commit-graph while others arrive. */
+const GRAPH_AGE = 600_000
+
+/** Returns whether the commit-graph is missing, lacks many commits, or lacks some and is old. */
+export async function needsCommitGraph(repository: string): Promise<boolean> {
+  const written = await graphWrittenAt(repository)
+  if (written === null) return true
+  const outside = await commitsOutsideGraph(repository, OUTSIDE_GRAPH - 1)
+  return outside === null || (outside > 0 && Date.now() - written > GRAPH_AGE)
 }
 
 /** Counts the files that hold the objects of a repository: loose objects and packs. */
@@ -29,11 +45,17 @@ export async function countObjectFiles(
 }
 
 /** Returns true when the repository has a commit-graph of any age. */
-export async function hasCommitGraph(repository: string): Promise<boolean> {
+export const hasCommitGraph = async (repository: string): Promise<boolean> =>
+  (await graphWrittenAt(repository)) !== null
+
+/** Returns the time at which the last commit-graph was written, in milliseconds since 1970, or null when there is none. */
+async function graphWrittenAt(repository: string): Promise<number | null> {
   const places = ['commit-graph', 'commit-graphs/commit-graph-chain'].map(name =>
     join(repository, 'objects/info', name)
   )
-  return (await Promise.all(places.map(path => stat(path).catch(() => null)))).some(found => found !== null)
+  const found = await Promise.all(places.map(path => stat(path).catch(() => null)))
+  const times = found.flatMap(file => (file ? [file.mtimeMs] : []))
+  return times.length === 0 ? null : Math.max(...times)
 }
 
 /** Below this number of objects, git finds the objects of a clone equally fast without a bitmap. */
@@ -123,10 +145,15 @@ export async function checkRepository(
   return { ok: false, problems: lines.slice(0, MOST_PROBLEMS) }
 }
 
+/** When more commits than this are outside of the commit-graph, git counts. */
+const READ_TO_COUNT = 200
+
 /** Counts the commits of a branch; 0 when the branch does not exist. */
 export async function countCommits(repository: string, branch: string, signal?: AbortSignal): Promise<number> {
   const id = await refValue(repository, `refs/heads/${branch}`)
   if (id === null) return 0
+  const counted = await countHistory(repository, id, READ_TO_COUNT)
+  if (counted !== null) return counted
   return Number(
     (await runGit(['rev-list', '--count', '--end-of-options', id], { repository, long: true, signal })).toString()
   )

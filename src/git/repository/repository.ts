@@ -142,9 +142,6 @@ export async function setHead(path: string, branch: string): Promise<void> {
   await withSimpleGit(path, git => git.raw('symbolic-ref', 'HEAD', ref))
 }
 
-/** Returns the size of a repository's objects in bytes. */
-export const repositorySize = async (path: string): Promise<number> => (await measureObjects(path)).bytes
-
 /** Returns how many objects a repository has, and their size in bytes. An object in two packs counts twice. */
 export async function measureObjects(path: string): Promise<{ objects: number; bytes: number }> {
   const output = (await runGit(['count-objects', '-v'], { repository: path, timeout: 60 })).toString()

@@ -9,10 +9,10 @@ import {
   repackRepository,
   writeCommitGraph
 } from '../../../git/repository/maintenance.js'
-import { repositorySize } from '../../../git/repository/repository.js'
+import { repositorySize } from '../../../git/repository/size.js'
 import { daysAgo, type Task, type TaskContext } from '../../../queue/task.js'
 import { repositoryPath } from '../../projects/projects/repositories.js'
-import { measureRepository } from './statistics.js'
+import { measureProject } from './statistics.js'
 
 /** Commits of the API and small pushes leave loose objects. Below these limits, reading is as fast as from one pack. */
 const LOOSE_OBJECTS = 2000
@@ -47,7 +47,7 @@ export async function packNow(project: DueRow, signal: AbortSignal): Promise<{ b
   const before = await filesOf(path, signal)
   await repackRepository(path, signal)
   await writeCommitGraph(path, signal)
-  await measureRepository(project, signal)
+  await measureProject(project, signal)
   await noteLook(project.id, true)
   return { before, after: await filesOf(path, signal) }
 }
@@ -90,7 +90,7 @@ async function keepUpOne({ id, storage, default_branch }: DueRow, context: TaskC
   try {
     if (existsSync(path)) {
       repacked = await tidy(id, path, default_branch !== null, context)
-      if (!context.dryRun) await measureRepository({ id, storage, default_branch }, context.signal)
+      if (!context.dryRun) await measureProject({ id, storage, default_branch }, context.signal)
     }
   } catch (error) {
     if (context.signal.aborted) throw error

@@ -1,11 +1,25 @@
 // Counts of what a project stores, for the `statistics` of lists. Uploads are counted where they are stored.
 import { execute } from '../../../db/connect/sql.js'
 
+interface Counts {
+  readonly commits: number
+  readonly size: number
+}
+
+/**
+ * Stores the counts of the repository. It counts the artifacts only when they were never counted: that reads all builds
+ * of the project. It writes nothing when the project is gone.
+ */
+export async function storeRepositoryCounts(projectId: number, counts: Counts): Promise<void> {
+  const { affectedRows } = await execute(
+    'update project_statistics set commit_count = ?, repository_size = ?, updated_at = ? where project_id = ?',
+    [counts.commits, counts.size, new Date(), projectId]
+  )
+  if (affectedRows === 0) await storeAllCounts(projectId, counts)
+}
+
 /** Stores the counts of the repository, and counts the artifacts again. It writes nothing when the project is gone. */
-export async function storeRepositoryCounts(
-  projectId: number,
-  { commits, size }: { readonly commits: number; readonly size: number }
-): Promise<void> {
+export async function storeAllCounts(projectId: number, { commits, size }: Counts): Promise<void> {
   await execute(
     `insert into project_statistics (project_id, commit_count, repository_size, build_artifacts_size, updated_at)
      select p.id, ?, ?, (select coalesce(sum(b.artifacts_size), 0) from builds b where b.project_id = p.id), ?
