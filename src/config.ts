@@ -170,9 +170,18 @@ export const USUAL_SSH_PORT = 2222
  */
 export function publicSshAddress(): { readonly host: string; readonly port: number } {
   const { ssh, home } = config()
-  const host = ssh.public_host ?? new URL(publicUrl()).hostname
-  return { host: host.replace(/^\[|\]$/g, ''), port: ssh.public_port ?? sshPort(ssh, home) }
+  return { host: sshHost(ssh.public_host, publicUrl()), port: ssh.public_port ?? sshPort(ssh, home) }
 }
+
+function sshHost(host: string | null, url: string): string {
+  if (hostOf.url !== url || hostOf.given !== host) {
+    hostOf = { url, given: host, text: (host ?? new URL(url).hostname).replace(/^\[|\]$/g, '') }
+  }
+  return hostOf.text
+}
+
+// The record of every project has an address of SSH, and parsing a URL takes longer than all its other texts.
+let hostOf: { url?: string; given?: string | null; text: string } = { text: '' }
 
 function sshPort({ enabled, port }: Config['ssh'], home: string): number {
   if (!enabled) return 22

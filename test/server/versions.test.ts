@@ -118,6 +118,11 @@ t.test('compressed answers', async t => {
     }
   })
 
+  t.test('with a small window, because the system clears the memory for it each time', async t => {
+    const WINDOW_OF_256_KB = 0b0011
+    t.equal(((await get(issues, 'br')).rawPayload[0] ?? 0) & 0b1111, WINDOW_OF_256_KB)
+  })
+
   t.test('neither small ones nor those to HEAD', async t => {
     t.notOk('content-encoding' in (await get('/-/health', 'br')).headers)
     const head = await owner.inject({ method: 'HEAD', url: issues, headers: { 'accept-encoding': 'br' } })

@@ -22,13 +22,22 @@ import { addVary } from './vary.js'
 
 /** Smaller answers fit into one packet anyway. */
 const LEAST = 1024
-/** Up to this size, compressing takes less time than waiting for a thread. */
-const SMALL = 16_384
+/** Up to this size, compressing takes at most 0.15 ms. In a thread, 32 KB take 0.36 ms of processor time instead of 0.06. */
+const SMALL = 65_536
 /** The usual 16 KB would be memory for the collector: a page of 16 KB becomes 2 KB. */
 const CHUNK = 4096
+/** 256 KB. The usual window of 4 MB is memory that the system would have to clear each time. */
+const WINDOW_BITS = 18
 
 /** Of 16 KB of issues, quality 1 leaves 13 % in 31 microseconds; quality 4 leaves 11 % in 100. */
-const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 1 }, chunkSize: CHUNK }
+const brotliOf = (payload: string | Buffer) => ({
+  params: {
+    [constants.BROTLI_PARAM_QUALITY]: 1,
+    [constants.BROTLI_PARAM_LGWIN]: WINDOW_BITS,
+    [constants.BROTLI_PARAM_SIZE_HINT]: payload.length
+  },
+  chunkSize: CHUNK
+})
 /** Leaves 13 % in 44 microseconds. Level 6 takes 70. The small window needs little memory, which the system would have to clear each time. */
 const GZIP = { level: constants.Z_BEST_SPEED, windowBits: 13, memLevel: 6, chunkSize: CHUNK }
 
@@ -37,8 +46,8 @@ const gzipLater = promisify<string | Buffer, ZlibOptions, Buffer>(gzip)
 
 const CODINGS = {
   br: {
-    now: (payload: string | Buffer) => brotliCompressSync(payload, BROTLI),
-    later: (payload: string | Buffer) => brotliLater(payload, BROTLI)
+    now: (payload: string | Buffer) => brotliCompressSync(payload, brotliOf(payload)),
+    later: (payload: string | Buffer) => brotliLater(payload, brotliOf(payload))
   },
   gzip: {
     now: (payload: string | Buffer) => gzipSync(payload, GZIP),
