@@ -4,7 +4,7 @@ import { askerOf } from '../../../access/actor.js'
 import { may } from '../../../access/authorize.js'
 import { together } from '../../../db/connect/batching.js'
 import { nextNumbers } from '../../../db/connect/counters.js'
-import { execute, insertedIds } from '../../../db/connect/sql.js'
+import { execute, insertedIds, marks, type Value } from '../../../db/connect/sql.js'
 import { transact } from '../../../db/connect/transact.js'
 import { NotFound } from '../../../errors.js'
 import { isPlain, readAhead, textOf } from '../../../text/mentions.js'
@@ -77,7 +77,8 @@ const makeTogether = together<number, Asked, IssueRow>(makeIssues)
 async function makeIssues(asked: readonly Asked[], projectId: number): Promise<IssueRow[]> {
   const numbers = await nextNumbers(projectId, 'issue', asked.length)
   return transact(async () => {
-    if (!(await holdProject(projectId))) throw new NotFound('Project')
+    const isLabelled = asked.some(({ values }) => values.labels?.length)
+    if (isLabelled && !(await holdProject(projectId))) throw new NotFound('Project')
     const now = new Date()
     const issues = asked.map(({ values, author, createdAt }, at) => ({
       ...values,
@@ -88,7 +89,7 @@ async function makeIssues(asked: readonly Asked[], projectId: number): Promise<I
     }))
     const labels: number[][] = []
     for (const each of asked) labels.push(await labelsOf(each))
-    const ids = await insertIssues(projectId, issues)
+    const ids = isLabelled ? await insertIssues(projectId, issues) : await insertHeld(projectId, issues)
     const made = asked.map((each, at) => rowOfNew(each, { id: ids[at] ?? 0, iid: numbers[at] ?? 0, now }))
     for (const [at, some] of labels.entries()) await addLabels('Issue', ids[at] ?? 0, some)
     await publishNewIssues(made)
@@ -143,28 +144,48 @@ const rowOfNew = ({ project, author, values, createdAt }: Asked, { id, iid, now 
   assignee_state: null
 })
 
+/** Does the same as `insertIssues`, and holds the project, which for one issue takes no other statement. Throws NotFound. */
+async function insertHeld(projectId: number, issues: readonly NewIssue[]): Promise<number[]> {
+  const [only, ...others] = issues
+  if (!only || others.length > 0) {
+    if (!(await holdProject(projectId))) throw new NotFound('Project')
+    return insertIssues(projectId, issues)
+  }
+  const values = valuesOf(only, new Date())
+  const { affectedRows, insertId } = await execute(
+    `insert into issues (${COLUMNS}) select p.id, ${marks(values)} from projects p where p.id = ? lock in share mode`,
+    [...values, projectId]
+  )
+  if (affectedRows === 0) throw new NotFound('Project')
+  return [insertId]
+}
+
 /** Inserts the rows of issues, and returns their ids. Call it inside `transact`, and call `countIssues` at the end. */
 export async function insertIssues(projectId: number, issues: readonly NewIssue[]): Promise<number[]> {
   const now = new Date()
+  const all = issues.map(issue => [projectId, ...valuesOf(issue, now)])
   const { insertId } = await execute(
-    `insert into issues (project_id, iid, title, description, state, confidential, author_id, assignee_id, milestone_id,
-       due_date, time_estimate, created_at, updated_at)
-     values ${issues.map(() => '(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)').join(', ')}`,
-    issues.flatMap(issue => [
-      projectId,
-      issue.iid,
-      issue.title,
-      issue.description ?? null,
-      issue.state ?? 'opened',
-      issue.confidential ?? false,
-      issue.authorId,
-      issue.assigneeId ?? null,
-      issue.milestoneId ?? null,
-      issue.dueDate ?? null,
-      issue.timeEstimate ?? 0,
-      issue.createdAt ?? now,
-      issue.updatedAt ?? now
-    ])
+    `insert into issues (${COLUMNS}) values ${all.map(values => `(${marks(values)})`).join(', ')}`,
+    all.flat()
   )
   return insertedIds(insertId, issues.length)
 }
+
+const COLUMNS = `project_id, iid, title, description, state, confidential, author_id, assignee_id, milestone_id, due_date,
+  time_estimate, created_at, updated_at`
+
+/** The values of all columns but the first. */
+const valuesOf = (issue: NewIssue, now: Date): Value[] => [
+  issue.iid,
+  issue.title,
+  issue.description ?? null,
+  issue.state ?? 'opened',
+  issue.confidential ?? false,
+  issue.authorId,
+  issue.assigneeId ?? null,
+  issue.milestoneId ?? null,
+  issue.dueDate ?? null,
+  issue.timeEstimate ?? 0,
+  issue.createdAt ?? now,
+  issue.updatedAt ?? now
+]

@@ -39,9 +39,8 @@ const write = together<number, Written, Date | undefined>((all, projectId) => {
 /** Writes a single entry with one statement, which needs no separate transaction. It is enough while the project is active. */
 async function writeOne(written: Written): Promise<readonly (Date | undefined)[]> {
   const now = new Date(written.published.at)
-  const recent = await retried(() => insertSelected([written], IF_ACTIVE, [activeSince(now)]))
-  if (recent.affectedRows === 1) return [now]
-  await retried(() => insertSelected([written], '', []))
+  if (await retried(() => insertOne(written, activeSince(now)))) return [now]
+  await retried(() => insertOne(written))
   return [undefined]
 }
 
@@ -57,44 +56,52 @@ export async function recordAtOnce(
   )
   const [first] = some
   if (!first || some.length < all.length) return []
-  const recent = activeSince(new Date(first.published.at))
-  const { affectedRows } = await insertSelected(some, IF_ACTIVE, [recent])
-  if (affectedRows === some.length) return some.map(({ published }) => published.id)
-  if (affectedRows > 0) throw new Error('only a part of the activity was written')
-  return []
+  const ids = some.map(({ published }) => published.id)
+  const since = activeSince(new Date(first.published.at))
+  if (some.length === 1) return (await insertOne(first, since)) ? ids : []
+  const activeAt = await hold(some, first.entry.projectId)
+  const before = some.map(({ authorId }) => activeAt.get(authorId))
+  if (before.some(at => at === undefined || at < since)) return []
+  await insert(some)
+  return ids
 }
 
-const IF_ACTIVE = 'and p.last_activity_at >= ?'
-
-/** The locks last until the rows exist. So a removal of the project or user finds the rows, or they are not written. */
-const insertSelected = (all: readonly Written[], condition: string, more: readonly Value[]) =>
-  execute(
-    `insert ignore into activity_events (${COLUMNS}) ${all
-      .map(
-        () => `select ?, p.id, u.id, ?, ?, ?, ?, ?, ?, ? from projects p straight_join users u on u.id = ?
-       where p.id = ? ${condition} lock in share mode`
-      )
-      .join(' union all ')}`,
-    all.flatMap(written => {
-      const [id, projectId, authorId, ...others] = valuesOf(written)
-      return [id, ...others, authorId, projectId, ...more]
-    })
+/**
+ * Inserts an entry, with `since` only when the project was active since then. Returns false when nothing was
+ * inserted: the project was not active, it or the user is gone, or the entry exists.
+ */
+async function insertOne(written: Written, since?: Date): Promise<boolean> {
+  const [id, projectId, authorId, ...others] = valuesOf(written)
+  const { affectedRows } = await execute(
+    `insert ignore into activity_events (${COLUMNS}) select ?, p.id, u.id, ${others.map(() => '?').join(', ')}
+     from projects p straight_join users u on u.id = ? where p.id = ? ${since ? 'and p.last_activity_at >= ?' : ''}
+     lock in share mode`,
+    [id, ...others, authorId, projectId, ...(since ? [since] : [])]
   )
+  return affectedRows === 1
+}
 
 const writeSome = (all: readonly Written[], projectId: number): Promise<readonly (Date | undefined)[]> =>
   transact(async () => {
-    // The lock lasts until the rows exist. So a removal of the project or user finds the rows, or they are not written.
-    const users = padded([...new Set(all.map(({ authorId }) => authorId))])
-    const held = await rows<{ id: number; at: Date }>(
-      `select u.id, p.last_activity_at as at from projects p straight_join users u on u.id in (${marks(users)})
-       where p.id = ? lock in share mode`,
-      [...users, projectId]
-    )
-    const activeAt = new Map(held.map(({ id, at }) => [id, at]))
+    const activeAt = await hold(all, projectId)
     const some = all.filter(({ authorId }) => activeAt.has(authorId))
     if (some.length > 0) await insert(some)
     return all.map(({ authorId }) => activeAt.get(authorId))
   })
+
+/**
+ * Returns the last activity of the project for each author who still exists. The lock lasts until the rows exist. So a removal of
+ * the project or user finds the rows, or they are not written.
+ */
+async function hold(all: readonly Written[], projectId: number): Promise<ReadonlyMap<number, Date>> {
+  const users = padded([...new Set(all.map(({ authorId }) => authorId))])
+  const held = await rows<{ id: number; at: Date }>(
+    `select u.id, p.last_activity_at as at from projects p straight_join users u on u.id in (${marks(users)})
+     where p.id = ? lock in share mode`,
+    [...users, projectId]
+  )
+  return new Map(held.map(({ id, at }) => [id, at]))
+}
 
 const COLUMNS =
   'happening_id, project_id, author_id, action, target_type, target_id, target_title, data, note_id, created_at'

@@ -165,7 +165,7 @@ t.test('hooks and the feed get changes of issues', async t => {
     ]
   )
   const feed = await rows(
-    'select action, target_type, target_id, target_title from activity_events where project_id = ? and target_type is not null order by id',
+    'select action, target_type, target_id, target_title from activity_events where project_id = ? and target_type is not null order by created_at, id',
     [project.id]
   )
   const target = { target_type: 'Issue', target_id: id }

@@ -78,7 +78,7 @@ t.test('DELETE /users/:id', async t => {
         issues: 0,
         subscriptions: 0,
         notification_settings: 0,
-        mails: 0,
+        mails: 2,
         merge_requests: 0,
         pipeline_schedules: 0,
         snippets: 0,
