@@ -248,6 +248,22 @@ export async function releaseUnknown(
   return unknown.length
 }
 
+/**
+ * Looks once for all queues, instead of a claim for each: whether delayed jobs are due, and which of the queues have jobs that are
+ * ready. An idle worker does this twice a second.
+ */
+export async function lookForWork(queues: readonly Queue[]): Promise<{ due: boolean; ready: Queue[] }> {
+  const isReady = queues.map(
+    () => "if(exists (select 1 from jobs force index (jobs_lane) where queue = ? and state = 'ready'), ?, null)"
+  )
+  const found = await row<{ due: number; ready: string }>(
+    `select exists (select 1 from jobs where state = 'delayed' and run_at <= now(3)) as due,
+       concat_ws(',', ${['null', ...isReady].join(', ')}) as ready`,
+    queues.flatMap(queue => [queue, queue])
+  )
+  return { due: found?.due === 1, ready: (found?.ready || '').split(',').filter(Boolean) as Queue[] }
+}
+
 /** Makes delayed jobs ready when they are due: at the time of the database, or at another time. Returns the number of these jobs. Delayed jobs have a separate state to keep claims fast. */
 export async function promoteJobs(now: Date | null = null): Promise<number> {
   const due = await row<{ due: number }>(

@@ -41,7 +41,6 @@ function gauge(name: string, help: string, labelNames: string[] = []): Gauge {
 
 /** Measures the requests of an application. */
 export function measureRequests(app: FastifyInstance): void {
-  if (!registry.getSingleMetric('process_cpu_seconds_total')) collectDefaultMetrics({ register: registry })
   app.addHook('onResponse', (request, reply, done) => {
     seconds.observe(
       { method: request.method, route: request.routeOptions.url ?? 'unknown', status: reply.statusCode },
@@ -51,8 +50,17 @@ export function measureRequests(app: FastifyInstance): void {
   })
 }
 
+/**
+ * The metrics of Node.js begin with the first request for metrics: the clock of the event loop ticks a hundred times a second,
+ * which an appliance without Prometheus does not need.
+ */
+function measureProcess(): void {
+  if (!registry.getSingleMetric('process_cpu_seconds_total')) collectDefaultMetrics({ register: registry })
+}
+
 /** Returns all metrics in the text format. While the database is unavailable, the metrics of the queues keep their last values. */
 export async function metricsText(): Promise<{ text: string; type: string }> {
+  measureProcess()
   const { running, waiting } = slotCounts()
   gitProcesses.set({ state: 'running' }, running)
   gitProcesses.set({ state: 'waiting' }, waiting)

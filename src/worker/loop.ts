@@ -79,6 +79,11 @@ export class Loop {
     this.look()
   }
 
+  /** Looks for work, because a poll found some. */
+  poll(): void {
+    if (!this.claiming) this.look()
+  }
+
   /**
    * Takes no more jobs, gives back jobs that have not begun, and waits up to `grace` ms for running jobs. Then it
    * aborts them and waits for the same time again. Jobs that still run go back to the queue together with the process.

@@ -18,9 +18,9 @@ import { prepareHome } from '../home.js'
 import { log } from '../log.js'
 import { closeMail } from '../mail/transport.js'
 import { compose } from '../product.js'
-import { promoteJobs } from '../queue/claim.js'
+import { lookForWork, promoteJobs } from '../queue/claim.js'
 import { Tally } from '../queue/history.js'
-import { QUEUES } from '../queue/jobs.js'
+import { QUEUES, type Queue } from '../queue/jobs.js'
 import { joinMachines, markLost, requireClock } from '../queue/machines.js'
 import { reapProcesses, registerProcess, renewProcess, unregisterProcess } from '../queue/processes.js'
 import { closeWake, listenForWake } from '../queue/wake.js'
@@ -37,6 +37,8 @@ const CONTAINERS_MS = 60_000
 const LOST_MACHINES_MS = 60_000
 /** How often the record of the runner shows that a worker is running: often enough for a reader that counts by the hour. */
 const SHOW_RUNNER_MS = 600_000
+/** One poll for all queues finds jobs that nobody woke a loop for. A loop polls itself this many times less often. */
+const QUIET_POLLS = 20
 /** Milliseconds that jobs have to end by themselves when the worker stops. */
 const GRACE_MS = 5000
 
@@ -78,7 +80,7 @@ export async function startWorker(): Promise<Worker> {
         queue,
         processId,
         concurrency: config().queue.concurrency[queue],
-        pollInterval: config().queue.poll_interval * 1000,
+        pollInterval: config().queue.poll_interval * 1000 * QUIET_POLLS,
         ...(queue === 'hooks' && { lanes: hookLanes(config().queue.concurrency.hooks) }),
         ...(queue === 'imports' && { lanes: importLanes(config().queue.concurrency.imports) }),
         run: (job, signal) => perform(job, { signal, processId }),
@@ -137,7 +139,7 @@ class LockSearch {
 /** Starts the repeated work of a worker besides its jobs. */
 function startChores(
   processId: number,
-  loops: Map<string, Loop>,
+  loops: Map<Queue, Loop>,
   tally: Tally,
   locks: LockSearch
 ): { lost: Promise<void>; stop(): Promise<void> } {
@@ -150,8 +152,10 @@ function startChores(
       for (const loop of all) loop.abort('the lease of this worker was lost')
       loseLease()
     }),
-    every(config().queue.poll_interval * 1000, 'promoting delayed jobs', async () => {
-      if ((await promoteJobs()) > 0) for (const loop of all) loop.wake()
+    every(config().queue.poll_interval * 1000, 'polling', async () => {
+      const { due, ready } = await lookForWork([...loops.keys()])
+      for (const queue of ready) loops.get(queue)?.poll()
+      if (due && (await promoteJobs()) > 0) for (const loop of all) loop.wake()
     }),
     every(RECOVER_MS, 'recovering', async () => {
       if ((await reapProcesses(processId)).length > 0) for (const loop of all) loop.wake()

@@ -9,7 +9,7 @@ import {
   resumeQueue,
   retryJobs
 } from '../../src/queue/administer.js'
-import { claimJobs, failJob, finishJobs, promoteJobs, releaseJobs } from '../../src/queue/claim.js'
+import { claimJobs, failJob, finishJobs, lookForWork, promoteJobs, releaseJobs } from '../../src/queue/claim.js'
 import { enqueue, enqueueAll } from '../../src/queue/enqueue.js'
 import { Tally } from '../../src/queue/history.js'
 import { backOff, jobs, QUEUES } from '../../src/queue/jobs.js'
@@ -116,6 +116,15 @@ t.test('claiming', async t => {
       ]
     )
     t.same(await claimJobs('default', process, 10), [])
+  })
+
+  t.test('one look finds the queues with ready jobs, and delayed jobs that are due', async t => {
+    t.same(await lookForWork(['default', 'hooks']), { due: false, ready: [] })
+    await enqueue('event.published', event('a'), { runAt: new Date(Date.now() + 60_000) })
+    await enqueue('hook.deliver', { deliveryId: 1 })
+    t.same(await lookForWork(['default', 'hooks', 'mail']), { due: false, ready: ['hooks'] })
+    await execute("update jobs set run_at = now(3) - interval 1 second where state = 'delayed'")
+    t.same(await lookForWork(['default', 'mail']), { due: true, ready: [] })
   })
 
   t.test('gives each job to one of many parallel claims', async t => {
