@@ -144,6 +144,13 @@ t.test('projects', async t => {
   }
 })
 
+t.test('the membership of the caller in each project of a list is one look-up', async t => {
+  for (const scope of ['all', 'visible', 'owned'] as const) {
+    const plan = listing(await plansOf(() => listProjects(scope, {}, actor(7))))
+    t.equal(stepOf(plan, 'm')?.key, 'members_source', scope)
+  }
+})
+
 t.test('builds', async t => {
   for (const [scope, key] of [
     [undefined, 'builds_project'],

@@ -58,6 +58,7 @@ import { pushOptions } from './0095-push-options.js'
 import { reservedPaths } from './0100-reserved-paths.js'
 import { maskedVariables } from './0102-masked-variables.js'
 import { placesOfProjects } from './0106-places-of-projects.js'
+import { membershipsBySource } from './0107-memberships-by-source.js'
 import { trigrams } from './0110-trigrams.js'
 import type { Migration } from './migration.js'
 
@@ -120,5 +121,6 @@ export const migrations: readonly Migration[] = [
   reservedPaths,
   maskedVariables,
   placesOfProjects,
+  membershipsBySource,
   trigrams
 ]
