@@ -4,7 +4,15 @@ import { type Fragment, marks, padded, row, rows } from '../../../db/connect/sql
 import { and, below, equals, isIn } from '../../../db/lists/conditions.js'
 import { fromPlace, versionOf } from '../../../db/lists/keyset-cache.js'
 import { shortTexts, withLongTexts } from '../../../db/lists/long-texts.js'
-import { countTotal, PART, type Page, type PlacedReading, pageOfMoving, window } from '../../../db/lists/paginate.js'
+import {
+  countTotal,
+  isFar,
+  PART,
+  type Page,
+  type PlacedReading,
+  pageOfMoving,
+  window
+} from '../../../db/lists/paginate.js'
 import { NotFound } from '../../../errors.js'
 import type { UserRow } from '../../people/users/users.queries.js'
 import { type ShownColumns, shownColumns, shownValues } from '../participation/readings.js'
@@ -169,15 +177,20 @@ async function pageOf(
   index?: string
 ): Promise<Page<ListedMergeRequestRow>> {
   const column = query.order_by ?? 'created_at'
+  const columns = `${LISTED}, ${shownColumns('MergeRequest')}`
+  // When the database could choose the index, it read 2,000 entries up to a place that this index finds at once, on some
+  // connections and not on others.
+  const table = `merge_requests m ${index ? `force index (${index})` : ''}`
+  const isNear = index !== undefined && !isFar(window(query))
   const read = async ({ direction, sql: limit, from }: PlacedReading) => {
     const { sql, values } = and(where, from && fromPlace(`m.${column}`, 'm.id', direction, from))
-    // The ids of the page come from an index; only their rows are read. When the database could choose the index, it
-    // read 2,000 entries up to a place that this index finds at once, on some connections and not on others.
-    const ids = `select m.id, m.${column} as place from merge_requests m ${index ? `force index (${index})` : ''}
-      where ${sql} order by m.${column} ${direction}, m.id ${direction} ${limit}`
+    const inOrder = `where ${sql} order by m.${column} ${direction}, m.id ${direction} ${limit}`
+    // The index has the first pages in their order. For others it gives the ids, so that the rows before them are not joined.
     const found = await rows<ListedMergeRequestRow>(
-      `select ${LISTED}, ${shownColumns('MergeRequest')} from (${ids}) page join merge_requests m on m.id = page.id ${JOINS}
-       order by page.place ${direction}, page.id ${direction}`,
+      isNear
+        ? `select ${columns} from ${table} ${JOINS} ${inOrder}`
+        : `select ${columns} from (select m.id, m.${column} as place from ${table} ${inOrder}) page
+           join merge_requests m on m.id = page.id ${JOINS} order by page.place ${direction}, page.id ${direction}`,
       [...shownValues(user?.id), ...values]
     )
     return withDescriptions(found)
