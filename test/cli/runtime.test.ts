@@ -17,6 +17,8 @@ const { engines, optionalDependencies } = JSON.parse(read('package.json')) as Pa
 const RIGHT = `v${engines.node}.1.0`
 const OTHER = 'v20.20.2'
 const BUILT_IN = 'node_modules/.bin/node'
+/** A short command gets this option; `up`, `server` and `worker` do not. */
+const SHORT = '--min-semi-space-size=16'
 
 /** Makes a fake Node.js that answers `--version`, and otherwise runs `script`. */
 function makeNode(path: string, version: string, script: string): void {
@@ -50,10 +52,10 @@ const asVersion = (version: string, path: string) => [
 t.test('the command runs on the Node.js of the machine, if it has the right version', async t => {
   const { program, folder, has, run } = machine(t)
   has(BUILT_IN, RIGHT)
-  t.equal(run(program, ['a b', '*']).stdout, `${BUILT_IN} ${program} a b *`, 'the machine has no Node.js')
+  t.equal(run(program, ['a b', '*']).stdout, `${BUILT_IN} ${SHORT} ${program} a b *`, 'the machine has no Node.js')
   has('usr/node', OTHER)
-  t.equal(run(program).stdout, `${BUILT_IN} ${program}`, 'the machine has another version')
-  t.equal(run('/bin/sh', [program]).stdout, `${BUILT_IN} ${program}`)
+  t.equal(run(program).stdout, `${BUILT_IN} ${SHORT} ${program}`, 'the machine has another version')
+  t.equal(run('/bin/sh', [program]).stdout, `${BUILT_IN} ${SHORT} ${program}`)
   has('usr/node', RIGHT)
   t.equal(run(program, ['up']).stdout, `usr/node ${program} up`)
   symlinkSync(program, join(folder, 'usr/gitstead'))
