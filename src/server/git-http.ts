@@ -18,7 +18,12 @@ import {
   requireGitScope
 } from '../areas/people/credentials/git-credentials.js'
 import { projectUrls } from '../areas/projects/projects/project-urls.js'
-import { findForGit, findProject, isOldPath, type ProjectRow } from '../areas/projects/projects/projects.queries.js'
+import {
+  findForGit,
+  findProjectForGit,
+  isOldPath,
+  type ProjectRow
+} from '../areas/projects/projects/projects.queries.js'
 import { config as configuration } from '../config.js'
 import { BadRequest, Failure, Forbidden, NotFound, Unauthorized } from '../errors.js'
 import { readArriving, spoolRequest } from '../git/transport/request-spool.js'
@@ -144,7 +149,7 @@ async function open(request: FastifyRequest<{ Params: Path }>, service: Service)
   return { actor, project, repository: await repositoryFor(service, project) }
 }
 
-/** With a token, one statement reads everything. */
+/** One statement reads everything, except for a password. */
 async function readAll(credentials: GitCredentials | null, path: string, request: FastifyRequest) {
   const token = likelyToken(credentials)
   const found = token === undefined ? null : await findForGit(token, path)
@@ -152,8 +157,12 @@ async function readAll(credentials: GitCredentials | null, path: string, request
   // The log line of the request names the user.
   request.actor = actor
   if (found?.project) return { actor, project: found.project, allowed: allowsProtocol(found.settings, 'http') }
-  const [project, allowed] = await Promise.all([findProject(path, actor), gitProtocolAllowed('http')])
-  return { actor, project, allowed }
+  const project = await findProjectForGit(path, actor)
+  return {
+    actor,
+    project,
+    allowed: project ? allowsProtocol(project.settings, 'http') : await gitProtocolAllowed('http')
+  }
 }
 
 /** Whether a build without a user reads its own project. */
@@ -211,12 +220,12 @@ const challenge = (reply: FastifyReply) =>
 
 function answer(reply: FastifyReply, type: string, output: Output): FastifyReply {
   reply.type(type).header('cache-control', 'no-cache, max-age=0, must-revalidate')
-  if (isWhole(output)) return reply.send(Buffer.concat(output))
+  if (isWhole(output)) return reply.send(output[0])
   cutStalledAnswer(reply.raw)
   return reply.send(output)
 }
 
-const isWhole = (output: Output): output is readonly Buffer[] => Array.isArray(output)
+const isWhole = (output: Output): output is readonly [Buffer] => Array.isArray(output)
 
 /** Returns the decompressed body: git compresses large fetch requests with gzip. */
 function bodyOf(request: FastifyRequest): Readable {

@@ -148,6 +148,9 @@ t.test('identical clones share one answer until a ref moves', async t => {
   t.ok(moved.includes('PACK'))
   appendFileSync(`${repository}/config`, '[broken\n')
   t.ok(moved.equals(await buffer(await ask(repository, request))), 'without a process')
+  t.ok(moved.length < 65_536)
+  const input = await spoolRequest(Readable.from([request]), 65_536, 'too large')
+  t.same(await uploadPack(repository, input, { protocol: 'version=2' }), [moved], 'a short one in one piece')
   await t.rejects(ask(repository, cloneRequest('b'.repeat(40))), { name: 'GitFailure' }, 'git would fail')
 })
 

@@ -52,7 +52,7 @@ t.test('a user with the name of a build system owns paths below /ci', async t =>
   t.equal(named.statusCode, 400, 'groups and users share their names')
 })
 
-t.test('with a token, a request of git takes one statement, which sees every change', async t => {
+t.test('a request of git takes one statement, which sees every change', async t => {
   const app = await testApp(t)
   const project = await filled(app, { visibility_level: 0 })
   const admin = app.as(await app.make.admin())
@@ -69,8 +69,12 @@ t.test('with a token, a request of git takes one statement, which sees every cha
     1
   )
   t.equal(await ask(`/${project.path.replace('/', '%2F')}/x`), 404)
+  const open = refs(pathOf(await filled(app)))
+  const nobody = async () => (await app.nobody.inject({ method: 'GET', url: open })).statusCode
+  t.equal(await nobody(), 200)
+  t.equal(await countStatements(async () => t.equal(await nobody(), 200, 'without credentials')), 1)
   t.equal((await admin.put('/application/settings', { enabled_git_access_protocol: 'ssh' })).statusCode, 200)
-  t.equal(await ask(pathOf(project)), 403)
+  t.same([await ask(pathOf(project)), await nobody()], [403, 403])
   t.equal((await admin.put('/application/settings', { enabled_git_access_protocol: null })).statusCode, 200)
   t.equal(await ask(pathOf(project)), 200)
   t.equal((await app.as(owner).put(`/projects/${project.id}`, { path: 'moved' })).statusCode, 200)

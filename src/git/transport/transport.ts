@@ -42,8 +42,8 @@ export function protocolEnvironment(protocol: string | undefined): Record<string
 
 const versionIn = (protocol: string | undefined) => /(?:^|:)(version=[012])(?:$|:)/.exec(protocol ?? '')?.[1]
 
-/** A stream, or all pieces of a short answer: a stream takes longer than making one of those. */
-export type Output = Readable | readonly Buffer[]
+/** A stream, or the only piece of a short answer: a stream takes longer than making one. */
+export type Output = Readable | readonly [Buffer]
 
 /** Returns the body of GET info/refs: the refs and capabilities of a service. Throws Unavailable when too many callers wait. */
 export function advertise(repository: string, service: Service, caller: Caller = {}): Promise<Output> {
@@ -75,7 +75,7 @@ export async function advertiseRefs(
   return output.pipe(stream)
 }
 
-/** The bytes of an answer that is made at once. */
+/** The bytes of an answer that is sent at once. Of larger pieces, nobody could see how much a slow client has taken. */
 const SHORT = 64 * 1024
 
 function outputIn(pieces: Iterable<Buffer>): Output {
@@ -178,7 +178,10 @@ export async function uploadPack(repository: string, input: Spool, caller: Calle
     stream.destroy()
     throw error
   }
-  return stream
+  const whole = answer.size <= SHORT && answer.isWhole() && answer.isComplete() ? answer.small() : null
+  if (!whole) return stream
+  stream.destroy()
+  return [whole]
 }
 
 /** Returns whether a request is a fresh clone: clients that have no commits yet all get the same answer. */

@@ -160,6 +160,11 @@ function setFlags(row: StoredProject): void {
 }
 const ZERO = '0'.charCodeAt(0)
 
+interface WithSettings {
+  /** Null when none was changed. */
+  readonly settings: string | null
+}
+
 /** The statements that find a project for one kind of row. */
 class Finder<Row extends ProjectRow> {
   readonly #byId: ReadonlyMap<Membership, string>
@@ -198,6 +203,10 @@ class Finder<Row extends ProjectRow> {
 
 const FOUND = new Finder<ProjectRow>(selectProjects, accessOf)
 const SHOWN = new Finder<ShownProjectRow>(selectShownProjects, membershipOf)
+const FOR_GIT = new Finder<ProjectRow & WithSettings>(
+  (membership, from) => selectProjects(membership, from, `, ${STORED_SETTINGS} as settings`),
+  accessOf
+)
 
 /**
  * Returns a project by its id or NAMESPACE/PROJECT, with the caller's levels; undefined when the project does not
@@ -209,6 +218,10 @@ export const findProject = (id: string | number, actor: Actor): Promise<ProjectR
 /** Does the same, with what the project's record shows. */
 export const findShownProject = (id: string | number, actor: Actor): Promise<ShownProjectRow | undefined> =>
   find(SHOWN, String(id), actor)
+
+/** Does the same as `findProject`, and reads the stored settings: a request of git needs both. */
+export const findProjectForGit = (path: string, actor: Actor): Promise<(ProjectRow & WithSettings) | undefined> =>
+  find(FOR_GIT, path, actor)
 
 async function find<Row extends ProjectRow>(finder: Finder<Row>, text: string, actor: Actor): Promise<Row | undefined> {
   if (/^\d{1,10}$/.test(text)) return finder.byId(Number(text), actor)
@@ -256,17 +269,14 @@ const ASKED_FOR_GIT = `${selectProjects(
 )} where ${TOKEN.where}`
 
 /**
- * Does the same for NAMESPACE/PROJECT, and reads the stored settings: a request of git needs all of them. The project is
+ * Returns the actor of such a token, the project with a path (NAMESPACE/PROJECT), and the stored settings. The project is
  * undefined for an old path. Null also for a text that is no path.
  */
-export async function findForGit(
-  token: string,
-  path: string
-): Promise<(TokenAndProject & { readonly settings: string | null }) | null> {
+export async function findForGit(token: string, path: string): Promise<(TokenAndProject & WithSettings) | null> {
   const [namespace, name, more] = path.split('/')
   if (!namespace || !name || more !== undefined) return null
   const values = [namespace, name, ...tokenValues(token)]
-  const found = await row<Asked & { readonly settings: string | null }>(ASKED_FOR_GIT, values)
+  const found = await row<Asked & WithSettings>(ASKED_FOR_GIT, values)
   return found ? { ...(await askedIn(found)), settings: found.settings } : null
 }
 
