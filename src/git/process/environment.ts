@@ -20,6 +20,9 @@ const SETTINGS: [string, string][] = [
   ['core.packedRefsTimeout', '5000']
 ]
 
+/** Faults of objects that are too frequent in old histories to be refused. */
+export const IGNORED_FAULTS: readonly string[] = ['badTimezone', 'missingSpaceBeforeDate', 'zeroPaddedFilemode']
+
 /** The environment variable with the id of the process that started a git process. */
 export const STARTED_BY = 'GITSTEAD_STARTED_BY'
 

@@ -50,6 +50,8 @@ export interface GitProcess {
   readonly stdout: Readable
   /** Returns the first 16 KiB of stderr that have arrived so far. */
   readonly stderr: () => string
+  /** Calls `hear` with everything that arrives on stderr from now on. */
+  readonly onStderr: (hear: (text: Buffer) => void) => void
   /** Settles when the process is gone; never rejects. */
   readonly done: Promise<Exit>
   /** Ends the process and all its children. */
@@ -182,7 +184,8 @@ function supervise(child: Spawned, options: StartOptions, release: () => void): 
   })
   const limitProcessor = (seconds: number) => limitRunning(child.pid, seconds)
   const { pid, stdin, stdout } = child
-  return { pid, stdin, stdout, stderr: keepStart(child.stderr), done, kill, limitProcessor }
+  const onStderr: GitProcess['onStderr'] = hear => void child.stderr.on('data', hear)
+  return { pid, stdin, stdout, stderr: keepStart(child.stderr), onStderr, done, kill, limitProcessor }
 }
 
 // The process comes first: children that it starts from then on already have the new limit. One shell handles all of

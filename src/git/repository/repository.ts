@@ -7,6 +7,7 @@ import { config } from '../../config.js'
 import { forgetGraph } from '../history/commit-graph.js'
 import { forget } from '../objects/cache.js'
 import { syncPath } from '../objects/loose-writer.js'
+import { IGNORED_FAULTS } from '../process/environment.js'
 import { runGit, withSimpleGit } from '../process/run.js'
 import { HIDDEN_REFS } from '../refs/hidden.js'
 import { forgetRefs } from '../refs/list.js'
@@ -32,10 +33,7 @@ const settings = (maxPushSize: number) => `[core]
 \tdenyDeleteCurrent = ignore
 \tdenyNonFastForwards = false
 [receive "fsck"]
-\tbadTimezone = ignore
-\tmissingSpaceBeforeDate = ignore
-\tzeroPaddedFilemode = ignore
-[transfer]
+${IGNORED_FAULTS.map(name => `\t${name} = ignore\n`).join('')}[transfer]
 ${HIDDEN_REFS.map(prefix => `\thideRefs = ${prefix}\n`).join('')}[uploadpack]
 \tallowFilter = true
 [repack]

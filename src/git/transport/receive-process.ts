@@ -7,6 +7,7 @@ import { pushProcessorLimit } from '../process/limits.js'
 import { type EarlyGit, feed, type GitProcess, startEarlyGit, startGit } from '../process/run.js'
 import { refValue, ZERO } from '../refs/refs.js'
 import { keepingHistory } from './fast-forward-only.js'
+import { type FirstPush, prepareFirstPush } from './first-push.js'
 import type { Spool } from './spool.js'
 
 /** A git process that works on a push. */
@@ -16,6 +17,8 @@ export interface Receiver {
   readonly stop: () => void
   /** The reason when the appliance, not git, refuses the push. The client then gets this reason instead of git's message. */
   readonly reason: () => string | undefined
+  /** Set when git only checks the pack of a first push. */
+  readonly first?: FirstPush | null
 }
 
 export interface ReceiveOptions {
@@ -27,6 +30,14 @@ export interface ReceiveOptions {
   readonly commands: EarlyPush['commands']
   /** Branches that git must not rewrite. */
   readonly kept?: readonly string[]
+  /** Set for a push that may be a first one. */
+  readonly pack?: PackOfPush
+}
+
+export interface PackOfPush {
+  /** Where the pack begins in the input. */
+  readonly packAt: number
+  readonly capabilities: readonly string[]
 }
 
 const ARGS = ['receive-pack', '--stateless-rpc']
@@ -39,23 +50,46 @@ export async function startReceiver(
   input: () => Readable,
   options: ReceiveOptions
 ): Promise<Receiver> {
-  const { client, signal, size, commands, kept = [] } = options
-  const processor = size === undefined ? undefined : pushProcessorLimit(size)
-  const git = await startGit([...ARGS, repository], {
-    repository,
-    long: true,
-    client,
-    signal,
-    processor,
-    environment: keepingHistory(commands, kept)
-  })
+  const { client, signal, size = 0, commands, kept = [], pack } = options
+  const processor = options.size === undefined ? undefined : pushProcessorLimit(size)
+  const first = size < EARLY_FROM ? null : await firstPush(repository, commands, pack)
+  const { args, environment } = first ?? { args: [...ARGS, repository], environment: keepingHistory(commands, kept) }
+  const git = await orDrop(
+    first,
+    startGit([...args], { repository, long: true, client, signal, processor, environment })
+  )
   const stop = stopper(git)
   let reason: string | undefined
-  void feed(input(), git, error => {
+  void feed(first ? after(input(), pack?.packAt) : input(), git, error => {
     if (error instanceof TooLarge) reason = error.message
     stop()
   })
-  return { git, stop, reason: () => reason }
+  return { git, stop, first, reason: () => reason }
+}
+
+async function firstPush(repository: string, commands: EarlyPush['commands'], pack?: PackOfPush) {
+  return pack ? await prepareFirstPush(repository, { ...pack, commands }) : null
+}
+
+/** Removes the quarantine when git does not start. */
+async function orDrop<T>(first: FirstPush | null, started: Promise<T>): Promise<T> {
+  try {
+    const git = await started
+    if (git === null) await first?.drop()
+    return git
+  } catch (error) {
+    await first?.drop()
+    throw error
+  }
+}
+
+/** Yields the input after its first bytes. */
+async function* after(input: Readable, skipped = 0): AsyncGenerator<Buffer> {
+  let left = skipped
+  for await (const chunk of input as AsyncIterable<Buffer>) {
+    if (left < chunk.length) yield chunk.subarray(left)
+    left = Math.max(0, left - chunk.length)
+  }
 }
 
 /**
@@ -96,6 +130,8 @@ export interface EarlyPush {
   readonly kept?: readonly string[]
   /** Called before git gets any input: a pack may end before the request does, and then git changes the refs. */
   readonly admit: () => Promise<unknown>
+  /** Set for a push that may be a first one. */
+  readonly pack?: PackOfPush
   /** Milliseconds between two checks of the client's pace; the default is a second. */
   readonly look?: number
 }
@@ -121,20 +157,16 @@ export function giveHeadStart(repository: string, push: EarlyPush): HeadStart {
   const begun = begin().catch(drop)
 
   async function begin(): Promise<void> {
-    const { spool, commands, client, kept = [], admit, look = LOOK } = push
+    const { spool, commands, client, kept = [], admit, pack, look = LOOK } = push
     // There is a pack only when a ref is set to a value.
     if (commands.every(command => command.new === ZERO)) return
     if (!(await spool.reaches(EARLY_FROM)) || spool.isComplete() || dropped) return
-    const environment = keepingHistory(commands, kept)
-    const git = await startEarlyGit([...ARGS, repository], {
-      repository,
-      long: true,
-      client,
-      environment,
-      giveUp: drop
-    })
+    const first = await firstPush(repository, commands, pack)
+    const { args, environment } = first ?? { args: [...ARGS, repository], environment: keepingHistory(commands, kept) }
+    const starting = startEarlyGit([...args], { repository, long: true, client, environment, giveUp: drop })
+    const git = await orDrop(first, starting)
     if (!git) return
-    early = feedEarly(git, { spool, look, giveUp: drop, admitted: admit() })
+    early = feedEarly(git, { spool, look, giveUp: drop, admitted: admit(), first, packAt: first ? pack?.packAt : 0 })
     if (dropped) early.stop()
     await early.admitted
   }
@@ -149,6 +181,7 @@ export function giveHeadStart(repository: string, push: EarlyPush): HeadStart {
         return early
       }
       await early.git.done
+      await early.first?.drop()
       return (await hasMoved(repository, push)) ? early : null
     }
   }
@@ -172,9 +205,12 @@ interface Feeding {
   readonly look: number
   readonly giveUp: () => void
   readonly admitted: Promise<unknown>
+  readonly first: FirstPush | null
+  /** The number of bytes that git does not get. */
+  readonly packAt?: number
 }
 
-function feedEarly(git: EarlyGit, { spool, look, giveUp, admitted }: Feeding): EarlyReceiver {
+function feedEarly(git: EarlyGit, { spool, look, giveUp, admitted, first, packAt }: Feeding): EarlyReceiver {
   const end = stopper(git)
   const input = spool.read()
   let before = spool.size
@@ -188,11 +224,12 @@ function feedEarly(git: EarlyGit, { spool, look, giveUp, admitted }: Feeding): E
     input.destroy()
     end()
   }
-  admitted.then(() => feed(input, git, giveUp), giveUp)
+  admitted.then(() => feed(after(input, packAt), git, giveUp), giveUp)
   return {
     git,
     stop,
     admitted,
+    first,
     reason: () => undefined,
     finish: seconds => {
       clearInterval(clock)

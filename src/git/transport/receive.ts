@@ -6,9 +6,10 @@ import { limitReached, pushProcessorLimit } from '../process/limits.js'
 import type { Exit, GitProcess } from '../process/run.js'
 import { refValue, ZERO } from '../refs/refs.js'
 import { NO_REWRITE, REWRITE_ADVICE, REWRITE_REASONS } from './fast-forward-only.js'
+import type { FirstPush } from './first-push.js'
 import { BadProtocol, FLUSH, type Packet, pktLine, sideband, takePackets } from './pkt-line.js'
 import { guardPush } from './push-guard.js'
-import { type Receiver, startReceiver } from './receive-process.js'
+import { type PackOfPush, type Receiver, startReceiver } from './receive-process.js'
 import { parseReport, type ReportHolder, splitReport } from './report.js'
 import { receiveSmall } from './small/receive.js'
 
@@ -143,6 +144,8 @@ export interface Push {
   readonly size?: number
   /** The whole input, when it is in memory: then the push may need no git process. */
   readonly small?: { readonly body: Buffer; readonly packAt: number }
+  /** Set for a push that may be a first one. */
+  readonly pack?: PackOfPush
   /** Branches that git must not rewrite. */
   readonly kept?: readonly string[]
   /** A git process that has already begun with this push. It does not read `input`. */
@@ -178,7 +181,51 @@ export async function receivePack(repository: string, push: Push): Promise<Recei
   }
   const receiver = push.begun ?? (await startReceiver(repository, push.input, push))
   output.once('close', receiver.stop)
-  return answering(output, settle(repository, push, receiver, output))
+  if (!receiver.first) return answering(output, settle(repository, push, receiver, output))
+  // It holds the input for git, in case that it has to begin again.
+  return answering(
+    output,
+    settleFirst(repository, { ...push, input: once(push.input()) }, { ...receiver, first: receiver.first }, output)
+  )
+}
+
+const once = (input: Readable) => () => input
+
+/** Milliseconds after which an empty packet keeps the connection alive, as git does it. */
+const KEEP_ALIVE = 5000
+const EMPTY = pktLine(Buffer.from([1]))
+
+/** Ends a first push whose pack git has checked, or lets git receive it again. */
+async function settleFirst(
+  repository: string,
+  push: Push,
+  receiver: Receiver & { readonly first: FirstPush },
+  output: PassThrough
+): Promise<PushResult[]> {
+  const write = (packet: Buffer) => void (output.destroyed || output.write(packet))
+  const clock = setInterval(() => write(EMPTY), KEEP_ALIVE)
+  receiver.git.onStderr(text => {
+    // Git reports everything else again.
+    if (/^Resolving deltas: /.test(text.toString('latin1'))) write(sideband(2, text))
+  })
+  let said = ''
+  const exit = await drain(receiver.git, chunk => {
+    said += chunk.toString('latin1')
+  })
+  clearInterval(clock)
+  const isDone = await receiver.first.conclude(exit, said).catch(error => {
+    push.input().destroy()
+    throw error
+  })
+  if (isDone) {
+    push.input().destroy()
+    const results = push.commands.map(({ ref }) => ({ ref, ok: true, reason: null }))
+    return await report(push, output, { results, text: () => reportOf({ ...push, results }) })
+  }
+  const again = await startReceiver(repository, push.input, { ...push, pack: undefined })
+  if (output.destroyed) again.stop()
+  else output.once('close', again.stop)
+  return await settle(repository, push, again, output)
 }
 
 function answering(output: PassThrough, done: Promise<PushResult[]>): Receiving {
@@ -197,7 +244,7 @@ async function settle(
     said = (said + part.toString('latin1', 5)).slice(-4096)
     if (!output.destroyed) output.write(forUser(part, repository))
   })
-  const exit = await drain(git, holder)
+  const exit = await drain(git, holder.take)
   const results = await outcome(repository, push, exit, holder)
   const isRewrite = results.some(({ reason }) => reason === NO_REWRITE)
   const processor = push.size === undefined ? undefined : pushProcessorLimit(push.size)
@@ -236,9 +283,9 @@ function forUser(line: Buffer, repository: string): Buffer {
   return sideband(band, Buffer.from(text.replaceAll(`${repository}/./`, '').replaceAll(repository, '.'), 'latin1'))
 }
 
-async function drain(git: GitProcess, holder: ReportHolder): Promise<Exit> {
+async function drain(git: GitProcess, take: (chunk: Buffer) => void): Promise<Exit> {
   try {
-    for await (const chunk of git.stdout as AsyncIterable<Buffer>) holder.take(chunk)
+    for await (const chunk of git.stdout as AsyncIterable<Buffer>) take(chunk)
   } catch {
     git.kill() // the exit code and the refs show what happened
   }

@@ -91,13 +91,16 @@ interface PreparedPush extends Sent {
 }
 
 function prepare({ project, actor, author = actor.user, repository, client }: PushTarget, sent: Sent): PreparedPush {
-  const { commands, spool, kept } = sent
+  const { commands, capabilities, packAt, spool, kept } = sent
   let open: Promise<OpenChange[]> | undefined
   const changes = () => {
     open ??= openChanges(project, author, 'push', commands)
     return open
   }
-  const headStart = giveHeadStart(repository, { spool, commands, client, kept, admit: changes })
+  const headStart = giveHeadStart(repository, {
+    ...{ spool, commands, client, kept, admit: changes },
+    pack: { packAt, capabilities }
+  })
   return { ...sent, changes, isOpen: () => open !== undefined, headStart }
 }
 
@@ -136,6 +139,7 @@ async function handOver(target: PushTarget, push: OpenPush, door: PushDoor): Pro
     begun,
     input: () => spool.read(),
     size: spool.size,
+    pack: { packAt, capabilities },
     ...(body && { small: { body, packAt } }),
     beforeReport: async results => {
       await settleChanges(project, open, results)

@@ -14,6 +14,7 @@ import { listEveryRef } from '../../refs/list.js'
 import { lookUpRef } from '../../refs/lookup.js'
 import { moveRef } from '../../refs/move-ref.js'
 import { isNewRefName, ZERO } from '../../refs/refs.js'
+import { isPlainPush } from '../capabilities.js'
 import { connect } from './connected.js'
 import { type ReadBase, readPack } from './pack.js'
 
@@ -37,8 +38,6 @@ export interface SmallPush {
 
 /** The maximum number of bytes of a request. */
 const MOST_BYTES = 64 * 1024
-const CAPABILITIES =
-  /^(?:report-status|report-status-v2|side-band-64k|quiet|atomic|ofs-delta|delete-refs|push-options|object-format=sha1|agent=.*|session-id=.*)$/
 
 /** Each push in work holds at most a few megabytes. */
 const turns = new Limiter({ capacity: 4 })
@@ -64,8 +63,7 @@ function isPlain({ commands, capabilities, body }: SmallPush, { ref, new: next }
     isNewRefName(ref) &&
     !isHidden(ref) &&
     body.length <= MOST_BYTES &&
-    capabilities.some(name => name.startsWith('report-status')) &&
-    capabilities.every(name => CAPABILITIES.test(name))
+    isPlainPush(capabilities)
   )
 }
 
