@@ -6,6 +6,7 @@ import type { TableName } from '../../../db/ownership/ownership.js'
 
 /** Tables of internal notes, which nobody would miss, and of relations that only end. */
 const UNCOUNTED: ReadonlySet<TableName> = new Set([
+  'project_trigrams',
   'project_statistics',
   'repository_upkeeps',
   'repository_checks',

@@ -16,6 +16,7 @@ const COUNTED: { readonly [Table in TableName]?: { readonly as: string; readonly
   project_stars: { as: 'stars' },
   award_emoji: { as: 'awards' },
   mail_deliveries: { as: 'mails' },
+  user_trigrams: false,
   user_uses: false,
   sign_in_addresses: false,
   participants: false,
