@@ -2,6 +2,18 @@
 // few rows do. Each kind names the listeners whose effects it covers. They are the same functions that a job would call, so it
 // does not matter which of both handles an event.
 import type { DomainEvent, EventKind, Published, Stored, UnstoredEvent } from './areas/ground/activity/events.js'
+import { lazily } from './lib/plug.js'
+
+const ofAccounts = lazily(() => import('./areas/reach/accounts/account-mail.js'))
+const ofIssues = lazily(() => import('./areas/reach/notifications/new-issues.js'))
+const ofProjects = lazily(() =>
+  Promise.all([
+    import('./areas/ground/hooks/record-events.js'),
+    import('./areas/ground/activity/record-entries.js'),
+    import('./areas/ground/hooks/deliveries.js'),
+    import('./areas/reach/events/activity-feed.js')
+  ])
+)
 
 export interface AtOnce<Kind extends EventKind> {
   /** The names of all listeners to this kind that have something to do. */
@@ -16,17 +28,14 @@ export const atOnce: { readonly [Kind in EventKind]?: AtOnce<Kind> } = {
   'project.created': {
     listeners: ['hooks', 'activity'],
     handle: async published => {
-      const { recordEvents } = await import('./areas/ground/hooks/record-events.js')
-      const { recordEntries } = await import('./areas/ground/activity/record-entries.js')
-      const { isWanted } = await import('./areas/ground/hooks/deliveries.js')
-      const { recordAtOnce } = await import('./areas/reach/events/activity-feed.js')
+      const [{ recordEvents }, { recordEntries }, { isWanted }, { recordAtOnce }] = await ofProjects()
       for (const each of published) if (await isWanted(recordEvents['project.created'](each))) return []
       return recordAtOnce(published.map(each => ({ published: each, entry: recordEntries['project.created'](each) })))
     }
   },
   'issue.changed': {
     listeners: ['hooks', 'discussion', 'notifications', 'to-dos', 'activity'],
-    handle: async published => (await import('./areas/reach/notifications/new-issues.js')).handleNewIssues(published)
+    handle: async published => (await ofIssues()).handleNewIssues(published)
   }
 }
 
@@ -35,7 +44,7 @@ function mailed<Kind extends 'token.created' | 'email.added'>(kind: Kind): AtOnc
   return {
     listeners: ['account mail'],
     handle: async published => {
-      const { accountMail } = await import('./areas/reach/accounts/account-mail.js')
+      const { accountMail } = await ofAccounts()
       for (const each of published) await accountMail.on[kind]?.(each)
       return published.map(({ id }) => id)
     }
