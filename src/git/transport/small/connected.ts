@@ -10,8 +10,10 @@ import { areAttributes, checkAttributes, checkBlob, plainCommit, plainTag, plain
 
 /** The maximum number of objects that are looked up one by one, because no parent has them in the same folder. */
 const MOST_LOOKUPS = 32
+/** The maximum number of commits outside the push on which it builds. */
+const MOST_ROOTS = 32
 /** The maximum number of entries in all trees that are compared. */
-const MOST_ENTRIES = 100_000
+const MOST_ENTRIES = 20_000
 /** The maximum number of bytes of a tree in the push. */
 const LARGEST_TREE = 256 * 1024
 /** The maximum number of bytes of a file of attributes. */
@@ -22,8 +24,10 @@ const MANY = 1000
 export interface Arrived {
   /** The objects of the push by their ids. */
   readonly objects: ReadonlyMap<string, LooseObject>
-  /** Returns whether a ref has this value. */
-  readonly isTip: (id: string) => Promise<boolean>
+  /** The value of the ref before the push. */
+  readonly old: string
+  /** Returns the values of all refs, and the objects that annotated tags point at. It is called once at most. */
+  readonly tips: () => Promise<ReadonlySet<string>>
 }
 
 export interface Connected {
@@ -54,6 +58,7 @@ class Walk {
   readonly #trees = new Map<string, Entries>()
   /** The trees of the commits that were visited. */
   readonly #treeIds = new Map<string, string>()
+  #tips: ReadonlySet<string> | undefined
   #lookups = 0
   #entries = 0
 
@@ -86,8 +91,17 @@ class Walk {
   }
 
   async #takeRoot(id: string): Promise<void> {
-    if (!this.roots.has(id) && !(await this.#arrived.isTip(id))) throw new LeaveToGit('a parent that is no tip')
+    if (this.roots.has(id)) return
+    if (this.roots.size >= MOST_ROOTS) throw new LeaveToGit('many parents outside the push')
+    if (!(await this.#isTip(id))) throw new LeaveToGit('a parent that is no tip')
     this.roots.add(id)
+  }
+
+  async #isTip(id: string): Promise<boolean> {
+    if (id === this.#arrived.old) return true
+    // Listing the refs once for each parent of a push held up all other requests for more than a second.
+    this.#tips ??= await this.#arrived.tips()
+    return this.#tips.has(id)
   }
 
   async #treeOf(commit: string): Promise<string> {
@@ -100,10 +114,9 @@ class Walk {
   async #visitTree(id: string, before: readonly string[]): Promise<void> {
     const object = this.#arrived.objects.get(id)
     if (!object || this.#isSeen(object, 'tree')) return
+    const entries = await this.#parse(object)
     const older: Entries[] = []
     for (const tree of before) older.push(await this.#entriesOf(tree))
-    for (const known of older) for (const entry of known.values()) this.#reachable.add(keyOf(entry))
-    const entries = await this.#parse(object)
     for (const entry of entries.values()) {
       if (areAttributes(entry)) await this.#checkAttributes(entry)
       if (!this.#arrived.objects.has(entry.id)) await this.#requireReachable(entry)
@@ -137,24 +150,24 @@ class Walk {
   async #readTree(id: string): Promise<Entries> {
     const tree = await readTree(this.#repository, id)
     if (!tree) throw new LeaveToGit('a tree that cannot be read')
-    const entries: TreeEntry[] = []
+    const found = new Map<string, TreeEntry>()
     for (let next: number | null = 0; next !== null; ) {
       const part = tree.read(next)
+      for (const entry of part.entries) {
+        found.set(entry.name, entry)
+        this.#reachable.add(keyOf(entry))
+      }
       await this.#count(part.entries.length)
-      entries.push(...part.entries)
       next = part.next
     }
-    return this.#keep(id, entries)
+    this.#trees.set(id, found)
+    return found
   }
 
   async #parse({ id, content }: LooseObject): Promise<Entries> {
     if (content.length > LARGEST_TREE) throw new LeaveToGit('a large tree')
     const entries = plainTree(content)
     await this.#count(entries.length)
-    return this.#keep(id, entries)
-  }
-
-  #keep(id: string, entries: readonly TreeEntry[]): Entries {
     const found = new Map(entries.map(entry => [entry.name, entry]))
     this.#trees.set(id, found)
     return found
@@ -162,9 +175,10 @@ class Walk {
 
   /** Lets other work run after many entries. */
   async #count(entries: number): Promise<void> {
+    const pieces = Math.floor(this.#entries / MANY)
     this.#entries += entries
     if (this.#entries > MOST_ENTRIES) throw new LeaveToGit('many entries of trees')
-    if (entries >= MANY) await nextPiece()
+    if (Math.floor(this.#entries / MANY) > pieces) await nextPiece()
   }
 
   async #requireReachable(entry: TreeEntry): Promise<void> {

@@ -72,8 +72,7 @@ async function receive(repository: string, { kept, body, packAt }: SmallPush, co
   if ((await lookUpRef(repository, ref)) !== (old === ZERO ? null : old)) return false
   const arrived = await readPack(body.subarray(packAt), baseIn(repository))
   if (ref.startsWith('refs/heads/') && arrived.get(tip)?.type === 'tag') return false
-  const isTip = async (id: string) => (id === old && old !== ZERO) || (await tipsOf(repository)).has(id)
-  const { objects, roots } = await connect(repository, tip, { objects: arrived, isTip })
+  const { objects, roots } = await connect(repository, tip, { objects: arrived, old, tips: () => tipsOf(repository) })
   if (kept?.includes(ref) && !roots.has(old)) return false
   await write(repository, objects)
   return await moveRef(repository, command)
