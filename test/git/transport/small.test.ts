@@ -315,6 +315,25 @@ t.test('commits and tags that git would refuse are not received without it', asy
   }
 })
 
+// Not even git could repair it: each clone, repack and walk of the repository failed afterwards.
+t.test('a tag does not call another object a commit', async t => {
+  const source = copy()
+  git(source, ['tag', 'blob', aBlob])
+  const annotated = git(source, ['rev-parse', 'v1.0'])
+  for (const id of [annotated, aBlob]) {
+    const text = `object ${id}\ntype commit\ntag v9\ntagger ${person}\n\nx\n`
+    const next = idOf('tag', Buffer.from(text))
+    const pushed = { pack: packOf([object(TAG, text)]), new: next, old: ZERO, ref: 'refs/tags/v9' }
+    t.match(await pushBoth(pushed, source), { small: false, accepted: false })
+    const again = { pack: packOf([]), new: id, old: ZERO, ref: 'refs/tags/again' }
+    t.match(
+      await pushBoth(again, source),
+      { small: false, accepted: true },
+      'git receives a tag of anything but a commit'
+    )
+  }
+})
+
 t.test('packs that are damaged or hostile are not received without git', async t => {
   const tree = entry('100644', 'plain', blobId('plain'))
   const one = treeCase(tree, [object(BLOB, 'plain')])

@@ -94,6 +94,8 @@ class Walk {
     if (this.roots.has(id)) return
     if (this.roots.size >= MOST_ROOTS) throw new LeaveToGit('many parents outside the push')
     if (!(await this.#isTip(id))) throw new LeaveToGit('a parent that is no tip')
+    // Refs and tags may also name other objects, and a tag that calls one of these a commit breaks every clone.
+    if (!(await readCommit(this.#repository, id))) throw new LeaveToGit('a parent that is no commit')
     this.roots.add(id)
   }
 
