@@ -11,6 +11,7 @@ import { unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { isCommitKnown, readCommit } from '../objects/objects.js'
+import { isStoredNow } from '../objects/odb/stored.js'
 import { objectInfo } from '../objects/reader.js'
 import { aboutFile } from '../objects/stat.js'
 import { files } from '../objects/sync-files.js'
@@ -46,10 +47,14 @@ export async function moveRef(repository: string, { ref, old, new: next }: Move)
   return false
 }
 
-/** Git also refuses to let a branch point at anything but a commit. */
+/**
+ * Git also refuses to let a branch point at anything but a commit. The type never changes, so it may come from a cache, but
+ * the object may have been pruned since.
+ */
 const mayPointAt = async (repository: string, ref: string, id: string) =>
-  isCommitKnown(repository, id) ||
-  (await (ref.startsWith('refs/heads/') ? readCommit(repository, id) : objectInfo(repository, id))) !== null
+  (await isStoredNow(repository, id)) &&
+  (isCommitKnown(repository, id) ||
+    (await (ref.startsWith('refs/heads/') ? readCommit(repository, id) : objectInfo(repository, id))) !== null)
 
 async function writeDraft(path: string, text: string): Promise<void> {
   const content = Buffer.from(text)

@@ -1,8 +1,9 @@
 // Refs that move without a git process: git must agree with every result, and with every refusal.
-import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { GitFailure } from '../../../src/git/process/run.js'
 import { moveRef } from '../../../src/git/refs/move-ref.js'
-import { RefBlocked, RefMoved, refValue, updateRef, ZERO } from '../../../src/git/refs/refs.js'
+import { RefBlocked, RefMoved, refValue, resolveCommit, updateRef, ZERO } from '../../../src/git/refs/refs.js'
 import { closeGitProcesses } from '../../../src/git/repository/processes.js'
 import t, { type Test } from '../../helpers/tap.js'
 import { git, repositoryWith } from '../history.js'
@@ -65,6 +66,28 @@ t.test('a branch never points at anything but a commit', async t => {
   }
   t.equal(await moveRef(repository, { ref: 'refs/tags/tree', old: ZERO, new: tree }), true)
   t.equal(git(repository, ['cat-file', '-t', 'refs/tags/tree']), 'tree')
+})
+
+t.test('no ref is set to a commit that was pruned, even when it was just read', async t => {
+  const { repository, head } = await subject(t)
+  const commit = git(repository, ['commit-tree', '-m', 'feature', '-p', head, 'master^{tree}'])
+  git(repository, ['update-ref', 'refs/heads/topic', commit])
+  git(repository, ['repack', '-adq'])
+  const aged = new Date(Date.now() - 60_000)
+  utimesSync(join(repository, 'objects/pack'), aged, aged)
+  const again = { ref: 'refs/heads/again', old: ZERO, new: commit }
+  const path = process.env.PATH
+  process.env.PATH = '/nonexistent'
+  t.equal(await moveRef(repository, again), true, 'a packed commit')
+  process.env.PATH = path
+  for (const ref of ['again', 'topic']) git(repository, ['update-ref', '-d', `refs/heads/${ref}`])
+  git(repository, ['repack', '-adq'])
+  git(repository, ['prune', '--expire=now'])
+  t.ok(await resolveCommit(repository, commit), 'a cache still has it')
+  t.equal(await moveRef(repository, again), false)
+  await t.rejects(updateRef(repository, [again]), GitFailure)
+  t.equal(await refValue(repository, again.ref), null)
+  git(repository, ['fsck', '--no-dangling'])
 })
 
 t.test('a name that conflicts with another one is refused, as a file and in packed-refs', async t => {

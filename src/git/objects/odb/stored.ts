@@ -11,6 +11,7 @@ import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { LRUCache } from 'lru-cache'
 import { mapBounded } from '../../../lib/bounded.js'
+import { aboutFile } from '../stat.js'
 import { Damaged, LeaveToGit } from './leave-to-git.js'
 import { readLoose } from './loose-object.js'
 import { closeFiles } from './open-files.js'
@@ -72,6 +73,24 @@ export async function readStored(repository: string, id: string, most: number): 
     // Git has removed a pack and written a new one, or somebody has repaired a file.
     if (isMissing(error) || error instanceof Damaged) forgetStored(repository)
     return undefined
+  }
+}
+
+/**
+ * Returns whether an object is certainly on the disk now: caches still have objects that another process has pruned, and the
+ * bytes of packs that are gone. Returns false when the caller must ask git. A loose object takes 3 us.
+ */
+export async function isStoredNow(repository: string, id: string): Promise<boolean> {
+  if (aboutFile(join(repository, 'objects', id.slice(0, 2), id.slice(2)))) return true
+  const before = known.get(repository)
+  const isCurrent = before?.stamp !== undefined && aboutFile(folderOf(repository))?.mtimeNs === before.stamp
+  try {
+    const { files } = isCurrent ? before : await listPacks(repository)
+    const wanted = Buffer.from(id, 'hex')
+    return files?.some(pack => pack.find(wanted) !== null) ?? false
+  } catch (error) {
+    if (!isLeft(error)) throw error
+    return false
   }
 }
 

@@ -4,6 +4,7 @@
 import type { LooseObject } from '../../objects/loose-writer.js'
 import { readCommit, readTree, type TreeEntry } from '../../objects/objects.js'
 import { LeaveToGit } from '../../objects/odb/leave-to-git.js'
+import { isStoredNow } from '../../objects/odb/stored.js'
 import { objectInfo, readSmall } from '../../objects/reader.js'
 import { nextPiece } from '../../objects/time-slices.js'
 import { areAttributes, checkAttributes, checkBlob, plainCommit, plainTag, plainTree } from './plain.js'
@@ -190,6 +191,7 @@ class Walk {
     this.#countLookup()
     const found = await objectInfo(this.#repository, entry.id)
     if (found?.type !== 'blob') throw new LeaveToGit('a blob that is missing')
+    if (!(await isStoredNow(this.#repository, entry.id))) throw new LeaveToGit('a blob that may have been pruned')
   }
 
   async #checkAttributes({ id, mode }: TreeEntry): Promise<void> {

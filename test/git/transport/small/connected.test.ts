@@ -2,6 +2,7 @@
 import { isKept } from '../../../../src/git/objects/cache.js'
 import { type LooseObject, makeObject } from '../../../../src/git/objects/loose-writer.js'
 import { LeaveToGit } from '../../../../src/git/objects/odb/leave-to-git.js'
+import { readSmall } from '../../../../src/git/objects/reader.js'
 import { ZERO } from '../../../../src/git/refs/refs.js'
 import { closeGitProcesses } from '../../../../src/git/repository/processes.js'
 import { connect } from '../../../../src/git/transport/small/connected.js'
@@ -61,6 +62,23 @@ async function withFiles(t: Test, count: number, added: number) {
   const { tip, arrived } = pushOf([tree, commitOf(tree.id, [head])], [head])
   return { connected: () => connect(repository, tip, arrived), isOlderRead: () => isKept(repository, `tree ${older}`) }
 }
+
+t.test('a file that was pruned is left to git, although a cache still has it', async t => {
+  const repository = await repositoryWith(t, 10)
+  const head = git(repository, ['rev-parse', 'master'])
+  const blob = git(repository, ['hash-object', '-w', '--stdin'], 'an old file')
+  const folder = git(repository, ['mktree'], `100644 blob ${blob}\told\n`)
+  git(repository, ['update-ref', 'refs/tags/old', git(repository, ['commit-tree', '-m', 'old', folder])])
+  git(repository, ['repack', '-adq'])
+  const root = makeObject('tree', Buffer.concat([Buffer.from('100644 back\0'), Buffer.from(blob, 'hex')]))
+  const { tip, arrived } = pushOf([root, commitOf(root.id, [head])], [head])
+  t.equal((await connect(repository, tip, arrived)).objects.length, 2)
+  git(repository, ['update-ref', '-d', 'refs/tags/old'])
+  git(repository, ['repack', '-adq'])
+  git(repository, ['prune', '--expire=now'])
+  t.equal((await readSmall(repository, blob))?.type, 'blob', 'a cache still has it')
+  await t.rejects(connect(repository, tip, arrived), LeaveToGit)
+})
 
 t.test('other work runs while the entries of a large folder are compared', async t => {
   const { connected } = await withFiles(t, 15_000, 1)
