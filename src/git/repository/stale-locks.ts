@@ -19,6 +19,11 @@ const READERS = new Set([
   'for-each-ref',
   'merge-base'
 ])
+/**
+ * Milliseconds. The servers and workers of this appliance also lock refs without git, for less than a millisecond. They run
+ * all the time, so only the age of a lock shows that none of them holds it.
+ */
+export const LEAST_AGE_MS = 10_000
 /** Milliseconds. The start time of a process is only known to the second. */
 const SLACK = 2000
 
@@ -41,26 +46,33 @@ export type HorizonOf = Horizon | (() => Promise<Horizon>)
 export const NO_HORIZON: Horizon = { refs: Number.POSITIVE_INFINITY, objects: Number.POSITIVE_INFINITY }
 
 /**
- * Returns the locks of a repository that were created before the horizon, and before any process of this machine
- * started that may write to the repository. It only sees the processes of this machine.
+ * Returns the locks of a repository that were created before the horizon, at least `leastAge` milliseconds ago, and before
+ * any git process of this machine started that may write to the repository. It only sees the processes of this machine.
  */
-export async function staleLocks(repository: string, horizon: HorizonOf = NO_HORIZON): Promise<string[]> {
-  return (await findStale(repository, horizon)).map(({ path }) => path)
+export async function staleLocks(
+  repository: string,
+  horizon: HorizonOf = NO_HORIZON,
+  leastAge = LEAST_AGE_MS
+): Promise<string[]> {
+  return (await findStale(repository, horizon, leastAge)).map(({ path }) => path)
 }
 
 /** Removes these locks and returns their paths. */
 export async function removeStaleLocks(repository: string, horizon: HorizonOf = NO_HORIZON): Promise<string[]> {
   const removed: string[] = []
-  for (const lock of await findStale(repository, horizon)) if (await remove(lock)) removed.push(lock.path)
+  for (const lock of await findStale(repository, horizon, LEAST_AGE_MS)) if (await remove(lock)) removed.push(lock.path)
   return removed
 }
 
-async function findStale(repository: string, horizon: HorizonOf): Promise<Lock[]> {
+async function findStale(repository: string, horizon: HorizonOf, leastAge: number): Promise<Lock[]> {
+  const youngest = Date.now() - leastAge
   const all = await findLocks(repository)
   if (all.length === 0) return []
   const { refs, objects } = typeof horizon === 'function' ? await horizon() : horizon
   const ofObjects = join(repository, 'objects/')
-  const locks = all.filter(({ path, madeAt }) => madeAt < (path.startsWith(ofObjects) ? objects : refs))
+  const locks = all.filter(
+    ({ path, madeAt }) => madeAt <= youngest && madeAt < (path.startsWith(ofObjects) ? objects : refs)
+  )
   if (locks.length === 0) return []
   // The locks were listed first: the owner of a lock that is held is among these processes, or has just released it.
   const eldest = Math.min(...(await writersOf(repository)))

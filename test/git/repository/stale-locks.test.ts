@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process'
 import { existsSync, mkdirSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { runGit } from '../../../src/git/process/run.js'
-import { removeStaleLocks, staleLocks } from '../../../src/git/repository/stale-locks.js'
+import { LEAST_AGE_MS, removeStaleLocks, staleLocks } from '../../../src/git/repository/stale-locks.js'
 import { nap, sleeperOf } from '../../helpers/naps.js'
 import t from '../../helpers/tap.js'
 import { git, repositoryWith } from '../history.js'
@@ -65,9 +65,17 @@ t.test('a lock stays while a process that may hold it is running', async t => {
   await sleeperOf(7)
   const old = makeLock(repository, 'HEAD.lock')
   const held = makeLock(repository, 'refs/heads/x.lock', new Date())
-  t.same(await removeStaleLocks(repository), [old])
-  t.ok(existsSync(held))
+  t.same(await staleLocks(repository, undefined, 0), [old])
   writer.kill()
   await new Promise(resolve => writer.once('exit', resolve))
-  t.same(await removeStaleLocks(repository), [held])
+  t.same((await staleLocks(repository, undefined, 0)).sort(), [old, held].sort())
+})
+
+t.test('a young lock stays, because a server that locks refs without git may hold it', async t => {
+  const repository = await repositoryWith(t)
+  const lock = makeLock(repository, 'refs/heads/master.lock', new Date())
+  t.same(await removeStaleLocks(repository), [])
+  t.ok(existsSync(lock))
+  makeLock(repository, 'refs/heads/master.lock', new Date(Date.now() - LEAST_AGE_MS))
+  t.same(await removeStaleLocks(repository), [lock])
 })

@@ -3,7 +3,7 @@
 import { rows } from '../../../db/connect/sql.js'
 import { gitOutlives } from '../../../git/process/orphan-processes.js'
 import { refValue, ZERO } from '../../../git/refs/refs.js'
-import { NO_HORIZON, removeStaleLocks, staleLocks } from '../../../git/repository/stale-locks.js'
+import { removeStaleLocks, staleLocks } from '../../../git/repository/stale-locks.js'
 import { startOf } from '../../../lib/process-status.js'
 import { log } from '../../../log.js'
 import { type Machines, machine, readMachines } from '../../../queue/machines.js'
@@ -129,17 +129,12 @@ const follows = (change: OpenRow, next: NextRow, outcomes: Outcomes): boolean | 
 
 /**
  * Removes the locks that a git that is gone left behind: they would block the ref permanently. Returns false while a lock is
- * there that may be its own, or that of another machine that lives.
+ * there that may be its own, but is too young to be removed, or that may belong to another machine that lives.
  */
 async function clearLocks(change: OpenRow, path: string): Promise<boolean> {
-  let horizon = NO_HORIZON
-  const locks = await removeStaleLocks(path, async () => {
-    horizon = await lockHorizon(change.project_id)
-    return horizon
-  })
+  const locks = await removeStaleLocks(path, () => lockHorizon(change.project_id))
   if (locks.length > 0) log().warn({ project: change.project_id, locks }, 'locks of a dead process were removed')
-  if (horizon.refs === Number.POSITIVE_INFINITY) return true
-  return (await staleLocks(path, { refs: Number.POSITIVE_INFINITY, objects: 0 })).length === 0
+  return (await staleLocks(path, { refs: Number.POSITIVE_INFINITY, objects: 0 }, 0)).length === 0
 }
 
 /** Returns whether git can no longer make the change. */

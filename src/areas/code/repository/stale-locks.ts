@@ -1,7 +1,7 @@
 // Finds locks that dead git processes left in the repositories of all projects.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { rows } from '../../../db/connect/sql.js'
-import { type HorizonOf, removeStaleLocks, staleLocks } from '../../../git/repository/stale-locks.js'
+import { type HorizonOf, LEAST_AGE_MS, removeStaleLocks, staleLocks } from '../../../git/repository/stale-locks.js'
 import { log } from '../../../log.js'
 import { repositoryPath, type StoredProject } from '../../projects/projects/repositories.js'
 import { lockHorizon } from '../refs/lock-horizon.js'
@@ -14,8 +14,12 @@ export const findStaleLocks = (sample?: number): Promise<string[]> => lookAt(sam
 const WORK_MS = 20
 const REST_MS = 80
 
-/** Removes stale locks and returns their paths. With `signal` it works in the background: it rests often, and stops at the signal. */
+/**
+ * Removes stale locks and returns their paths. With `signal` it works in the background: it first waits until the locks of
+ * processes that have just been killed are old enough, rests often, and stops at the signal.
+ */
 export async function clearStaleLocks(sample?: number, signal?: AbortSignal): Promise<string[]> {
+  if (signal) await sleep(LEAST_AGE_MS, undefined, { signal }).catch(() => undefined)
   const locks = await lookAt(sample, removeStaleLocks, signal)
   if (locks.length > 0)
     log().warn({ locks: locks.slice(0, 20), of: locks.length }, 'locks of dead processes were removed')

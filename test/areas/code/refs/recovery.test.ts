@@ -85,6 +85,20 @@ t.test('the locks of a git that was killed go', async t => {
   t.equal(await refValue(repository, ref), commits[0])
 })
 
+t.test('a lock that a server may still hold delays the change', async t => {
+  const { project, repository, commits } = await stored()
+  const lock = join(repository, 'refs/heads/work.lock')
+  writeFileSync(lock, '')
+  await intent(project, { ref, old: ZERO, new: commits[0] })
+  await settleOpenChanges()
+  t.same(await states(project), ['open'])
+  t.ok(existsSync(lock))
+  utimesSync(lock, new Date(Date.now() - 15_000), new Date(Date.now() - 15_000))
+  await settleOpenChanges()
+  t.same(await states(project), [])
+  t.notOk(existsSync(lock))
+})
+
 t.test('a missing ref shows that git made the deletion', async t => {
   const { project, commits } = await stored()
   await intent(project, { ref, old: commits[0], new: ZERO })
@@ -177,7 +191,7 @@ t.test('a machine without a row is an earlier boot: its changes are settled and 
   const { project, repository, commits } = await stored()
   const lock = join(repository, 'refs/heads/work.lock')
   writeFileSync(lock, '')
-  utimesSync(lock, new Date(Date.now() - 5000), new Date(Date.now() - 5000))
+  utimesSync(lock, new Date(Date.now() - 15_000), new Date(Date.now() - 15_000))
   await intent(project, { ref, old: ZERO, new: commits[0] }, 'earlier#1#1#x')
   await settleOpenChanges()
   t.same(await states(project), [])
