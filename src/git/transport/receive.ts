@@ -1,7 +1,7 @@
 // Handles pushes. It first reads the requested changes, so that policies can be checked. It holds back git's report
 // until the effects are recorded.
 import { PassThrough, Readable } from 'node:stream'
-import { TooLarge } from '../../errors.js'
+import { TooLarge, Unavailable } from '../../errors.js'
 import { limitReached, pushProcessorLimit } from '../process/limits.js'
 import type { Exit, GitProcess } from '../process/run.js'
 import { refValue, ZERO } from '../refs/refs.js'
@@ -222,10 +222,23 @@ async function settleFirst(
     const results = push.commands.map(({ ref }) => ({ ref, ok: true, reason: null }))
     return await report(push, output, { results, text: () => reportOf({ ...push, results }) })
   }
-  const again = await startReceiver(repository, push.input, { ...push, pack: undefined })
+  const again = await startReceiver(repository, push.input, { ...push, pack: undefined }).catch(error => {
+    push.input().destroy()
+    return refusalOf(error)
+  })
+  if (typeof again === 'string') {
+    const results = push.commands.map(({ ref }) => ({ ref, ok: false, reason: again }))
+    return await report(push, output, { results, text: () => reportOf({ ...push, results }) })
+  }
   if (output.destroyed) again.stop()
   else output.once('close', again.stop)
   return await settle(repository, push, again, output)
+}
+
+/** Returns the reason for the client when git cannot start now: its answer has begun, so it gets no status. */
+function refusalOf(error: unknown): string {
+  if (error instanceof Unavailable) return error.message
+  throw error
 }
 
 function answering(output: PassThrough, done: Promise<PushResult[]>): Receiving {

@@ -5,6 +5,8 @@ import { chmodSync, cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync 
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
+import { config, loadConfig } from '../../../src/config.js'
+import { takeSlot } from '../../../src/git/process/slots.js'
 import { ZERO } from '../../../src/git/refs/refs.js'
 import { closeGitProcesses } from '../../../src/git/repository/processes.js'
 import { FLUSH, pktLine } from '../../../src/git/transport/pkt-line.js'
@@ -61,9 +63,27 @@ function listGit(t: Test): () => string[] {
   return () => readFileSync(log, 'utf8').split('\n').filter(Boolean)
 }
 
-async function push(pack: Buffer, refs: Refs, { isFirst = true, source = empty } = {}) {
-  const repository = join(t.testdirName, `copy-${randomBytes(4).toString('hex')}.git`)
-  cpSync(source, repository, { recursive: true })
+interface How {
+  readonly isFirst?: boolean
+  readonly source?: string
+  /** The repository, instead of a copy of `source`. */
+  readonly into?: string
+  /** Called when git has started, before it gets the end of the pack. */
+  readonly begun?: () => void
+}
+
+async function push(pack: Buffer, refs: Refs, { isFirst = true, source = empty, into, begun }: How = {}) {
+  const repository = into ?? join(t.testdirName, `copy-${randomBytes(4).toString('hex')}.git`)
+  if (!into) cpSync(source, repository, { recursive: true })
+  let go: () => void = () => {}
+  const started = new Promise<void>(resolve => {
+    go = resolve
+  })
+  async function* parts() {
+    yield body.subarray(0, 100)
+    await started
+    yield body.subarray(100)
+  }
   const lines = Object.entries(refs).map(([ref, id], at) =>
     pktLine(`${ZERO} ${id} ${ref}${at === 0 ? `\0 ${CAPABILITIES}` : ''}`)
   )
@@ -72,10 +92,12 @@ async function push(pack: Buffer, refs: Refs, { isFirst = true, source = empty }
   rest.destroy()
   const { output, done } = await receivePack(repository, {
     ...{ commands, capabilities, size: body.length },
-    input: () => Readable.from([body.subarray(0, 100), body.subarray(100)]),
+    input: () => Readable.from(parts()),
     pack: isFirst ? { packAt, capabilities } : undefined,
     beforeReport: async () => []
   })
+  begun?.()
+  go()
   const answer = (await buffer(output)).toString('latin1')
   const left = readdirSync(join(repository, 'objects')).filter(name => name.startsWith('tmp_'))
   return { repository, answer, results: await done, left }
@@ -126,6 +148,44 @@ t.test('git receives the push again when anything is wrong, and the client gets 
     t.equal(git(here.repository, ['for-each-ref']), git(there.repository, ['for-each-ref']), name)
     t.same(here.left, [], name)
   }
+})
+
+// A client that lost its connection tries again while the server still works on its push.
+t.test('of two equal first pushes at once, one is made, and the other is refused', async t => {
+  const repository = join(t.testdirName, 'twice.git')
+  cpSync(empty, repository, { recursive: true })
+  for (const refs of [{ 'refs/heads/master': second }, all]) {
+    for (const ref of Object.keys(all)) git(repository, ['update-ref', '-d', ref])
+    const pushes = await Promise.all([1, 2].map(() => push(packWithout(), refs, { into: repository })))
+    const [made, refused] = pushes.sort((a, b) => Number(b.results[0]?.ok) - Number(a.results[0]?.ok))
+    for (const { ok } of made?.results ?? []) t.equal(ok, true)
+    for (const { ok, reason } of refused?.results ?? []) t.same([ok, reason], [false, 'failed to update ref'])
+    t.match(reportIn(refused?.answer ?? ''), /ng refs\/heads\/master failed to update ref/)
+    git(repository, ['fsck', '--strict'])
+  }
+})
+
+t.test('a push that git cannot receive again, because too many others wait, is refused with the reason', async t => {
+  const limits = { max_processes: 4, max_processes_per_repository: 4, memory: 64 * 1024 ** 3 }
+  const { home } = config()
+  loadConfig({ home, git: { ...limits, max_waiting: 20 } })
+  t.teardown(() => loadConfig({ home }))
+  const taken: Promise<() => void>[] = []
+  const pack = packWithout()
+  const others = () => {
+    for (let at = 0; at < 8; at++)
+      taken.push(takeSlot({ long: true, client: `client ${at}`, repository: `/repository-${at}` }))
+    loadConfig({ home, git: { ...limits, max_waiting: 1 } })
+  }
+  const { answer, results, repository } = await push(pack.subarray(0, -100), all, { begun: others })
+  for (const slot of taken) (await slot)()
+  const reason = 'Too many git operations are waiting'
+  t.same(
+    results,
+    Object.keys(all).map(ref => ({ ref, ok: false, reason }))
+  )
+  t.match(reportIn(answer), `ng refs/heads/master ${reason}`)
+  t.equal(git(repository, ['for-each-ref']), '')
 })
 
 t.test('git receives a push to a repository with refs, and a bad object as before', async t => {
