@@ -25,7 +25,7 @@ const effectiveLevel = (user: string) => `cast(nullif(greatest(coalesce(m.access
 
 /** The level without shares. The database plans a search for shares even where `has_shares` is false, which takes 80 us. */
 const LEVEL_WITHOUT_SHARES =
-  'nullif(greatest(coalesce(m.access_level, 0), coalesce(g.access_level, 0)), 0) as access_level'
+  'cast(nullif(greatest(coalesce(m.access_level, 0), coalesce(g.access_level, 0)), 0) as unsigned) as access_level'
 
 /** The parts of a statement that reads the levels of a caller in each project `p`. */
 export interface Membership {
@@ -206,7 +206,7 @@ const LEVELS = ['project_access_level', 'group_access_level']
 
 /** The columns of a statement that groups the rows `mine` of `projectsOfMember`. A page with them needs no more joins. */
 export const HIGHEST = `cast(max(mine.level) as unsigned) as access_level,
-  ${LEVELS.map(level => `max(mine.${level}) as ${level}`).join(', ')}`
+  ${LEVELS.map(level => `cast(max(mine.${level}) as unsigned) as ${level}`).join(', ')}`
 
 /** For a statement whose part `page` has the columns HIGHEST. */
 export const OF_PAGE: Membership = {

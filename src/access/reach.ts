@@ -37,7 +37,10 @@ export async function withReach<T extends Listed>(
 ): Promise<T> {
   const key = `${userId} ${list}`
   const assumed = known.get(key) ?? GROUPS
-  const page = await read(assumed)
+  const page = await read(assumed).catch(error => {
+    known.delete(key)
+    throw error
+  })
   const reach = page.items[0]?.reach
   if (reach === undefined) known.delete(key)
   else known.set(key, reach)

@@ -39,6 +39,8 @@ const LOST_MACHINES_MS = 60_000
 const SHOW_RUNNER_MS = 600_000
 /** One poll for all queues finds jobs that nobody woke a loop for. A loop polls itself this many times less often. */
 const QUIET_POLLS = 20
+/** Node.js ends a longer timer at once. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1
 /** Milliseconds that jobs have to end by themselves when the worker stops. */
 const GRACE_MS = 5000
 
@@ -80,7 +82,7 @@ export async function startWorker(): Promise<Worker> {
         queue,
         processId,
         concurrency: config().queue.concurrency[queue],
-        pollInterval: config().queue.poll_interval * 1000 * QUIET_POLLS,
+        pollInterval: Math.min(config().queue.poll_interval * 1000 * QUIET_POLLS, LONGEST_TIMER_MS),
         ...(queue === 'hooks' && { lanes: hookLanes(config().queue.concurrency.hooks) }),
         ...(queue === 'imports' && { lanes: importLanes(config().queue.concurrency.imports) }),
         run: (job, signal) => perform(job, { signal, processId }),

@@ -14,7 +14,7 @@ import { type Fragment, marks, padded, row, rows } from '../../../db/connect/sql
 import { and, below, contains, equals } from '../../../db/lists/conditions.js'
 import { isLargeTotal, noteTotal } from '../../../db/lists/count-cache.js'
 import { countTotal, isFarFromStart, type Page, readingOf, type Window, window } from '../../../db/lists/paginate.js'
-import { type Candidates, candidatesOf, PROJECT_TEXTS } from '../../../db/lists/trigrams.js'
+import { type Candidates, candidatesOf, MOST_COUNTED, PROJECT_TEXTS } from '../../../db/lists/trigrams.js'
 import { type VisibilityName, visibilityOf } from '../../../lib/levels.js'
 import { readProjectRows, type ShownProjectRow, selectShownProjects } from './projects.queries.js'
 import type { ProjectListQuery } from './projects.schema.js'
@@ -108,6 +108,15 @@ function byStatement(from: Fragment, among: Fragment | undefined, filter: Fragme
   return { ids: idsIn(from, and(among, filter)), total: { rest: counting(filter) }, counting }
 }
 
+/**
+ * Counts the different ids of a table. With `count(distinct mine.id)`, MariaDB refused every second execution of the statement when
+ * the table was no union: it merged the table, and forgot that the statement counts (error 1140).
+ */
+const countDifferent = ({ sql, values }: Fragment): Fragment => ({
+  sql: `select ${COUNT} from (select distinct mine.id from (${sql}) mine) different`,
+  values
+})
+
 /** The page of a member sorts all projects, so it also counts them: a separate count would double the time. */
 function ofMember({ actor, reach, filter }: Asked): Plan {
   const mine = (place: string) => memberProjectsWithin(reach, idOf(actor), place, filter)
@@ -121,7 +130,7 @@ function ofMember({ actor, reach, filter }: Asked): Plan {
     },
     total: {
       column: COUNTED,
-      own: { sql: `select count(distinct mine.id) as total from (${all.sql}) mine`, values: all.values }
+      own: countDifferent(all)
     }
   }
 }
@@ -144,8 +153,7 @@ function visible({ actor, reach, filter }: Asked): Plan {
   if (!user || user.admin) return plan
   const open = `p.visibility_level in (${openLevels(user).join(', ')})`
   const hidden = and({ sql: `not ${open}`, values: [] }, filter)
-  const { sql, values } = memberProjectsWithin(reach, user.id, 'id', hidden)
-  const own = { sql: `select count(distinct mine.id) as total from (${sql}) mine`, values }
+  const own = countDifferent(memberProjectsWithin(reach, user.id, 'id', hidden))
   const rest = select(COUNT, PROJECTS, and({ sql: open, values: [] }, filter))
   return { ...plan, total: { rest, own, column: { ...own, sql: `(${own.sql})` } } }
 }
@@ -163,7 +171,7 @@ const PAGE = 20
  * a page is full after `PAGE / candidates` of all projects, and the index reads each candidate, at twice the cost.
  */
 const isAlongOrder = async ({ count: found }: Candidates): Promise<boolean> =>
-  2 * found * found > PAGE * (await highestId())
+  found >= MOST_COUNTED || 2 * found * found > PAGE * (await highestId())
 
 let highest: { readonly at: number; readonly id: number } | undefined
 

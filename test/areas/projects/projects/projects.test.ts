@@ -106,6 +106,15 @@ t.test('lists of projects', async t => {
     t.same(await ids(app.as(admin), '/projects/visible'), [open, internal, hidden])
   })
 
+  t.test('a user without memberships reads the same list again and again', async t => {
+    const client = app.as(await app.make.user())
+    // Each connection prepares a statement at its first execution; the later ones must give the same.
+    for (let time = 0; time < 24; time++) {
+      t.same(await ids(client, '/projects/visible'), [open, internal])
+      t.equal((await client.get('/projects', { page: 1 + (time % 2) })).statusCode, 200)
+    }
+  })
+
   t.test('/projects/visible counts what it shows, also on a page beyond the end', async t => {
     const totals = async (client: typeof app.nobody, query: object = {}) =>
       Promise.all(
