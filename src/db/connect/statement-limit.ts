@@ -47,6 +47,8 @@ export function statementClock(late: () => void): () => void {
     isAgain = true
     clock.refresh()
   }, statementPatience())
+  // The connection keeps the process running, not the clock: a closed pool drops the statements that wait for a connection.
+  clock.unref()
   return () => {
     clearTimeout(clock)
     clearImmediate(last)
