@@ -1,4 +1,5 @@
 // Pushes of a stock git client to protected branches, and many writers on one branch.
+import { randomBytes } from 'node:crypto'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { settleOpenChanges } from '../../../../src/areas/code/refs/recovery.js'
@@ -132,4 +133,20 @@ t.test('fifty writers on one branch: the history is linear and holds exactly wha
   for (const _ of changes) at = byOld.get(at) ?? ''
   t.equal(at, await inside('rev-parse', 'master'), 'the changes make one chain')
   t.equal(await inside('fsck', '--strict', '--no-dangling'), '')
+})
+
+t.test('the same first push, twice at once, is one change', async t => {
+  const project = await app.make.project()
+  const work = t.testdir({})
+  await git(work, ['init', '--quiet'])
+  // Only a large push begins with index-pack.
+  for (let at = 0; at < 100; at++) writeFileSync(join(work, `file-${at}`), randomBytes(20_000))
+  await commitIn(work, 'first')
+  const push = () => tryGit(work, ['push', remoteOf(project, project.owner), 'HEAD:refs/heads/master'])
+  const pushes = await Promise.all([push(), push()])
+  t.ok(pushes.some(({ ok }) => ok))
+  await settleOpenChanges()
+  t.same(await rows('select ref, state from ref_changes where project_id = ?', [project.id]), [
+    { ref: 'refs/heads/master', state: 'done' }
+  ])
 })
