@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { config, loadConfig } from './config.js'
 import { Failure, Misconfigured, Unavailable } from './errors.js'
+import { collectWhenIdle } from './lib/idle-memory.js'
 import { log, nameProcess, titleProcess } from './log.js'
 
 interface Running {
@@ -30,6 +31,7 @@ export async function runProcess(name: string, start: () => Promise<Running>): P
     loadConfig({})
     titleProcess()
     running = await whenDatabaseAnswers(start)
+    collectWhenIdle(undefined, { least: 0 })
   } catch (error) {
     return fail(error)
   }

@@ -17,7 +17,6 @@ import { joinMachines, requireClock } from '../queue/machines.js'
 import { closeWake } from '../queue/wake.js'
 import { allowedRanges } from '../webhooks/target.js'
 import { buildApp } from './app.js'
-import { collectWhenIdle } from './idle-memory.js'
 import { forgetAddress, noteAddress } from './instance.js'
 import { startGateway } from './ssh/gateway.js'
 import { startSsh } from './ssh/start.js'
@@ -55,7 +54,6 @@ export async function startServer(): Promise<Server> {
   })
   const gateway = await startGateway()
   noteAddress(bound, ssh?.port)
-  const stopCollecting = collectWhenIdle()
   const stopWritingUses = writeUsesRegularly()
   const stopSettling = settleRegularly(SETTLE_MS)
   log().info({ host, port: bound }, 'server ready')
@@ -67,7 +65,6 @@ export async function startServer(): Promise<Server> {
   return {
     port: bound,
     stop: async () => {
-      stopCollecting()
       const sshStopped = ssh?.stop()
       // A connection that was busy when the close began stays open after it becomes idle, and would block the close.
       const idle = setInterval(() => app.server.closeIdleConnections(), IDLE_MS)

@@ -20,7 +20,7 @@ export interface Appliance {
 
 /**
  * MiB of a semi-space for new objects in each process, which has two of them. A busy server allocates 100 KB per request:
- * with 8 MiB it spent a seventh of its time on garbage collection. An idle server frees the memory (server/idle-memory.ts).
+ * with 8 MiB it spent a seventh of its time on garbage collection. An idle server frees the memory (lib/idle-memory.ts).
  */
 const NEW_SPACE = { server: 32, worker: 8 }
 /**

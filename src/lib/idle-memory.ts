@@ -1,5 +1,5 @@
-// Returns the memory that a burst of requests took to the system. V8 collects garbage when it allocates, so an idle server
-// keeps the buffers of its last requests: 1.6 GB were measured with a heap of 62 MB.
+// Returns the memory that a start or a burst of requests took to the system. V8 collects garbage when it allocates, so an idle
+// server keeps the buffers of its last requests: 1.6 GB were measured with a heap of 62 MB.
 import { performance } from 'node:perf_hooks'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
@@ -12,12 +12,21 @@ const GROWN_BYTES = 48 * 1024 * 1024
 /** The first collection only begins to free buffers; the next one completes it. */
 const ROUNDS = 2
 
-/** Checks from time to time, and collects when the process has grown and is idle. Returns a function that ends this. */
+interface Looking {
+  readonly rss?: () => number
+  /** Milliseconds between two looks. */
+  readonly every?: number
+  readonly least?: number
+}
+
+/**
+ * Checks from time to time, and collects when the process has grown beyond `least` bytes and is idle. With 0 it also collects what
+ * the start has left. Returns a function that ends this.
+ */
 export function collectWhenIdle(
   collect = collector(),
-  { rss = () => process.memoryUsage.rss(), every = LOOK_MS } = {}
+  { rss = () => process.memoryUsage.rss(), every = LOOK_MS, least = rss() }: Looking = {}
 ): () => void {
-  let least = rss()
   let rounds = 0
   let seen = performance.eventLoopUtilization()
   const timer = setInterval(() => {

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { collectWhenIdle } from '../../src/server/idle-memory.js'
+import { collectWhenIdle } from '../../src/lib/idle-memory.js'
 import { until } from '../helpers/until.js'
 
 const MIB = 1024 * 1024
@@ -30,6 +30,12 @@ t.test('the memory of a burst is returned when the process is idle', async t => 
   await until('it is collected', () => collected === 1)
   await looked()
   t.equal(collected, 1, 'enough came back')
+})
+
+t.test('the garbage of a start is collected', async t => {
+  let collected = 0
+  t.teardown(collectWhenIdle(() => void collected++, { rss: () => 100 * MIB, every: 1, least: 0 }))
+  await until('it is collected', () => collected === 2)
 })
 
 t.test('the memory of unused buffers is freed', async t => {
