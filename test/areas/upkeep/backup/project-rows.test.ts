@@ -47,8 +47,14 @@ function expected(table: TableName, earlier: readonly Row[], gone?: number): Row
   })
 }
 
+/** The restore makes these rows from the restored texts. */
+const DERIVED: ReadonlySet<TableName> = new Set(['project_trigrams'])
+
 function compare(t: Test, before: RowsByTable, after: RowsByTable, gone?: number): void {
-  for (const [table, earlier] of before) t.same(after.get(table), expected(table, earlier, gone), table)
+  for (const [table, earlier] of before) {
+    if (DERIVED.has(table)) t.same(after.get(table), earlier, table)
+    else t.same(after.get(table), expected(table, earlier, gone), table)
+  }
 }
 
 t.test('a project is restored with the same rows', async t => {
