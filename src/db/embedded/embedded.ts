@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { config } from '../../config.js'
 import { Misconfigured, Unavailable } from '../../errors.js'
 import { prepareHome, socketPath } from '../../home.js'
-import { MACHINE_MEMORY } from '../../lib/machine-memory.js'
+import { MACHINE_MEMORY, shareOf } from '../../lib/machine-memory.js'
 import { commonOptions, dataFolder, makeDataFolder, REMEDY, writePasswordFile } from './folder.js'
 import { keepLogSmall, openLog } from './log.js'
 import { keepTemporaryTables } from './temporary-tables.js'
@@ -176,19 +176,13 @@ function requireServer(): void {
 }
 
 const MIB = 2 ** 20
-const LEAST_CACHE = 64 * MIB
-const MOST_CACHE = 512 * MIB
-/** The share of the machine's memory. */
-const CACHE_PART = 1 / 32
+const CACHE_SHARE = { part: 1 / 32, least: 64 * MIB, most: 512 * MIB }
 
 /**
  * Returns the memory for caching tables, in bytes. The database takes it as it reads tables, so a small appliance stays
  * small. With a million builds and 64 MiB, most lists waited for the disk.
  */
-export function cacheSize(memory = MACHINE_MEMORY): number {
-  const wanted = Math.min(Math.max(memory * CACHE_PART, LEAST_CACHE), MOST_CACHE)
-  return config().database.cache ?? Math.floor(wanted / MIB) * MIB
-}
+export const cacheSize = (memory = MACHINE_MEMORY): number => config().database.cache ?? shareOf(memory, CACHE_SHARE)
 
 /** Returns the command line of the server. It is sized for an appliance: 57 MB resident when idle. */
 const server = (tables: string, initFile?: string) => [

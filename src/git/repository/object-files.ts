@@ -2,10 +2,11 @@
 // with a hash of their content, and the name of a loose object is the hash of its content. So each file is read once, without a
 // process: `git fsck` also resolves every delta, and takes ten times as long.
 import { createHash } from 'node:crypto'
-import { createReadStream, readdirSync } from 'node:fs'
+import { createReadStream } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createInflate } from 'node:zlib'
+import { namesIn } from './size.js'
 
 const LOOSE = /^[0-9a-f]{38}$/
 const PACK = /^(pack-[0-9a-f]{40})\.(pack|idx|rev|bitmap|mtimes)$/
@@ -22,18 +23,18 @@ const MOST_FAULTS = 100
  * git moves loose objects into packs.
  */
 export function* objectFiles(repository: string): Generator<string> {
-  const list = (folder: string) => names(join(repository, folder)).map(name => `${folder}/${name}`)
-  if (names(join(repository, 'objects/info')).includes('commit-graph')) yield 'objects/info/commit-graph'
+  const list = (folder: string) => namesIn(join(repository, folder)).map(name => `${folder}/${name}`)
+  if (namesIn(join(repository, 'objects/info')).includes('commit-graph')) yield 'objects/info/commit-graph'
   const graphs = list('objects/info/commit-graphs').filter(path =>
     /\/(commit-graph-chain|graph-\w+\.graph)$/.test(path)
   )
   yield* graphs.sort()
-  for (const folder of names(join(repository, 'objects')).filter(name => /^[0-9a-f]{2}$/.test(name))) {
-    for (const name of names(join(repository, 'objects', folder))) {
+  for (const folder of namesIn(join(repository, 'objects')).filter(name => /^[0-9a-f]{2}$/.test(name))) {
+    for (const name of namesIn(join(repository, 'objects', folder))) {
       if (LOOSE.test(name)) yield `objects/${folder}/${name}`
     }
   }
-  const packs = names(join(repository, 'objects/pack'))
+  const packs = namesIn(join(repository, 'objects/pack'))
   // git writes the index last: a pack without an index is not finished.
   const finished = new Set(packs.filter(name => name.endsWith('.idx')).map(name => name.slice(0, -4)))
   for (const name of packs) if (finished.has(PACK.exec(name)?.[1] ?? '')) yield `objects/pack/${name}`
@@ -108,14 +109,5 @@ async function isSealed(path: string): Promise<boolean> {
     return bytesRead === HASH && hash.digest().equals(seal)
   } finally {
     await file.close()
-  }
-}
-
-function names(folder: string): string[] {
-  try {
-    return readdirSync(folder)
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
-    throw error
   }
 }

@@ -33,7 +33,8 @@ export async function repositorySize(path: string): Promise<number> {
 /** Git may remove a folder or file at any time. */
 const aboutThere = (path: string) => statSync(path, { throwIfNoEntry: false })
 
-function namesIn(folder: string): string[] {
+/** Returns the names in a folder; none when it does not exist. */
+export function namesIn(folder: string): string[] {
   try {
     return readdirSync(folder)
   } catch (error) {

@@ -70,11 +70,8 @@ export interface ShownProjectRow extends WholeProjectRow {
   readonly group_notification_level: number | null
 }
 
-/**
- * The columns that are 0 or 1. One column of the statement holds all of them. `is_fork` and `has_shares` say whether a
- * project may be a fork or shared with groups: they are 0 for most projects, whose records need no more statements.
- */
-const FLAGS = [
+/** The columns of a project that are 0 or 1 and that archives of projects have, too. */
+export const SWITCHES = [
   'archived',
   'issues_enabled',
   'merge_requests_enabled',
@@ -87,10 +84,14 @@ const FLAGS = [
   'public_builds',
   'request_access_enabled',
   'only_allow_merge_if_build_succeeds',
-  'only_allow_merge_if_all_discussions_are_resolved',
-  'is_fork',
-  'has_shares'
+  'only_allow_merge_if_all_discussions_are_resolved'
 ] as const
+
+/**
+ * The columns that are 0 or 1. One column of the statement holds all of them. `is_fork` and `has_shares` say whether a
+ * project may be a fork or shared with groups: they are 0 for most projects, whose records need no more statements.
+ */
+const FLAGS = [...SWITCHES, 'is_fork', 'has_shares'] as const
 type ProjectFlag = (typeof FLAGS)[number]
 
 const COLUMNS = `p.id, p.name, p.path, p.default_branch, p.storage, p.visibility_level, p.import_state, p.namespace_id,

@@ -1,5 +1,6 @@
 // Turns the rows of a project into the records of an archive.
 import { parseStored } from '../../../lib/stored-json.js'
+import { SWITCHES } from '../../projects/projects/projects.queries.js'
 import type { OfPipeline, ProjectRows, Row } from './export-rows.js'
 import type { Kind } from './format.js'
 
@@ -16,26 +17,10 @@ const flag = (value: unknown) => (value === null ? null : Boolean(value))
 const without = (row: Row, ...names: readonly string[]) =>
   Object.fromEntries(Object.entries(row).filter(([name]) => name !== 'id' && !names.includes(name)))
 
-const FLAGS = [
-  'archived',
-  'issues_enabled',
-  'merge_requests_enabled',
-  'builds_enabled',
-  'wiki_enabled',
-  'snippets_enabled',
-  'container_registry_enabled',
-  'lfs_enabled',
-  'shared_runners_enabled',
-  'public_builds',
-  'request_access_enabled',
-  'only_allow_merge_if_build_succeeds',
-  'only_allow_merge_if_all_discussions_are_resolved'
-] as const
-
 export async function projectRecord(source: ProjectRows, id: number): Promise<Draft> {
   const [project] = await source.rows(
     `select id, name, path, description, visibility_level, default_branch, tag_list, created_at, last_activity_at,
-       ${FLAGS.join(', ')} from projects where id = ?`,
+       ${SWITCHES.join(', ')} from projects where id = ?`,
     [id]
   )
   const counters = await source.rows<{ kind: string; last: number }>(
@@ -47,7 +32,7 @@ export async function projectRecord(source: ProjectRows, id: number): Promise<Dr
   return {
     kind: 'project',
     ...without(row),
-    ...Object.fromEntries(FLAGS.map(name => [name, flag(row[name])])),
+    ...Object.fromEntries(SWITCHES.map(name => [name, flag(row[name])])),
     tag_list: parseStored<string[]>(String(row.tag_list), []),
     created_at: at(row.created_at),
     last_activity_at: at(row.last_activity_at),
