@@ -230,6 +230,7 @@ const MAKE: { readonly [Table in TableName]?: (place: Place) => Promise<unknown>
       kind: 'test',
       facts: { sent_at: '' },
       list: { projectId: project.id },
+      authorId: user.id,
       recipients: [{ userId: user.id, address: user.email, reason: 'test' }]
     }),
   mail_deliveries: along,

@@ -60,6 +60,7 @@ import { maskedVariables } from './0102-masked-variables.js'
 import { placesOfProjects } from './0106-places-of-projects.js'
 import { membershipsBySource } from './0107-memberships-by-source.js'
 import { trigrams } from './0110-trigrams.js'
+import { mailAuthors } from './0118-mail-authors.js'
 import type { Migration } from './migration.js'
 
 export const migrations: readonly Migration[] = [
@@ -122,5 +123,6 @@ export const migrations: readonly Migration[] = [
   maskedVariables,
   placesOfProjects,
   membershipsBySource,
-  trigrams
+  trigrams,
+  mailAuthors
 ]

@@ -322,7 +322,12 @@ const LINES = {
 
   // Mail. Pending mail to a deleted user is not sent: the worker looks up the user first. A restored project does not
   // send mail again.
-  mails: { writer: 'reach/mail', owners: [erasedAfter('projects')], others: ['target_id'], restore: false },
+  mails: {
+    writer: 'reach/mail',
+    owners: [erasedAfter('projects'), forgottenAfter('users', 'author_id')],
+    others: ['target_id'],
+    restore: false
+  },
   mail_deliveries: { writer: 'reach/mail', owners: [erasedAfter('users'), deletedWith('mails')], restore: false },
   mail_bounces: { writer: 'reach/mail' },
 

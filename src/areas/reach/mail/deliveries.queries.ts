@@ -1,4 +1,4 @@
-import { row } from '../../../db/connect/sql.js'
+import { marks, row, type Value } from '../../../db/connect/sql.js'
 import type { MailKind } from '../../../mail/kinds.js'
 import type { TargetType } from '../../planning/participation/targets.js'
 
@@ -20,6 +20,7 @@ export interface DeliveryRow {
   readonly facts: string
   readonly thread: string | null
   readonly always: number
+  readonly author_id: number | null
   readonly project_id: number | null
   readonly target_type: TargetType | null
   readonly target_id: number | null
@@ -34,7 +35,7 @@ export interface DeliveryRow {
 
 /** Reads everything that decides about one delivery, in one statement. */
 export const DELIVERY = `select d.id, d.user_id, d.address, d.reason, d.state, d.attempts, d.created_at, d.tried_at,
-    m.kind, m.facts, m.thread, m.always, m.project_id, m.target_type, m.target_id,
+    m.kind, m.facts, m.thread, m.always, m.author_id, m.project_id, m.target_type, m.target_id,
     concat(n.path, '/', p.path) as path, u.name, u.state as user_state,
     (coalesce(u.email_key = lower(d.address), false)
       or exists (select 1 from emails e where e.user_id = d.user_id and e.email_key = lower(d.address))) as owned,
@@ -48,12 +49,27 @@ export const DELIVERY = `select d.id, d.user_id, d.address, d.reason, d.state, d
 export const findDelivery = (id: number): Promise<DeliveryRow | undefined> =>
   row<DeliveryRow>(`${DELIVERY} where d.id = ?`, [id])
 
-/** Returns how many mails an address got since a moment, counting at most `most`, and without security mail. */
-export async function countSent(address: string, since: Date, most: number): Promise<number> {
+/** Reasons of mail that asks its recipient for something. */
+export const PERSONAL = ['mentioned', 'assignee', 'previous_assignee'] as const
+
+/** Returns whether an address got `most` mails since a moment, without security mail. */
+export const gotMails = (address: string, since: Date, most: number): Promise<boolean> =>
+  isReached(most, 'not m.always', address, since)
+
+/** Does the same for personal mails that one person caused; null means commands. */
+export const gotPersonalMails = (
+  address: string,
+  since: Date,
+  most: number,
+  authorId: number | null
+): Promise<boolean> =>
+  isReached(most, `d.reason in (${marks(PERSONAL)}) and m.author_id <=> ?`, address, since, ...PERSONAL, authorId)
+
+async function isReached(most: number, which: string, ...values: Value[]): Promise<boolean> {
   const found = await row<{ total: number }>(
     `select count(*) as total from (select 1 from mail_deliveries d join mails m on m.id = d.mail_id
-     where d.address = ? and d.state = 'sent' and d.sent_at >= ? and not m.always limit ${most}) as some`,
-    [address, since]
+     where d.address = ? and d.state = 'sent' and d.sent_at >= ? and ${which} limit ${most}) as some`,
+    values
   )
-  return Number(found?.total ?? 0)
+  return Number(found?.total ?? 0) >= most
 }

@@ -31,6 +31,8 @@ export interface NewMail<Kind extends MailKind = MailKind> {
    */
   readonly list?: { readonly projectId: number; readonly target?: Target }
   readonly recipients: readonly Recipient[]
+  /** The person who caused the mail; null for commands. One person can send an address only so many mentions in an hour. */
+  readonly authorId?: number | null
   /** Security mail: it is never limited, put into a digest, or stopped by a bounce. */
   readonly always?: boolean
 }
@@ -89,8 +91,8 @@ async function mailId(
 ): Promise<{ readonly id: number; readonly isNew: boolean }> {
   const { list, always = false } = mail
   const { affectedRows, insertId } = await execute(
-    `insert ignore into mails (once, kind, facts, thread, project_id, target_type, target_id, always, created_at)
-     values (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    `insert ignore into mails (once, kind, facts, thread, project_id, target_type, target_id, author_id, always, created_at)
+     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     [
       mail.once,
       mail.kind,
@@ -99,6 +101,7 @@ async function mailId(
       list?.projectId ?? null,
       list?.target?.type ?? null,
       list?.target?.id ?? null,
+      mail.authorId ?? null,
       always,
       now
     ]

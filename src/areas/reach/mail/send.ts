@@ -16,7 +16,7 @@ import { enqueue } from '../../../queue/enqueue.js'
 import { backOff } from '../../../queue/jobs.js'
 import { PlannedRetry } from '../../../queue/planned-retry.js'
 import { readHtml } from '../../../text/reading.js'
-import { countSent, type DeliveryRow, findDelivery } from './deliveries.queries.js'
+import { type DeliveryRow, findDelivery, gotMails, gotPersonalMails, PERSONAL } from './deliveries.queries.js'
 import { type Held, heldFor, hourOf, queueDigest } from './digest.js'
 import { signedLink } from './links.js'
 import { isSendable, SOON } from './outbox.js'
@@ -67,20 +67,18 @@ function busyUntil({ state, tried_at: triedAt }: DeliveryRow): Date | null {
 }
 
 async function isTooMany(delivery: DeliveryRow): Promise<boolean> {
-  const { kind, always, address } = delivery
+  const { kind, always, address, author_id: author } = delivery
   if (always || kind === 'digest') return false
-  const most = config().mail.per_hour * (isPersonal(delivery) ? PERSONAL : 1)
-  return (await countSent(address, hourOf(Date.now()), most)) >= most
+  const [most, since] = [config().mail.per_hour, hourOf(Date.now())]
+  if (!(await gotMails(address, since, most))) return false
+  // Nobody may flood an address with mentions, so each person who causes them has a limit of their own.
+  return !isPersonal(delivery) || gotPersonalMails(address, since, most, author)
 }
-
-/** The hourly limit is this many times higher for mentions and assignments: nobody may flood an address with them either. */
-const PERSONAL = 10
 
 /** Whether the mail is about a mention or an assignment: these people are asked for something. */
 function isPersonal({ reason, facts }: DeliveryRow): boolean {
-  if (reason === 'mentioned') return true
-  if (reason !== 'assignee' && reason !== 'previous_assignee') return false
-  return (JSON.parse(facts) as { readonly assigns?: boolean }).assigns === true
+  if (!PERSONAL.some(name => name === reason)) return false
+  return reason === 'mentioned' || (JSON.parse(facts) as { readonly assigns?: boolean }).assigns === true
 }
 
 async function hold(delivery: DeliveryRow): Promise<void> {

@@ -145,6 +145,7 @@ const WORDS: { readonly [link: string]: RegExp } = {
   'issues.updated_by_id': /issues of others; they lose the user as assignee and editor/,
   'subscriptions.user_id': /subscriptions/,
   'notification_settings.user_id': /notification settings/,
+  'mails.author_id': /mails that the user caused, for 30 days/,
   'mail_deliveries.user_id': /mails to the user/,
   'sign_in_addresses.user_id': /the networks of the sign-ins/,
   'timelogs.user_id': /time that the user logged on issues of others/,

@@ -85,6 +85,7 @@ t.test('DELETE /users/:id', async t => {
         activities: 0
       },
       stays: {
+        mails: 0,
         deploy_keys: 0,
         projects: 0,
         pipelines: 1,

@@ -49,6 +49,7 @@ export async function sendNotice<Kind extends MailKind>(
   await queueMail<Kind>({
     ...mail,
     once,
+    authorId: actorId,
     facts: await notice.facts(),
     list: { projectId: project.id, ...(target && { target: { ...target, projectId: project.id } }) },
     recipients
