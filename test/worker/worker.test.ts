@@ -35,7 +35,9 @@ t.teardown(async () => {
 })
 
 const module = new URL('../../src/worker/process.js', import.meta.url)
-const left = async () => (await row<{ count: number }>('select count(*) as count from jobs'))?.count ?? -1
+/** The jobs of the tests. The schedule adds others whenever one of its minutes comes. */
+const OURS = `(name = 'event.published' or json_value(payload, '$.task') in ('old_ticks', 'nothing'))`
+const left = async () => (await row<{ count: number }>(`select count(*) as count from jobs where ${OURS}`))?.count ?? -1
 const tasks = (count: number) => Array.from({ length: count }, () => ({ task: 'old_ticks' }))
 const events = (count: number) => Array.from({ length: count }, (_, at) => eventJob(`k${at}`))
 const emptied = () => until('all is done', async () => (await left().catch(() => -1)) === 0)
@@ -70,10 +72,12 @@ t.test('a worker registers itself, runs the jobs, and unregisters at the end', a
   await enqueueAll('event.published', events(300))
   await enqueueAll('maintenance.run', tasks(5))
   await emptied()
-  await until('the jobs are counted', async () => (await jobStats()).processed === 305)
+  await until('the jobs are counted', async () => (await jobStats()).processed >= 305)
   t.same(await end(child, 'SIGTERM'), [0, null])
   t.same(await processMetrics(), [])
-  t.same(await jobStats(), { processed: 305, failed: 0, enqueued: 0 })
+  const { processed, failed } = await jobStats()
+  t.ok(processed >= 305, `${processed} are counted, those of the schedule included`)
+  t.equal(failed, 0)
 })
 
 t.test('a worker ends with its parent', async t => {
@@ -89,10 +93,10 @@ t.test('a delayed job starts when its time has come, and a failed job is tried a
   })
   const failing = await enqueue('maintenance.run', { task: 'nothing' })
   await until('one is done, one has failed', async () => {
-    const found = await rows<{ id: number; attempts: number }>('select id, attempts from jobs')
+    const found = await rows<{ id: number; attempts: number }>(`select id, attempts from jobs where ${OURS}`)
     return found.length === 1 && found[0]?.id === failing && found[0].attempts > 1
   })
-  t.match(await row('select error from jobs'), { error: /no task is called "nothing"/ })
+  t.match(await row(`select error from jobs where ${OURS}`), { error: /no task is called "nothing"/ })
 })
 
 t.test('a second worker takes over at once when the first is killed', async t => {

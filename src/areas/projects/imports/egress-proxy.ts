@@ -65,11 +65,15 @@ export async function openGateway({ maxBytes, signal }: GatewayLimits): Promise<
     new Promise((resolve, reject) => {
       const allow = allowedRanges()
       checkLiteral(host, allow)
-      const socket = keep(connect({ host, port, lookup: checkedLookup(allow, signal), signal }))
+      const socket = keep(connect({ host, port, lookup: checkedLookup(allow, signal), signal, allowHalfOpen: true }))
       socket.once('connect', () => resolve(socket))
       // The listener stays: an error after the connection must not end the process.
       socket.on('error', reject)
     })
+  /**
+   * Passes bytes in both directions. Both connections allow half-open ends: otherwise a server that has sent everything closes on
+   * both sides, and the pipeline to it would destroy a client that has not read the rest yet.
+   */
   const join = async (client: Duplex, server: Socket) => {
     await Promise.allSettled([pipeline(client, server), pipeline(server, counted(), client)])
   }
@@ -135,7 +139,7 @@ export async function openGateway({ maxBytes, signal }: GatewayLimits): Promise<
     proxy: `http://import:${password}@127.0.0.1:${port}`,
     problem: () => problem,
     forward: async (host, to) => {
-      const door = createTcpServer(client => {
+      const door = createTcpServer({ allowHalfOpen: true }, client => {
         keep(client).on('error', () => {})
         reach(withoutBrackets(host), to).then(
           server => join(client, server),
