@@ -1,7 +1,7 @@
 // Takes jobs and gives them back. Every write after the claim is bound to the process that claimed the job. Thus a
 // process that lost its lease can no longer change anything.
 import { execute, marks, padded, row, rows } from '../db/connect/sql.js'
-import { retried, transact } from '../db/connect/transact.js'
+import { transact } from '../db/connect/transact.js'
 import { sourceStack } from '../lib/source-stack.js'
 import { forgetFailures, noteFailures } from './failures.js'
 import { backOff, type JobName, jobs, LANED_QUEUES, type Queue } from './jobs.js'
@@ -89,12 +89,10 @@ interface Wanted {
 async function takeRead(found: readonly Row[], { queue, processId }: Wanted): Promise<readonly Row[]> {
   if (found.length === 0) return []
   const ids = padded(found.map(({ id }) => id))
-  const { affectedRows } = await retried(() =>
-    execute(
-      `${TAKE} where id in (${marks(ids)}) and state = 'ready' and not exists (select 1 from paused_queues where queue = ?)
-         and exists (select 1 from job_processes where id = ?)`,
-      [processId, new Date(), ...ids, queue, processId]
-    )
+  const { affectedRows } = await execute(
+    `${TAKE} where id in (${marks(ids)}) and state = 'ready' and not exists (select 1 from paused_queues where queue = ?)
+       and exists (select 1 from job_processes where id = ?)`,
+    [processId, new Date(), ...ids, queue, processId]
   )
   if (affectedRows === 0 || affectedRows === found.length) return affectedRows === 0 ? [] : found
   const held = await rows<{ id: number }>(
@@ -177,12 +175,10 @@ function withoutCompany(found: readonly Row[]): readonly Row[] {
 export async function finishJobs(ids: readonly number[], processId: number): Promise<number> {
   if (ids.length === 0) return 0
   const these = padded(ids)
-  const { affectedRows } = await retried(() =>
-    execute(
-      `delete jobs, job_failures from jobs left join job_failures on job_failures.job_id = jobs.id
-       where jobs.id in (${marks(these)}) and jobs.process_id = ? and jobs.state = 'running'`,
-      [...these, processId]
-    )
+  const { affectedRows } = await execute(
+    `delete jobs, job_failures from jobs left join job_failures on job_failures.job_id = jobs.id
+     where jobs.id in (${marks(these)}) and jobs.process_id = ? and jobs.state = 'running'`,
+    [...these, processId]
   )
   // The server counts the rows of both tables. Only failures of a batch that was lost in the meantime could add to its count.
   return Math.min(affectedRows, ids.length)

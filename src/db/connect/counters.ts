@@ -7,7 +7,6 @@
 import { together } from './batching.js'
 import { currentTransaction } from './scope.js'
 import { execute } from './sql.js'
-import { retried } from './transact.js'
 
 export type Counted = 'issue' | 'milestone' | 'merge_request'
 
@@ -44,13 +43,11 @@ export const nextNumber = (projectId: number, kind: Counted): Promise<number> =>
 /** Takes the next numbers of a project, in order. Call it before `transact`, too. */
 export async function nextNumbers(projectId: number, kind: Counted, count: number): Promise<number[]> {
   if (currentTransaction()) throw new Error('take a number before the transaction that uses it')
-  // Two statements that insert the first row at once may deadlock.
-  const { insertId: last } = await retried(() =>
-    execute(
-      `insert into counters (project_id, kind, last) values (?, ?, last_insert_id(?))
-       on duplicate key update last = last_insert_id(last + ?)`,
-      [projectId, kind, count, count]
-    )
+  // Two statements that insert the first row at once may deadlock: `execute` runs one of them again.
+  const { insertId: last } = await execute(
+    `insert into counters (project_id, kind, last) values (?, ?, last_insert_id(?))
+     on duplicate key update last = last_insert_id(last + ?)`,
+    [projectId, kind, count, count]
   )
   return Array.from({ length: count }, (_, at) => last - count + 1 + at)
 }

@@ -70,8 +70,11 @@ export function isDatabaseAway(error: unknown): boolean {
 /** Returns true for a deadlock, a lock timeout or a refusal by a cluster: the transaction may run again. */
 export function isRetriable(error: unknown): boolean {
   const { errno } = driverError(error)
-  return errno === 1213 || errno === 1205 || errno === 1047 || errno === 1180
+  return errno === 1213 || errno === 1047 || errno === 1180 || isLockTimeout(error)
 }
+
+/** Returns whether the wait for a lock of another transaction took too long. */
+export const isLockTimeout = (error: unknown): boolean => driverError(error).errno === 1205
 
 /** Returns whether a time limit ended: of a statement, or of the wait for a connection. The database may still answer others. */
 function isSlow(error: unknown): boolean {

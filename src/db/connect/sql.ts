@@ -5,8 +5,9 @@ import type { Release } from '../../lib/limiter.js'
 import { isShowable } from '../../lib/moment.js'
 import { pool } from './connection.js'
 import { noteAnswer } from './connectivity.js'
-import { isDatabaseAway, translate } from './failure.js'
+import { isDatabaseAway } from './failure.js'
 import { FairPool, turnDidNotCome } from './fair-pool.js'
+import { retried } from './retried.js'
 import { currentTransaction, written } from './scope.js'
 import { StatementTimeout, statementClock } from './statement-limit.js'
 
@@ -26,7 +27,10 @@ interface Held {
   readonly finished?: string
 }
 
-/** Returns all rows of a SELECT. Throws Unavailable when the database cannot be reached. */
+/**
+ * Returns all rows of a SELECT. Throws Unavailable when the database cannot be reached. Outside of a transaction, a statement runs
+ * again after a deadlock or a lock timeout; inside, the whole transaction does.
+ */
 export async function rows<T>(sql: string, values: readonly Value[] = []): Promise<T[]> {
   return (await send<RowDataPacket[]>(sql, values)) as T[]
 }
@@ -96,6 +100,10 @@ async function send<T extends RowDataPacket[] | ResultSetHeader>(sql: string, va
   requireStorable(values)
   const transaction = currentTransaction()
   if (transaction) return on(connectionOf(transaction as unknown as Held), sql, values)
+  return retried(() => onItsOwn<T>(sql, values))
+}
+
+async function onItsOwn<T extends RowDataPacket[] | ResultSetHeader>(sql: string, values: readonly Value[]) {
   const started = performance.now()
   try {
     return await onPool<T>(sql, values)
@@ -103,13 +111,9 @@ async function send<T extends RowDataPacket[] | ResultSetHeader>(sql: string, va
     // The server may have closed an idle connection of the pool. A read is safe to repeat, but a server that has made
     // it wait would do so again.
     const waited = performance.now() - started > SOON_MS
-    if (waited || !isDatabaseAway(error) || !/^\s*select/i.test(sql)) throw translate(error)
+    if (waited || !isDatabaseAway(error) || !/^\s*select/i.test(sql)) throw error
   }
-  try {
-    return await onPool<T>(sql, values)
-  } catch (error) {
-    throw translate(error)
-  }
+  return onPool<T>(sql, values)
 }
 
 /**

@@ -1,13 +1,9 @@
 // One transaction for each piece of work. The code inside finds it through AsyncLocalStorage, so nobody passes it along.
-import { setTimeout as sleep } from 'node:timers/promises'
-import { isDatabaseAway, isRetriable, translate } from './failure.js'
+import { isDatabaseAway } from './failure.js'
 import { FairPool } from './fair-pool.js'
+import { retried } from './retried.js'
 import { currentTransaction, type Scope, scopes, written } from './scope.js'
 import type { OwnTransaction } from './sequelize.js'
-
-/** Together they take about two seconds, which is less than a statement of a request may take. */
-const TRIES = 10
-const LONGEST_PAUSE_MS = 500
 
 let opener: typeof OwnTransaction | undefined
 const fairPool = new FairPool()
@@ -19,21 +15,6 @@ const fairPool = new FairPool()
  */
 export async function transact<T>(fn: () => Promise<T>): Promise<T> {
   return currentTransaction() ? fn() : retried(() => onShare(fn))
-}
-
-/**
- * Runs one statement, which is a separate transaction, and runs it again after a deadlock or a lock timeout. Do not use it inside
- * `transact`, where such an error ends the whole transaction. Throws Unavailable when the database cannot be reached.
- */
-export async function retried<T>(statement: () => Promise<T>): Promise<T> {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await statement()
-    } catch (error) {
-      if (!isRetriable(error) || attempt === TRIES) throw translate(error)
-      await sleep(Math.min(2 ** attempt * 5, LONGEST_PAUSE_MS) * (0.5 + Math.random() / 2))
-    }
-  }
 }
 
 /** Calls `fn` after the current transaction has committed, or immediately when there is no transaction. */

@@ -129,7 +129,8 @@ t.test('after a deadlock, transactions are retried until both succeed', async t 
   t.ok(tries > 2, 'one of them was rolled back')
 })
 
-t.test('a transaction is retried after a deadlock with another program', async t => {
+/** Another program that has changed row 2, and many others: the database ends the transaction that has changed fewer rows. */
+async function otherProgram() {
   const url = new URL(databaseUrl)
   const other = await createConnection({
     socketPath: url.searchParams.get('socket') ?? '',
@@ -139,23 +140,40 @@ t.test('a transaction is retried after a deadlock with another program', async t
   })
   await other.query('begin')
   await other.query('update things set value = 10 where id = 2')
-  // The database ends the transaction that has changed fewer rows.
   await other.query(`insert into things (id, value) select 99 + seq, 0 from ${numbersTo(901)}`)
+  return other
+}
+
+const oneWaits = () =>
+  until('a transaction waits', async () => {
+    // The server updates this information only when nobody has read it for 100 ms.
+    await pause(250)
+    return (await transactElsewhere(waiting)) > 0
+  })
+
+t.test('a transaction is retried after a deadlock with another program', async t => {
+  const other = await otherProgram()
   let tries = 0
   const ours = transact(async () => {
     tries += 1
     await add(1)
     if (tries === 1) void other.query('update things set value = 10 where id = 1').then(() => other.query('commit'))
-    if (tries === 1)
-      await until('the transaction waits', async () => {
-        // The server updates this information only when nobody has read it for 100 ms.
-        await pause(250)
-        return (await transactElsewhere(waiting)) > 0
-      })
+    if (tries === 1) await oneWaits()
     await add(2)
   })
   await ours
   t.equal(tries, 2)
+  t.match(await values(), { 0: 11, 1: 11 })
+  await other.end()
+})
+
+t.test('a statement outside of transactions is retried, too', async t => {
+  const other = await otherProgram()
+  const ours = execute('update things set value = value + 1 where id in (1, 2) order by id')
+  await oneWaits()
+  await other.query('update things set value = 10 where id = 1')
+  await other.query('commit')
+  t.equal((await ours).affectedRows, 2)
   t.match(await values(), { 0: 11, 1: 11 })
   await other.end()
 })

@@ -2,7 +2,7 @@
 
 import { together } from '../../../db/connect/batching.js'
 import { execute, marks, padded, row, rows, type Value } from '../../../db/connect/sql.js'
-import { retried, transact } from '../../../db/connect/transact.js'
+import { transact } from '../../../db/connect/transact.js'
 import type { PublishedEvent } from '../../ground/activity/events.js'
 import type { FeedEntry } from '../../ground/activity/feed-entry.js'
 import { type ByKind, type Listener, listenerBy } from '../../ground/activity/listeners.js'
@@ -39,8 +39,8 @@ const write = together<number, Written, Date | undefined>((all, projectId) => {
 /** Writes a single entry with one statement, which needs no separate transaction. It is enough while the project is active. */
 async function writeOne(written: Written): Promise<readonly (Date | undefined)[]> {
   const now = new Date(written.published.at)
-  if (await retried(() => insertOne(written, activeSince(now)))) return [now]
-  await retried(() => insertOne(written))
+  if (await insertOne(written, activeSince(now))) return [now]
+  await insertOne(written)
   return [undefined]
 }
 
