@@ -172,4 +172,5 @@ const changeOf = async (path: string) => (await stat(path, { bigint: true })).mt
 /** Errors of node:fs and node:zlib have a code. */
 const codeOf = (error: unknown) => (error instanceof Error && 'code' in error ? String(error.code) : undefined)
 const isLeft = (error: unknown) => error instanceof LeaveToGit || codeOf(error) !== undefined
-const isMissing = (error: unknown) => codeOf(error) === 'ENOENT'
+/** ESTALE: another machine has removed the pack of a shared file system that is open here. */
+const isMissing = (error: unknown) => ['ENOENT', 'ESTALE'].includes(codeOf(error) ?? '')
