@@ -33,6 +33,10 @@ t.test('no column has a reserved word as its name', async t => {
   )
 })
 
+t.test('no result has a reserved word as its name', async t => {
+  t.same(places(new RegExp(`\\) as (?:${RESERVED})\\b|\\w as (?:${RESERVED}) from\\b`, 'g')), [])
+})
+
 t.test('no function is used that MySQL has removed', async t => {
   t.same(places(/\b(?:md5|sha1?)\((?:\?|'|[\w.]+\)|concat|if\()/gi), [])
 })

@@ -56,7 +56,7 @@ t.test('after a time without the database, nobody is over until the others had t
   await joinAgain()
   await execute(
     `insert into machines (uid, name, boot, version, created_at, started_at, lease_until)
-     values (md5('x'), 'x', 'away', '1', now(3), now(3), now(3) - interval ? second)`,
+     values (left(sha2('x', 256), 32), 'x', 'away', '1', now(3), now(3), now(3) - interval ? second)`,
     [lease + 1]
   )
   t.equal((await readMachines()).isOver('away'), true)

@@ -15,7 +15,7 @@ export interface MissingRepository {
 interface ProjectRow {
   readonly id: number
   readonly storage: string
-  readonly empty: number
+  readonly is_empty: number
 }
 
 const UNUSED = `p.default_branch is null
@@ -37,11 +37,11 @@ export async function findMissing(
   )
   const some = sampled(sample === undefined || total <= sample ? undefined : sample)
   const projects = await rows<ProjectRow>(
-    `select p.id, p.storage, (${EMPTY}) as empty from projects p where ${THERE} ${some}`
+    `select p.id, p.storage, (${EMPTY}) as is_empty from projects p where ${THERE} ${some}`
   )
   const missing = projects.flatMap(project => {
     const path = repositoryPath(project)
-    return existsSync(path) ? [] : [{ id: project.id, path, empty: project.empty === 1 }]
+    return existsSync(path) ? [] : [{ id: project.id, path, empty: project.is_empty === 1 }]
   })
   return { missing, looked: projects.length, of: total }
 }

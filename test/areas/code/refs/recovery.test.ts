@@ -164,7 +164,7 @@ t.test('a later process with the same pid is not the owner', async t => {
 const addMachine = (boot: string, seconds: number) =>
   execute(
     `insert into machines (uid, name, boot, version, created_at, started_at, lease_until)
-     values (md5(?), ?, ?, '1', now(3), now(3), now(3) + interval ? second)`,
+     values (left(sha2(?, 256), 32), ?, ?, '1', now(3), now(3), now(3) + interval ? second)`,
     [boot, boot, boot, seconds]
   )
 
