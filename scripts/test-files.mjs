@@ -20,8 +20,8 @@ const TABLES = new Set([
 
 /** The modules that start a program that a machine may lack. */
 const STARTED_BY = {
-  mariadbd: ['src/db/embedded/embedded.ts'],
-  bwrap: ['src/runner/sandbox.ts', 'test/scenarios/openssh.ts'],
+  mariadbd: ['src/db/embedded/embedded.ts', 'test/setup.test.ts'],
+  bwrap: ['src/runner/sandbox.ts', 'test/scenarios/openssh.ts', 'test/setup.test.ts'],
   ssh: ['test/server/ssh-client.ts', 'test/scenarios/openssh.ts'],
   podman: ['test/helpers/engine.ts'],
   busybox: ['test/helpers/engine.ts']
