@@ -10,7 +10,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { freePort, makeUser, program, startAppliance } from './appliance.js'
-import { askApi, git, remoteUrl, tryGit } from './client.js'
+import { askApi, eventually, git, remoteUrl, tryGit } from './client.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'gitstead-seen-'))
 t.teardown(() => rmSync(folder, { recursive: true, force: true }))
@@ -35,18 +35,17 @@ async function startSecond(): Promise<{ child: ChildProcess; exited: Promise<unk
   child.stderr?.setEncoding('utf8').on('data', text => (said += text))
   const exited = once(child, 'exit')
   const url = `http://127.0.0.1:${port}`
-  for (let tries = 0; tries < 200; tries++) {
-    if (child.exitCode !== null) throw new Error(`the second server ended: ${said}`)
-    if (
-      await fetch(`${url}/-/readiness`).then(
+  await eventually(
+    () => {
+      if (child.exitCode !== null) throw new Error(`the second server ended: ${said}`)
+      return fetch(`${url}/-/readiness`).then(
         ({ ok }) => ok,
         () => false
       )
-    )
-      return { child, exited, url }
-    await sleep(100)
-  }
-  throw new Error(`the second server did not come up: ${said}`)
+    },
+    () => `the second server did not come up: ${said}`
+  )
+  return { child, exited, url }
 }
 
 interface Made {

@@ -1,6 +1,7 @@
 // No client may take all connections of a pool.
 import { config } from '../../../src/config.js'
-import { row } from '../../../src/db/connect/sql.js'
+import { openConnection } from '../../../src/db/connect/connection.js'
+import { execute, row } from '../../../src/db/connect/sql.js'
 import { limitStatements } from '../../../src/db/connect/statement-limit.js'
 import { transact } from '../../../src/db/connect/transact.js'
 import { TooManyRequests } from '../../../src/errors.js'
@@ -15,17 +16,26 @@ const slow = (seconds: number) => row('select sleep(?) as slept', [seconds])
 const half = config().database.pool / 2
 
 t.test('slow statements of one client leave connections to others', async t => {
+  await execute('create table held (id int not null primary key)')
+  await execute('insert into held (id) values (1)')
+  const holder = await openConnection()
+  t.teardown(() => holder.destroy())
+  const ask = (sql: string) =>
+    new Promise<void>((resolve, reject) => holder.query(sql, e => (e ? reject(e) : resolve())))
   const kinds = {
     statements: (work: () => Promise<unknown>) => work(),
     transactions: (work: () => Promise<unknown>) => transact(work)
   }
   for (const [kind, run] of Object.entries(kinds)) {
     const ended: string[] = []
+    await ask('begin')
+    await ask('select id from held for update')
     const many = Array.from({ length: 2 * config().database.pool }, () =>
-      as('192.0.2.1', () => run(() => slow(1))).then(() => ended.push('slow'))
+      as('192.0.2.1', () => run(() => row('select id from held lock in share mode'))).then(() => ended.push('slow'))
     )
     await as('192.0.2.2', () => run(() => row('select 1'))).then(() => ended.push('other'))
     t.strictSame(ended, ['other'], kind)
+    await ask('commit')
     await Promise.all(many)
   }
 })

@@ -1,5 +1,6 @@
 // Counts of all builds. There is no table of counts: each change of a build would have to write to it, and builds of all projects
-// would wait for the same rows. The caller repeats the counts as rarely as they are long.
+// would wait for the same rows. With several rows for each project, as issues have them, nobody would wait, but each build would
+// write five more rows for numbers that only the metrics show. The caller repeats the counts as rarely as they are long.
 import { marks, rows } from '../../../db/connect/sql.js'
 
 const UNFINISHED = ['created', 'pending', 'running'] as const
