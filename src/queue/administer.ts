@@ -143,6 +143,7 @@ export async function hastenJobs(queue: Queue, lane: number): Promise<void> {
     queue,
     lane
   ])
+  afterCommit(() => wake('delayed'))
 }
 
 /** Removes jobs that are not running. Returns the number of removed jobs. Throws NotFound when `ids` matches no such job. */

@@ -245,19 +245,20 @@ export async function releaseUnknown(
 }
 
 /**
- * Looks once for all queues, instead of a claim for each: whether delayed jobs are due, and which of the queues have jobs that are
- * ready. An idle worker does this twice a second.
+ * Looks once for all queues, instead of a claim for each: in how many milliseconds the next delayed job is due, which may be over, and
+ * which of the queues have jobs that are ready.
  */
-export async function lookForWork(queues: readonly Queue[]): Promise<{ due: boolean; ready: Queue[] }> {
+export async function lookForWork(queues: readonly Queue[]): Promise<{ due: number | null; ready: Queue[] }> {
   const isReady = queues.map(
     () => "if(exists (select 1 from jobs force index (jobs_lane) where queue = ? and state = 'ready'), ?, null)"
   )
-  const found = await row<{ due: number; ready: string }>(
-    `select exists (select 1 from jobs where state = 'delayed' and run_at <= now(3)) as due,
+  const found = await row<{ due: number | null; ready: string }>(
+    `select (select timestampdiff(microsecond, now(3), run_at) from jobs where state = 'delayed' order by run_at limit 1) as due,
        concat_ws(',', ${['null', ...isReady].join(', ')}) as ready`,
     queues.flatMap(queue => [queue, queue])
   )
-  return { due: found?.due === 1, ready: (found?.ready || '').split(',').filter(Boolean) as Queue[] }
+  const due = found?.due ?? null
+  return { due: due === null ? null : due / 1000, ready: (found?.ready || '').split(',').filter(Boolean) as Queue[] }
 }
 
 /** Makes delayed jobs ready when they are due: at the time of the database, or at another time. Returns the number of these jobs. Delayed jobs have a separate state to keep claims fast. */

@@ -44,6 +44,6 @@ export async function enqueueAll<Name extends keyof Jobs>(
     )
     first ||= insertId
   }
-  if (state === 'ready' && payloads.length > 0) afterCommit(() => wake(queue))
+  if (payloads.length > 0) afterCommit(() => wake(state === 'ready' ? queue : 'delayed'))
   return first
 }

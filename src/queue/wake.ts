@@ -7,6 +7,10 @@ import { socketPath } from '../home.js'
 import { listenUnix } from '../lib/listen-unix.js'
 import { QUEUES, type Queue } from './jobs.js'
 
+/** What a byte says: a queue has a job, or a delayed job was added or is due earlier. */
+export type WakeUp = Queue | 'delayed'
+const WAKE_UPS: readonly WakeUp[] = [...QUEUES, 'delayed']
+
 const PREFIX = 'wake-'
 /** The kernel sets modification times in steps of this size, so a list read within one step may miss a change. */
 const GRAIN_MS = 50
@@ -16,9 +20,9 @@ const UNREAD = 1024
 const connections = new Map<string, Socket>()
 let listed: { changed: number; paths: string[] } = { changed: 0, paths: [] }
 
-/** Notifies every worker of this machine that `queue` has a job. */
-export function wake(queue: Queue): void {
-  const byte = Buffer.from([QUEUES.indexOf(queue)])
+/** Notifies every worker of this machine. */
+export function wake(what: WakeUp): void {
+  const byte = Buffer.from([WAKE_UPS.indexOf(what)])
   for (const path of workerSockets()) {
     const socket = connectionTo(path)
     if (socket.writableLength < UNREAD) socket.write(byte)
@@ -29,15 +33,15 @@ export function wake(queue: Queue): void {
  * Listens for wake-ups of this process. Returns a function that stops listening. The socket gets its final name only
  * when it listens: a client would delete a socket that refuses connections, as that of a killed worker.
  */
-export async function listenForWake(id: number, onWake: (queue: Queue) => void): Promise<() => void> {
+export async function listenForWake(id: number, onWake: (what: WakeUp) => void): Promise<() => void> {
   const path = socketPath(`${PREFIX}${id}.sock`)
   const clients = new Set<Socket>()
   const server: Server = createServer(client => {
     clients.add(client)
     client.on('data', bytes => {
       for (const byte of new Set(bytes as Buffer)) {
-        const queue = QUEUES[byte]
-        if (queue) onWake(queue)
+        const what = WAKE_UPS[byte]
+        if (what) onWake(what)
       }
     })
     client.on('error', () => client.destroy())

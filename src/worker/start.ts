@@ -18,7 +18,6 @@ import { prepareHome } from '../home.js'
 import { log } from '../log.js'
 import { closeMail } from '../mail/transport.js'
 import { compose } from '../product.js'
-import { lookForWork, promoteJobs } from '../queue/claim.js'
 import { Tally } from '../queue/history.js'
 import { QUEUES, type Queue } from '../queue/jobs.js'
 import { joinMachines, markLost, requireClock } from '../queue/machines.js'
@@ -27,6 +26,7 @@ import { closeWake, listenForWake } from '../queue/wake.js'
 import { removeStaleFolders } from '../runner/folders.js'
 import { checkSandbox } from '../runner/sandbox.js'
 import { perform } from './handlers.js'
+import { Lookout } from './lookout.js'
 import { Loop } from './loop.js'
 import { startSchedule } from './schedule.js'
 
@@ -37,8 +37,13 @@ const CONTAINERS_MS = 60_000
 const LOST_MACHINES_MS = 60_000
 /** How often the record of the runner shows that a worker is running: often enough for a reader that counts by the hour. */
 const SHOW_RUNNER_MS = 600_000
-/** One poll for all queues finds jobs that nobody woke a loop for. A loop polls itself this many times less often. */
-const QUIET_POLLS = 20
+/** The lookout finds jobs that nobody woke a loop for. A loop polls itself this many times less often. */
+const QUIET_POLLS = 120
+/**
+ * Milliseconds between two looks of an idle worker of the private database: every process that can add a job there can also wake
+ * this worker. Other machines, which cannot, share an outside database.
+ */
+const IDLE_LOOK_MS = 5000
 /** Node.js ends a longer timer at once. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1
 /** Milliseconds that jobs have to end by themselves when the worker stops. */
@@ -86,12 +91,22 @@ export async function startWorker(): Promise<Worker> {
         ...(queue === 'hooks' && { lanes: hookLanes(config().queue.concurrency.hooks) }),
         ...(queue === 'imports' && { lanes: importLanes(config().queue.concurrency.imports) }),
         run: (job, signal) => perform(job, { signal, processId }),
-        ended: (count, failed) => tally.add(queue, count, failed)
+        ended: (count, failed) => {
+          tally.add(queue, count, failed)
+          lookout.soon()
+        }
       })
     ])
   )
+  const least = config().queue.poll_interval * 1000
+  const lookout = new Lookout({
+    loops,
+    least,
+    most: config().database.url === null ? Math.max(least, IDLE_LOOK_MS) : least
+  })
   const stopListening = await listenForWake(processId, queue => {
-    loops.get(queue)?.wake()
+    lookout.soon()
+    if (queue !== 'delayed') loops.get(queue)?.wake()
     if (queue === 'builds') lookAfterBuilds()
   })
   const leaving = new AbortController()
@@ -107,6 +122,7 @@ export async function startWorker(): Promise<Worker> {
       stopListening()
       await stopSchedule()
       await Promise.all([...loops.values()].map(loop => loop.stop(GRACE_MS)))
+      await lookout.stop()
       await chores.stop()
       leaving.abort()
       await locks.ended()
@@ -153,11 +169,6 @@ function startChores(
       if (await renewProcess(processId)) return tally.write()
       for (const loop of all) loop.abort('the lease of this worker was lost')
       loseLease()
-    }),
-    every(config().queue.poll_interval * 1000, 'polling', async () => {
-      const { due, ready } = await lookForWork([...loops.keys()])
-      for (const queue of ready) loops.get(queue)?.poll()
-      if (due && (await promoteJobs()) > 0) for (const loop of all) loop.wake()
     }),
     every(RECOVER_MS, 'recovering', async () => {
       if ((await reapProcesses(processId)).length > 0) for (const loop of all) loop.wake()

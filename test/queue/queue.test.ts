@@ -118,13 +118,17 @@ t.test('claiming', async t => {
     t.same(await claimJobs('default', process, 10), [])
   })
 
-  t.test('one look finds the queues with ready jobs, and delayed jobs that are due', async t => {
-    t.same(await lookForWork(['default', 'hooks']), { due: false, ready: [] })
+  t.test('one look finds the queues with ready jobs, and when the next delayed job is due', async t => {
+    t.same(await lookForWork(['default', 'hooks']), { due: null, ready: [] })
     await enqueue('event.published', event('a'), { runAt: new Date(Date.now() + 60_000) })
     await enqueue('hook.deliver', { deliveryId: 1 })
-    t.same(await lookForWork(['default', 'hooks', 'mail']), { due: false, ready: ['hooks'] })
+    const { due, ready } = await lookForWork(['default', 'hooks', 'mail'])
+    t.same(ready, ['hooks'])
+    t.ok(due && due > 0 && due <= 60_000, `the delayed job is due in ${due} ms`)
     await execute("update jobs set run_at = now(3) - interval 1 second where state = 'delayed'")
-    t.same(await lookForWork(['default', 'mail']), { due: true, ready: [] })
+    const later = await lookForWork(['default', 'mail'])
+    t.ok(later.due && later.due <= 0)
+    t.same(later.ready, [])
   })
 
   t.test('gives each job to one of many parallel claims', async t => {

@@ -8,8 +8,7 @@ import { dirname, join } from 'node:path'
 import t, { type Test } from 'tap'
 import { loadConfig } from '../../src/config.js'
 import { prepareHome, socketPath } from '../../src/home.js'
-import type { Queue } from '../../src/queue/jobs.js'
-import { closeWake, listenForWake, wake } from '../../src/queue/wake.js'
+import { closeWake, listenForWake, type WakeUp, wake } from '../../src/queue/wake.js'
 import { until } from '../helpers/until.js'
 
 /** Creates a home for the test, with a path that is longer by `more`. */
@@ -37,20 +36,22 @@ async function leaveSocket(path: string): Promise<void> {
 
 /** Records the wake-ups that a worker receives from now on. */
 async function listen(t: Test, id: number) {
-  const heard: Queue[] = []
+  const heard: WakeUp[] = []
   const stop = await listenForWake(id, queue => heard.push(queue))
   t.teardown(stop)
   return { heard, stop }
 }
 
-t.test('a worker receives wake-ups of every queue', async t => {
+t.test('a worker receives wake-ups of every queue, and of delayed jobs', async t => {
   newHome(t)
   const { heard } = await listen(t, 1)
   wake('mail')
   await until('the wake-up arrives', () => heard.includes('mail'))
   wake('builds')
   await until('the wake-up arrives', () => heard.includes('builds'))
-  t.same(heard, ['mail', 'builds'])
+  wake('delayed')
+  await until('the wake-up arrives', () => heard.includes('delayed'))
+  t.same(heard, ['mail', 'builds', 'delayed'])
 })
 
 t.test('workers that have just started receive the next wake-up', async t => {
@@ -92,7 +93,7 @@ t.test('workers start while another process wakes them all the time, and each re
   })
   t.teardown(() => waking.kill('SIGKILL'))
   await once(waking, 'message')
-  const workers: { heard: Queue[] }[] = []
+  const workers: { heard: WakeUp[] }[] = []
   for (let id = 1; id <= 200; id++) workers.push(await listen(t, id))
   await until('all have received one', () => workers.every(({ heard }) => heard.length > 0))
   t.pass('all have received one')

@@ -5,27 +5,37 @@
 const TICK = 250
 const LATE = 100
 
+let waiting = 0
 let ticking: NodeJS.Timeout | undefined
 let due = 0
 let lately = Number.NEGATIVE_INFINITY
 
-/** Begins to watch. More calls do nothing. */
-export function watchLateness(): void {
-  if (ticking) return
-  const next = () => {
-    due = performance.now() + TICK
-  }
-  ticking = setInterval(() => {
-    look()
-    next()
-  }, TICK).unref()
-  next()
+/** Watches while something waits for the database. Call the returned function once, at the end of the wait: an idle process has no timer. */
+export function watchLateness(): () => void {
+  waiting++
+  ticking ??= begin()
+  return leave
 }
 
 /** Returns whether the event loop of this process was late after a time of `performance.now()`. */
 export function wasLate(since: number): boolean {
   look()
   return lately > since
+}
+
+function leave(): void {
+  waiting--
+}
+
+function begin(): NodeJS.Timeout {
+  due = performance.now() + TICK
+  return setInterval(() => {
+    look()
+    due = performance.now() + TICK
+    if (waiting > 0) return
+    clearInterval(ticking)
+    ticking = undefined
+  }, TICK).unref()
 }
 
 function look(): void {

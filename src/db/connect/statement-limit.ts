@@ -33,15 +33,26 @@ export const statementPatience = (): number => statementLimit() * 1000 + GRACE_M
  * in time, the statement gets the same time again.
  */
 export function statementClock(late: () => void): () => void {
-  watchLateness()
+  const leave = watchLateness()
   const began = performance.now()
+  let isOver = false
   let isAgain = false
   let last: NodeJS.Immediate | undefined
+  const end = () => {
+    clearTimeout(clock)
+    clearImmediate(last)
+    if (!isOver) leave()
+    isOver = true
+  }
+  const fail = () => {
+    end()
+    late()
+  }
   const clock = setTimeout(() => {
-    if (!wasLate(began)) return late()
+    if (!wasLate(began)) return fail()
     if (isAgain) {
       // Node.js reads the answers that have arrived before it calls this.
-      last = setImmediate(late)
+      last = setImmediate(fail)
       return
     }
     isAgain = true
@@ -49,10 +60,7 @@ export function statementClock(late: () => void): () => void {
   }, statementPatience())
   // The connection keeps the process running, not the clock: a closed pool drops the statements that wait for a connection.
   clock.unref()
-  return () => {
-    clearTimeout(clock)
-    clearImmediate(last)
-  }
+  return end
 }
 
 type Send = (...values: unknown[]) => unknown

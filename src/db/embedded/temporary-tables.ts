@@ -10,8 +10,10 @@ import { makePrivate, outsideFolder } from '../../home.js'
 const MEMORY = '/dev/shm'
 const TMPFS = 0x01021994
 const ON_DISK = '../tmp'
-const LOOK_MS = 1000
 const MIB = 2 ** 20
+/** How many bytes may fill in a millisecond. A disk with much free space is looked at less often. */
+const FASTEST = MIB
+const LOOK_MS = { least: 1000, most: 10_000 }
 /**
  * The disk counts as full below FULL_BELOW free bytes, and as free again from ENOUGH. The difference is more than the server
  * writes within a second.
@@ -34,22 +36,36 @@ export async function keepTemporaryTables(low = FULL_BELOW): Promise<TemporaryTa
   let full = false
   const look = async () => {
     const { bavail, bsize } = await statfs(disk)
-    full = memory !== undefined && bavail * bsize < (full ? Math.max(low, ENOUGH) : low)
+    const free = bavail * bsize
+    full = memory !== undefined && free < (full ? Math.max(low, ENOUGH) : low)
     // The folder may be gone: another process that waited for this database may have removed it.
     if (full && memory) makePrivate(memory)
     lead(link, full && memory ? memory : ON_DISK)
+    return Math.min(Math.max((free - low) / FASTEST, LOOK_MS.least), LOOK_MS.most)
+  }
+  let timer: NodeJS.Timeout | undefined
+  let ended = false
+  const lookIn = (milliseconds: number) => {
+    if (ended) return
+    timer = setTimeout(
+      () =>
+        void look()
+          .catch(() => LOOK_MS.least)
+          .then(lookIn),
+      milliseconds
+    ).unref()
   }
   try {
-    await look()
+    lookIn(await look())
   } catch {
     // Not even a link can be created.
     return { folder: disk, end: () => undefined }
   }
-  const timer = setInterval(() => void look().catch(() => undefined), LOOK_MS).unref()
   return {
     folder: link,
     end: () => {
-      clearInterval(timer)
+      ended = true
+      clearTimeout(timer)
       if (memory) rmSync(memory, { recursive: true, force: true })
     }
   }

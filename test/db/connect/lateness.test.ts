@@ -1,6 +1,7 @@
 // A process that was busy with something else reads answers late. It once declared a healthy database lost.
 import t from 'tap'
 import { translate } from '../../../src/db/connect/failure.js'
+import { watchLateness } from '../../../src/db/connect/lateness.js'
 import { row } from '../../../src/db/connect/sql.js'
 import { limitStatements, StatementTimeout, statementPatience } from '../../../src/db/connect/statement-limit.js'
 import { Unavailable } from '../../../src/errors.js'
@@ -29,8 +30,10 @@ t.test('a statement that was answered while the process was busy has its answer'
 
 t.test('a wait for a connection that ended while the process was busy is no fault of the database', async t => {
   await new Promise(resolve => setTimeout(resolve, 600))
+  const leave = watchLateness()
   block(600)
   const error = translate(Object.assign(new Error('connect ETIMEDOUT'), { code: 'ETIMEDOUT' }))
   t.type(error, Unavailable)
   t.match(error, { message: 'the server is too busy' })
+  leave()
 })
