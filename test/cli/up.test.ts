@@ -174,7 +174,10 @@ t.test('when gitstead up is killed, its children and the database end, and a new
   const home = newHome(t)
   const appliance = await startAppliance({ home })
   await appliance.kill()
+  const old = join(home, 'run/compiled/v25.1.0-x64-0')
+  mkdirSync(old, { recursive: true })
   const next = await startAppliance({ home, port: appliance.port })
+  t.notOk(existsSync(old), 'the compiled code of another Node.js is removed')
   t.equal((await fetch(`${next.url}/-/readiness`)).status, 200)
   await next.kill()
   await eventually(

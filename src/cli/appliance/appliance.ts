@@ -1,7 +1,9 @@
+import { readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { config, root } from '../../config.js'
 import { type EmbeddedDatabase, startEmbedded } from '../../db/embedded/embedded.js'
+import { ifAlive } from '../../lib/process-status.js'
 import { log } from '../../log.js'
 import type { LogFile } from './log-file.js'
 import { Child } from './supervisor.js'
@@ -29,8 +31,12 @@ const NEW_SPACE = { server: 32, worker: 8 }
  */
 const ALLOCATOR = { MALLOC_ARENA_MAX: '2', MALLOC_MMAP_THRESHOLD_: '131072', MALLOC_TRIM_THRESHOLD_: '131072' }
 
+/** Where server and worker keep compiled code: the user of the appliance may not write to the folder of the program, as commands do. */
+const compiledFolder = () => join(config().home, 'run/compiled')
+
 /** Starts all processes. The folders of the home must exist. */
 export function startAppliance(logFile: LogFile): Appliance {
+  removeOldCode()
   const server = child('server', 'dist/src/server/process.js', logFile)
   const worker = child('worker', 'dist/src/worker/process.js', logFile)
   const database = config().database.url === null ? new WatchedDatabase() : undefined
@@ -57,12 +63,17 @@ function child(name: keyof typeof NEW_SPACE, module: string, logFile: LogFile): 
   const environment = () => {
     const { home, host, port } = config()
     const own = { NODE_ENV: 'production', GITSTEAD_HOME: home, GITSTEAD_HOST: host, GITSTEAD_PORT: String(port) }
-    // In the home, because the user of the appliance may not write to the folder of the program, where commands keep theirs.
-    const compiled = { NODE_COMPILE_CACHE: join(home, 'run/compiled') }
-    return { ...ALLOCATOR, ...compiled, ...process.env, ...own }
+    return { ...ALLOCATOR, NODE_COMPILE_CACHE: compiledFolder(), ...process.env, ...own }
   }
   const nodeFlags = [`--max-semi-space-size=${NEW_SPACE[name]}`]
   return new Child({ name, module: join(root, module), environment, logFile, nodeFlags })
+}
+
+/** Removes what other versions of Node.js have compiled: the folder of each begins with its version. */
+function removeOldCode(): void {
+  const folder = compiledFolder()
+  const old = ifAlive(() => readdirSync(folder))?.filter(name => !name.startsWith(`${process.version}-`)) ?? []
+  for (const name of old) ifAlive(() => rmSync(join(folder, name), { recursive: true, force: true }))
 }
 
 /** Runs the embedded database, and restarts it when it dies. */
