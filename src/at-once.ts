@@ -6,6 +6,7 @@ import { lazily } from './lib/plug.js'
 
 const ofAccounts = lazily(() => import('./areas/reach/accounts/account-mail.js'))
 const ofIssues = lazily(() => import('./areas/reach/notifications/new-issues.js'))
+const ofPushes = lazily(() => import('./areas/reach/notifications/quiet-pushes.js'))
 const ofProjects = lazily(() =>
   Promise.all([
     import('./areas/ground/hooks/record-events.js'),
@@ -32,6 +33,12 @@ export const atOnce: { readonly [Kind in EventKind]?: AtOnce<Kind> } = {
       for (const each of published) if (await isWanted(recordEvents['project.created'](each))) return []
       return recordAtOnce(published.map(each => ({ published: each, entry: recordEntries['project.created'](each) })))
     }
+  },
+  'ref.changed': {
+    listeners: [
+      ...['pipelines', 'environments', 'hooks', 'refs', 'discussion', 'mail of services', 'merge requests', 'activity']
+    ],
+    handle: async published => (await ofPushes()).handleQuietPushes(published)
   },
   'issue.changed': {
     listeners: ['hooks', 'discussion', 'notifications', 'to-dos', 'activity'],

@@ -1,5 +1,7 @@
 // The composition root: one table of the parts that areas plug into each other. The server, the worker, commands and tests all
 // call compose(), so that a change has the same effects in each of them. The code does not compile while a plug is unfilled.
+
+import type { preparedPushes } from './areas/code/refs/ref-changes.js'
 import type { handledAtOnce, PublishedEvent, transactionListeners } from './areas/ground/activity/events.js'
 import type { deferredCommands } from './areas/planning/discussion/commands/deferred.js'
 import type { moveSteps } from './areas/planning/issues/move.js'
@@ -12,6 +14,7 @@ import { fillPlugs } from './lib/plug.js'
 interface Plugs {
   readonly transactionListeners: typeof transactionListeners
   readonly handledAtOnce: typeof handledAtOnce
+  readonly preparedPushes: typeof preparedPushes
   readonly descriptionReader: typeof descriptionReader
   readonly moveSteps: typeof moveSteps
   readonly deferredCommands: typeof deferredCommands
@@ -29,6 +32,7 @@ const parts: { readonly [Name in keyof Plugs]: Plugs[Name] } = {
     return [failedBuildTodos, todoChanges]
   },
   handledAtOnce: async () => (await import('./at-once.js')).handleAtOnce,
+  preparedPushes: async () => (await import('./areas/reach/notifications/quiet-pushes.js')).prepareQuietPush,
   descriptionReader: async () => (await import('./areas/planning/discussion/commands/descriptions.js')).readDescription,
   moveSteps: async () => (await import('./areas/planning/discussion/move-discussion.js')).discussionMoves,
   deferredCommands: async () => (await import('./areas/reach/todos/commands.js')).todoCommands,

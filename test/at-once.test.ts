@@ -137,3 +137,87 @@ t.test('a new project has a job only for system hooks', async t => {
   await owner.post('/projects', { name: 'heard' })
   t.match(await waitingEvents('project.created'), [{ project: { name: 'heard' } }])
 })
+
+/** A project with a branch, whose effects have run. */
+async function pushed() {
+  const all = await subject()
+  const { project, owner, path } = all
+  await make.file(project, 'one.txt', '1')
+  await runJobs()
+  await execute('delete from jobs')
+  await execute('delete from hooks where project_id is null')
+  await execute('update projects set optimise_at = null where id = ?', [project.id])
+  const file = `${path}/repository/files`
+  let made = 0
+  const commit = async (more: object = {}) => {
+    const record = { file_path: `${++made}.txt`, branch_name: 'master', content: 'text', commit_message: 'Add a file' }
+    t.equal((await owner.post(file, { ...record, ...more })).statusCode, 201)
+  }
+  const shown = async () => {
+    const found = await row<{ data: string }>(
+      "select data from activity_events where project_id = ? and action = 'pushed to' order by id desc limit 1",
+      [project.id]
+    )
+    return found && (JSON.parse(found.data) as { commits: { message: string; added: string[] }[] }).commits
+  }
+  return { ...all, commit, shown }
+}
+
+t.test('a commit for which nobody waits has no job, but that of its repository', async t => {
+  const { commit, shown } = await pushed()
+  await commit()
+  t.same(await names(), ['repository.optimise'])
+  t.match(await shown(), [{ message: 'Add a file', added: ['1.txt'] }])
+  await commit()
+  t.same(await names(), ['repository.optimise'], 'one job for all pushes of a minute')
+  t.match(await shown(), [{ added: ['2.txt'] }])
+})
+
+t.test('a push has a job as soon as anybody may wait for it', async t => {
+  const waits: { readonly [what: string]: (of: Awaited<ReturnType<typeof pushed>>) => Promise<object | undefined> } = {
+    'a hook of the project': async ({ owner, path }) =>
+      void (await owner.post(`${path}/hooks`, { url: 'http://x.example', push_events: true })),
+    'a service that sends mail': async ({ owner, path }) =>
+      void (await owner.put(`${path}/services/emails-on-push`, { recipients: 'somebody@example.org' })),
+    'a CI file': async ({ project }) => void (await make.file(project, '.gitlab-ci.yml', 'job: { script: make }')),
+    'a merge request from the branch': async ({ project, owner, path }) => {
+      await owner.post(`${path}/repository/branches`, { branch_name: 'other', ref: 'master' })
+      await make.file(project, 'later.txt', '1')
+      await owner.post(`${path}/merge_requests`, { source_branch: 'master', target_branch: 'other', title: 'Merge' })
+      return undefined
+    },
+    'a merge request into the branch': async ({ project, owner, path }) => {
+      await owner.post(`${path}/repository/branches`, { branch_name: 'other', ref: 'master' })
+      await make.file(project, 'later.txt', '1', 'other')
+      await owner.post(`${path}/merge_requests`, { source_branch: 'other', target_branch: 'master', title: 'Merge' })
+      return undefined
+    },
+    'an issue that the commit names': async () => ({ commit_message: 'Fix #1' }),
+    'a project that was quiet for a day': async ({ project }) =>
+      void (await execute('update projects set last_activity_at = now(3) - interval 1 day where id = ?', [project.id]))
+  }
+  for (const [what, prepare] of Object.entries(waits)) {
+    const all = await pushed()
+    const more = await prepare(all)
+    await runJobs()
+    await all.commit(more)
+    t.equal((await waitingEvents('ref.changed')).length, 1, what)
+    await runJobs()
+    t.not(await all.shown(), undefined, what)
+  }
+})
+
+t.test('a new branch and its deletion have jobs', async t => {
+  const { owner, path } = await pushed()
+  await owner.post(`${path}/repository/branches`, { branch_name: 'new', ref: 'master' })
+  t.equal((await waitingEvents('ref.changed')).length, 1)
+  await owner.delete(`${path}/repository/branches/new`)
+  t.equal((await waitingEvents('ref.changed')).length, 2)
+})
+
+t.test('a system hook for pushes receives each push', async t => {
+  const { commit } = await pushed()
+  await as(await make.admin()).post('/hooks', { url: 'http://x.example', push_events: true })
+  await commit()
+  t.equal((await waitingEvents('ref.changed')).length, 1)
+})

@@ -24,7 +24,10 @@ const FEED_LIMIT = 65_536
 /** Returns the hook event of a ref change; null when its project no longer exists. */
 export async function hookEventOfPush({ event }: Published<'ref.changed'>): Promise<HookEvent | null> {
   const change = await findSettledChange(event.refChangeId)
-  if (!change) return null
+  return change ? hookEventOf(change) : null
+}
+
+function hookEventOf(change: ChangeRow): HookEvent {
   const name = pushEvent(change.ref)
   // "What emits what": system hooks receive no event for the deletion of a tag.
   const isForSystem = change.new_id !== ZERO || name === 'push'
@@ -37,7 +40,11 @@ export async function hookEventOfPush({ event }: Published<'ref.changed'>): Prom
 /** Returns the feed entry of a ref change; null when its project no longer exists. */
 export async function feedEntryOfPush({ event }: Published<'ref.changed'>): Promise<FeedEntry | null> {
   const change = await findSettledChange(event.refChangeId)
-  if (!change) return null
+  return change ? feedEntryOf(change) : null
+}
+
+/** Returns the feed entry of a change. */
+export async function feedEntryOf(change: ChangeRow): Promise<FeedEntry> {
   const entry = { projectId: change.project_id, authorId: change.user_id, action: actionOf(change) } as const
   if (change.user_id === null) return entry
   return { ...entry, data: shortPushPayload(await fullPayload(change), FEED_LIMIT) }

@@ -1,4 +1,4 @@
-import { row } from '../../../db/connect/sql.js'
+import { type Fragment, row } from '../../../db/connect/sql.js'
 
 /** The columns of a project that payloads of hooks show. */
 export interface ShownProject {
@@ -30,12 +30,13 @@ export interface ChangeRow extends ShownProject {
   readonly user_email: string | null
 }
 
-const SELECT = `select c.id, c.project_id, c.ref, c.old_id, c.new_id, c.skip_ci, c.user_id, p.storage, p.name as project_name,
+const COLUMNS = `c.id, c.project_id, c.ref, c.old_id, c.new_id, c.skip_ci, c.user_id, p.storage, p.name as project_name,
   p.path as project_path, p.description, p.visibility_level, p.default_branch, p.builds_enabled, p.optimise_at,
   n.name as namespace_name, n.path as namespace_path, u.name as user_name, u.username as user_username,
-  u.email as user_email
-  from ref_changes c join projects p on p.id = c.project_id join namespaces n on n.id = p.namespace_id
-  left join users u on u.id = c.user_id where c.id = ? and c.state = 'done'`
+  u.email as user_email`
+
+const FROM = `from ref_changes c join projects p on p.id = c.project_id join namespaces n on n.id = p.namespace_id
+  left join users u on u.id = c.user_id where c.id = ?`
 
 const underway = new Map<number, Promise<ChangeRow | undefined>>()
 
@@ -46,10 +47,19 @@ const underway = new Map<number, Promise<ChangeRow | undefined>>()
 export function findSettledChange(id: number): Promise<ChangeRow | undefined> {
   const pending = underway.get(id)
   if (pending) return pending
-  const found = row<ChangeRow>(SELECT, [id]).finally(() => underway.delete(id))
+  const found = row<ChangeRow>(`select ${COLUMNS} ${FROM} and c.state = 'done'`, [id]).finally(() =>
+    underway.delete(id)
+  )
   underway.set(id, found)
   return found
 }
+
+/** Returns a change that git has made, but that is not settled yet, and whether a condition holds. */
+export const findOpenChange = (
+  id: number,
+  { sql, values }: Fragment
+): Promise<(ChangeRow & { holds: number }) | undefined> =>
+  row(`select ${COLUMNS}, (${sql}) as holds ${FROM} and c.state = 'open'`, [...values, id])
 
 /**
  * Returns true when the last change of a ref created or moved it, so that the repository must have it. An unsettled

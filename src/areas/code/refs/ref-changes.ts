@@ -7,6 +7,7 @@ import { transact } from '../../../db/connect/transact.js'
 import { ZERO } from '../../../git/refs/refs.js'
 import type { PushResult } from '../../../git/transport/receive.js'
 import { batches } from '../../../lib/batches.js'
+import { plug } from '../../../lib/plug.js'
 import { startOf } from '../../../lib/process-status.js'
 import { log } from '../../../log.js'
 import { joinMachines, machine } from '../../../queue/machines.js'
@@ -155,11 +156,31 @@ async function untilDone(
  */
 export const isForgotten = (owner: string): boolean => owner.startsWith(`${processName()}#`) && !underway.has(owner)
 
+type PreparePush = (projectId: number, change: OpenChange) => Promise<(() => void) | undefined>
+
+/**
+ * Prepares the effects of a change that git has made, which the transaction of the change then writes. Returns a function that forgets
+ * them; undefined when somebody waits for the change, so that a job has to handle it. Never throws.
+ */
+export const preparedPushes = plug<PreparePush>('preparedPushes')
+
 /** Updates the rows and the project's default branch, and publishes the events, in one transaction. */
 export async function settle(
   projectId: number,
   done: readonly OpenChange[],
   undone: readonly OpenChange[]
+): Promise<void> {
+  const [only, ...others] = [...done, ...undone]
+  const forget =
+    only && done.length === 1 && others.length === 0 ? await (await preparedPushes())(projectId, only) : null
+  await settleAll(projectId, done, undone, forget ? { quiet: true } : {}).finally(forget)
+}
+
+async function settleAll(
+  projectId: number,
+  done: readonly OpenChange[],
+  undone: readonly OpenChange[],
+  more: { readonly quiet?: boolean }
 ): Promise<void> {
   await transact(async () => {
     const now = new Date()
@@ -175,7 +196,7 @@ export async function settle(
     }
     await nameDefaultBranch(projectId, mine)
     await forgetReleases(mine)
-    await publishAll(mine.map(({ id }) => ({ kind: 'ref.changed', refChangeId: id })))
+    await publishAll(mine.map(({ id }) => ({ kind: 'ref.changed', refChangeId: id, ...more })))
   })
 }
 

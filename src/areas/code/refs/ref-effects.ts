@@ -5,7 +5,7 @@ import { enqueue } from '../../../queue/enqueue.js'
 import type { Listener } from '../../ground/activity/listeners.js'
 import { markOptimisation } from '../../projects/projects/project-columns.js'
 import { repositoryPath } from '../../projects/projects/repositories.js'
-import { findSettledChange } from './ref-changes.queries.js'
+import { type ChangeRow, findSettledChange } from './ref-changes.queries.js'
 
 /** Seconds from a push to the job that writes the commit graph. */
 const OPTIMISE_AFTER = 10
@@ -20,19 +20,26 @@ export const refEffects: Listener = {
 export async function applyRefChange(id: number): Promise<void> {
   const change = await findSettledChange(id)
   if (!change) return
-  if (change.default_branch !== null && change.ref === `refs/heads/${change.default_branch}`) {
-    await setHead(repositoryPath({ id: change.project_id, storage: change.storage }), change.default_branch)
-  }
-  await scheduleUpkeep(change.project_id, change.optimise_at)
+  await followDefaultBranch(change)
+  await scheduleUpkeep(change, OPTIMISE_AFTER)
 }
 
-/** Enqueues the job of the repository, unless one is already scheduled, as is usual for a busy project. */
-async function scheduleUpkeep(projectId: number, scheduled: Date | null): Promise<void> {
+/** Sets HEAD after a change of the default branch. */
+export async function followDefaultBranch({ project_id: id, storage, ref, default_branch }: ChangeRow): Promise<void> {
+  if (default_branch === null || ref !== `refs/heads/${default_branch}`) return
+  await setHead(repositoryPath({ id, storage }), default_branch)
+}
+
+/** Enqueues the job of the repository for some seconds later, unless one is already scheduled, as is usual for a busy project. */
+export async function scheduleUpkeep(
+  { project_id: projectId, optimise_at: scheduled }: ChangeRow,
+  seconds: number
+): Promise<void> {
   const now = new Date()
   const lost = new Date(now.getTime() - HOUR)
   if (scheduled !== null && scheduled >= lost) return
   await transact(async () => {
-    const runAt = new Date(now.getTime() + OPTIMISE_AFTER * 1000)
+    const runAt = new Date(now.getTime() + seconds * 1000)
     if (await markOptimisation(projectId, runAt, lost)) await enqueue('repository.optimise', { projectId }, { runAt })
   })
 }

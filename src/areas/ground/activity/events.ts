@@ -59,8 +59,8 @@ export type DomainEvent =
       readonly by?: Doer
     }
   | { readonly kind: 'project.deleted'; readonly project: ProjectSnapshot }
-  /** A branch, a tag or another ref was moved, created or deleted. */
-  | { readonly kind: 'ref.changed'; readonly refChangeId: number }
+  /** A branch, a tag or another ref was moved, created or deleted. `quiet`: no open merge request belongs to the branch. */
+  | { readonly kind: 'ref.changed'; readonly refChangeId: number; readonly quiet?: boolean }
   | { readonly kind: 'commit.commented'; readonly commentId: number }
   /** A build was created, started or ended. Published only when a hook or a service subscribes to it. */
   | { readonly kind: 'build.changed'; readonly build: BuildSnapshot }

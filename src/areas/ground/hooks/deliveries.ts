@@ -6,7 +6,12 @@ import { transact } from '../../../db/connect/transact.js'
 import { batches } from '../../../lib/batches.js'
 import { enqueue } from '../../../queue/enqueue.js'
 import { hookBody } from '../../../webhooks/body.js'
-import { PROJECT_HOOK_EVENTS, systemHookFlag } from '../../../webhooks/events.js'
+import {
+  PROJECT_HOOK_EVENTS,
+  type ProjectHookEvent,
+  type SystemHookEvent,
+  systemHookFlag
+} from '../../../webhooks/events.js'
 import { type ByKind, type Listener, listenerBy } from '../activity/listeners.js'
 import type { HookEvent, HookMessage } from './hook-events.js'
 import { laneOf } from './targets.js'
@@ -51,8 +56,14 @@ export async function deliverEvent(key: string, event: HookEvent): Promise<void>
 /** Whether any hook wants the event. Call it inside a transaction. */
 export const isWanted = async (event: HookEvent): Promise<boolean> => (await readHooks(wantedBy(event))).length > 0
 
+/** An event without its payloads. */
+interface Subscribed {
+  readonly system?: Pick<HookMessage<SystemHookEvent>, 'event'>
+  readonly project?: Pick<HookMessage<ProjectHookEvent>, 'event'> & { readonly id: number }
+}
+
 /** A statement that returns a row for each hook that wants the event. */
-export function hooksFor(event: HookEvent): Fragment {
+export function hooksFor(event: Subscribed): Fragment {
   const { where, projectId } = wantedBy(event)
   return { sql: `select 0 as user_id from hooks where ${where}`, values: projectId === undefined ? [] : [projectId] }
 }
@@ -65,7 +76,7 @@ interface Wanted {
   readonly projectId: number | undefined
 }
 
-function wantedBy({ system, project }: HookEvent): Wanted {
+function wantedBy({ system, project }: Subscribed): Wanted {
   const flag = system ? systemHookFlag(system.event) : null
   const conditions = [
     ...(system ? [`project_id is null${flag === null ? '' : ` and ${flag}`}`] : []),

@@ -1,5 +1,5 @@
 // The effects of pushes on merge requests: new versions, merges by a push, and new checks whether branches merge.
-import { execute, row } from '../../../db/connect/sql.js'
+import { execute, type Fragment, row } from '../../../db/connect/sql.js'
 import { refValue, ZERO } from '../../../git/refs/refs.js'
 import { containedSince } from '../../../git/write/merge.js'
 import { batches } from '../../../lib/batches.js'
@@ -32,15 +32,17 @@ export async function applyBranchMove(refChangeId: number): Promise<void> {
 
 /** Most pushes concern no merge request: one statement finds that out, instead of three that find nothing. */
 async function concernsSome({ project_id: projectId, new_id: commit }: ChangeRow, branch: string): Promise<boolean> {
-  const found = await row<{ concerned: number }>(
-    `select exists (select 1 from merge_intents where target_project_id = ? and commit_sha = ?)
-       or exists (select 1 from merge_requests where source_project_id = ? and source_branch = ? and phase = 'opened')
-       or exists (select 1 from merge_requests where target_project_id = ? and target_branch = ? and phase = 'opened')
-       as concerned`,
-    [projectId, commit, projectId, branch, projectId, branch]
-  )
-  return found?.concerned === 1
+  const { sql, values } = concerned(projectId, branch, commit)
+  return (await row<{ concerned: number }>(`select ${sql} as concerned`, values))?.concerned === 1
 }
+
+/** A condition that holds when a move of a branch to a commit concerns any merge request. */
+export const concerned = (projectId: number, branch: string, commit: string): Fragment => ({
+  sql: `exists (select 1 from merge_intents where target_project_id = ? and commit_sha = ?)
+    or exists (select 1 from merge_requests where source_project_id = ? and source_branch = ? and phase = 'opened')
+    or exists (select 1 from merge_requests where target_project_id = ? and target_branch = ? and phase = 'opened')`,
+  values: [projectId, commit, projectId, branch, projectId, branch]
+})
 
 async function move(change: ChangeRow, branch: string): Promise<void> {
   await finishIntent(change)

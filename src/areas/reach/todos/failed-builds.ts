@@ -81,7 +81,8 @@ interface Pushed {
 
 /** Marks the to-dos of users who pushed as done, for the merge requests from their branches. */
 async function followPush(heard: readonly Pick<Heard<'ref.changed'>, 'event'>[]): Promise<void> {
-  for (const some of batches(heard, 500)) {
+  const reviewed = heard.filter(({ event }) => !event.quiet)
+  for (const some of batches(reviewed, 500)) {
     // Most branches have no merge request: then this is the only statement.
     const pushed = await rows<Pushed>(
       `select c.project_id, c.ref, c.user_id from ref_changes c where c.id in (${marks(some)}) and c.user_id is not null

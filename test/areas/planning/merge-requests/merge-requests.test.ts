@@ -1,4 +1,5 @@
 // Merge requests through the API: their records, lists and changes, and what they show from git.
+import { checkMergeability } from '../../../../src/areas/planning/merge-requests/versions/mergeability.js'
 import { forkProject } from '../../../../src/areas/projects/imports/forks.js'
 import { findProject } from '../../../../src/areas/projects/projects/projects.queries.js'
 import { execute, rows } from '../../../../src/db/connect/sql.js'
@@ -83,6 +84,20 @@ t.test('a merge request is created, shown and listed with all its fields', async
   t.same((await owner.get(path)).json(), [shown])
   t.same((await owner.get(`/projects/${project.id}/merge_request/${record.id}`)).json(), shown)
   t.equal((await owner.get(`${path}/${record.id + 999}`)).statusCode, 404)
+})
+
+t.test('a check finds a push that came while the merge request was being created', async t => {
+  const { project, owner, path } = await subject()
+  const { id, head_sha: seen } = await makeMergeRequest(project)
+  await factory.file(project, 'later.txt', 'later', 'feature')
+  await app.runJobs()
+  const { sha } = (await owner.get(`${path}/${id}`)).json()
+  t.not(sha, seen)
+  // As if the push had been handled before the row of the merge request existed.
+  await execute("update merge_requests set head_sha = ?, merge_status = 'unchecked' where id = ?", [seen, id])
+  await checkMergeability([id], new AbortController().signal)
+  await app.runJobs()
+  t.match((await owner.get(`${path}/${id}`)).json(), { sha, merge_status: 'can_be_merged' })
 })
 
 t.test('commits, changes and versions come from git', async t => {

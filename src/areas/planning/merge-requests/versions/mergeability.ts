@@ -6,6 +6,7 @@ import { mergeTree } from '../../../../git/write/merge.js'
 import { findMergeRequest, type MergeRequestRow, type MergeStatus } from '../merge-requests.queries.js'
 import { isOpen } from '../rules.js'
 import { type Branches, readBranches } from './branches.js'
+import { allThere, followSource } from './versions.js'
 
 /** How often the target branch may move during one check; the push that moved it requests another check. */
 const LOOKS = 5
@@ -22,6 +23,8 @@ export async function checkMergeability(ids: readonly number[], signal: AbortSig
 async function look(found: MergeRequestRow): Promise<void> {
   for (let looks = 0; looks < LOOKS; looks++) {
     const branches = await readBranches(found)
+    // A push while the merge request was being created did not find it. The new version requests another check.
+    if (allThere(branches) && branches.head !== found.head_sha) await followSource(found.id)
     await noteStatus(found, await statusOf(branches, found.head_sha))
     const { target, start } = branches
     // The branch moves before the status is reset, so that no outdated result stays.
