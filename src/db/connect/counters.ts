@@ -1,7 +1,7 @@
-// The numbers (iid) of issues, milestones and merge requests are counted in each project. A number is taken outside of
+// The numbers (iid) of issues, milestones and merge requests are counted in each project. A number is usually taken outside of
 // the transaction that uses it: the row of the counter is then locked for one statement, not until a commit, and
 // concurrent requests of this process share one statement. Thus 50 writers of one project do not wait for each other.
-// The number of a failed transaction is never used, and the number of a deleted record is not used again, so that links
+// Such a number of a failed transaction is never used, and the number of a deleted record is not used again, so that links
 // to it never lead to another record.
 
 import { together } from './batching.js'
@@ -44,6 +44,14 @@ export const nextNumber = (projectId: number, kind: Counted): Promise<number> =>
 export async function nextNumbers(projectId: number, kind: Counted, count: number): Promise<number[]> {
   if (currentTransaction()) throw new Error('take a number before the transaction that uses it')
   // Two statements that insert the first row at once may deadlock: `execute` runs one of them again.
+  return takeNumbers(projectId, kind, count)
+}
+
+/**
+ * Takes the next numbers in the current transaction, which holds the counter until its end, and saves the commit of the counter. Only
+ * for a transaction of a few statements, whose callers `together` serves one after the other.
+ */
+export async function takeNumbers(projectId: number, kind: Counted, count: number): Promise<number[]> {
   const { insertId: last } = await execute(
     `insert into counters (project_id, kind, last) values (?, ?, last_insert_id(?))
      on duplicate key update last = last_insert_id(last + ?)`,

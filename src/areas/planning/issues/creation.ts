@@ -3,7 +3,7 @@ import type { Actor, ActorUser } from '../../../access/actor.js'
 import { askerOf } from '../../../access/actor.js'
 import { may } from '../../../access/authorize.js'
 import { together } from '../../../db/connect/batching.js'
-import { nextNumbers } from '../../../db/connect/counters.js'
+import { nextNumbers, takeNumbers } from '../../../db/connect/counters.js'
 import { execute, insertedIds, marks, type Value } from '../../../db/connect/sql.js'
 import { transact } from '../../../db/connect/transact.js'
 import { NotFound } from '../../../errors.js'
@@ -71,37 +71,45 @@ async function make(asked: Asked): Promise<IssueRow> {
 }
 
 /** For issues that write nothing but their own rows: other issues would hold the locks of all. */
-const makeTogether = together<number, Asked, IssueRow>(makeIssues)
+const makeTogether = together<number, Asked, IssueRow>((asked, projectId) =>
+  transact(async () => insertAsked(asked, projectId, await takeNumbers(projectId, 'issue', asked.length)))
+)
 
 /** Creates issues in one project. */
 async function makeIssues(asked: readonly Asked[], projectId: number): Promise<IssueRow[]> {
   const numbers = await nextNumbers(projectId, 'issue', asked.length)
-  return transact(async () => {
-    const isLabelled = asked.some(({ values }) => values.labels?.length)
-    if (isLabelled && !(await holdProject(projectId))) throw new NotFound('Project')
-    const now = new Date()
-    const issues = asked.map(({ values, author, createdAt }, at) => ({
-      ...values,
-      iid: numbers[at] ?? 0,
-      authorId: author.id,
-      createdAt: createdAt ?? now,
-      updatedAt: now
-    }))
-    const labels: number[][] = []
-    for (const each of asked) labels.push(await labelsOf(each))
-    const ids = isLabelled ? await insertIssues(projectId, issues) : await insertHeld(projectId, issues)
-    const made = asked.map((each, at) => rowOfNew(each, { id: ids[at] ?? 0, iid: numbers[at] ?? 0, now }))
-    for (const [at, some] of labels.entries()) await addLabels('Issue', ids[at] ?? 0, some)
-    await publishNewIssues(made)
-    const isOfNow = asked.every(({ createdAt }) => createdAt === undefined)
-    await countIssues(
-      projectId,
-      issues.map(({ confidential = false }) => ({ open: true, confidential })),
-      1,
-      { youngest: isOfNow }
-    )
-    return made
-  })
+  return transact(() => insertAsked(asked, projectId, numbers))
+}
+
+async function insertAsked(
+  asked: readonly Asked[],
+  projectId: number,
+  numbers: readonly number[]
+): Promise<IssueRow[]> {
+  const isLabelled = asked.some(({ values }) => values.labels?.length)
+  if (isLabelled && !(await holdProject(projectId))) throw new NotFound('Project')
+  const now = new Date()
+  const issues = asked.map(({ values, author, createdAt }, at) => ({
+    ...values,
+    iid: numbers[at] ?? 0,
+    authorId: author.id,
+    createdAt: createdAt ?? now,
+    updatedAt: now
+  }))
+  const labels: number[][] = []
+  for (const each of asked) labels.push(await labelsOf(each))
+  const ids = isLabelled ? await insertIssues(projectId, issues) : await insertHeld(projectId, issues)
+  const made = asked.map((each, at) => rowOfNew(each, { id: ids[at] ?? 0, iid: numbers[at] ?? 0, now }))
+  for (const [at, some] of labels.entries()) await addLabels('Issue', ids[at] ?? 0, some)
+  await publishNewIssues(made)
+  const isOfNow = asked.every(({ createdAt }) => createdAt === undefined)
+  await countIssues(
+    projectId,
+    issues.map(({ confidential = false }) => ({ open: true, confidential })),
+    1,
+    { youngest: isOfNow }
+  )
+  return made
 }
 
 async function labelsOf({ project, actor, values: { labels = [] } }: Asked): Promise<number[]> {
