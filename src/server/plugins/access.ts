@@ -116,13 +116,14 @@ const readProject = (request: FastifyRequest): Promise<ProjectRow | undefined> =
   (request.routeOptions.config.showsProject ? findShownProject : findProject)(idOf(request), request.actor)
 
 /**
- * The id of the project of the path, when the request may read it together with its credentials. Only a read may: nothing
- * can happen between the two checks.
+ * The id of the project of the path, when the request may read it together with its credentials. A write whose body is still
+ * arriving reads it later: the client may send slowly, and lose its rights in the meantime.
  */
 export function projectIdOf(request: FastifyRequest): number | undefined {
   const { method, routeOptions } = request
   const { can } = routeOptions.config
-  if (method !== 'GET' || can === undefined || abilityOf(can).on !== 'project') return undefined
+  if (can === undefined || abilityOf(can).on !== 'project') return undefined
+  if (method !== 'GET' && !request.raw.complete) return undefined
   const id = idOf(request)
   return /^\d{1,10}$/.test(id) ? Number(id) : undefined
 }

@@ -3,6 +3,7 @@
 //
 // Credentials in headers and in the query are checked before the server reads the body. A request without them may have
 // them among the parameters of its body: it is authenticated, and its route is opened, once the body is read.
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type {} from '@fastify/cookie'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { type Actor, nobody, type Origin, originOf } from '../../access/actor.js'
@@ -11,15 +12,17 @@ import {
   actorOfAnyToken,
   actorOfSession,
   actorOfToken,
+  actorOfWrite,
   findSudoUser,
   isOAuthToken,
   refuseSudo
 } from '../../areas/people/credentials/credentials.js'
 import { refuseToken } from '../../areas/people/credentials/login-throttle.js'
-import { findAsked } from '../../areas/projects/projects/projects.queries.js'
+import { findAsked, findWritten } from '../../areas/projects/projects/projects.queries.js'
 import { BadParameters, Forbidden, Unauthorized } from '../../errors.js'
 import { isOtherOrigin } from '../pages/same-origin.js'
 import { openRoute, projectIdOf } from './access.js'
+import { checksWithToken } from './maintenance-mode.js'
 
 export const SESSION_COOKIE = '_service_session'
 
@@ -135,17 +138,22 @@ function parameter({ private_token: own, access_token, bearer_token }: Named): S
 
 const sudoOf = ({ headers, query }: FastifyRequest): unknown => headers.sudo ?? (query as Named).sudo
 
-async function byToken(request: FastifyRequest, { token, find }: Shown): Promise<Actor> {
-  const id = find === actorOfAnyToken && isOAuthToken(token) ? undefined : projectIdOf(request)
-  const actor =
-    (id === undefined ? await find(token) : await withProject(request, token, id)) ?? refuseToken(request.address)
+async function byToken(request: FastifyRequest, shown: Shown): Promise<Actor> {
+  const actor = (await findShown(request, shown)) ?? refuseToken(request.address)
   requireScope(actor, request.routeOptions.config.can)
   return actor
 }
 
 /** Reads the project of the path together with the token. With sudo, the project is read again for the other user. */
-async function withProject(request: FastifyRequest, token: string, id: number): Promise<Actor | null> {
-  request.found = await findAsked(token, id, { shown: request.routeOptions.config.showsProject })
+async function findShown(request: FastifyRequest, { token, find: lookUp }: Shown): Promise<Actor | null> {
+  const isWrite = checksWithToken(request)
+  // A short body arrives with the headers. Node.js reads it in this turn of the event loop.
+  if (isWrite && !request.raw.complete) await nextTurn()
+  const id = lookUp === actorOfAnyToken && isOAuthToken(token) ? undefined : projectIdOf(request)
+  if (id === undefined) return isWrite ? actorOfWrite(token) : lookUp(token)
+  request.found = await (isWrite ? findWritten : findAsked)(token, id, {
+    shown: request.routeOptions.config.showsProject
+  })
   return request.found?.actor ?? null
 }
 

@@ -35,7 +35,25 @@ export async function maintenanceMode(): Promise<MaintenanceMode | null> {
 /** Throws Unavailable with the message while the mode is on. Call it before requests that write. */
 export async function refuseDuringMaintenance(): Promise<void> {
   const mode = await maintenanceMode()
-  if (mode) throw new Unavailable(mode.message, RETRY_AFTER)
+  if (mode) refuse(mode.message)
+}
+
+/** A column with the message while the mode is on, otherwise null: a statement that a write needs anyway reads it as well. */
+export const MAINTENANCE = `(select coalesce(maintenance_message, '') from application_settings
+  where id = 1 and maintenance_since is not null) as maintenance`
+
+export interface WithMaintenance {
+  readonly maintenance: string | null
+}
+
+/** Throws Unavailable while the mode is on, by the row of a request that writes. Without a row, it asks. */
+export async function refuseWrite(found: WithMaintenance | undefined): Promise<void> {
+  if (!found) return refuseDuringMaintenance()
+  if (found.maintenance !== null) refuse(found.maintenance)
+}
+
+function refuse(message: string): never {
+  throw new Unavailable(message, RETRY_AFTER)
 }
 
 /**

@@ -10,6 +10,7 @@ import { Forbidden, InvalidToken, NotFound, Unauthorized } from '../../../errors
 import { passwordFits } from '../../../lib/password-hash.js'
 import { newToken, tokenHash } from '../../../secrets.js'
 import { audit } from '../../ground/audit/audit.js'
+import { MAINTENANCE, refuseWrite, type WithMaintenance } from '../../ground/settings/maintenance-mode.js'
 import { applicationSettings } from '../../ground/settings/settings.queries.js'
 import { noteUseOf } from './last-use.js'
 import { accountOfNobody, attempt } from './login-throttle.js'
@@ -40,6 +41,16 @@ export async function actorOfToken(token: string): Promise<Actor | null> {
     `select ${TOKEN.columns}, ${ACTOR_USER} from ${TOKEN.from} where ${TOKEN.where}`,
     tokenValues(token)
   )
+  return found ? actorOfRow(found, found) : null
+}
+
+/** Does the same for a request that writes. Throws Unavailable during maintenance. */
+export async function actorOfWrite(token: string): Promise<Actor | null> {
+  const found = await row<TokenRow & ActorUserColumns & WithMaintenance>(
+    `select ${TOKEN.columns}, ${ACTOR_USER}, ${MAINTENANCE} from ${TOKEN.from} where ${TOKEN.where}`,
+    tokenValues(token)
+  )
+  await refuseWrite(found)
   return found ? actorOfRow(found, found) : null
 }
 

@@ -13,6 +13,7 @@ import {
 import { type Fragment, row, rows, type Value } from '../../../db/connect/sql.js'
 import { NoSuch } from '../../../errors.js'
 import { projectOfOldPath } from '../../ground/paths/redirects.js'
+import { MAINTENANCE, refuseWrite, type WithMaintenance } from '../../ground/settings/maintenance-mode.js'
 import { STORED_SETTINGS } from '../../ground/settings/settings.queries.js'
 import { actorOfRow, TOKEN, type TokenRow, tokenValues } from '../../people/credentials/credentials.js'
 
@@ -230,10 +231,12 @@ interface TokenAndProject {
   readonly project: ProjectRow | undefined
 }
 
-const tokenAndProjectWith = (start: typeof selectProjects) =>
-  `${start(OF_USER, `${TOKEN.from} left join projects p on p.id = ?`, `, ${TOKEN.columns}, ${PREFIXED_ACTOR_USER}`)} where ${TOKEN.where}`
+const tokenAndProjectWith = (start: typeof selectProjects, more = '') =>
+  `${start(OF_USER, `${TOKEN.from} left join projects p on p.id = ?`, `, ${TOKEN.columns}, ${PREFIXED_ACTOR_USER}${more}`)} where ${TOKEN.where}`
 const ASKED = tokenAndProjectWith(selectProjects)
 const ASKED_SHOWN = tokenAndProjectWith(selectShownProjects)
+const WRITTEN = tokenAndProjectWith(selectProjects, `, ${MAINTENANCE}`)
+const WRITTEN_SHOWN = tokenAndProjectWith(selectShownProjects, `, ${MAINTENANCE}`)
 
 /**
  * Returns the actor of a private or personal access token, and a project by its id with that actor's levels: with one
@@ -241,6 +244,13 @@ const ASKED_SHOWN = tokenAndProjectWith(selectShownProjects)
  */
 export async function findAsked(token: string, id: number, { shown = false } = {}): Promise<TokenAndProject | null> {
   const found = await row<Asked>(shown ? ASKED_SHOWN : ASKED, [id, ...tokenValues(token)])
+  return found ? askedIn(found) : null
+}
+
+/** Does the same for a request that writes. Throws Unavailable during maintenance. */
+export async function findWritten(token: string, id: number, { shown = false } = {}): Promise<TokenAndProject | null> {
+  const found = await row<Asked & WithMaintenance>(shown ? WRITTEN_SHOWN : WRITTEN, [id, ...tokenValues(token)])
+  await refuseWrite(found)
   return found ? askedIn(found) : null
 }
 

@@ -5,7 +5,7 @@ import { findProject } from '../../../../src/areas/projects/projects/projects.qu
 import { execute, rows } from '../../../../src/db/connect/sql.js'
 import { DEVELOPER, GUEST, REPORTER } from '../../../../src/lib/levels.js'
 import { testApp } from '../../../helpers/app.js'
-import { actorOf, originBy, projectRow, type TestProject } from '../../../helpers/factory.js'
+import { actorOf, factory, originBy, projectRow, type TestProject } from '../../../helpers/factory.js'
 import { numbersTo } from '../../../helpers/numbers.js'
 import { countStatements } from '../../../helpers/statements.js'
 import t from '../../../helpers/tap.js'
