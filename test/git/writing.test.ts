@@ -221,7 +221,7 @@ t.test('a ref changes only from its exact value, and several refs change togethe
   t.equal(await refValue(repository, 'refs/heads/b'), null, 'no ref moved')
   await t.rejects(updateRef(repository, [{ ref: `${a}/below`, old: ZERO, new: one }]), { name: 'RefBlocked' })
   await t.rejects(updateRef(repository, [{ ref: 'refs/heads/c', old: ZERO, new: 'f'.repeat(40) }]), {
-    name: 'GitFailure'
+    name: 'RefWithoutObject'
   })
   await t.rejects(updateRef(repository, [{ ref: 'refs/heads/a b', old: ZERO, new: one }]), TypeError)
   await updateRef(repository, [b, { ref: a, old: one, new: ZERO }])

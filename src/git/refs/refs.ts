@@ -165,10 +165,15 @@ export class RefBlocked extends Error {
   override name = 'RefBlocked'
 }
 
+/** The new value of a ref does not exist, although a cache may still have it: it was pruned. No ref was changed. */
+export class RefWithoutObject extends Error {
+  override name = 'RefWithoutObject'
+}
+
 /**
  * Changes refs from exactly their old values to the new ones, all or none; ZERO means a missing ref. The new objects
  * must already be durable. Throws RefMoved when a ref has another value, RefBlocked when the name of another ref
- * conflicts, and Unavailable while another process holds the lock of a ref.
+ * conflicts, RefWithoutObject for a value that does not exist, and Unavailable while another process holds the lock of a ref.
  */
 export async function updateRef(repository: string, changes: RefChange[]): Promise<void> {
   for (const { ref, old, new: next } of changes) {
@@ -209,6 +214,7 @@ async function explain(repository: string, changes: RefChange[], error: GitFailu
   if (ended) return 'again'
   // The message of git contains a path of the server.
   if (LOCKED.test(error.stderr)) throw new Unavailable('Another change of this branch or tag is still running')
+  if (/ with nonexistent object /.test(error.stderr)) throw new RefWithoutObject(error.stderr.trim())
   if (/cannot create|cannot process .* and .* at the same time|exists/.test(error.stderr))
     throw new RefBlocked(error.stderr.trim())
   throw error

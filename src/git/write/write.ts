@@ -4,9 +4,11 @@ import { config } from '../../config.js'
 import { TooLarge } from '../../errors.js'
 import { type LooseObject, makeObject, writeObjects } from '../objects/loose-writer.js'
 import { DamagedRepository, keepWritten, readCommit } from '../objects/objects.js'
+import { isStoredNow } from '../objects/odb/stored.js'
 import { checkNewPath, checkPath } from '../objects/path.js'
 import { isObjectId, type ObjectType, readObject } from '../objects/reader.js'
-import { isRefName } from '../refs/refs.js'
+import { GitFailure, runGit } from '../process/run.js'
+import { isRefName, RefWithoutObject } from '../refs/refs.js'
 import { checkContent, checkLink, isObeyed } from './dangerous-files.js'
 import { build, type Folder, find, openFolder, place, type Slot } from './tree-edit.js'
 
@@ -228,7 +230,22 @@ export function prepareTag(repository: string, tag: NewTag): Pick<PreparedCommit
   if (!isRefName(`refs/tags/${tag.name}`) || !isObjectId(tag.target)) throw new TypeError('not a tag')
   const head = `object ${tag.target}\ntype ${tag.targetType}\ntag ${tag.name}\ntagger ${signature(tag.tagger)}`
   const object = makeObject('tag', Buffer.from(`${head}\n\n${withoutNul(tag.message)}`))
-  return { id: object.id, write: () => writeObjects(repository, [object]) }
+  const write = async () => {
+    // Git only looks at the tag when it sets the ref. The target may come from a cache, and may have been pruned since.
+    if (!(await isStoredNow(repository, tag.target))) await requireObject(repository, tag.target)
+    await writeObjects(repository, [object])
+  }
+  return { id: object.id, write }
+}
+
+/** Throws RefWithoutObject when git does not find an object. */
+async function requireObject(repository: string, id: string): Promise<void> {
+  try {
+    await runGit(['cat-file', '-e', id], { repository })
+  } catch (error) {
+    if (error instanceof GitFailure && error.code === 1) throw new RefWithoutObject(`${id} does not exist`)
+    throw error
+  }
 }
 
 export interface MergedCommit {

@@ -1,9 +1,16 @@
 // Refs that move without a git process: git must agree with every result, and with every refusal.
 import { mkdirSync, readdirSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { GitFailure } from '../../../src/git/process/run.js'
 import { moveRef } from '../../../src/git/refs/move-ref.js'
-import { RefBlocked, RefMoved, refValue, resolveCommit, updateRef, ZERO } from '../../../src/git/refs/refs.js'
+import {
+  RefBlocked,
+  RefMoved,
+  RefWithoutObject,
+  refValue,
+  resolveCommit,
+  updateRef,
+  ZERO
+} from '../../../src/git/refs/refs.js'
 import { closeGitProcesses } from '../../../src/git/repository/processes.js'
 import t, { type Test } from '../../helpers/tap.js'
 import { git, repositoryWith } from '../history.js'
@@ -85,7 +92,7 @@ t.test('no ref is set to a commit that was pruned, even when it was just read', 
   git(repository, ['prune', '--expire=now'])
   t.ok(await resolveCommit(repository, commit), 'a cache still has it')
   t.equal(await moveRef(repository, again), false)
-  await t.rejects(updateRef(repository, [again]), GitFailure)
+  await t.rejects(updateRef(repository, [again]), RefWithoutObject)
   t.equal(await refValue(repository, again.ref), null)
   git(repository, ['fsck', '--no-dangling'])
 })

@@ -4,7 +4,15 @@ import type { Origin } from '../../../access/actor.js'
 import { BadRequest, NotAllowed, NotFound, NotFoundAs } from '../../../errors.js'
 import { isMerged, readCommit, tipsMergedInto } from '../../../git/history/commits.js'
 import { DamagedRepository } from '../../../git/objects/objects.js'
-import { isNewRefName, RefBlocked, RefMoved, refValue, resolveCommit, ZERO } from '../../../git/refs/refs.js'
+import {
+  isNewRefName,
+  RefBlocked,
+  RefMoved,
+  RefWithoutObject,
+  refValue,
+  resolveCommit,
+  ZERO
+} from '../../../git/refs/refs.js'
 import { ensureRepository, repositoryPath } from '../../projects/projects/repositories.js'
 import { changeBranch } from './branch-turns.js'
 import type { NewBranch } from './branches.schema.js'
@@ -93,6 +101,7 @@ export async function createBranch(
     await moveRefs(project, [{ ref, old: ZERO, new: commit.id }], origin)
   } catch (error) {
     if (error instanceof RefMoved) throw new BadRequest('Branch already exists')
+    if (error instanceof RefWithoutObject) throw new BadRequest('Invalid reference name')
     if (error instanceof RefBlocked) {
       throw new BadRequest('Branch name is invalid: it conflicts with the name of another branch')
     }

@@ -1,7 +1,7 @@
 // Ref changes of the API. They take the same steps as a push, with `git update-ref` instead of `git receive-pack`.
 import type { Origin } from '../../../access/actor.js'
 import { BadRequest } from '../../../errors.js'
-import { RefBlocked, RefMoved, refValue, updateRef, ZERO } from '../../../git/refs/refs.js'
+import { RefBlocked, RefMoved, RefWithoutObject, refValue, updateRef, ZERO } from '../../../git/refs/refs.js'
 import { repositoryPath, type StoredProject } from '../../projects/projects/repositories.js'
 import { judge, NO_PUSH, type PushedProject, refusals } from './push-policy.js'
 import { abandonChanges, openChanges, type RefMove, settleChanges } from './ref-changes.js'
@@ -19,8 +19,8 @@ export interface MoveOptions {
 /**
  * Moves all refs or none; each new value must contain the old one. `write` writes the new objects, if they do not exist
  * yet, while the rows of the changes are written. Throws RefMoved when a ref no longer has its old value, RefBlocked
- * when the name of another ref conflicts with its name, BadRequest for a change that the policy refuses, and the errors
- * of `write`; then no ref has moved.
+ * when the name of another ref conflicts with its name, RefWithoutObject for a commit that was pruned, BadRequest for a
+ * change that the policy refuses, and the errors of `write`; then no ref has moved.
  */
 export async function moveRefs(
   project: MovableProject,
@@ -65,8 +65,8 @@ async function move(
   try {
     await updateRef(repository, [...moves])
   } catch (error) {
-    // These two errors mean that no ref moved. After any other error, such as a timeout, the refs show the result.
-    const certain = error instanceof RefMoved || error instanceof RefBlocked
+    // These errors mean that no ref moved. After any other error, such as a timeout, the refs show the result.
+    const certain = [RefMoved, RefBlocked, RefWithoutObject].some(kind => error instanceof kind)
     const results = certain ? [] : await lookAt(repository, moves).catch(() => undefined)
     if (results) await settleChanges(project, open, results)
     else await abandonChanges(open)

@@ -338,3 +338,22 @@ t.test('nobody deletes a protected branch, and nobody without a user moves one',
   const forward = moveRefs(row, [{ ref: 'refs/heads/kept', old: tip, new: await tipOf(project) }], origin)
   await t.rejects(forward, { name: 'BadRequest', message: 'You are not allowed to push into this branch' })
 })
+
+t.test('a commit that was pruned is no value of a branch or tag, although a cache still has it', async t => {
+  const project = await filled()
+  const master = await tipOf(project)
+  const id = git(project, 'commit-tree', '-m', 'lost', '-p', master, 'master^{tree}')
+  const owner = app.as(project.owner)
+  t.equal((await owner.get(`/projects/${project.id}/repository/commits/${id}`)).statusCode, 200)
+  git(project, 'prune', '--expire=now')
+  const branch = await owner.post(below(project), { branch_name: 'found', ref: id })
+  t.equal(branch.statusCode, 400)
+  t.equal(branch.json().message, 'Invalid reference name')
+  for (const message of ['', 'annotated']) {
+    const tag = await owner.post(`/projects/${project.id}/repository/tags`, { tag_name: 'found', ref: id, message })
+    t.equal(tag.statusCode, 405)
+    t.equal(tag.json().message, `Target ${id} is invalid`)
+  }
+  const open = await rows("select ref from ref_changes where project_id = ? and state = 'open'", [project.id])
+  t.same(open, [], 'the changes are settled')
+})

@@ -4,7 +4,15 @@ import { type Origin, requireAsker } from '../../../../access/actor.js'
 import { NotAllowed, NotFound, NotFoundAs } from '../../../../errors.js'
 import { readCommit, readTag } from '../../../../git/objects/objects.js'
 import { objectInfo } from '../../../../git/objects/reader.js'
-import { isNewRefName, RefBlocked, RefMoved, refValue, resolveCommit, ZERO } from '../../../../git/refs/refs.js'
+import {
+  isNewRefName,
+  RefBlocked,
+  RefMoved,
+  RefWithoutObject,
+  refValue,
+  resolveCommit,
+  ZERO
+} from '../../../../git/refs/refs.js'
 import { prepareTag } from '../../../../git/write/write.js'
 import { ensureRepository, repositoryPath } from '../../../projects/projects/repositories.js'
 import { type MovableProject, moveRefs } from '../move-refs.js'
@@ -68,6 +76,7 @@ export async function createTag(project: MovableProject, input: NewTag, origin: 
     await moveRefs(project, [{ ref, old: ZERO, new: id }], origin, { write })
   } catch (error) {
     if (error instanceof RefMoved) throw new NotAllowed(`Tag ${name} already exists`)
+    if (error instanceof RefWithoutObject) throw new NotAllowed(`Target ${input.ref} is invalid`)
     if (error instanceof RefBlocked) {
       throw new NotAllowed('Tag name invalid: it conflicts with the name of another tag')
     }
