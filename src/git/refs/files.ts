@@ -43,13 +43,27 @@ function ignoreGone(error: NodeJS.ErrnoException): undefined {
   if (!isGone(error) && error.code !== 'EISDIR') throw error
 }
 
-function readLoose(repository: string, prefix: string, found: RefFiles): void {
-  for (const entry of entriesOf(join(repository, prefix))) {
-    const name = `${prefix}/${entry.name}`
-    if (entry.isDirectory()) readLoose(repository, name, found)
+/**
+ * Returns the names of refs below a folder such as `refs/heads` whose file contains no object id, for example after a power
+ * cut. Git leaves them out of its lists.
+ */
+export function unreadableRefs(repository: string, folder: string): string[] {
+  return [...looseRefs(repository, folder)].flatMap(({ name, id }) => (id === null ? [name] : []))
+}
+
+function readLoose(repository: string, folder: string, found: RefFiles): void {
+  for (const { name, id } of looseRefs(repository, folder)) if (id !== null) found.set(fileRefName(name), id)
+}
+
+function* looseRefs(repository: string, folder: string): Generator<{ name: string; id: string | null }> {
+  for (const entry of entriesOf(join(repository, folder))) {
+    const name = `${folder}/${entry.name}`
+    if (entry.isDirectory()) yield* looseRefs(repository, name)
     if (!entry.isFile() || name.endsWith('.lock')) continue
-    const id = textOf(join(repository, name))?.trim()
-    if (id && /^[0-9a-f]{40}$/.test(id)) found.set(Buffer.from(name, 'utf8').toString('latin1'), id)
+    const text = textOf(join(repository, name))
+    // It was deleted or packed in the meantime, or is symbolic.
+    if (text === undefined || text.startsWith('ref: ')) continue
+    yield { name, id: /^([0-9a-f]{40})\s*$/.exec(text)?.[1] ?? null }
   }
 }
 

@@ -2,7 +2,13 @@
 import { execFileSync } from 'node:child_process'
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileRefName, formatPackedRefs, readRefFiles, textRefName } from '../../../src/git/refs/files.js'
+import {
+  fileRefName,
+  formatPackedRefs,
+  readRefFiles,
+  textRefName,
+  unreadableRefs
+} from '../../../src/git/refs/files.js'
 import t from '../../helpers/tap.js'
 
 const git = (cwd: string, ...args: string[]) =>
@@ -56,4 +62,17 @@ t.test('loose and packed refs are the same as git shows', async t => {
 
 t.test('a folder without refs has no refs', async t => {
   t.equal(readRefFiles(t.testdir()).size, 0)
+})
+
+t.test('a ref whose file is empty is named, because git omits it', async t => {
+  const folder = t.testdir()
+  git(folder, 'init', '-q', '--bare', '--initial-branch=master')
+  const tree = git(folder, 'hash-object', '-t', 'tree', '-w', '--stdin').trim()
+  const commit = git(folder, 'commit-tree', tree, '-m', 'one').trim()
+  for (const name of ['master', 'a/ä', 'lost']) git(folder, 'update-ref', `refs/heads/${name}`, commit)
+  git(folder, 'symbolic-ref', 'refs/heads/other', 'refs/heads/master')
+  t.same(unreadableRefs(folder, 'refs/heads'), [])
+  for (const name of ['a/ä', 'lost']) writeFileSync(join(folder, `refs/heads/${name}`), '')
+  t.same(unreadableRefs(folder, 'refs/heads').sort(), ['refs/heads/a/ä', 'refs/heads/lost'])
+  t.same(unreadableRefs(folder, 'refs/tags'), [])
 })

@@ -1,8 +1,12 @@
 // Lists the branches or tags of a repository by name, without a git process.
 import { existsSync } from 'node:fs'
+import { forgetWithPool } from '../../../db/connect/connection.js'
 import { DamagedRepository } from '../../../git/objects/objects.js'
+import { unreadableRefs } from '../../../git/refs/files.js'
 import { listEveryRef } from '../../../git/refs/list.js'
 import { listRefs } from '../../../git/refs/refs.js'
+import { lruOf } from '../../../lib/lru.js'
+import { log } from '../../../log.js'
 import { repositoryPath, type StoredProject } from '../../projects/projects/repositories.js'
 import { refuseLostBranch } from './lost-branch.js'
 
@@ -33,6 +37,7 @@ export async function namedRefs(
   if (!all) {
     // Something is unusual: git knows how to read it.
     const listed = await listRefs(repository, prefix)
+    noteUnreadable(project.id, unreadableRefs(repository, prefix.slice(0, -1)))
     return listed.map(({ name, id, target }) => ({ name: name.slice(prefix.length), id, target: target ?? id }))
   }
   return all.refs
@@ -42,4 +47,17 @@ export async function namedRefs(
       id,
       target: peeled ?? id
     }))
+}
+
+/** Milliseconds between two lines of the log about the same refs. */
+const AGAIN_MS = 3_600_000
+const noted = lruOf<string, true>(1000, { ttl: AGAIN_MS })
+forgetWithPool(() => noted.clear())
+
+/** Git only omits such a ref, and its users would not learn why. */
+function noteUnreadable(project: number, refs: readonly string[]): void {
+  const key = `${project} ${refs.join(' ')}`
+  if (refs.length === 0 || noted.has(key)) return
+  noted.set(key, true)
+  log().warn({ project, refs: refs.slice(0, 20), of: refs.length }, 'refs cannot be read: push or restore them')
 }
