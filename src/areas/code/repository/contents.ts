@@ -1,10 +1,10 @@
 // Trees, blobs and commits as the API reads them. A project without a repository yet reads like an empty one.
-import type { Readable } from 'node:stream'
+import { Readable } from 'node:stream'
 import { NotFound } from '../../../errors.js'
 import { type Commit, type CommitStats, commitStats, readCommit } from '../../../git/history/commits.js'
 import { blobSize, openBlob } from '../../../git/objects/blob.js'
 import { DamagedRepository } from '../../../git/objects/objects.js'
-import { findEntry, missingBlob } from '../../../git/objects/tree.js'
+import { findEntry } from '../../../git/objects/tree.js'
 import { GitLimit } from '../../../git/process/run.js'
 import { resolveCommit } from '../../../git/refs/refs.js'
 import type { ProjectRow } from '../../projects/projects/projects.queries.js'
@@ -50,8 +50,6 @@ export interface FoundBlob {
   readonly repository: string
   readonly id: string
   readonly name: string
-  /** Bytes. */
-  readonly size: number
 }
 
 /** Finds the entry of a file in a commit, branch or tag. Throws NotFound for the commit or the file. */
@@ -67,24 +65,23 @@ export async function findEntryOf(project: ProjectRow, name: string, path: strin
 /** Finds a file of a commit, branch or tag. Throws NotFound for the commit or the file. */
 export async function findFileOf(project: ProjectRow, sha: string, path: string): Promise<FoundBlob> {
   const { repository, entry } = await findEntryOf(project, sha, path)
-  const size = await blobSize(repository, entry.id)
-  if (size === null) throw missingBlob(repository, entry)
-  return { repository, id: entry.id, name: path.slice(path.lastIndexOf('/') + 1), size }
+  return { repository, id: entry.id, name: path.slice(path.lastIndexOf('/') + 1) }
 }
 
 /** Finds a blob by its id. Throws NotFound. */
 export async function findBlobOf(project: ProjectRow, id: string): Promise<FoundBlob> {
   const repository = repositoryPath(project)
-  const size = await blobSize(repository, id.toLowerCase())
-  if (size === null) throw new NotFound('Blob')
-  return { repository, id: id.toLowerCase(), name: id, size }
+  if ((await blobSize(repository, id.toLowerCase())) === null) throw new NotFound('Blob')
+  return { repository, id: id.toLowerCase(), name: id }
 }
 
-/** Opens a blob that was just found. */
-export async function openFound({ repository, id }: FoundBlob): Promise<Readable> {
-  const blob = await openBlob(repository, id)
+/** Opens a blob that was found. Without `content`, the stream is empty. Throws DamagedRepository. */
+export async function openFound({ repository, id }: FoundBlob, { content }: { readonly content: boolean }) {
+  const size = await blobSize(repository, id)
+  const empty = size === null ? null : { size, stream: Readable.from([]) }
+  const blob = content ? await openBlob(repository, id) : empty
   if (!blob) throw new DamagedRepository(repository, `the blob ${id} is missing`)
-  return blob.stream
+  return blob
 }
 
 export interface CommitReading {

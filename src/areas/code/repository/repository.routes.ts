@@ -38,10 +38,10 @@ const content = PlainText('The bytes of the file, always sent as plain text.')
 async function sendBlob(reply: FastifyReply, found: FoundBlob): Promise<FastifyReply> {
   if (reply.isKnown(found.id)) return reply
   // Fastify would read a large file to its end before it responds to a HEAD request.
-  const stream = reply.request.method === 'HEAD' ? Readable.from([]) : await openFound(found)
+  const { size, stream } = await openFound(found, { content: reply.request.method !== 'HEAD' })
   return reply
     .type('text/plain; charset=utf-8')
-    .header('content-length', found.size)
+    .header('content-length', size)
     .header('content-security-policy', "default-src 'none'; sandbox")
     .header('content-disposition', contentDisposition('attachment', found.name))
     .send(stream)

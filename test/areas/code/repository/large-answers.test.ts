@@ -2,7 +2,7 @@
 import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { repositoryPath, type StoredProject } from '../../../../src/areas/projects/projects/repositories.js'
-import { forget } from '../../../../src/git/objects/cache.js'
+import { forget, isKept } from '../../../../src/git/objects/cache.js'
 import { closeGitProcesses } from '../../../../src/git/repository/processes.js'
 import { git } from '../../../git/history.js'
 import { type TestApp, testApp } from '../../../helpers/app.js'
@@ -124,6 +124,18 @@ t.test('a client that has the version gets 304 without content, and another one 
     [false, false, false, true, true, true],
     'a version changes with what the answer shows'
   )
+})
+
+t.test('a client that has a file gets no 304 later than the file is found in its folder', async t => {
+  const app = await testApp(t)
+  const project = await filled(app)
+  const url = `/api/v3${below(project)}/blobs/master?filepath=README.md`
+  const { etag } = (await app.nobody.inject({ url })).headers
+  forget(pathOf(project))
+  const again = await app.nobody.inject({ url, headers: { 'if-none-match': String(etag) } })
+  t.equal(again.statusCode, 304)
+  const id = String(etag).slice(3, -1)
+  t.notOk(isKept(pathOf(project), `size ${id}`), 'the file was not read')
 })
 
 t.test('a client that may not read gets no 304', async t => {
