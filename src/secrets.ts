@@ -1,5 +1,5 @@
 // HOME/secrets.json. The first start creates it. Only the owner can read it, and it is never logged.
-import { createCipheriv, createDecipheriv, createHash, createHmac, randomBytes } from 'node:crypto'
+import { createCipheriv, createDecipheriv, createHmac, hash, randomBytes } from 'node:crypto'
 import { existsSync, linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { config } from './config.js'
@@ -87,7 +87,7 @@ function makeSecrets(path: string): Secrets {
 
 /** Returns the SHA-256 of a token. The database stores this hash, and lookups compare it. */
 export function tokenHash(token: string): Buffer {
-  return createHash('sha256').update(token).digest()
+  return hash('sha256', token, 'buffer')
 }
 
 /** Returns a new token of 20 URL-safe characters, 120 bits. */

@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto'
+import { hash, randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { config } from '../../../config.js'
@@ -16,7 +16,7 @@ export interface StoredProject {
 
 /** The path of a project's repository. It uses the hash of the project's id, so renames and transfers move no files. */
 export function repositoryPath({ id, storage }: StoredProject): string {
-  return pathOf(createHash('sha256').update(String(id)).digest('hex'), storage)
+  return pathOf(hash('sha256', String(id)), storage)
 }
 
 function pathOf(hash: string, storage: string): string {
