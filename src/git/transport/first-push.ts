@@ -12,8 +12,9 @@ import { IGNORED_FAULTS } from '../process/environment.js'
 import type { Exit } from '../process/run.js'
 import { isHidden } from '../refs/hidden.js'
 import { listEveryRef } from '../refs/list.js'
-import { isNewRefName, RefBlocked, RefMoved, refValue, updateRef, ZERO } from '../refs/refs.js'
+import { isNewRefName, ZERO } from '../refs/refs.js'
 import { isPlainPush } from './capabilities.js'
+import { setRefs } from './set-refs.js'
 
 interface Command {
   readonly old: string
@@ -91,16 +92,7 @@ async function accept(repository: string, { quarantine, name, commands }: Accept
   for (const file of [...names, `pack-${name}.idx`]) {
     await rename(join(folder, file), join(repository, 'objects/pack', file))
   }
-  try {
-    await updateRef(repository, [...commands])
-    return true
-  } catch (error) {
-    // No ref has moved here. Another push, such as the same one by a client that tries again, may have set the same values.
-    if (error instanceof RefMoved || error instanceof RefBlocked) return false
-    // If git was killed in the middle, some refs have moved. Then recovery finds out which.
-    for (const { ref, new: next } of commands) if ((await refValue(repository, ref)) === next) throw error
-    return false
-  }
+  return await setRefs(repository, commands)
 }
 
 const FANOUT_AT = 8

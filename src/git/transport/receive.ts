@@ -175,9 +175,14 @@ export interface Receiving {
 export async function receivePack(repository: string, push: Push): Promise<Receiving> {
   const output = new PassThrough({ highWaterMark: 256 * 1024 })
   output.on('error', () => {}) // the reader gets the error, but there may be no reader left
-  if (!push.begun && push.small && (await receiveSmall(repository, { ...push, ...push.small }))) {
-    const results = push.commands.map(({ ref }) => ({ ref, ok: true, reason: null }))
-    return answering(output, report(push, output, { results, text: () => reportOf({ ...push, results }) }))
+  try {
+    if (!push.begun && push.small && (await receiveSmall(repository, { ...push, ...push.small }))) {
+      const results = push.commands.map(({ ref }) => ({ ref, ok: true, reason: null }))
+      return answering(output, report(push, output, { results, text: () => reportOf({ ...push, results }) }))
+    }
+  } catch (error) {
+    // It is unknown which refs have moved: the push may not be passed to git.
+    return answering(output, Promise.reject(error))
   }
   const receiver = push.begun ?? (await startReceiver(repository, push.input, push))
   output.once('close', receiver.stop)

@@ -32,6 +32,8 @@ interface Case {
   readonly ref?: string
   readonly capabilities?: string
   readonly kept?: string[]
+  /** Further changes of the same push. */
+  readonly more?: readonly { readonly old: string; readonly new: string; readonly ref: string }[]
 }
 
 let copies = 0
@@ -41,8 +43,9 @@ function copy(source = original): string {
   return path
 }
 
-function bodyOf({ pack, new: next, old = head, ref = MASTER, capabilities = CAPABILITIES }: Case): Buffer {
-  return Buffer.concat([pktLine(`${old} ${next} ${ref}\0 ${capabilities}\n`), FLUSH, pack])
+function bodyOf({ pack, new: next, old = head, ref = MASTER, capabilities = CAPABILITIES, more = [] }: Case): Buffer {
+  const others = more.map(change => pktLine(`${change.old} ${change.new} ${change.ref}\n`))
+  return Buffer.concat([pktLine(`${old} ${next} ${ref}\0 ${capabilities}\n`), ...others, FLUSH, pack])
 }
 
 async function requestOf(one: Case) {
@@ -70,13 +73,12 @@ async function pushBoth(one: Case, source = original) {
   const small = await receiveSmall(here, request)
   const { output, done } = await receivePack(there, { ...request, input, beforeReport: async () => [] })
   await buffer(output)
-  const [result] = await done
-  const { ref = MASTER } = one
+  const results = await done
   if (small) {
-    t.equal(git(here, ['rev-parse', ref]), git(there, ['rev-parse', ref]), 'both refs have the new value')
+    t.equal(git(here, ['for-each-ref']), git(there, ['for-each-ref']), 'both have the same refs')
     git(here, ['fsck', '--strict', '--no-dangling'])
   } else t.same(stateOf(here), before, 'nothing has changed')
-  return { small, accepted: result?.ok }
+  return { small, accepted: results.every(({ ok }) => ok) }
 }
 
 // Pushes of ordinary clients.
@@ -112,6 +114,7 @@ const file = (name: string, content: string | Buffer) => (folder: string) => {
 
 t.test('ordinary pushes need no git', async t => {
   workOn(original)
+  const older = git(original, ['rev-parse', 'master~2'])
   const lines = Array.from({ length: 200 }, (_, at) => `line ${at}\n`).join('')
   const several = () => {
     const first = commitOf(file('lib/part-1/new.txt', lines))
@@ -145,7 +148,15 @@ t.test('ordinary pushes need no git', async t => {
     'an annotated tag': tag,
     'a branch of a known commit': () => caseOf(side, [side], { old: ZERO, ref: 'refs/heads/new' }),
     'a new branch with a commit': () => ({ ...commitOf(file('NEW', 'x')), old: ZERO, ref: 'refs/heads/new' }),
-    'a forced push': () => ({ ...commitOf(file('NEW', 'x'), side), old: head })
+    'a forced push': () => ({ ...commitOf(file('NEW', 'x'), side), old: head }),
+    'a commit that was amended': () => ({ ...commitOf(file('NEW', 'x'), older), old: head }),
+    'a new branch from an older commit': () => ({
+      ...commitOf(file('NEW', 'x'), older),
+      old: ZERO,
+      ref: 'refs/heads/new'
+    }),
+    'a deletion': () => ({ pack: Buffer.alloc(0), new: ZERO, old: side, ref: 'refs/heads/side' }),
+    'a tag of an older commit': () => caseOf(older, [older], { old: ZERO, ref: 'refs/tags/older' })
   }
   // U+2013 begins with the bytes of characters that macOS drops, so git looks at it.
   const left = new Set(['names that are not ASCII'])
@@ -164,16 +175,10 @@ t.test('ordinary pushes need no git', async t => {
 })
 
 t.test('git receives what is unusual', async t => {
-  const older = git(original, ['rev-parse', 'master~2'])
   const cases: Record<string, () => Case> = {
     'a binary file': () => commitOf(file('binary', Buffer.from([0, 255, 1]))),
     'a new symbolic link': () => commitOf(folder => symlinkSync('elsewhere', join(folder, 'new-link'))),
     submodules: () => commitOf(file('.gitmodules', '[submodule "x"]\n\turl = ./x\n\tpath = x\n')),
-    'a commit on one that is no tip': () => ({
-      ...commitOf(file('NEW', 'x'), older),
-      old: ZERO,
-      ref: 'refs/heads/new'
-    }),
     'a large file': () => commitOf(file('large', 'x'.repeat(2_000_000))),
     'a hundred files': () => commitOf(f => Array.from({ length: 100 }, (_, at) => file(`many/${at}`, `${at}`)(f))),
     'an unknown capability': () => ({ ...commitOf(file('NEW', 'x')), capabilities: `${CAPABILITIES} other` }),
@@ -186,10 +191,10 @@ t.test('git receives what is unusual', async t => {
   t.ok(await isLeft(rewrite), 'a rewritten branch that must be kept')
   const forward = { ...commitOf(file('NEW', 'x')), kept: [MASTER] }
   t.equal((await pushBoth(forward)).small, true, 'a branch that must be kept moves forward')
-  const two = await requestOf(commitOf(file('NEW', 'x')))
-  const commands = [...two.commands, { ...two.commands[0], ref: 'refs/heads/b', old: ZERO, new: head }]
-  t.equal(await receiveSmall(copy(), { ...two, commands }), false, 'two refs')
-  t.ok(await isLeft({ pack: Buffer.alloc(0), new: ZERO }), 'a deletion')
+  const deletion = { pack: Buffer.alloc(0), new: ZERO }
+  t.ok(await isLeft({ ...deletion, old: side }), 'a deletion of another value')
+  t.ok(await isLeft({ ...deletion, kept: [MASTER] }), 'a deletion of a branch that must be kept')
+  t.ok(await isLeft({ ...forward, ...deletion, pack: forward.pack }), 'a deletion with a pack')
   for (const ref of [
     'refs/pipelines/1',
     'refs/heads/refs/x',
@@ -199,6 +204,41 @@ t.test('git receives what is unusual', async t => {
   ]) {
     t.ok(await isLeft({ ...caseOf(head, [head]), old: ZERO, ref }), ref)
   }
+})
+
+t.test('a push of a few refs needs only the process that moves refs, and moves all or none', async t => {
+  const created = (name: string, id: string) => ({ ref: `refs/${name}`, old: ZERO, new: id })
+  const release = () => {
+    const one = commitOf(file('NEW', 'released'))
+    git(work, ['tag', '-a', '-m', 'tagged', `v${copies}.1`, one.new])
+    const tag = git(work, ['rev-parse', `v${copies}.1`])
+    const more = [created('tags/annotated', tag), created('tags/plain', one.new), created('heads/older', side)]
+    return { ...caseOf(tag, [head]), new: one.new, kept: [MASTER], more }
+  }
+  t.same(await pushBoth(release()), { small: true, accepted: true })
+  const renamed = { old: side, new: ZERO, ref: 'refs/heads/side' }
+  const move = { ...caseOf(side, [side]), old: ZERO, ref: 'refs/heads/renamed', more: [renamed] }
+  t.same(await pushBoth(move), { small: true, accepted: true }, 'a renamed branch')
+  const { more, ...one } = release()
+  const again = { ...more[0], ref: MASTER, old: head, new: one.new }
+  t.ok(await isLeft({ ...one, more: [again] }), 'the same ref twice')
+  t.ok(await isLeft({ ...one, more: [...more, created('tags/fifth', head)] }), 'five refs')
+  t.ok(
+    await isLeft({ ...one, more: [...more.slice(0, 2), { ...created('heads/side', head), old: head }] }),
+    'an old value'
+  )
+  t.ok(await isLeft({ ...one, more: [created('heads/pipelines', side), created('pipelines/1', side)] }), 'a hidden ref')
+  t.ok(await isLeft({ ...one, more: [] }), 'the tag arrives, but no ref names it')
+  // The other branch builds on the old value of the one that must be kept.
+  const rewritten = commitOf(file('NEW', 'rewritten'), side)
+  const forward = commitOf(file('NEW', 'forward'))
+  const both = { ...caseOf(forward.new, [head]), new: side, old: head, kept: [MASTER] }
+  t.ok(await isLeft({ ...both, more: [created('heads/new', forward.new)] }), 'a rewritten branch that must be kept')
+  t.match(await pushBoth({ ...rewritten, old: head, more: [created('heads/new', side)] }), { small: true })
+  const blocked = copy()
+  const conflict = await requestOf({ ...forward, more: [created('heads/side/below', head)] })
+  t.equal(await receiveSmall(blocked, conflict), false, 'a name that conflicts')
+  t.equal(git(blocked, ['rev-parse', 'master']), head, 'no ref has moved')
 })
 
 // Packs that no ordinary client sends.

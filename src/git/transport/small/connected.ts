@@ -1,6 +1,6 @@
 // Checks that a small push brings everything that its new commits need, as `git rev-list --objects NEW --not --all` does.
-// What the push does not bring must be reachable already: the parents of its commits are values of refs, and all else
-// that its trees name is also in trees of these parents. Anything else is left to git, which walks through the history.
+// What the push does not bring must be reachable already: the parents of its commits are values of refs or in the history
+// of one, and all else that its trees name is also in trees of these parents. Anything else is left to git, which walks through the history.
 import type { LooseObject } from '../../objects/loose-writer.js'
 import { readCommit, readTree, type TreeEntry } from '../../objects/objects.js'
 import { LeaveToGit } from '../../objects/odb/leave-to-git.js'
@@ -25,24 +25,25 @@ const MANY = 1000
 export interface Arrived {
   /** The objects of the push by their ids. */
   readonly objects: ReadonlyMap<string, LooseObject>
-  /** The value of the ref before the push. */
-  readonly old: string
+  /** The values of the refs before the push. */
+  readonly olds: ReadonlySet<string>
   /** Returns the values of all refs, and the objects that annotated tags point at. It is called once at most. */
   readonly tips: () => Promise<ReadonlySet<string>>
+  /** Returns whether the history of a ref contains a commit, as far as that is cheap to see. */
+  readonly isInHistory: (id: string) => Promise<boolean>
 }
 
 export interface Connected {
-  /** All objects of the push; each comes before the objects that refer to it. */
+  /** The objects of the push that the tip needs; each comes before the objects that refer to it. */
   readonly objects: readonly LooseObject[]
   /** The commits outside the push on which it builds. */
   readonly roots: ReadonlySet<string>
 }
 
-/** Returns the objects of a push that sets a ref to `tip`. Throws LeaveToGit, also for an object that `tip` does not need. */
+/** Returns the objects of a push that sets a ref to `tip`. Throws LeaveToGit. */
 export async function connect(repository: string, tip: string, arrived: Arrived): Promise<Connected> {
   const walk = new Walk(repository, arrived)
   await walk.visitTip(tip)
-  if (walk.ordered.length !== arrived.objects.size) throw new LeaveToGit('an object that nothing refers to')
   return { objects: walk.ordered, roots: walk.roots }
 }
 
@@ -62,6 +63,7 @@ class Walk {
   #tips: ReadonlySet<string> | undefined
   #lookups = 0
   #entries = 0
+  #searched = false
 
   constructor(repository: string, arrived: Arrived) {
     this.#repository = repository
@@ -94,17 +96,25 @@ class Walk {
   async #takeRoot(id: string): Promise<void> {
     if (this.roots.has(id)) return
     if (this.roots.size >= MOST_ROOTS) throw new LeaveToGit('many parents outside the push')
-    if (!(await this.#isTip(id))) throw new LeaveToGit('a parent that is no tip')
+    const isTip = await this.#isTip(id)
     // Refs and tags may also name other objects, and a tag that calls one of these a commit breaks every clone.
     if (!(await readCommit(this.#repository, id))) throw new LeaveToGit('a parent that is no commit')
+    if (!isTip && !(await this.#isOlder(id))) throw new LeaveToGit('a parent that may be unreachable')
     this.roots.add(id)
   }
 
   async #isTip(id: string): Promise<boolean> {
-    if (id === this.#arrived.old) return true
+    if (this.#arrived.olds.has(id)) return true
     // Listing the refs once for each parent of a push held up all other requests for more than a second.
     this.#tips ??= await this.#arrived.tips()
     return this.#tips.has(id)
+  }
+
+  /** Looked up once only: each search reads many commits. */
+  async #isOlder(id: string): Promise<boolean> {
+    if (this.#searched) return false
+    this.#searched = true
+    return await this.#arrived.isInHistory(id)
   }
 
   async #treeOf(commit: string): Promise<string> {

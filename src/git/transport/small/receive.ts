@@ -1,21 +1,22 @@
 // Receives a small push without git processes, of which `git receive-pack` needs five: most pushes bring one commit. It
-// only accepts what git would accept: one ref, a few plain objects, and nothing that is missing. It refuses nothing: a
+// only accepts what git would accept: a few refs and plain objects, and nothing that is missing. It refuses nothing: a
 // push that is unusual or wrong in any way is left to git from its beginning.
 //
 // All checks are made in memory, so nothing needs a quarantine: the objects are written when the push is accepted, and
-// the ref moves when they are on the disk.
+// the refs move when they are on the disk.
 import { Limiter } from '../../../lib/limiter.js'
 import { type LooseObject, writeObjects } from '../../objects/loose-writer.js'
-import { keepWritten } from '../../objects/objects.js'
+import { keepWritten, readCommit } from '../../objects/objects.js'
 import { LeaveToGit } from '../../objects/odb/leave-to-git.js'
 import { readSmall } from '../../objects/reader.js'
 import { isHidden } from '../../refs/hidden.js'
-import { listEveryRef } from '../../refs/list.js'
+import { listEveryRef, type RefList } from '../../refs/list.js'
 import { lookUpRef } from '../../refs/lookup.js'
 import { moveRef } from '../../refs/move-ref.js'
 import { isNewRefName, ZERO } from '../../refs/refs.js'
 import { isPlainPush } from '../capabilities.js'
-import { connect } from './connected.js'
+import { setRefs } from '../set-refs.js'
+import { type Arrived, connect } from './connected.js'
 import { type ReadBase, readPack } from './pack.js'
 
 interface Command {
@@ -38,44 +39,65 @@ export interface SmallPush {
 
 /** The maximum number of bytes of a request. */
 const MOST_BYTES = 64 * 1024
+/** The maximum number of refs: a branch with its tags. The limits on what is read count for each of them. */
+const MOST_REFS = 4
 
 /** Each push in work holds at most a few megabytes. */
 const turns = new Limiter({ capacity: 4 })
 
-/** Receives a push. Returns false when nothing has changed, and git must receive it. */
+/**
+ * Receives a push. Returns false when nothing has changed, and git must receive it. Throws when it is unknown which refs
+ * have moved.
+ */
 export async function receiveSmall(repository: string, push: SmallPush): Promise<boolean> {
-  const [command] = push.commands
-  if (!command || !isPlain(push, command)) return false
+  if (!isPlain(push)) return false
   return await turns.run({ client: push.client }, async () => {
     try {
-      return await receive(repository, push, command)
+      if (!(await store(repository, push))) return false
+      const [only] = push.commands
+      if (only && only.new !== ZERO && push.commands.length === 1) return await moveRef(repository, only)
     } catch {
       // Whatever has failed: git begins from the start, and reports what it finds.
       return false
     }
+    return await setRefs(repository, push.commands)
   })
 }
 
-function isPlain({ commands, capabilities, body }: SmallPush, { ref, new: next }: Command): boolean {
+function isPlain({ commands, capabilities, body }: SmallPush): boolean {
+  const isPlainCommand = ({ ref, old, new: next }: Command) => old !== next && isNewRefName(ref) && !isHidden(ref)
   return (
-    commands.length === 1 &&
-    next !== ZERO &&
-    isNewRefName(ref) &&
-    !isHidden(ref) &&
+    commands.length > 0 &&
+    commands.length <= MOST_REFS &&
+    new Set(commands.map(({ ref }) => ref)).size === commands.length &&
+    commands.every(isPlainCommand) &&
     body.length <= MOST_BYTES &&
     isPlainPush(capabilities)
   )
 }
 
-async function receive(repository: string, { kept, body, packAt }: SmallPush, command: Command): Promise<boolean> {
-  const { ref, old, new: tip } = command
-  if ((await lookUpRef(repository, ref)) !== (old === ZERO ? null : old)) return false
-  const arrived = await readPack(body.subarray(packAt), baseIn(repository))
-  if (ref.startsWith('refs/heads/') && arrived.get(tip)?.type === 'tag') return false
-  const { objects, roots } = await connect(repository, tip, { objects: arrived, old, tips: () => tipsOf(repository) })
-  if (kept?.includes(ref) && !roots.has(old)) return false
-  await write(repository, objects)
-  return await moveRef(repository, command)
+/** Checks a push and writes its objects. Returns false when git must receive it. */
+async function store(repository: string, { commands, kept, body, packAt }: SmallPush): Promise<boolean> {
+  for (const { ref, old } of commands) {
+    if ((await lookUpRef(repository, ref)) !== (old === ZERO ? null : old)) return false
+  }
+  if (commands.some(({ ref, new: next }) => next === ZERO && kept?.includes(ref))) return false
+  const values = commands.filter(({ new: next }) => next !== ZERO)
+  // No pack follows when all refs are deleted.
+  if (values.length === 0) return body.length === packAt
+  const objects = await readPack(body.subarray(packAt), baseIn(repository))
+  const arrived = { objects, ...known(repository, commands) }
+  const needed = new Set<LooseObject>()
+  for (const { ref, old, new: tip } of values) {
+    if (ref.startsWith('refs/heads/') && objects.get(tip)?.type === 'tag') return false
+    const connected = await connect(repository, tip, arrived)
+    if (kept?.includes(ref) && !connected.roots.has(old)) return false
+    for (const object of connected.objects) needed.add(object)
+  }
+  // Git would keep an object that nothing refers to.
+  if (needed.size !== objects.size) return false
+  await write(repository, [...needed])
+  return true
 }
 
 /** Large objects are left to git. */
@@ -86,10 +108,44 @@ const baseIn =
     return found?.content ? { type: found.type, content: found.content } : null
   }
 
-async function tipsOf(repository: string): Promise<ReadonlySet<string>> {
+/** What is known to be reachable before a push. The refs are listed once at most. */
+function known(repository: string, commands: readonly Command[]): Omit<Arrived, 'objects'> {
+  const olds = new Set(commands.flatMap(({ old }) => (old === ZERO ? [] : [old])))
+  let listing: Promise<RefList> | undefined
+  const list = () => {
+    listing ??= listOrLeave(repository)
+    return listing
+  }
+  return {
+    olds,
+    tips: async () => new Set((await list()).refs.flatMap(({ id, peeled }) => (peeled === null ? [id] : [id, peeled]))),
+    // Most pushes that build on an older commit rewrite their branch, or begin a new one from the default branch.
+    isInHistory: async id => {
+      const { head } = await list()
+      return await isNear(repository, id, [...olds, ...(head.ref ? [head.ref.id] : [])])
+    }
+  }
+}
+
+async function listOrLeave(repository: string): Promise<RefList> {
   const list = await listEveryRef(repository)
   if (!list) throw new LeaveToGit('the refs of a repository that only git can list')
-  return new Set(list.refs.flatMap(({ id, peeled }) => (peeled === null ? [id] : [id, peeled])))
+  return list
+}
+
+/** The maximum number of commits that are read to find an older one: a few milliseconds of work. */
+const MOST_COMMITS = 200
+
+/** Returns whether a commit is among the nearest ancestors of these commits. */
+async function isNear(repository: string, wanted: string, from: readonly string[]): Promise<boolean> {
+  const seen = new Set(from)
+  // The set grows while the loop goes through it.
+  for (const id of seen) {
+    if (id === wanted) return true
+    const commit = await readCommit(repository, id)
+    for (const parent of commit?.parentIds ?? []) if (seen.size < MOST_COMMITS) seen.add(parent)
+  }
+  return false
 }
 
 async function write(repository: string, objects: readonly LooseObject[]): Promise<void> {

@@ -3,7 +3,6 @@ import { isKept } from '../../../../src/git/objects/cache.js'
 import { type LooseObject, makeObject } from '../../../../src/git/objects/loose-writer.js'
 import { LeaveToGit } from '../../../../src/git/objects/odb/leave-to-git.js'
 import { readSmall } from '../../../../src/git/objects/reader.js'
-import { ZERO } from '../../../../src/git/refs/refs.js'
 import { closeGitProcesses } from '../../../../src/git/repository/processes.js'
 import { connect } from '../../../../src/git/transport/small/connected.js'
 import t, { type Test } from '../../../helpers/tap.js'
@@ -26,7 +25,8 @@ function pushOf(objects: readonly LooseObject[], tips: readonly string[]) {
     lists++
     return new Set(tips)
   }
-  const arrived = { objects: new Map(objects.map(one => [one.id, one])), old: ZERO, tips: list }
+  const known = { olds: new Set<string>(), tips: list, isInHistory: async () => false }
+  const arrived = { objects: new Map(objects.map(one => [one.id, one])), ...known }
   return { tip: objects.at(-1)?.id ?? '', arrived, lists: () => lists }
 }
 
