@@ -1,14 +1,28 @@
 // Shows whether a repository still has the same packs, without reading them.
-import { readdir, stat } from 'node:fs/promises'
+import { type BigIntStats, readdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { aboutFile } from './stat.js'
 
 /**
  * Returns a text that differs when a pack was added, replaced, changed or removed. Loose objects do not count: git checks each of
  * them before it sends one.
  */
-export async function identityOfPacks(repository: string): Promise<string> {
+export function identityOfPacks(repository: string): string {
   const folder = join(repository, 'objects/pack')
-  const packs = (await readdir(folder).catch(() => [])).filter(name => name.endsWith('.pack')).sort()
-  const found = await Promise.all(packs.map(name => stat(join(folder, name)).catch(() => null)))
-  return found.map((file, at) => `${packs[at]} ${file?.ino} ${file?.size} ${file?.mtimeMs}`).join('\n')
+  const packs = namesIn(folder)
+    .filter(name => name.endsWith('.pack'))
+    .sort()
+  return packs.map(name => identityOf(name, aboutFile(join(folder, name)))).join('\n')
+}
+
+const identityOf = (name: string, about: BigIntStats | undefined) =>
+  `${name} ${about?.ino} ${about?.size} ${about?.mtimeNs}`
+
+/** When a folder cannot be read, git says why. */
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder)
+  } catch {
+    return []
+  }
 }

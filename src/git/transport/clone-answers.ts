@@ -17,23 +17,36 @@ export interface CloneRequest {
   readonly packs: string
 }
 
-/** Small answers are kept in memory, so their number is limited as well. */
-const MOST_ANSWERS = 64
+/** The maximum number of bytes of all answers that stay in memory: small answers, and the ends of large ones. */
+const MOST_MEMORY = 32 * 1024 * 1024
+/** Each answer that is not small keeps a file open. */
+const MOST_ANSWERS = 1024
+/** All answers together weigh at most this much. */
+const MOST_WEIGHT = 1_000_000_000
 /** An answer that nobody requests during this time is dropped. */
 const KEPT_MS = 600_000
 
+/** The answers that are not complete. */
 const underway = new Map<string, Promise<Spool>>()
 let kept: LRUCache<string, Spool> | undefined
 
 function answers(): LRUCache<string, Spool> {
   kept ??= new LRUCache<string, Spool>({
     max: MOST_ANSWERS,
+    maxSize: MOST_WEIGHT,
     ttl: KEPT_MS,
     ttlAutopurge: true,
     updateAgeOnGet: true,
     dispose: answer => answer.release()
   })
   return kept
+}
+
+/** The part of the disk or of the memory that an answer takes, whichever is larger. The oldest answers leave until all fit. */
+function weightOf(answer: Spool): number {
+  const ofDisk = answer.size / Math.max(1, config().git.answer_cache)
+  const part = Math.min(1, Math.max(ofDisk, answer.inMemory() / MOST_MEMORY))
+  return Math.max(1, Math.ceil(part * MOST_WEIGHT))
 }
 
 /** An answer, and a stream that reads it from its beginning. */
@@ -49,29 +62,21 @@ export async function shareAnswer(request: CloneRequest, start: () => Promise<Sp
   const starting = underway.get(key)
   const already = starting ? await starting : answers().get(key)
   if (already?.isWhole()) return { answer: already, stream: already.read() }
-  const promise = start().finally(() => underway.delete(key))
+  const promise = start()
   underway.set(key, promise)
+  const end = () => underway.get(key) === promise && underway.delete(key)
+  promise.catch(end)
   const answer = await promise
   const stream = answer.read()
-  answers().set(key, answer)
-  answer.onComplete(makeRoom)
+  answer.onEnd(() => {
+    end()
+    if (answer.isWhole()) answers().set(key, answer, { size: weightOf(answer) })
+  })
   return { answer, stream }
 }
 
 /** Returns the maximum size in bytes of one answer that is kept. */
 export const mostShared = (): number => config().git.answer_cache / 4
-
-/** Drops the oldest answers until the others fit. */
-function makeRoom(): void {
-  const all = answers()
-  let size = [...all.values()].reduce((sum, answer) => sum + answer.size, 0)
-  for (const key of [...all.rkeys()]) {
-    const answer = all.peek(key)
-    if (!answer || (size <= config().git.answer_cache && answer.isWhole())) continue
-    size -= answer.size
-    all.delete(key)
-  }
-}
 
 function keyOf({ repository, version = '', refs, request, packs }: CloneRequest): string {
   const hash = createHash('sha256')

@@ -26,6 +26,8 @@ interface Reading {
 }
 
 const READ_SIZE = 256 * 1024
+/** The maximum number of bytes of small parts that are joined. */
+const PIECE = 64 * 1024
 /** The size in bytes from which a spool is large. */
 const LARGE = 1024 * 1024
 /** Shorter pieces are joined: a client that sends single bytes must not cost a buffer for each. */
@@ -58,7 +60,7 @@ export class Spool {
   readonly #readings = new Set<Reading>()
   #waiting: (() => void)[] = []
   #unused: () => void = () => {}
-  #complete: () => void = () => {}
+  #over: () => void = () => {}
 
   constructor(options: SpoolOptions) {
     const { memory, largeMemory = memory, keep, whole = false, mostKept = Number.POSITIVE_INFINITY } = options
@@ -74,6 +76,11 @@ export class Spool {
     return this.#keep && !this.#closed && this.#error === undefined
   }
 
+  /** Returns how many bytes are in memory. */
+  inMemory(): number {
+    return this.size - this.#windowAt
+  }
+
   /** Returns whether everything is written. */
   isComplete(): boolean {
     return this.#ended
@@ -84,9 +91,10 @@ export class Spool {
     this.#unused = unused
   }
 
-  /** Calls `complete` when everything is written. */
-  onComplete(complete: () => void): void {
-    this.#complete = complete
+  /** Calls `over` when everything is written, or the writer has failed; at once when that has happened. */
+  onEnd(over: () => void): void {
+    if (this.#ended || this.#error) over()
+    else this.#over = over
   }
 
   /**
@@ -98,10 +106,10 @@ export class Spool {
     if (this.size > this.#mostKept) this.#keep = false
     this.#wake()
     const memory = this.size > LARGE ? this.#largeMemory : this.#memory
-    while (this.#inMemory() > memory && !this.#closed) {
+    while (this.inMemory() > memory && !this.#closed) {
       const lowest = this.#lowest()
       if (!this.#keep) await this.#dropRead()
-      if (this.#inMemory() <= memory || (await this.#store())) return
+      if (this.inMemory() <= memory || (await this.#store())) return
       if (this.#whole || this.#readings.size === 0)
         throw new Unavailable('No room is left for requests and answers of git clients')
       const kept = this.#keep
@@ -112,7 +120,7 @@ export class Spool {
 
   end(): void {
     this.#ended = true
-    this.#complete()
+    this.#over()
     this.#wake()
     this.#leaveIfUnused()
   }
@@ -121,6 +129,7 @@ export class Spool {
   fail(error: Error): void {
     this.#error ??= error
     this.#keep = false
+    this.#over()
     this.#wake()
     this.#leaveIfUnused()
   }
@@ -175,10 +184,6 @@ export class Spool {
     else this.#window[this.#window.length - 1] = Buffer.concat([last, chunk])
   }
 
-  #inMemory(): number {
-    return this.size - this.#windowAt
-  }
-
   #lowest(): number {
     return Math.min(...[...this.#readings].map(({ at }) => at))
   }
@@ -202,7 +207,7 @@ export class Spool {
 
   /** Moves the bytes in memory to the file. Returns false when there is no room for them. */
   async #store(): Promise<boolean> {
-    const bytes = this.#inMemory()
+    const bytes = this.inMemory()
     if (spooled + bytes > config().git.max_spooled) return false
     spooled += bytes
     this.#storing = true
@@ -241,18 +246,24 @@ export class Spool {
     return content.subarray(0, found.bytesRead)
   }
 
+  /** Joins small parts: git writes a pack in pieces of 8 KB, and each would be a packet to the client. */
   #fromMemory(reading: Reading): Buffer {
+    const found: Buffer[] = []
+    let size = 0
     let at = this.#windowAt
     for (const part of this.#window) {
-      if (reading.at < at + part.length) {
-        const found = part.subarray(reading.at - at)
-        reading.at += found.length
-        this.#wake()
-        return found
-      }
+      const left = at + part.length - reading.at - size
       at += part.length
+      if (left <= 0) continue
+      if (size > 0 && size + left > PIECE) break
+      found.push(part.subarray(part.length - left))
+      size += left
     }
-    throw new Error('a reader is behind the end of its spool')
+    const [first] = found
+    if (!first) throw new Error('a reader is behind the end of its spool')
+    reading.at += size
+    this.#wake()
+    return found.length === 1 ? first : Buffer.concat(found, size)
   }
 
   #change(): Promise<void> {

@@ -167,10 +167,7 @@ export async function uploadPack(repository: string, input: Spool, caller: Calle
   const share = () => startAnswer(repository, input, { ...caller, signal: undefined }, true)
   const { answer, stream } =
     isShared && list
-      ? await shareAnswer(
-          { repository, version, refs: list.refs, request, packs: await identityOfPacks(repository) },
-          share
-        )
+      ? await shareAnswer({ repository, version, refs: list.refs, request, packs: identityOfPacks(repository) }, share)
       : await startOwn(repository, input, caller)
   try {
     await answer.begun()

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
 import { mkdirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
@@ -136,4 +137,22 @@ t.test('a request is read to its end, up to a limit', async t => {
   await t.rejects(spoolRequest(cut(), 1000 * KB, 'too large'), { message: 'aborted' })
   await until('every file is closed', () => spooledBytes() === 0)
   mkdirSync(join(folder, 'tmp'), { recursive: true })
+})
+
+t.test('small parts are read in larger pieces, and large parts are not copied', async t => {
+  home(t)
+  const spool = new Spool({ memory: 1024 * KB, keep: true })
+  const chunks = [...parts(50), randomBytes(100 * KB), ...parts(1)]
+  await fill(spool, chunks)
+  const pieces: Buffer[] = []
+  await once(
+    spool.read().on('data', (piece: Buffer) => pieces.push(piece)),
+    'end'
+  )
+  t.ok(Buffer.concat(pieces).equals(Buffer.concat(chunks)))
+  t.same(
+    pieces.map(({ length }) => length / KB),
+    [60, 60, 60, 60, 60, 60, 60, 60, 20, 100, 10]
+  )
+  spool.release()
 })
