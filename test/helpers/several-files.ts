@@ -19,6 +19,9 @@ for (const [at, file] of files.entries()) {
   stop()
   writeFileSync(join(shared, `${at}.ended`), '')
 }
+// Work of the last file that is still running may have opened a pool again, whose connections would keep this process.
+const { closeDatabase } = await import('../../src/db/connect/connection.js')
+await closeDatabase()
 
 /** False when another process was first. */
 function take(at: number): boolean {
