@@ -11,10 +11,9 @@ const LONGEST_WAIT_MS = 30_000
 /**
  * Runs a transaction, or one statement outside of transactions, and runs it again after a deadlock, a lock timeout or a refusal by a
  * cluster: the database has undone it then. Throws the errors of the product (`translate`). Do not use it for a statement inside
- * `transact`, where such an error ends the whole transaction.
+ * `transact`, where such an error ends the whole transaction. `began` is when the first try began.
  */
-export async function retried<T>(work: () => Promise<T>): Promise<T> {
-  const began = performance.now()
+export async function retried<T>(work: () => Promise<T>, began = performance.now()): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
       return await work()

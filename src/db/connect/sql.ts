@@ -5,7 +5,7 @@ import type { Release } from '../../lib/limiter.js'
 import { isShowable } from '../../lib/moment.js'
 import { pool } from './connection.js'
 import { noteAnswer } from './connectivity.js'
-import { isDatabaseAway } from './failure.js'
+import { isDatabaseAway, isRetriable, translate } from './failure.js'
 import { FairPool, turnDidNotCome } from './fair-pool.js'
 import { retried } from './retried.js'
 import { currentTransaction, written } from './scope.js'
@@ -100,10 +100,6 @@ async function send<T extends RowDataPacket[] | ResultSetHeader>(sql: string, va
   requireStorable(values)
   const transaction = currentTransaction()
   if (transaction) return on(connectionOf(transaction as unknown as Held), sql, values)
-  return retried(() => onItsOwn<T>(sql, values))
-}
-
-async function onItsOwn<T extends RowDataPacket[] | ResultSetHeader>(sql: string, values: readonly Value[]) {
   const started = performance.now()
   try {
     return await onPool<T>(sql, values)
@@ -111,9 +107,10 @@ async function onItsOwn<T extends RowDataPacket[] | ResultSetHeader>(sql: string
     // The server may have closed an idle connection of the pool. A read is safe to repeat, but a server that has made
     // it wait would do so again.
     const waited = performance.now() - started > SOON_MS
-    if (waited || !isDatabaseAway(error) || !/^\s*select/i.test(sql)) throw error
+    const isClosed = !waited && isDatabaseAway(error) && /^\s*select/i.test(sql)
+    if (!isClosed && !isRetriable(error)) throw translate(error)
   }
-  return onPool<T>(sql, values)
+  return retried(() => onPool<T>(sql, values), started)
 }
 
 /**
