@@ -1,4 +1,4 @@
-import { readdirSync, rmSync } from 'node:fs'
+import { existsSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { config, root } from '../../config.js'
@@ -37,8 +37,8 @@ const compiledFolder = () => join(config().home, 'run/compiled')
 /** Starts all processes. The folders of the home must exist. */
 export function startAppliance(logFile: LogFile): Appliance {
   removeOldCode()
-  const server = child('server', 'dist/src/server/process.js', logFile)
-  const worker = child('worker', 'dist/src/worker/process.js', logFile)
+  const server = child('server', logFile)
+  const worker = child('worker', logFile)
   const database = config().database.url === null ? new WatchedDatabase() : undefined
   // The children load their modules while the database starts, and wait for it.
   const ready = Promise.all([server.start(), worker.start(), database?.start()]).then(([found]) => {
@@ -59,14 +59,20 @@ export function startAppliance(logFile: LogFile): Appliance {
   }
 }
 
-function child(name: keyof typeof NEW_SPACE, module: string, logFile: LogFile): Child {
+/** The file that joins all modules (scripts/bundle.mjs), which a build for named tests does not make. */
+function moduleOf(name: keyof typeof NEW_SPACE): string {
+  const joined = join(root, 'dist/bundle', name, 'process.js')
+  return existsSync(joined) ? joined : join(root, 'dist/src', name, 'process.js')
+}
+
+function child(name: keyof typeof NEW_SPACE, logFile: LogFile): Child {
   const environment = () => {
     const { home, host, port } = config()
     const own = { NODE_ENV: 'production', GITSTEAD_HOME: home, GITSTEAD_HOST: host, GITSTEAD_PORT: String(port) }
     return { ...ALLOCATOR, NODE_COMPILE_CACHE: compiledFolder(), ...process.env, ...own }
   }
   const nodeFlags = [`--max-semi-space-size=${NEW_SPACE[name]}`]
-  return new Child({ name, module: join(root, module), environment, logFile, nodeFlags })
+  return new Child({ name, module: moduleOf(name), environment, logFile, nodeFlags })
 }
 
 /** Removes what other versions of Node.js have compiled: the folder of each begins with its version. */
