@@ -40,8 +40,10 @@ export interface StartOptions {
  */
 export async function startEmbedded(options: StartOptions = {}): Promise<EmbeddedDatabase> {
   prepareHome()
-  requireServer()
-  if (!existsSync(dataFolder())) makeDataFolder()
+  if (!existsSync(dataFolder())) {
+    requireServer()
+    makeDataFolder()
+  }
   const password = options.setsPassword ? writePasswordFile() : undefined
   const tables = await keepTemporaryTables(options.fullBelow)
   try {
@@ -123,6 +125,7 @@ async function ready(child: ChildProcess): Promise<boolean> {
   const limit = Date.now() + 60_000
   for (let silent = 0; Date.now() < limit; ) {
     if (child.exitCode !== null || child.signalCode !== null) {
+      requireServer()
       throw new Unavailable(`the embedded database did not start: see ${config().home}/run/mysql.log`)
     }
     const state = child.pid && ownsLock(child.pid) ? await greeting() : 'away'

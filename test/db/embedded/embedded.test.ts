@@ -161,6 +161,19 @@ t.test('the database ends with the process that started it, even when that proce
   t.match(await embeddedState(), { up: false })
 })
 
+t.test('a home whose database program no longer starts names the package', async t => {
+  const { start } = newHome(t)
+  await (await start()).stop()
+  const { PATH } = process.env
+  t.teardown(() => {
+    process.env.PATH = PATH
+  })
+  const folder = t.testdir()
+  writeFileSync(join(folder, 'mariadbd'), '#!/bin/sh\nexit 127\n', { mode: 0o755 })
+  process.env.PATH = `${folder}:${PATH}`
+  await t.rejects(start(), { message: /mariadbd cannot be started: install the Debian package/ })
+})
+
 t.test('the memory for tables depends on the memory of the machine, unless it is configured', async t => {
   const { start } = newHome(t)
   const [mebibyte, gibibyte] = [2 ** 20, 2 ** 30]
