@@ -47,8 +47,8 @@ function build() {
 /** The folder gets its name when it is complete. */
 function joinModules() {
   const draft = `${BUNDLES}.${process.pid}`
-  for (const name of ['server', 'worker'])
-    writeBundle(resolve(`dist/src/${name}/process.js`), resolve(draft, name, 'process.js'))
+  for (const path of ['server/process.js', 'worker/process.js', 'cli/names.js'])
+    writeBundle(resolve('dist/src', path), resolve(draft, path))
   renameSync(draft, BUNDLES)
 }
 

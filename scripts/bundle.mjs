@@ -1,5 +1,5 @@
-// Joins the modules that server and worker load into one file each: to find, read and link a module takes Node.js longer than to run
-// it. It needs no parser, because the compiler begins a line with each import and export, and writes it in one of a few forms; it
+// Joins the modules of server, worker and completion into one file each: to find, read and link a module takes Node.js longer than to
+// run it. It needs no parser, because the compiler begins a line with each import and export, and writes it in one of a few forms; it
 // throws an error for any other. A module stays a function of its own with unchanged lines, so that stack traces lead to the sources
 // (src/lib/source-stack.ts), and runs when the first module imports it. Packages stay outside.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
