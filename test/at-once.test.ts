@@ -5,6 +5,7 @@ import { execute, row, rows } from '../src/db/connect/sql.js'
 import { listeners } from '../src/listeners.js'
 import { testApp } from './helpers/app.js'
 import { waitingEvents } from './helpers/published.js'
+import { statementsInside } from './helpers/statements.js'
 import t from './helpers/tap.js'
 
 const { as, make, runJobs } = await testApp(t)
@@ -36,6 +37,14 @@ t.test('a new issue without receivers has no job', async t => {
   const { id } = await create()
   t.same(await names(), [])
   t.ok(await isInActivity(id))
+})
+
+t.test('people who may hear about a new issue are only looked for where there can be any', async t => {
+  const { create, owner, path } = await subject()
+  const searches = async () => (await statementsInside(create)).filter(sql => sql.includes('hearers')).length
+  t.equal(await searches(), 0)
+  await owner.put(`${path}/notification_settings`, { level: 'watch' })
+  t.equal(await searches(), 1)
 })
 
 t.test('issues that writers create together are all in the activity, each once', async t => {
