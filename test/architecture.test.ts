@@ -92,6 +92,7 @@ const EXCEPTIONS: readonly (readonly [layer: string, module: string, reason: str
   ['server', 'access/scopes', 'pages let people choose the scopes of a token'],
   ['server', 'access/words', 'the OpenAPI document says who may call each operation'],
   ['server', 'db/connect/connection', 'closed when the process stops'],
+  ['server', 'db/connect/content', 'what proves a kept answer'],
   ['server', 'db/connect/failure', 'the error plugin distinguishes an unavailable database from a fault'],
   ['server', 'git/process/run', 'the error plugin distinguishes a limit of git from a fault'],
   ['server', 'db/schema/migrate', 'the appliance brings its schema up to date; readiness checks it'],

@@ -34,6 +34,8 @@ const WRITTEN: { readonly [place: string]: string } = {
   'git/transport/spool Reading': 'moves through the stream',
   'git/write/tree-edit Folder': 'a tree is edited in memory',
   'git/write/tree-edit Slot': 'a tree is edited in memory',
+  'lib/request-scope Reading': 'filled while a request makes its answer',
+  'lib/request-scope RequestScope': 'gets its reading when the answer may be kept',
   'queue/history Count': 'counted up with each job',
   'queue/metrics ProcessMetrics': 'the schemas of the responses need arrays that are not readonly',
   'runner/disk DiskWatch': 'the sum changes with each look',
@@ -45,6 +47,8 @@ const WRITTEN: { readonly [place: string]: string } = {
   'server/plugins/access FastifyRequest': 'a hook sets the project and the group',
   'server/plugins/bounds Client': 'goes up and down with its requests',
   'server/plugins/input FastifyRequest': 'a hook sets the credentials of the body',
+  'server/plugins/kept-answers FastifyRequest': 'Fastify decorates requests',
+  'server/plugins/versions FastifyReply': 'Fastify decorates replies',
   'server/plugins/authenticate FastifyRequest': 'a hook sets the actor',
   'server/ssh/session Asked': 'the fields for the log are set while the command runs',
   'server/pages/visitor FastifyRequest': 'a hook sets the visitor'

@@ -7,6 +7,15 @@ export interface RequestScope {
   readonly client: string
   /** Calls a function when the answer has been sent, or the client has left. */
   readonly atEnd?: (call: () => void) => void
+  /** What an answer that may be kept depends on. */
+  reading?: Reading
+}
+
+/** What a request has read since it began to make its answer. */
+export interface Reading {
+  readonly statements: Set<string>
+  /** The time, by `Date.now()`, until which the answer is as new as the lists promise: totals of long lists are some seconds old. */
+  until: number
 }
 
 /** The request that the running code works for. */
@@ -14,3 +23,14 @@ export const requestScope = new AsyncLocalStorage<RequestScope>()
 
 /** Returns the client address of the current request, or an empty text outside of requests. */
 export const currentClient = (): string => requestScope.getStore()?.client ?? ''
+
+/** Notes a statement that the current request reads with. */
+export function noteRead(sql: string): void {
+  requestScope.getStore()?.reading?.statements.add(sql)
+}
+
+/** Notes that something in the answer of the current request may be old after this time, by `Date.now()`. */
+export function noteFreshness(until: number): void {
+  const reading = requestScope.getStore()?.reading
+  if (reading && until < reading.until) reading.until = until
+}

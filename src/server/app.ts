@@ -25,6 +25,7 @@ import { compressAnswers } from './plugins/compress.js'
 import { allowOrigins } from './plugins/cross-origin.js'
 import { answerBadUrl, answerErrors } from './plugins/errors.js'
 import { compileInput, readInput } from './plugins/input.js'
+import { keepAnswers } from './plugins/kept-answers.js'
 import { refuseWrites } from './plugins/maintenance-mode.js'
 import { rememberPaths } from './plugins/methods.js'
 import { documentApi } from './plugins/openapi.js'
@@ -71,6 +72,7 @@ export async function buildApp(): Promise<FastifyInstance> {
   boundRequests(app)
   answerPages(app)
   answerVersions(app)
+  keepAnswers(app)
   compressAnswers(app)
   await app.register(cookie)
   refuseWrites(app)

@@ -169,6 +169,36 @@ t.test('a project that is made private, archived or deleted', async t => {
   t.notOk((await tryGit(clone, ['fetch', 'origin'])).ok, 'the clone cannot be used again')
 })
 
+t.test('records of planning, whose answers each server keeps', async t => {
+  const { id: projectId } = await newProject({ visibility_level: 10 })
+  const issues = `/projects/${projectId}/issues`
+  const labels = `/projects/${projectId}/labels`
+  const { id } = await change('POST', issues, { title: 'Old', labels: 'slow' })
+  const seen = async (path: string) => JSON.stringify((await look(path)).json)
+  const kept = async () => {
+    for (const path of [issues, `${issues}/${id}`, `${issues}/${id}/notes`, labels]) await seen(path)
+  }
+  await kept()
+  await change('PUT', `${issues}/${id}`, { title: 'New' })
+  for (const path of [issues, `${issues}/${id}`]) t.match(await seen(path), /"title":"New"/, path)
+  await kept()
+  await change('PUT', labels, { name: 'slow', new_name: 'fast' })
+  t.match(await seen(labels), /"name":"fast"/)
+  t.match(await seen(issues), /"labels":\["fast"\]/)
+  await kept()
+  await change('POST', `${issues}/${id}/notes`, { body: 'Well done' })
+  t.match(await seen(`${issues}/${id}/notes`), /Well done/)
+  t.match(await seen(issues), /"user_notes_count":1/)
+  await kept()
+  await change('PUT', `/users/${ann.id}`, { name: 'Ann the Second' })
+  for (const path of [issues, `${issues}/${id}/notes`]) t.match(await seen(path), /Ann the Second/, path)
+  await kept()
+  await change('DELETE', `${issues}/${id}`)
+  t.equal(await seen(issues), '[]')
+  t.equal((await look(`${issues}/${id}`)).status, 404)
+  t.equal((await look(`${issues}/${id}/notes`)).status, 404)
+})
+
 t.test('a running clone ends when its user is removed', async t => {
   const large = join(folder, 'large')
   await git(folder, ['init', '--quiet', '--initial-branch=master', large])

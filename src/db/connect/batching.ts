@@ -5,6 +5,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Unavailable } from '../../errors.js'
+import { noteRead } from '../../lib/request-scope.js'
 import { translate } from './failure.js'
 import { currentTransaction } from './scope.js'
 
@@ -44,6 +45,8 @@ export function together<Key, Item, Made>(work: Work<Key, Item, Made>): (key: Ke
   }
   return (key, item) => {
     if (currentTransaction()) throw new Error('work for several callers must not run inside a transaction')
+    // Its statements run outside of the request, which cannot note them.
+    noteRead('')
     return new Promise((use, fail) => {
       const queue = queues.get(key)
       if (queue) {

@@ -6,6 +6,8 @@ export interface Scope {
   readonly transaction?: Transaction
   /** Filled until the transaction ends. */
   readonly afterCommit: (() => void)[]
+  /** The projects whose records of planning it has changed: see content.ts. */
+  changed?: Set<number>
 }
 
 /** The scope of the running code; every transaction has one. */

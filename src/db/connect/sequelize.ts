@@ -4,7 +4,8 @@ import type { Connection } from 'mysql2'
 import { Sequelize, Transaction } from 'sequelize'
 import { config } from '../../config.js'
 import { address, CONNECT_MS, prepareSession, STATEMENTS, withPool } from './connection.js'
-import { transactionNamespace } from './scope.js'
+import { changesContent, noteChange } from './content.js'
+import { scopes, transactionNamespace } from './scope.js'
 import { limitConnection, sessionLimits, statementLimit } from './statement-limit.js'
 
 let current: Sequelize | undefined
@@ -84,7 +85,8 @@ export class OwnTransaction {
     this.connections.releaseConnection(this.connection)
   }
 
-  private send(sql: string): Promise<void> {
+  /** Sends a statement without values. */
+  send(sql: string): Promise<void> {
     return new Promise((resolve, reject) => {
       this.connection.query(sql, error => (error ? reject(error) : resolve()))
     })
@@ -114,7 +116,7 @@ function open(): Sequelize {
       maxPreparedStatements: STATEMENTS
     },
     timezone: '+00:00',
-    logging: false,
+    logging: noteStatement,
     pool: {
       max: config().database.pool,
       min: 0,
@@ -133,6 +135,14 @@ function open(): Sequelize {
   })
   define?.(made)
   return made
+}
+
+/** Models write rows that records of planning show, such as users. `text` is `Executing (ID): STATEMENT`. */
+function noteStatement(text: string): void {
+  if (!changesContent(text.slice(text.indexOf(':') + 1))) return
+  const scope = scopes.getStore()
+  if (!scope?.transaction) throw new Error('this change of a model needs a transaction: records of planning show it')
+  noteChange(scope)
 }
 
 function ignoreUnknown(error: { errno?: number }): void {

@@ -3,13 +3,16 @@
 import type { ExecuteValues, PoolConnection, QueryError, ResultSetHeader, RowDataPacket } from 'mysql2'
 import type { Release } from '../../lib/limiter.js'
 import { isShowable } from '../../lib/moment.js'
+import { noteRead } from '../../lib/request-scope.js'
 import { pool } from './connection.js'
 import { noteAnswer } from './connectivity.js'
+import { changesContent, noteChange } from './content.js'
 import { isDatabaseAway, isRetriable, translate } from './failure.js'
 import { FairPool, turnDidNotCome } from './fair-pool.js'
 import { retried } from './retried.js'
-import { currentTransaction, written } from './scope.js'
+import { currentTransaction, scopes, written } from './scope.js'
 import { StatementTimeout, statementClock } from './statement-limit.js'
+import { transact } from './transact.js'
 
 export type Value = string | number | boolean | bigint | Date | Buffer | null
 
@@ -32,6 +35,7 @@ interface Held {
  * again after a deadlock or a lock timeout; inside, the whole transaction does.
  */
 export async function rows<T>(sql: string, values: readonly Value[] = []): Promise<T[]> {
+  noteRead(sql)
   return (await send<RowDataPacket[]>(sql, values)) as T[]
 }
 
@@ -40,8 +44,20 @@ export async function row<T>(sql: string, values: readonly Value[] = []): Promis
   return (await rows<T>(sql, values))[0]
 }
 
-/** Runs an INSERT, UPDATE or DELETE. Throws Unavailable when the database cannot be reached. */
-export async function execute(sql: string, values: readonly Value[] = []): Promise<ResultSetHeader> {
+/**
+ * Runs an INSERT, UPDATE or DELETE. Throws Unavailable when the database cannot be reached. `projectId` is the project whose rows
+ * change, if it is one: without it, a statement that changes what records show has an effect on the kept answers of all projects.
+ */
+export async function execute(
+  sql: string,
+  values: readonly Value[] = [],
+  projectId?: number
+): Promise<ResultSetHeader> {
+  if (changesContent(sql)) {
+    const scope = scopes.getStore()
+    if (!scope?.transaction) return transact(() => execute(sql, values, projectId))
+    noteChange(scope, projectId)
+  }
   const done = await send<ResultSetHeader>(sql, values)
   written.times += 1
   return done

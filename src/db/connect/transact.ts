@@ -1,4 +1,5 @@
 // One transaction for each piece of work. The code inside finds it through AsyncLocalStorage, so nobody passes it along.
+import { versionsStatement } from './content.js'
 import { isDatabaseAway } from './failure.js'
 import { FairPool } from './fair-pool.js'
 import { retried } from './retried.js'
@@ -41,6 +42,8 @@ async function once<T>(fn: () => Promise<T>): Promise<T> {
   let result: T
   try {
     result = await scopes.run(scope, fn)
+    const versions = versionsStatement(scope)
+    if (versions) await own.send(versions)
   } catch (error) {
     // When the connection is gone, there is nothing to roll back.
     await (isDatabaseAway(error) ? own.destroy(error) : own.rollback()).catch(() => undefined)

@@ -2,6 +2,7 @@
 // cached until something changes that the audit records: memberships, visibility, projects, groups, users and settings. Other
 // changes, such as a new build, appear in a cached total after at most 5 seconds. Small totals are counted at every call.
 import { LRUCache } from 'lru-cache'
+import { noteFreshness, noteRead } from '../../lib/request-scope.js'
 import { forgetWithPool } from '../connect/connection.js'
 import { written } from '../connect/scope.js'
 import { type Fragment, row, type Value } from '../connect/sql.js'
@@ -17,7 +18,8 @@ interface Total {
   readonly change?: string
 }
 
-const kept = new LRUCache<string, Total>({ max: 500, ttl: 5000 })
+const KEEP_MS = 5000
+const kept = new LRUCache<string, Total>({ max: 500, ttl: KEEP_MS })
 
 interface Count {
   readonly total: Promise<number>
@@ -44,19 +46,28 @@ forgetWithPool(() => {
  * million rows each took longer than a statement may.
  */
 export async function countTotal(sql: string, values: readonly Value[]): Promise<number> {
+  // Also for a total that is known.
+  noteRead(sql)
   const key = keyOf({ sql, values })
   const known = kept.get(key)
   // Read before the count, so that a change between the two only causes another count.
   const change = known || large.has(key) ? await lastChange() : undefined
-  if (known && known.change === change) return known.total
+  if (known && known.change === change) {
+    noteFreshness(Date.now() + kept.getRemainingTTL(key))
+    return known.total
+  }
   const running = counting.get(key)
-  if (running && running.change === change && isShared(key, running)) return running.total
+  if (running && running.change === change && isShared(key, running)) {
+    noteFreshness(Date.now() + KEEP_MS)
+    return running.total
+  }
   const total = count(sql, values)
   const mine = { total, change, begun: performance.now(), written: written.times }
   counting.set(key, mine)
   try {
     const counted = await total
     if (counted >= LARGE) {
+      noteFreshness(Date.now() + KEEP_MS)
       large.set(key, true)
       kept.set(key, { total: counted, ...(change !== undefined && { change }) })
     } else large.delete(key)

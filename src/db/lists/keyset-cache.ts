@@ -4,6 +4,7 @@
 // only while they are correct.
 import { LRUCache } from 'lru-cache'
 import { Limiter } from '../../lib/limiter.js'
+import { noteFreshness } from '../../lib/request-scope.js'
 import { forgetWithPool } from '../connect/connection.js'
 import type { Value } from '../connect/sql.js'
 import { afterCommit } from '../connect/transact.js'
@@ -121,7 +122,10 @@ export const moved = (kind: Moving): void => afterCommit(() => void moves.set(ki
  * Returns the version of lists without a stored version number. It changes with each change of a row by this process,
  * and with each change that the audit records, because those decide who may see what.
  */
-export const versionOf = async (kind: Moving): Promise<string> => `${moves.get(kind) ?? 0} ${await lastChange()}`
+export async function versionOf(kind: Moving): Promise<string> {
+  noteFreshness(Date.now() + OTHER_MS)
+  return `${moves.get(kind) ?? 0} ${await lastChange()}`
+}
 
 /** Returns the condition that a row is at a place or after it, in a direction. */
 export function fromPlace(column: string, id: string, direction: 'asc' | 'desc', place: Placed) {

@@ -60,6 +60,7 @@ import { maskedVariables } from './0102-masked-variables.js'
 import { placesOfProjects } from './0106-places-of-projects.js'
 import { membershipsBySource } from './0107-memberships-by-source.js'
 import { trigrams } from './0110-trigrams.js'
+import { contentVersions } from './0115-content-versions.js'
 import { mailAuthors } from './0118-mail-authors.js'
 import type { Migration } from './migration.js'
 
@@ -124,5 +125,6 @@ export const migrations: readonly Migration[] = [
   placesOfProjects,
   membershipsBySource,
   trigrams,
+  contentVersions,
   mailAuthors
 ]

@@ -282,6 +282,8 @@ const LINES = {
       keptAfter('issues', 'moved_to_id')
     ]
   },
+  // Kept answers are compared with it, so it must never become smaller. It is the version of all projects, too.
+  content_versions: { writer: 'db/connect', owners: [keptAfter('projects')], backup: false, restore: false },
   issue_counts: { writer: 'planning/issues', owners: [erasedAfter('projects')] },
   subscriptions: {
     writer: 'planning/participation',

@@ -14,6 +14,7 @@ import {
   type ShownProjectRow
 } from '../../areas/projects/projects/projects.queries.js'
 import { type PageRequest, window } from '../../db/lists/paginate.js'
+import { sendKept } from './kept-answers.js'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -23,6 +24,11 @@ declare module 'fastify' {
     readonly public?: true
     /** The route returns the record of the project. */
     readonly showsProject?: true
+    /**
+     * The answer may be kept. It depends only on rows that SQL reads, and statements that name `projects` or `namespaces` read those
+     * of the path: see kept-answers.ts.
+     */
+    readonly kept?: true
   }
   interface FastifyRequest {
     /** The project that the path names; only on routes whose action is about a project. */
@@ -93,7 +99,7 @@ async function openSubject(request: FastifyRequest, reply: FastifyReply): Promis
   const action = can as ActionOn<'project'>
   if (beforeOf(abilityOf(can)) === can) return undefined
   await loadProject(request, action)
-  if (!answersEmpty(action, request.project)) return undefined
+  if (!answersEmpty(action, request.project)) return sendKept(request, reply)
   const { page, perPage } = window(request.query as PageRequest)
   return reply.send(reply.page({ items: [], total: 0, page, perPage }, item => item))
 }

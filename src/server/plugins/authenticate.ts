@@ -151,9 +151,8 @@ async function findShown(request: FastifyRequest, { token, find: lookUp }: Shown
   if (isWrite && !request.raw.complete) await nextTurn()
   const id = lookUp === actorOfAnyToken && isOAuthToken(token) ? undefined : projectIdOf(request)
   if (id === undefined) return isWrite ? actorOfWrite(token) : lookUp(token)
-  request.found = await (isWrite ? findWritten : findAsked)(token, id, {
-    shown: request.routeOptions.config.showsProject
-  })
+  const { showsProject: shown, kept: version } = request.routeOptions.config
+  request.found = isWrite ? await findWritten(token, id, { shown }) : await findAsked(token, id, { shown, version })
   return request.found?.actor ?? null
 }
 

@@ -14,6 +14,8 @@ declare module 'fastify' {
      * then sent, and the handler returns the reply. The version may contain letters, digits and punctuation except quotes.
      */
     isKnown(version: string): boolean
+    /** The version of the text that is sent, once it is known. */
+    keptVersion: string | undefined
   }
 }
 
@@ -22,6 +24,7 @@ const LENGTH = 22
 
 /** Register it before answers are compressed. */
 export function answerVersions(app: FastifyInstance): void {
+  app.decorateReply('keptVersion', undefined)
   app.decorateReply('isKnown', function (this: FastifyReply, version: string): boolean {
     if (!setVersion(this, version)) return false
     this.code(304).send()
@@ -30,13 +33,19 @@ export function answerVersions(app: FastifyInstance): void {
   // Not an async function, because it runs for every request.
   app.addHook<unknown>('onSend', (_request, reply, payload, done) => {
     if (typeof payload !== 'string' || !isVersioned(reply)) return done(null, payload)
-    // A page may stay the same while the number of pages changes.
-    const total = reply.hasHeader('x-total') ? `-${reply.getHeader('x-total')}` : ''
-    if (!setVersion(reply, hash('sha256', payload, 'base64url').slice(0, LENGTH) + total)) return done(null, payload)
+    const version = reply.keptVersion ?? versionOf(reply, payload)
+    reply.keptVersion = version
+    if (!setVersion(reply, version)) return done(null, payload)
     reply.code(304).removeHeader('content-type').removeHeader('content-length')
     // Fastify itself takes the content from an answer to HEAD, and expects some.
     done(null, reply.request.method === 'HEAD' ? '' : null)
   })
+}
+
+/** A page may stay the same while the number of pages changes. */
+const versionOf = (reply: FastifyReply, payload: string): string => {
+  const total = reply.hasHeader('x-total') ? `-${reply.getHeader('x-total')}` : ''
+  return hash('sha256', payload, 'base64url').slice(0, LENGTH) + total
 }
 
 /** Whether the answer is a successful read of the API that has no version yet, and that clients may keep. */

@@ -58,7 +58,7 @@ const notesOf =
     app.get(
       path,
       {
-        config: read,
+        config: { ...read, kept: true },
         schema: {
           tags: TAGS,
 

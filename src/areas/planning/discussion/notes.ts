@@ -66,11 +66,15 @@ function writeNotes(notes: readonly Written[], projectId: number): Promise<numbe
         body,
         createdAt,
         createdAt
-      ])
+      ]),
+      projectId
     )
     const ids = await insertedIds(insertId, notes.length)
     await publishWritten(notes.map((note, at) => toldOf(note, ids[at] ?? 0, projectId)))
-    await touchNoteables(notes.map(({ noteable, author }) => ({ ...noteable, userId: author.id })))
+    await touchNoteables(
+      notes.map(({ noteable, author }) => ({ ...noteable, userId: author.id })),
+      projectId
+    )
     return ids
   })
 }

@@ -100,7 +100,9 @@ async function insertAsked(
   for (const each of asked) labels.push(await labelsOf(each))
   const ids = isLabelled ? await insertIssues(projectId, issues) : await insertHeld(projectId, issues)
   const made = asked.map((each, at) => rowOfNew(each, { id: ids[at] ?? 0, iid: numbers[at] ?? 0, now }))
-  for (const [at, some] of labels.entries()) await addLabels('Issue', ids[at] ?? 0, some)
+  for (const [at, some] of labels.entries()) {
+    await addLabels('Issue', { id: ids[at] ?? 0, projectId }, some)
+  }
   await publishNewIssues(made)
   const isOfNow = asked.every(({ createdAt }) => createdAt === undefined)
   await countIssues(
@@ -162,7 +164,8 @@ async function insertHeld(projectId: number, issues: readonly NewIssue[]): Promi
   const values = valuesOf(only, new Date())
   const { affectedRows, insertId } = await execute(
     `insert into issues (${COLUMNS}) select p.id, ${marks(values)} from projects p where p.id = ? lock in share mode`,
-    [...values, projectId]
+    [...values, projectId],
+    projectId
   )
   if (affectedRows === 0) throw new NotFound('Project')
   return [insertId]
@@ -174,7 +177,8 @@ export async function insertIssues(projectId: number, issues: readonly NewIssue[
   const all = issues.map(issue => [projectId, ...valuesOf(issue, now)])
   const { insertId } = await execute(
     `insert into issues (${COLUMNS}) values ${all.map(values => `(${marks(values)})`).join(', ')}`,
-    all.flat()
+    all.flat(),
+    projectId
   )
   return insertedIds(insertId, issues.length)
 }

@@ -60,7 +60,8 @@ async function addToCounts(projectId: number, { numbers, moves, turns }: Change)
      values (?, ?, ?, ?, ?, ?, ?, ?) on duplicate key update opened = opened + ?, closed = closed + ?,
        opened_confidential = opened_confidential + ?, closed_confidential = closed_confidential + ?,
        moves = moves + ?, turns = turns + ?`,
-    [projectId, Math.floor(Math.random() * SLOTS), ...values, ...values]
+    [projectId, Math.floor(Math.random() * SLOTS), ...values, ...values],
+    projectId
   )
   moved('Issue')
 }

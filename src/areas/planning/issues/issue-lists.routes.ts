@@ -62,7 +62,7 @@ export const issueListRoutes: FastifyPluginAsyncTypebox = async app => {
   app.get(
     '/projects/:id/issues',
     {
-      config: { can: 'issue.list' },
+      config: { can: 'issue.list', kept: true },
       schema: {
         tags,
         summary: 'List the issues of a project',

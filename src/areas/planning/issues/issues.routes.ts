@@ -30,7 +30,7 @@ export const issueRoutes: FastifyPluginAsyncTypebox = async app => {
 
   app.get(
     '/projects/:id/issues/:issue_id',
-    { config: { can: 'issue.read' }, schema: { ...one, summary: 'Get an issue' } },
+    { config: { can: 'issue.read', kept: true }, schema: { ...one, summary: 'Get an issue' } },
     async req => show(req, await requireShownIssue(req.project, req.params.issue_id, req.actor))
   )
 

@@ -144,7 +144,8 @@ async function writeIssue(before: LockedIssue, written: Written): Promise<void> 
       written.by,
       written.updatedAt,
       before.id
-    ]
+    ],
+    before.project_id
   )
 }
 
@@ -157,7 +158,7 @@ async function writeLabels(
   if (wanted === undefined) return {}
   const titles = typeof wanted === 'function' ? await editedTitles('Issue', id, wanted) : wanted
   const ids = await labelsFor(project, titles, { create: may(actor, 'label.write', project) })
-  const { added, removed } = await replaceLabels('Issue', id, ids)
+  const { added, removed } = await replaceLabels('Issue', { id, projectId: project.id }, ids)
   return added.length + removed.length > 0 ? { labels: { added, removed } } : {}
 }
 

@@ -60,7 +60,7 @@ export async function moveIssue(project: ProjectRow, id: number, toId: number, a
       createdAt: issue.created_at
     }
     const [made = 0] = await insertIssues(target.id, [draft])
-    await addLabels('Issue', made, labels)
+    await addLabels('Issue', { id: made, projectId: target.id }, labels)
     const moved = await findIssue(made)
     if (!moved) throw new NotFound('Issue')
     await copy(issue, moved)

@@ -4,6 +4,7 @@ import type { Actor } from '../../../access/actor.js'
 import { may } from '../../../access/authorize.js'
 import { forgetWithPool } from '../../../db/connect/connection.js'
 import type { Fragment } from '../../../db/connect/sql.js'
+import { noteFreshness } from '../../../lib/request-scope.js'
 import type { ProjectRow } from '../../projects/projects/projects.queries.js'
 import { visibleIssues } from '../participation/visible-issues.js'
 
@@ -12,7 +13,8 @@ type IssueCounts = ReadonlyMap<number, string>
 
 /** The number of links from which the counts are cached: counting 100,000 takes 0.1 s. Like other large totals, they may be 5 s old. */
 const LARGE = 1000
-const kept = new LRUCache<string, IssueCounts>({ max: 200, ttl: 5000 })
+const KEEP_MS = 5000
+const kept = new LRUCache<string, IssueCounts>({ max: 200, ttl: KEEP_MS })
 forgetWithPool(() => kept.clear())
 
 const NOTHING: Fragment = { sql: 'null', values: [] }
@@ -45,6 +47,7 @@ function issueCounting(project: ProjectRow, actor: Actor, labelId?: number): Omi
   const key = JSON.stringify([project.id, labelId, visible.values])
   const known = kept.get(key)
   if (known) {
+    noteFreshness(Date.now() + kept.getRemainingTTL(key))
     const settle = (labels: readonly CountedLabel[]) => {
       if (labels.every(({ id }) => known.has(id))) return known
       kept.delete(key)
@@ -62,7 +65,10 @@ function issueCounting(project: ProjectRow, actor: Actor, labelId?: number): Omi
     settle: labels => {
       const counted = new Map(labels.map(({ id, issues }) => [id, issues ?? '']))
       const links = [...counted.values()].reduce((sum, counts) => sum + Number(counts.split(' ')[1]), 0)
-      if (links >= LARGE) kept.set(key, counted)
+      if (links >= LARGE) {
+        kept.set(key, counted)
+        noteFreshness(Date.now() + KEEP_MS)
+      }
       return counted
     }
   }

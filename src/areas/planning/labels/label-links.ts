@@ -60,10 +60,17 @@ export async function labelsFor(
   await execute(
     `insert ignore into labels (project_id, title, color, created_at, updated_at)
      values ${inserted.map(() => '(?, ?, ?, ?, ?)').join(', ')}`,
-    inserted.flatMap(title => [project.id, title, DEFAULT_COLOR, now, now])
+    inserted.flatMap(title => [project.id, title, DEFAULT_COLOR, now, now]),
+    project.id
   )
   const found = await findLabels(project, titles)
   return [...found.values()].map(({ id }) => id)
+}
+
+/** An issue or merge request, with its project. */
+interface LabelTarget {
+  readonly id: number
+  readonly projectId: number
 }
 
 export interface LabelChanges {
@@ -72,10 +79,10 @@ export interface LabelChanges {
   readonly removed: readonly number[]
 }
 
-/** Replaces the labels of a target with these. Call it inside `transact`, with the row of the target locked. */
+/** Replaces the labels of a target in a project with these. Call it inside `transact`, with the row of the target locked. */
 export async function replaceLabels(
   type: TargetType,
-  targetId: number,
+  { id: targetId, projectId }: LabelTarget,
   labelIds: readonly number[]
 ): Promise<LabelChanges> {
   const before = await labelIdsOf(type, targetId)
@@ -84,11 +91,12 @@ export async function replaceLabels(
   if (removed.length > 0) {
     await execute(
       `delete from label_links where target_type = ? and target_id = ? and label_id in (${marks(removed)})`,
-      [type, targetId, ...removed]
+      [type, targetId, ...removed],
+      projectId
     )
     moved(type)
   }
-  await addLabels(type, targetId, added)
+  await addLabels(type, { id: targetId, projectId }, added)
   return { added, removed }
 }
 
@@ -98,14 +106,19 @@ const PROJECT: { readonly [Type in TargetType]: string } = { Issue: 'project_id'
  * Adds labels to a target. The links contain copies of its project, author and creation time, none of which
  * ever changes, so that an index of the links has the targets in order. Call it inside `transact`.
  */
-export async function addLabels(type: TargetType, targetId: number, labelIds: readonly number[]): Promise<void> {
+export async function addLabels(
+  type: TargetType,
+  { id: targetId, projectId }: LabelTarget,
+  labelIds: readonly number[]
+): Promise<void> {
   if (labelIds.length === 0) return
   // A label may be deleted at this moment: only labels that still exist are linked.
   await execute(
     `insert ignore into label_links (target_type, target_id, label_id, of_project, of_author, of_created_at)
      select ?, t.id, l.id, t.${PROJECT[type]}, t.author_id, t.created_at from ${TARGET_TABLES[type]} t join labels l
      where t.id = ? and l.id in (${marks(labelIds)})`,
-    [type, targetId, ...labelIds]
+    [type, targetId, ...labelIds],
+    projectId
   )
   moved(type)
 }

@@ -21,7 +21,7 @@ export const labelRoutes: FastifyPluginAsyncTypebox = async app => {
   app.get(
     '/projects/:id/labels',
     {
-      config: { can: 'label.read' },
+      config: { can: 'label.read', kept: true },
       schema: {
         tags,
         summary: 'List the labels of a project',

@@ -20,7 +20,7 @@ export const mergeRequestRoutes: FastifyPluginAsyncTypebox = async app => {
   app.get(
     '/projects/:id/merge_requests',
     {
-      config: { can: 'merge_request.read' },
+      config: { can: 'merge_request.read', kept: true },
       schema: {
         tags: TAGS,
         summary: 'List the merge requests into a project',

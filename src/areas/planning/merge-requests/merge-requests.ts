@@ -99,7 +99,10 @@ async function insertMergeRequest(target: ProjectRow, made: NewMergeRequest): Pr
     ]
   )
   await insertVersion(id, version)
-  if (plan.titles) await addLabels('MergeRequest', id, await labelsFor(target, plan.titles, { create: true }))
+  if (plan.titles) {
+    const labels = await labelsFor(target, plan.titles, { create: true })
+    await addLabels('MergeRequest', { id, projectId: target.id }, labels)
+  }
   await publishMergeRequest({ action: 'open', id, by: authorId })
   await enqueue('merge_requests.check', { ids: [id] })
   return id

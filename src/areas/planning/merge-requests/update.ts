@@ -237,7 +237,8 @@ async function changeLabels(
 ): Promise<MergeRequestChanges> {
   const titles = typeof labels === 'function' ? await editedTitles('MergeRequest', id, labels) : plan.titles
   if (!titles) return {}
-  const { added, removed } = await replaceLabels('MergeRequest', id, await labelsFor(project, titles, { create: true }))
+  const labelIds = await labelsFor(project, titles, { create: true })
+  const { added, removed } = await replaceLabels('MergeRequest', { id, projectId: project.id }, labelIds)
   return added.length + removed.length > 0 ? { labels: { added, removed } } : {}
 }
 

@@ -10,6 +10,7 @@ import {
   membershipOf,
   OF_USER
 } from '../../../access/membership.js'
+import { VERSION } from '../../../db/connect/content.js'
 import { type Fragment, row, rows, type Value } from '../../../db/connect/sql.js'
 import { NoSuch } from '../../../errors.js'
 import { projectOfOldPath } from '../../ground/paths/redirects.js'
@@ -231,19 +232,30 @@ interface TokenAndProject {
   readonly project: ProjectRow | undefined
 }
 
-const tokenAndProjectWith = (start: typeof selectProjects, more = '') =>
-  `${start(OF_USER, `${TOKEN.from} left join projects p on p.id = ?`, `, ${TOKEN.columns}, ${PREFIXED_ACTOR_USER}${more}`)} where ${TOKEN.where}`
+const tokenAndProjectWith = (start: typeof selectProjects, { columns = '', joins = '' } = {}) =>
+  `${start(
+    OF_USER,
+    `${TOKEN.from} left join projects p on p.id = ? ${joins}`,
+    `, ${TOKEN.columns}, ${PREFIXED_ACTOR_USER}${columns}`
+  )} where ${TOKEN.where}`
 const ASKED = tokenAndProjectWith(selectProjects)
+const ASKED_WITH_VERSION = tokenAndProjectWith(selectProjects, { ...VERSION, columns: `, ${VERSION.columns}` })
 const ASKED_SHOWN = tokenAndProjectWith(selectShownProjects)
-const WRITTEN = tokenAndProjectWith(selectProjects, `, ${MAINTENANCE}`)
-const WRITTEN_SHOWN = tokenAndProjectWith(selectShownProjects, `, ${MAINTENANCE}`)
+const WRITTEN = tokenAndProjectWith(selectProjects, { columns: `, ${MAINTENANCE}` })
+const WRITTEN_SHOWN = tokenAndProjectWith(selectShownProjects, { columns: `, ${MAINTENANCE}` })
 
 /**
  * Returns the actor of a private or personal access token, and a project by its id with that actor's levels: with one
- * statement, because most requests need both. With `shown` it is a ShownProjectRow. Null when the token is not valid.
+ * statement, because most requests need both. With `shown` it is a ShownProjectRow, and with `version` its row also has the
+ * version of what the records of the project show. Null when the token is not valid.
  */
-export async function findAsked(token: string, id: number, { shown = false } = {}): Promise<TokenAndProject | null> {
-  const found = await row<Asked>(shown ? ASKED_SHOWN : ASKED, [id, ...tokenValues(token)])
+export async function findAsked(
+  token: string,
+  id: number,
+  { shown = false, version = false } = {}
+): Promise<TokenAndProject | null> {
+  const statement = shown ? ASKED_SHOWN : version ? ASKED_WITH_VERSION : ASKED
+  const found = await row<Asked>(statement, [id, ...tokenValues(token)])
   return found ? askedIn(found) : null
 }
 

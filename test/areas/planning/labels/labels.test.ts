@@ -149,10 +149,9 @@ t.test('counts contain only records that the caller sees, with a fixed number of
     { name: 'two', open_issues_count: 1 }
   ])
   t.match((await reporter.get(labels)).json()[0], { open_issues_count: 2, closed_issues_count: 1 })
-  const few = await countStatements(() => reporter.get(labels))
-  t.equal(few, 2, 'one for the token and the project, one for the labels')
+  t.equal(await countStatements(() => reporter.get(labels)), 1, 'the answer is kept')
   for (let number = 0; number < 5; number++) await owner.post(labels, { name: `more ${number}`, color: '#fff' })
-  t.equal(await countStatements(() => reporter.get(labels)), few)
+  t.equal(await countStatements(() => reporter.get(labels)), 2, 'one for the token and the project, one for the labels')
 })
 
 t.test('counts of many issues are cached, but a new label has its own', async t => {

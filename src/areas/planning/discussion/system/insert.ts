@@ -44,6 +44,7 @@ export async function addSystemNote({ target, authorId, text, at, once, refers }
       at,
       authorId,
       target.id
-    ]
+    ],
+    target.projectId
   )
 }

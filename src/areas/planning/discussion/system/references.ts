@@ -181,13 +181,13 @@ async function noteMentions(
   if ((type !== 'Issue' && type !== 'MergeRequest') || id === null) return
   const insert = 'insert ignore into participants (target_type, target_id, user_id)'
   for (const some of batches(names, 500)) {
-    await execute(`${insert} select ?, ?, id from users where username_key in (${lowerMarks(some)})`, [
-      type,
-      id,
-      ...some
-    ])
+    await execute(
+      `${insert} select ?, ?, id from users where username_key in (${lowerMarks(some)})`,
+      [type, id, ...some],
+      projectId
+    )
   }
   for (const { sql, values } of await mentionedMembers(names, authorId, projectId)) {
-    await execute(`${insert} select ?, ?, member.user_id from (${sql}) member`, [type, id, ...values])
+    await execute(`${insert} select ?, ?, member.user_id from (${sql}) member`, [type, id, ...values], projectId)
   }
 }

@@ -1,0 +1,209 @@
+// Kept answers: what proves them, and that no write of the API leaves an old one.
+
+import { changesContent, readsContentOnly } from '../../src/db/connect/content.js'
+import { sequelize } from '../../src/db/connect/sequelize.js'
+import { execute, rows } from '../../src/db/connect/sql.js'
+import { transact } from '../../src/db/connect/transact.js'
+import { DEVELOPER, GUEST } from '../../src/lib/levels.js'
+import { allAccess } from '../access/files.js'
+import { makeWorld, type World } from '../access/world.js'
+import { type Asker, testApp } from '../helpers/app.js'
+import type { TestProject } from '../helpers/factory.js'
+import { countStatements } from '../helpers/statements.js'
+import t, { type Test } from '../helpers/tap.js'
+
+const app = await testApp(t)
+let count = 0
+
+/** The paths of a project whose answers are kept, with those of records. */
+const pathsOf = (id: number, records: { readonly [name: string]: string | number } = {}): string[] => [
+  `/projects/${id}/labels`,
+  `/projects/${id}/issues`,
+  `/projects/${id}/issues?state=opened&per_page=2`,
+  `/projects/${id}/merge_requests`,
+  ...(records.issue_id
+    ? [`/projects/${id}/issues/${records.issue_id}`, `/projects/${id}/issues/${records.issue_id}/notes`]
+    : []),
+  ...(records.merge_request_id ? [`/projects/${id}/merge_requests/${records.merge_request_id}/notes`] : [])
+]
+
+const shown = async (asker: Asker, path: string) => {
+  const { statusCode, body, headers } = await asker.get(path)
+  return { path, statusCode, body, total: headers['x-total'] }
+}
+/** Another parameter makes another answer. */
+const fresh = async (asker: Asker, path: string) => ({
+  ...(await shown(asker, `${path}${path.includes('?') ? '&' : '?'}again=${++count}`)),
+  path
+})
+
+/** Compares what askers get with answers that are made at this moment. */
+async function compare(t: Test, askers: readonly Asker[], paths: readonly string[], why: string): Promise<void> {
+  for (const asker of askers) {
+    for (const path of paths) t.same(await shown(asker, path), await fresh(asker, path), `${why}: ${path}`)
+  }
+}
+
+/** Reads twice, so that answers are kept. */
+async function keep(askers: readonly Asker[], paths: readonly string[]): Promise<void> {
+  for (const asker of askers) for (const path of paths) for (const _ of [1, 2]) await asker.get(path)
+}
+
+t.test('a read whose answer is kept takes one statement, and answers the same', async t => {
+  const project = await app.make.project()
+  const owner = app.as(project.owner)
+  const { id } = (await owner.post(`/projects/${project.id}/issues`, { title: 'x', labels: 'one' })).json()
+  await owner.post(`/projects/${project.id}/issues/${id}/notes`, { body: 'Well' })
+  for (const path of pathsOf(project.id, { issue_id: id })) {
+    const first = await owner.get(path)
+    t.equal(first.statusCode, 200, path)
+    t.equal(await countStatements(() => owner.get(path)), 1, path)
+    const again = await owner.get(path)
+    const { 'x-request-id': _, date, ...headers } = first.headers
+    t.match(again.headers, headers, path)
+    t.equal(again.body, first.body)
+    t.same(Object.keys(again.headers).sort(), Object.keys(first.headers).sort())
+    const known = await owner.inject({
+      method: 'GET',
+      url: `/api/v3${path}`,
+      headers: { 'if-none-match': String(first.headers.etag) }
+    })
+    t.equal(known.statusCode, 304, path)
+    t.equal(known.body, '')
+  }
+})
+
+t.test('no write of the API leaves an old answer', async t => {
+  const world = await makeWorld(async () => undefined)
+  const { project } = await subject(world)
+  const askers = [app.as(world.users.owner as never), app.as(world.users.guest as never), app.as(world.admin)]
+  let succeeded = 0
+  for (const { project: routes = {} } of await allAccess()) {
+    for (const [route, { specimen }] of Object.entries(routes)) {
+      const [method = '', pattern = ''] = route.split(' ')
+      if (method === 'GET' || !pattern.startsWith('/api/v3/projects/:id/') || !CONTENT.test(pattern)) continue
+      for (const actor of ['owner', 'admin'] as const) {
+        const unique = `${actor}-kept-${++count}`
+        const user = world.users[actor] ?? world.admin
+        const made = (await specimen?.({ world, actor, user, unique, project, group: world.groups.private })) ?? {}
+        const params = { id: project.id, ...made.params }
+        const paths = pathsOf(project.id, params)
+        await keep(askers, paths)
+        const { statusCode } = await app.fastify.inject({
+          method: method as 'POST',
+          url: pattern.replaceAll(/:(\w+)/g, (_, name: string) => String((params as Record<string, unknown>)[name])),
+          headers: { ...made.headers, 'private-token': user.privateToken },
+          ...(made.query ? { query: made.query as Record<string, string> } : {}),
+          ...(made.payload === undefined ? {} : { payload: made.payload })
+        })
+        if (statusCode < 300) succeeded += 1
+        await compare(t, askers, paths, route)
+      }
+    }
+  }
+  t.ok(succeeded > 60, `${succeeded} writes have succeeded`)
+  await keep(askers, pathsOf(project.id))
+  await app.runJobs()
+  await compare(t, askers, pathsOf(project.id), 'the jobs of all these writes')
+})
+
+/** The routes that write what the kept answers show, and what decides who sees it. */
+const CONTENT = /\/(issues|labels|merge_requests|milestones|notes|award_emoji|boards|members|subscription|todo|share)\b/
+
+async function subject(world: World): Promise<{ project: TestProject }> {
+  const project = world.projects.internal
+  const owner = app.as(world.users.owner as never)
+  for (const title of ['first', 'second']) {
+    await owner.post(`/projects/${project.id}/issues`, { title, labels: 'a,b', confidential: title === 'second' })
+  }
+  return { project }
+}
+
+t.test('changes of people and of the project count at once', async t => {
+  const project = await app.make.project()
+  const owner = app.as(project.owner)
+  const admin = app.as(await app.make.admin())
+  const author = await app.make.member(project, DEVELOPER)
+  const guest = await app.make.member(project, GUEST)
+  const askers = [owner, admin, app.as(guest)]
+  const issues = `/projects/${project.id}/issues`
+  const { id } = (await app.as(author).post(issues, { title: 'of the author', labels: 'a', confidential: true })).json()
+  await app.as(author).post(`${issues}/${id}/notes`, { body: 'Well' })
+  const paths = pathsOf(project.id, { issue_id: id })
+  const changes: { readonly [what: string]: () => Promise<unknown> } = {
+    'a new name': () => admin.put(`/users/${author.id}`, { name: 'Renamed' }),
+    'a new username': () => admin.put(`/users/${author.id}`, { username: 'renamed-author' }),
+    'a blocked user': () => admin.put(`/users/${author.id}/block`),
+    'a higher level': () => owner.put(`/projects/${project.id}/members/${guest.id}`, { access_level: DEVELOPER }),
+    'a lower level': () => owner.put(`/projects/${project.id}/members/${guest.id}`, { access_level: GUEST }),
+    'another path': () => owner.put(`/projects/${project.id}`, { path: 'another-path' }),
+    'no merge requests': () => owner.put(`/projects/${project.id}`, { merge_requests_enabled: false }),
+    'a write by another program': () =>
+      transact(() => execute("update issues set title = 'by hand' where id = ?", [id], project.id)),
+    'a removed member': () => owner.delete(`/projects/${project.id}/members/${guest.id}`),
+    'a deleted user': () => admin.delete(`/users/${author.id}`),
+    'the jobs after that': () => app.runJobs()
+  }
+  for (const [what, change] of Object.entries(changes)) {
+    await keep(askers, paths)
+    await change()
+    await compare(t, askers, paths, what)
+  }
+})
+
+t.test('the statements themselves say what they change and read', async t => {
+  const changing = [
+    'update issues set title = ? where id = ?',
+    'insert ignore into label_links (a) select 1',
+    'delete k from label_links k join labels l on l.id = k.label_id',
+    'UPDATE `users` SET `name`=?,`updated_at`=? WHERE `id` = ?',
+    'delete from users where id = ?'
+  ]
+  for (const sql of changing) t.ok(changesContent(sql), sql)
+  const others = [
+    'select * from issues for update',
+    'update jobs set state = ? where id = ?',
+    'insert into users (name) values (?)',
+    'update users set held = 1 - held where id = ?',
+    'UPDATE `users` SET `last_sign_in_at`=? WHERE `id` = ?'
+  ]
+  for (const sql of others) t.notOk(changesContent(sql), sql)
+  t.ok(
+    readsContentOnly('select straight_join i.id from (select 1 from issues) x left join users u on u.id = i.author_id')
+  )
+  for (const sql of ['select 1 from members', 'select 1 from issues i, members m', 'select 1', ''])
+    t.notOk(readsContentOnly(sql), sql)
+})
+
+t.test('a change moves the version with its commit, and only then', async t => {
+  const project = await app.make.project()
+  const version = async () =>
+    (
+      await rows<{ v: string }>(
+        'select coalesce(sum(version), 0) as v from content_versions where project_id in (0, ?)',
+        [project.id]
+      )
+    )[0]?.v
+  const write = () =>
+    execute('insert into labels (project_id, title, color, created_at, updated_at) values (?, ?, ?, now(), now())', [
+      project.id,
+      `l${++count}`,
+      '#fff'
+    ])
+  const before = await version()
+  const fails = async () => {
+    await write()
+    throw new Error('no')
+  }
+  await t.rejects(transact(fails))
+  t.equal(await version(), before, 'a change that is rolled back')
+  await write()
+  const after = await version()
+  t.ok(Number(after) > Number(before), 'a change without a transaction of its rule gets one')
+  await transact(async () => {
+    await write()
+    t.equal(await version(), after)
+  })
+  t.ok(Number(await version()) > Number(after))
+  await t.rejects(sequelize().query("update users set name = 'x' where id = 0"), /needs a transaction/)
+})
