@@ -860,7 +860,9 @@ const todo: Columns<TodoRow> = {
   storage: TEXT,
   namespace_name: TEXT,
   namespace_path: TEXT,
-  note: or(TEXT)
+  note: or(TEXT),
+  project_version: or(COUNT),
+  all_version: or(COUNT)
 }
 
 const snippet: Columns<SnippetRow> = {

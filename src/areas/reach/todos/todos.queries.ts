@@ -1,6 +1,7 @@
 // Reads the to-dos of a user whose targets the user may still read.
 import { type Actor, askerOf } from '../../../access/actor.js'
 import { type Fragment, levelBy, openLevels } from '../../../access/membership.js'
+import { VERSION } from '../../../db/connect/content.js'
 import { execute, marks, padded, row, rows, type Value } from '../../../db/connect/sql.js'
 import { shortTexts, withLongTexts } from '../../../db/lists/long-texts.js'
 import { countTotal, type Page, type Window, window } from '../../../db/lists/paginate.js'
@@ -32,11 +33,14 @@ export interface TodoRow {
   readonly namespace_name: string
   readonly namespace_path: string
   readonly note: string | null
+  /** The versions of what its project and all projects show (VERSION of db/connect/content.ts). */
+  readonly project_version: number | null
+  readonly all_version: number | null
 }
 
 const COLUMNS = `t.id, t.project_id, t.target_type, t.target_id, t.commit_id, t.note_id, t.action, t.state, t.created_at,
   t.author_id, a.name as author_name, a.username as author_username, a.state as author_state, p.name as project_name,
-  p.path as project_path, p.storage, w.name as namespace_name, w.path as namespace_path`
+  p.path as project_path, p.storage, w.name as namespace_name, w.path as namespace_path, ${VERSION.columns}`
 const SHORT = shortTexts('n.note')
 /** The columns of a list, for `withNotes`. */
 const LISTED = `${COLUMNS}, ${SHORT.text} as note, ${SHORT.bytes}`
@@ -47,7 +51,7 @@ const NOTES = 'left join notes n on n.id = t.note_id'
  * a better order of nine tables took a sixth of the database time.
  */
 const joined = (index = '') => `todos t ${index} straight_join projects p on p.id = t.project_id
-  straight_join namespaces w on w.id = p.namespace_id straight_join users a on a.id = t.author_id
+  straight_join namespaces w on w.id = p.namespace_id straight_join users a on a.id = t.author_id ${VERSION.joins}
   left join issues i on t.target_type = 'Issue' and i.id = t.target_id
   left join merge_requests r on t.target_type = 'MergeRequest' and r.id = t.target_id and r.deleted_at is null`
 /** The index returns the to-dos of a user in their order, and the database reads until the page is full. */

@@ -36,6 +36,9 @@ export const todoRoutes: FastifyPluginAsyncTypebox = async app => {
     },
     async ({ query, actor }, reply) => {
       const page = await listTodos(query, actor)
+      // Issues and merge requests have versions; a commit may disappear from its repository.
+      const isProven = page.items.every(({ commit_id: commit }) => commit === null)
+      if (isProven && reply.sendKept(JSON.stringify(page))) return reply
       return reply.page({ ...page, items: await readTodos(page.items, actor) }, viewTodo)
     }
   )
