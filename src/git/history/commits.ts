@@ -9,6 +9,7 @@ import { ZERO } from '../refs/refs.js'
 import { askDiffs } from './diffs.js'
 import { walkToLastChange } from './last-commit.js'
 import { type CommitStats, countLines } from './line-counts.js'
+import { nearRange } from './near-range.js'
 import { diffTrees, type FileChange } from './tree-diff.js'
 
 export { type Commit, readCommit } from '../objects/objects.js'
@@ -118,30 +119,13 @@ export async function commitsBetween(
   if (!isObjectId(before) || !isObjectId(after)) throw new TypeError('not a range of commits')
   if (after === ZERO) return { ids: [], total: 0 }
   const found = await remember(repository, `between ${before} ${after} ${limit}`, async () => {
-    const line = await walkLine(repository, before, after, limit)
-    const value = line ? { ids: line, total: line.length } : await askRange(repository, before, after, limit)
+    const near = await nearRange(repository, before === ZERO ? null : before, after)
+    const value = near
+      ? { ids: near.slice(0, limit), total: near.length }
+      : await askRange(repository, before, after, limit)
     return { value, size: value.ids.length * 40 }
   })
   return found ?? { ids: [], total: 0 }
-}
-
-/**
- * Does the same without a process for most pushes: a few commits in a line, whose parents are read one after another.
- * Returns undefined when there are more than `limit` commits or one of them is a merge.
- */
-async function walkLine(repository: string, before: string, after: string, limit: number) {
-  const ids: string[] = []
-  for (let id = after; id !== before; ) {
-    if (ids.length === limit) return undefined
-    const commit = await readCommit(repository, id)
-    if (!commit || commit.parentIds.length > 1) return undefined
-    ids.push(id)
-    const [parent] = commit.parentIds
-    // The beginning of the history. If `before` was not met on the way, git has to look for it.
-    if (parent === undefined) return before === ZERO ? ids : undefined
-    id = parent
-  }
-  return ids
 }
 
 async function askRange(repository: string, before: string, after: string, limit: number): Promise<CommitRange> {
