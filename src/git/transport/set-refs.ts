@@ -1,5 +1,5 @@
 // Sets the refs of a push whose objects were received without `git receive-pack`.
-import { RefBlocked, RefMoved, refValue, updateRef } from '../refs/refs.js'
+import { RefBlocked, RefMoved, refValue, updateRef, ZERO } from '../refs/refs.js'
 
 interface Command {
   readonly old: string
@@ -18,7 +18,7 @@ export async function setRefs(repository: string, commands: readonly Command[]):
   } catch (error) {
     // No ref has moved here. Another push, such as the same one by a client that tries again, may have set the same values.
     if (error instanceof RefMoved || error instanceof RefBlocked) return false
-    for (const { ref, new: next } of commands) if ((await refValue(repository, ref)) === next) throw error
+    for (const { ref, new: next } of commands) if (((await refValue(repository, ref)) ?? ZERO) === next) throw error
     return false
   }
 }
