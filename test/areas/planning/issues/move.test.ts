@@ -105,7 +105,7 @@ t.test('a move includes a change of the issue just before it', async t => {
     })
     await execute("update issues set description = 'new', assignee_id = author_id where id = ?", [id])
     const [label] = await rows<{ id: number }>('select id from labels where project_id = ?', [from.project.id])
-    await addLabels('Issue', id, [label?.id ?? 0])
+    await addLabels('Issue', { id, projectId: from.project.id }, [label?.id ?? 0])
   })
   await until('the issue is locked', () => isHeld)
   const move = from.owner.post(`${from.issues}/${id}/move`, { to_project_id: to.id })
