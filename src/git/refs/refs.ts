@@ -174,6 +174,7 @@ export class RefWithoutObject extends Error {
  * Changes refs from exactly their old values to the new ones, all or none; ZERO means a missing ref. The new objects
  * must already be durable. Throws RefMoved when a ref has another value, RefBlocked when the name of another ref
  * conflicts, RefWithoutObject for a value that does not exist, and Unavailable while another process holds the lock of a ref.
+ * Throws GitFailure when git has ended in the middle: some of the refs may have moved.
  */
 export async function updateRef(repository: string, changes: RefChange[]): Promise<void> {
   for (const { ref, old, new: next } of changes) {
@@ -201,16 +202,20 @@ function instruction({ ref, old, new: next }: RefChange): string {
 /** Git has waited for the lock of another process. When that process is dead, a worker or `doctor --fix` removes the lock. */
 const LOCKED = /Unable to create '.*\.lock': File exists/
 
+/** Git has failed while it took the locks and compared the old values: it has set no ref. */
+const BEFORE_COMMIT = /^fatal: prepare: /m
+
 /**
  * Reads the refs after a failure to find out what happened. Git may have been killed after its commit (`done`), or
- * before it had begun; then the caller may try again (`again`). Otherwise it throws the error that ends the change.
+ * before it had begun; then the caller may try again (`again`). Otherwise it throws the error that ends the change:
+ * the failure of git when it may have set some of the refs.
  */
 async function explain(repository: string, changes: RefChange[], error: GitFailure): Promise<'done' | 'again'> {
   const values = await Promise.all(changes.map(async ({ ref }) => (await refValue(repository, ref)) ?? ZERO))
   const ended = error.code === null || error.stderr === ''
   if (ended && changes.every((change, index) => change.new === values[index])) return 'done'
   const moved = changes.find((change, index) => change.old !== values[index])
-  if (moved) throw new RefMoved(moved.ref)
+  if (moved) throw BEFORE_COMMIT.test(error.stderr) ? new RefMoved(moved.ref) : error
   if (ended) return 'again'
   // The message of git contains a path of the server.
   if (LOCKED.test(error.stderr)) throw new Unavailable('Another change of this branch or tag is still running')

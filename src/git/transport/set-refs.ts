@@ -9,7 +9,7 @@ interface Command {
 
 /**
  * Sets all refs or none. Returns false when nothing has changed, and `git receive-pack` must receive the push. Throws when
- * git was killed in the middle and some refs have moved: recovery finds out which.
+ * git has ended in the middle and some refs have moved: recovery finds out which.
  */
 export async function setRefs(repository: string, commands: readonly Command[]): Promise<boolean> {
   try {
