@@ -1,6 +1,6 @@
 // Small pushes that are received without git. Each case is pushed to two equal repositories: to one without git, to the
 // other through git. Without git, nothing may be accepted that git refuses, and what is not accepted leaves no trace.
-import { cpSync, mkdirSync, readdirSync, readFileSync as readFile, symlinkSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, readdirSync, readFileSync as readFile, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
@@ -444,6 +444,25 @@ t.test('git takes over when the ref is not what the client expects, or is locked
   writeFileSync(join(locked, `${MASTER}.lock`), '')
   t.equal(await receiveSmall(locked, await requestOf(one)), false)
   t.equal(git(locked, ['rev-parse', 'master']), head)
+})
+
+t.test('pushes that wait for a lock of their repository do not delay pushes to others', async t => {
+  const locked = copy()
+  git(locked, ['pack-refs', '--all'])
+  writeFileSync(join(locked, 'packed-refs.lock'), '')
+  const one = commitOf(file('NEW', 'x'))
+  const deletion = { ref: 'refs/heads/side', old: side, new: ZERO }
+  const request = await requestOf({ ...one, more: [deletion] })
+  let ended = 0
+  const waiting = Array.from({ length: 4 }, async () => {
+    const received = await receiveSmall(locked, request)
+    ended++
+    return received
+  })
+  t.equal(await receiveSmall(copy(), await requestOf(one)), true)
+  t.equal(ended, 0, 'the others wait')
+  rmSync(join(locked, 'packed-refs.lock'))
+  t.same((await Promise.all(waiting)).filter(Boolean), [true], 'one of them moves the refs')
 })
 
 t.test('the client gets the answer of git, after the effects are recorded', async t => {

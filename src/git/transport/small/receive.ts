@@ -51,17 +51,19 @@ const turns = new Limiter({ capacity: 4 })
  */
 export async function receiveSmall(repository: string, push: SmallPush): Promise<boolean> {
   if (!isPlain(push)) return false
-  return await turns.run({ client: push.client }, async () => {
+  const { commands, client } = push
+  const [only] = commands
+  const isMove = only !== undefined && only.new !== ZERO && commands.length === 1
+  const isDone = await turns.run({ client }, async () => {
     try {
-      if (!(await store(repository, push))) return false
-      const [only] = push.commands
-      if (only && only.new !== ZERO && push.commands.length === 1) return await moveRef(repository, only)
+      return (await store(repository, push)) && (!isMove || (await moveRef(repository, only)))
     } catch {
       // Whatever has failed: git begins from the start, and reports what it finds.
       return false
     }
-    return await setRefs(repository, push.commands)
   })
+  // Not within the turn: git may wait for seconds for the lock of this repository, and pushes to others would wait, too.
+  return isDone && !isMove ? await setRefs(repository, commands) : isDone
 }
 
 function isPlain({ commands, capabilities, body }: SmallPush): boolean {
@@ -108,7 +110,7 @@ const baseIn =
     return found?.content ? { type: found.type, content: found.content } : null
   }
 
-/** What is known to be reachable before a push. The refs are listed once at most. */
+/** What is known to be reachable before a push. The refs are listed once at most, for all refs of the push. */
 function known(repository: string, commands: readonly Command[]): Omit<Arrived, 'objects'> {
   const olds = new Set(commands.flatMap(({ old }) => (old === ZERO ? [] : [old])))
   let listing: Promise<RefList> | undefined
@@ -116,9 +118,15 @@ function known(repository: string, commands: readonly Command[]): Omit<Arrived, 
     listing ??= listOrLeave(repository)
     return listing
   }
+  let tips: Promise<ReadonlySet<string>> | undefined
   return {
     olds,
-    tips: async () => new Set((await list()).refs.flatMap(({ id, peeled }) => (peeled === null ? [id] : [id, peeled]))),
+    tips: () => {
+      tips ??= list().then(
+        ({ refs }) => new Set(refs.flatMap(({ id, peeled }) => (peeled === null ? [id] : [id, peeled])))
+      )
+      return tips
+    },
     // Most pushes that build on an older commit rewrite their branch, or begin a new one from the default branch.
     isInHistory: async id => {
       const { head } = await list()
