@@ -2,11 +2,13 @@
 // is left of their effects is a line of the activity. It is prepared before the transaction of the change, because git is read for
 // it, and written in that transaction.
 import type { Fragment } from '../../../db/connect/sql.js'
+import { readCommit } from '../../../git/history/commits.js'
+import { nearRange } from '../../../git/history/near-range.js'
 import { ZERO } from '../../../git/refs/refs.js'
 import { log } from '../../../log.js'
 import { isPlain } from '../../../text/mentions.js'
 import { nameOfCiFile } from '../../ci/pipelines/pipelines.js'
-import { pushedMessages } from '../../code/refs/pushed-commits.js'
+import { readableMessages } from '../../code/refs/pushed-commits.js'
 import { feedEntryOf } from '../../code/refs/pushes.js'
 import type { OpenChange } from '../../code/refs/ref-changes.js'
 import { type ChangeRow, findOpenChange } from '../../code/refs/ref-changes.queries.js'
@@ -24,13 +26,8 @@ const MOST_COMMITS = 20
 /** Seconds. The job of the repository has little to do for a few commits: one is enough for all pushes of a minute. */
 const UPKEEP_AFTER = 60
 
-interface Quiet {
-  readonly change: ChangeRow
-  readonly entry: FeedEntry
-}
-
-/** The prepared changes by id. Each stays until its transaction has ended. */
-const prepared = new Map<number, Quiet>()
+/** The entries of the prepared changes by the ids of these. Each stays until its transaction has ended. */
+const prepared = new Map<number, FeedEntry>()
 
 /**
  * Prepares the effects of a change that git has made, if nobody waits for it. Returns a function that forgets them, for the end of
@@ -42,7 +39,10 @@ export async function prepareQuietPush(projectId: number, change: OpenChange): P
     const found = await findOpenChange(change.id, hearers(projectId, change))
     if (!found || found.holds === 1 || found.user_id === null || !(await isQuiet(found))) return undefined
     await followDefaultBranch(found)
-    prepared.set(change.id, { change: found, entry: await feedEntryOf(found) })
+    const entry = await feedEntryOf(found)
+    // Not in the transaction of the change, where other pushes share the row of the project: each would wait for the others.
+    await scheduleUpkeep(found, UPKEEP_AFTER)
+    prepared.set(change.id, entry)
     return () => prepared.delete(change.id)
   } catch (error) {
     // The job tries again.
@@ -62,21 +62,20 @@ function hearers(projectId: number, { ref, new: commit }: OpenChange): Fragment 
   }
 }
 
-/** Whether a change starts no pipeline, and its commits refer to nothing. */
+/** Whether a change brings few commits, which refer to nothing, and starts no pipeline. It starts no process: the client is waiting. */
 async function isQuiet(change: ChangeRow): Promise<boolean> {
-  const { project_id: id, storage, builds_enabled: hasBuilds, skip_ci: skips, new_id: commit } = change
-  if (hasBuilds === 1 && skips !== 1 && (await nameOfCiFile(repositoryPath({ id, storage }), commit)) !== null)
-    return false
-  const messages = await pushedMessages(change)
-  return messages.length <= MOST_COMMITS && isPlain(...messages.map(({ message }) => message))
+  const { project_id: id, storage, builds_enabled: hasBuilds, skip_ci: skips, old_id: before, new_id: commit } = change
+  const repository = repositoryPath({ id, storage })
+  const ids = await nearRange(repository, before, commit)
+  if (!ids || ids.length > MOST_COMMITS) return false
+  if (hasBuilds === 1 && skips !== 1 && (await nameOfCiFile(repository, commit)) !== null) return false
+  const messages = readableMessages(await Promise.all(ids.map(commitId => readCommit(repository, commitId))))
+  return isPlain(...messages.map(({ message }) => message))
 }
 
 /** Writes the effects of prepared changes in their transaction. Returns the ids of the events that it has handled. */
 export async function handleQuietPushes(all: readonly Published<'ref.changed'>[]): Promise<readonly string[]> {
   const [published, ...others] = all
-  const quiet = published && prepared.get(published.event.refChangeId)
-  if (!quiet || others.length > 0) return []
-  const handled = await recordAtOnce([{ published, entry: quiet.entry }])
-  if (handled.length > 0) await scheduleUpkeep(quiet.change, UPKEEP_AFTER)
-  return handled
+  const entry = published && prepared.get(published.event.refChangeId)
+  return entry && others.length === 0 ? await recordAtOnce([{ published, entry }]) : []
 }
