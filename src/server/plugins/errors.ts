@@ -56,6 +56,8 @@ const isOfClient = (error: unknown): boolean =>
   error instanceof errors.BadRequest || error instanceof errors.TooLarge || !!answerFramework(error as FastifyError)
 
 function send(reply: FastifyReply, { status, body, retryAfter, authenticate, contentRange }: Answer): FastifyReply {
+  // A handler may have sent the version of the content before it failed to read it: a client must not keep the error as this version.
+  if (status >= 400 && reply.hasHeader('etag')) reply.removeHeader('etag').removeHeader('cache-control')
   if (contentRange !== undefined) reply.header('content-range', contentRange)
   if (authenticate !== undefined) reply.header('www-authenticate', authenticate)
   if (retryAfter !== undefined) reply.header('retry-after', String(retryAfter))

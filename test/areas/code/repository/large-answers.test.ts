@@ -1,5 +1,5 @@
 // Answers that would be large: each is bounded or streamed, and a client that has the content already gets none.
-import { readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { chmodSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { repositoryPath, type StoredProject } from '../../../../src/areas/projects/projects/repositories.js'
 import { forget, isKept } from '../../../../src/git/objects/cache.js'
@@ -191,4 +191,20 @@ t.test('a damaged repository answers an error, and never reads as empty or absen
   t.equal(await write(), 500, 'a write is no mistake of the client')
   renameSync(`${file(tree)}.away`, file(tree))
   t.equal(await write(), 201)
+})
+
+t.test('an error has no version, so that a client does not keep it', async t => {
+  const app = await testApp(t)
+  const project = await filled(app)
+  const repository = pathOf(project)
+  const blob = git(repository, ['hash-object', '-w', '--stdin'], 'lost')
+  const tree = git(repository, ['mktree'], `100644 blob ${blob}\tlost\n`)
+  const commit = git(repository, ['commit-tree', tree, '-m', 'lost'])
+  git(repository, ['update-ref', 'refs/heads/lost', commit])
+  const path = join(repository, 'objects', blob.slice(0, 2), blob.slice(2))
+  chmodSync(path, 0o600)
+  writeFileSync(path, 'damaged')
+  const res = await app.nobody.get(`${below(project)}/blobs/${commit}`, { filepath: 'lost' })
+  t.ok(res.statusCode >= 500)
+  t.notOk('etag' in res.headers || 'cache-control' in res.headers)
 })
