@@ -58,9 +58,13 @@ export interface Shared {
 /** Returns the answer to a clone: one that other clients read or have read, or a new one. */
 export async function shareAnswer(request: CloneRequest, start: () => Promise<Spool>): Promise<Shared> {
   const key = keyOf(request)
-  // Nothing is awaited between the lookup and the start: otherwise two clients that arrive together would both start git.
-  const starting = underway.get(key)
-  const already = starting ? await starting : answers().get(key)
+  // Nothing is awaited between the last lookup and the start: otherwise clients that arrive together would each start git.
+  for (let starting = underway.get(key); starting; starting = underway.get(key)) {
+    const answer = await starting
+    if (answer.isWhole()) return { answer, stream: answer.read() }
+    if (underway.get(key) === starting) underway.delete(key)
+  }
+  const already = answers().get(key)
   if (already?.isWhole()) return { answer: already, stream: already.read() }
   const promise = start()
   underway.set(key, promise)

@@ -210,6 +210,8 @@ async function pump(args: string[], git: GitProcess, answer: Spool): Promise<voi
     for await (const chunk of git.stdout as AsyncIterable<Buffer>) await answer.write(chunk)
     const exit = await git.done
     const error = exit.code === 0 && !exit.ended ? undefined : failure(args, exit, git.stderr())
+    // The cause of the failure may not affect the next client. Before the end: a whole answer is then kept.
+    if (error) answer.release()
     if (error instanceof GitLimit && answer.size === 0) {
       // Git shows this line to the user.
       await answer.write(pktLine(`ERR ${error.message}\n`))
@@ -217,8 +219,6 @@ async function pump(args: string[], git: GitProcess, answer: Spool): Promise<voi
     } else if (error && (exit.ended || exit.code === null)) answer.fail(error)
     else if (error && answer.size === 0) answer.fail(refusal(error))
     else answer.end()
-    // The cause of the failure may not affect the next client.
-    if (error) answer.release()
   } catch (error) {
     git.kill()
     answer.fail(error instanceof Error ? error : new Error(String(error)))

@@ -43,3 +43,18 @@ t.test('answers that fill their memory make the oldest ones leave', async t => {
   t.equal(await startsFor(numbers.slice(16), MIB / 2), 0, '32 MiB are kept')
   t.equal(await startsFor(numbers.slice(0, 16), MIB / 2), 16)
 })
+
+t.test('clients that wait for an answer that is too large to keep share the next one', async t => {
+  forgetAnswers()
+  started = 0
+  const request = { repository: '/large', version: undefined, refs: [], request: Buffer.from('clone'), packs: '' }
+  const start = async () => {
+    const answer = new Spool({ memory: MIB, keep: true, mostKept: started++ === 0 ? 1 : MIB })
+    await answer.write(Buffer.from('answer'))
+    setImmediate(() => answer.end())
+    return answer
+  }
+  const clients = Array.from({ length: 5 }, async () => buffer((await shareAnswer(request, start)).stream))
+  for (const answer of await Promise.all(clients)) t.equal(answer.toString(), 'answer')
+  t.equal(started, 2)
+})
