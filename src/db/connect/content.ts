@@ -1,7 +1,7 @@
 // Versions of what records of planning show. The server keeps answers (server/plugins/kept-answers.ts), and a read of the database in
 // the same request must prove that nothing they show has changed since. Each transaction that writes a row of these tables moves
 // the version of the project, or that of all projects, before it commits. The statements themselves say whether that is needed, so
-// that no rule can forget it.
+// that no rule can forget it. Rules of every day name their project, because transactions that move the same row wait for each other.
 import type { Scope } from './scope.js'
 
 const TABLES = [
@@ -20,7 +20,7 @@ const TABLES = [
 ]
 const CONTENT = new Set(TABLES)
 /** The row of the project is read together with the version, so what it says of itself and of its namespace is proven, too. */
-const PROVEN = new Set([...TABLES, 'projects', 'namespaces'])
+export const PROVEN: ReadonlySet<string> = new Set([...TABLES, 'projects', 'namespaces'])
 
 /** The version of all projects: for statements that do not say which project they change. */
 const EVERY_PROJECT = 0
@@ -31,17 +31,21 @@ export const VERSION = {
   joins: `left join content_versions pv on pv.project_id = p.id left join content_versions av on av.project_id = ${EVERY_PROJECT}`
 }
 
-const INSERT = /^\s*(?:insert|replace)\s+(?:ignore\s+)?into\s+`?(\w+)/i
-const CHANGE = /^\s*(?:update|delete)\b/i
+const COMMENTS = /^(?:\s|\/\*[\s\S]*?\*\/|(?:--|#).*\n)+/
+const INSERT = /^(?:insert|replace)\s+(?:(?:ignore|low_priority|high_priority|delayed)\s+)*(?:into\s+)?`?(\w+)/i
+/** `with` may begin a read, too. */
+const CHANGE = /^(?:update|delete|with|truncate|load)\b/i
 const WRITTEN = new RegExp(`\\b(?:${TABLES.join('|')})\\b`)
 /** Records show nothing else of users. A new user is in no record yet. */
-const USERS = /^\s*update\s+`?users`?\s+set\b/i
+const USERS = /^update\s+`?users`?\s+set\b/i
+const OLD_ROWS = /^replace\b|\bon\s+duplicate\s+key\b/i
 const SHOWN_OF_USERS = /\b(?:name|username|state)\b[`\s]*=/
 
 /** Returns whether a statement changes something that records of planning may show. */
-export function changesContent(sql: string): boolean {
+export function changesContent(statement: string): boolean {
+  const sql = statement.replace(COMMENTS, '')
   const into = INSERT.exec(sql)?.[1]
-  if (into !== undefined) return into !== 'users' && CONTENT.has(into)
+  if (into !== undefined) return into === 'users' ? OLD_ROWS.test(sql) : CONTENT.has(into)
   if (!CHANGE.test(sql)) return false
   return USERS.test(sql) ? SHOWN_OF_USERS.test(sql) : WRITTEN.test(sql)
 }
@@ -59,21 +63,4 @@ export function versionsStatement({ changed }: Scope): string | undefined {
   const ids = changed.has(EVERY_PROJECT) ? [EVERY_PROJECT] : [...changed].sort((one, other) => one - other)
   const values = ids.map(id => `(${Number(id)}, 1)`).join(', ')
   return `insert into content_versions (project_id, version) values ${values} on duplicate key update version = version + 1`
-}
-
-/** It names no table. */
-const IN_ORDER = /select\s+straight_join/gi
-const SOURCE = /(?:from|join)\s+`?(\w+)`?(\s+(?:\w+\s*)?,)?/gi
-const MOST = 500
-const known = new Map<string, boolean>()
-
-/** Returns whether the version proves everything that a statement reads about the project of a request. */
-export function readsContentOnly(sql: string): boolean {
-  const before = known.get(sql)
-  if (before !== undefined) return before
-  const sources = [...sql.replace(IN_ORDER, 'select').matchAll(SOURCE)]
-  const only = sources.length > 0 && sources.every(([, table = '', more]) => PROVEN.has(table) && more === undefined)
-  if (known.size >= MOST) known.clear()
-  known.set(sql, only)
-  return only
 }

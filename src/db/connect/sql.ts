@@ -53,12 +53,11 @@ export async function execute(
   values: readonly Value[] = [],
   projectId?: number
 ): Promise<ResultSetHeader> {
-  if (changesContent(sql)) {
-    const scope = scopes.getStore()
-    if (!scope?.transaction) return transact(() => execute(sql, values, projectId))
-    noteChange(scope, projectId)
-  }
+  const scope = scopes.getStore()
+  const changes = changesContent(sql)
+  if (changes && !scope?.transaction) return transact(() => execute(sql, values, projectId))
   const done = await send<ResultSetHeader>(sql, values)
+  if (changes && scope && done.affectedRows > 0) noteChange(scope, projectId)
   written.times += 1
   return done
 }

@@ -58,8 +58,12 @@ export async function countTotal(sql: string, values: readonly Value[]): Promise
   }
   const running = counting.get(key)
   if (running && running.change === change && isShared(key, running)) {
-    noteFreshness(Date.now() + KEEP_MS)
-    return running.total
+    const until = Date.now() + KEEP_MS
+    const total = await running.total
+    if (total >= LARGE) noteFreshness(until)
+    // It may be older than the version that the request has read, so it proves nothing.
+    else noteRead('')
+    return total
   }
   const total = count(sql, values)
   const mine = { total, change, begun: performance.now(), written: written.times }

@@ -56,18 +56,19 @@ forgetWithPool(() => lists.clear())
 export class Places {
   #places: Place[] = []
   #spacing = SPACING
-  readonly #until: number
+  /** By `Date.now()`. */
+  readonly until: number
   readonly #turns = new Limiter({ capacity: 1 })
 
   constructor(
     readonly version: string,
     readonly steady: boolean
   ) {
-    this.#until = Date.now() + (steady ? STEADY_MS : OTHER_MS)
+    this.until = Date.now() + (steady ? STEADY_MS : OTHER_MS)
   }
 
   get isOver(): boolean {
-    return Date.now() > this.#until
+    return Date.now() > this.until
   }
 
   /** Returns the nearest places at or before the first rank of a page, and at or after its last rank. */
@@ -104,9 +105,9 @@ export class Places {
 /** Returns the places of a list. Places of an earlier version are dropped. */
 export function placesOf({ key, version, steady }: Keeping): Places {
   const known = lists.get(key)
-  if (known && known.version === version && !known.isOver) return known
-  const places = new Places(version, steady)
-  lists.set(key, places)
+  const places = known && known.version === version && !known.isOver ? known : new Places(version, steady)
+  if (places !== known) lists.set(key, places)
+  noteFreshness(places.until)
   return places
 }
 
@@ -123,7 +124,6 @@ export const moved = (kind: Moving): void => afterCommit(() => void moves.set(ki
  * and with each change that the audit records, because those decide who may see what.
  */
 export async function versionOf(kind: Moving): Promise<string> {
-  noteFreshness(Date.now() + OTHER_MS)
   return `${moves.get(kind) ?? 0} ${await lastChange()}`
 }
 

@@ -13,19 +13,20 @@ const RANGE = 10_000
 
 /**
  * Deletes rows, with all rows whose fate is `deleted`, and sets the `nulled` columns. `eraseOwned` handles the fates
- * `erased` and `forgotten` afterwards. Joins the caller's transaction.
+ * `erased` and `forgotten` afterwards. Joins the caller's transaction. `projectId` is the project that shows the rows, if it is one.
  */
-export async function deleteRows(table: TableName, ids: readonly number[]): Promise<void> {
+export async function deleteRows(table: TableName, ids: readonly number[], projectId?: number): Promise<void> {
   await transact(async () => {
     for (const some of batches(ids, AT_ONCE)) {
-      await deleteOwned(table, some)
-      await execute(`delete from ${table} where id in (${marks(some)})`, some)
+      await deleteOwned(table, some, projectId)
+      await execute(`delete from ${table} where id in (${marks(some)})`, some, projectId)
     }
   })
 }
 
-async function deleteOwned(owner: TableName, ids: readonly number[]): Promise<void> {
+async function deleteOwned(owner: TableName, ids: readonly number[], projectId?: number): Promise<void> {
   for (const { table, link } of linksTo(owner)) {
+    // Rows of other projects may link to them, too.
     if (link.fate === 'nulled') await setNull(table, link, ids)
     if (link.fate !== 'deleted') continue
     const { sql, values } = conditionOf(link, ids)
@@ -35,9 +36,9 @@ async function deleteOwned(owner: TableName, ids: readonly number[]): Promise<vo
         found.map(({ id }) => id),
         AT_ONCE
       ))
-        await deleteOwned(table, some)
+        await deleteOwned(table, some, projectId)
     }
-    await execute(`delete from ${table} where ${sql}`, values)
+    await execute(`delete from ${table} where ${sql}`, values, projectId)
   }
 }
 

@@ -7,7 +7,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { LRUCache } from 'lru-cache'
 import { forgetWithPool } from '../../db/connect/connection.js'
-import { readsContentOnly } from '../../db/connect/content.js'
+import { readsContentOnly } from '../../db/ownership/proven.js'
 import { type Reading, requestScope } from '../../lib/request-scope.js'
 
 declare module 'fastify' {
@@ -39,9 +39,12 @@ interface Answer {
   readonly until: number
 }
 
-/** In characters; with the keys and headers, at most about 20 MB. */
+/** Bytes of the keys and answers together. */
 const MOST = 16_777_216
+/** Characters. */
 const MOST_OF_ONE = 65_536
+const LONGEST_URL = 500
+/** Bytes for the objects of an answer. */
 const EXTRA = 1000
 /** Milliseconds. It limits the effect of rows that were changed without the product, such as by hand. */
 const KEEP_MS = 10_000
@@ -51,8 +54,11 @@ const SECRET = /token/i
 
 const kept = new LRUCache<string, Answer>({
   maxSize: MOST,
-  sizeCalculation: ({ text, proof }) => text.length + proof.length + EXTRA
+  sizeCalculation: ({ text, proof, headers }, key) =>
+    EXTRA + [key, text, proof, ...Object.values(headers)].reduce((sum, each) => sum + bytesOf(each), 0)
 })
+/** In memory, a text has two bytes for each character if one of them is beyond Latin-1. */
+const bytesOf = (text: string): number => (/[\u0100-\uffff]/.test(text) ? 2 : 1) * text.length
 forgetWithPool(() => kept.clear())
 
 /** Sends the kept answer to a request whose project was found. Without one, notes what the new answer depends on. */
@@ -67,7 +73,7 @@ export function sendKept(request: FastifyRequest, reply: FastifyReply): FastifyR
 function sendLast(reply: FastifyReply, proof: string): boolean {
   const { request } = reply
   const scope = requestScope.getStore()
-  if (!scope || SECRET.test(request.url)) return false
+  if (!scope || request.url.length > LONGEST_URL || SECRET.test(request.url)) return false
   const key = `${request.actor.user?.id} ${request.url}`
   const answer = kept.get(key)
   if (answer && answer.proof === proof && Date.now() < answer.until) {
@@ -81,21 +87,20 @@ function sendLast(reply: FastifyReply, proof: string): boolean {
   return false
 }
 
-/** Keeps the answers of routes that allow it. Register it after the versions of answers, and before they are compressed. */
+/** Lets handlers send kept answers. `answerVersions` keeps them. */
 export function keepAnswers(app: FastifyInstance): void {
   app.decorateRequest('making', null)
   app.decorateReply('sendKept', function (this: FastifyReply, proof: string): boolean {
     return sendLast(this, proof)
   })
-  app.addHook<unknown>('onSend', ({ making }, reply, payload, done) => {
-    if (making && typeof payload === 'string' && reply.statusCode === 200) keep(making, reply, payload)
-    done(null, payload)
-  })
 }
 
-function keep({ key, proof, reading }: Making, reply: FastifyReply, text: string): void {
-  const { keptVersion: version } = reply
-  if (version === undefined || text.length > MOST_OF_ONE || ![...reading.statements].every(readsContentOnly)) return
+/** Keeps the text of an answer, if its request makes one that may be kept. It has its version, and its client may get only that. */
+export function keepAnswer(reply: FastifyReply, text: string, version: string): void {
+  const { making } = reply.request
+  if (!making) return
+  const { key, proof, reading } = making
+  if (text.length > MOST_OF_ONE || ![...reading.statements].every(readsContentOnly)) return
   const names = HEADERS.filter(name => reply.hasHeader(name))
   const headers = Object.fromEntries(names.map(name => [name, String(reply.getHeader(name))]))
   kept.set(key, { proof, text, headers, version, until: reading.until })

@@ -5,6 +5,7 @@
 // of their text: it takes 1 microsecond for a record and 10 for a page of 16 KB, and no statement.
 import { hash } from 'node:crypto'
 import type { FastifyInstance, FastifyReply } from 'fastify'
+import { keepAnswer } from './kept-answers.js'
 import { addVary } from './vary.js'
 
 declare module 'fastify' {
@@ -14,7 +15,7 @@ declare module 'fastify' {
      * then sent, and the handler returns the reply. The version may contain letters, digits and punctuation except quotes.
      */
     isKnown(version: string): boolean
-    /** The version of the text that is sent, once it is known. */
+    /** The version of a kept answer that is sent. */
     keptVersion: string | undefined
   }
 }
@@ -34,7 +35,7 @@ export function answerVersions(app: FastifyInstance): void {
   app.addHook<unknown>('onSend', (_request, reply, payload, done) => {
     if (typeof payload !== 'string' || !isVersioned(reply)) return done(null, payload)
     const version = reply.keptVersion ?? versionOf(reply, payload)
-    reply.keptVersion = version
+    keepAnswer(reply, payload, version)
     if (!setVersion(reply, version)) return done(null, payload)
     reply.code(304).removeHeader('content-type').removeHeader('content-length')
     // Fastify itself takes the content from an answer to HEAD, and expects some.

@@ -3,6 +3,7 @@ import { audit } from '../../../src/areas/ground/audit/audit.js'
 import { execute } from '../../../src/db/connect/sql.js'
 import { transact } from '../../../src/db/connect/transact.js'
 import { countTotal } from '../../../src/db/lists/paginate.js'
+import { requestScope } from '../../../src/lib/request-scope.js'
 import { testDatabase } from '../../helpers/database.js'
 import { someOrigin } from '../../helpers/factory.js'
 import { numbersTo } from '../../helpers/numbers.js'
@@ -25,6 +26,12 @@ t.test('a small total is counted at every call', async t => {
   t.equal(await count(), 3)
   await removeOne()
   t.equal(await count(), 2)
+})
+
+t.test('an answer with a small total that another request has counted is not kept', async t => {
+  const reading = { statements: new Set<string>(), until: Infinity }
+  await Promise.all([count(), requestScope.run({ request: '', client: '', reading }, count)])
+  t.same([...reading.statements], [JOBS, ''], 'no version proves the empty statement')
 })
 
 t.test('a large total is kept until something changes', async t => {

@@ -1,7 +1,7 @@
 // Tests that a page is the same no matter from which place it is read. A list in memory stands for the database.
 
 import { transact } from '../../../src/db/connect/transact.js'
-import { moved, type Placed, Places, versionOf } from '../../../src/db/lists/keyset-cache.js'
+import { moved, type Placed, Places, placesOf, versionOf } from '../../../src/db/lists/keyset-cache.js'
 import {
   type Direction,
   type PlacedReading,
@@ -10,6 +10,7 @@ import {
   type Reading,
   window
 } from '../../../src/db/lists/paginate.js'
+import { requestScope } from '../../../src/lib/request-scope.js'
 import { testDatabase } from '../../helpers/database.js'
 import t from '../../helpers/tap.js'
 
@@ -178,4 +179,13 @@ t.test('of concurrent reads of the same far page, only one passes the rows', asy
   const found = await Promise.all(Array.from({ length: 16 }, ask))
   for (const { items } of found) t.strictSame(items, rows.slice(19_980, 20_000))
   t.ok(passed.rows < 25_000, `${passed.rows} rows were passed`)
+})
+
+t.test('an answer that known places made is not kept for longer than they are', t => {
+  const keeping = { key: 'kept', version: '1', steady: false }
+  const { until } = placesOf(keeping)
+  const reading = { statements: new Set<string>(), until: Infinity }
+  requestScope.run({ request: '', client: '', reading }, () => placesOf(keeping))
+  t.equal(reading.until, until)
+  t.end()
 })

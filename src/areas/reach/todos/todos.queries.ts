@@ -200,7 +200,9 @@ async function pageOfKept(
     [userId, state, ...list, userId, state]
   )
   if (items.length < wanted.length || items.some(item => item.whole !== whole)) return undefined
-  return { items: await withNotes(items), total: ids.length, page, perPage }
+  // The page is the same as one that was read without the cache.
+  const shown = items.map(({ whole: _, ...todo }) => todo)
+  return { items: await withNotes(shown), total: ids.length, page, perPage }
 }
 
 /**
