@@ -8,6 +8,7 @@ import { readsContentOnly } from '../../src/db/ownership/proven.js'
 import { DEVELOPER, GUEST } from '../../src/lib/levels.js'
 import { allAccess } from '../access/files.js'
 import { makeWorld, type World } from '../access/world.js'
+import { makeMergeRequest, makeProject } from '../areas/planning/merge-requests/make-merge-requests.js'
 import { type Asker, testApp } from '../helpers/app.js'
 import type { TestProject } from '../helpers/factory.js'
 import { countStatements } from '../helpers/statements.js'
@@ -174,6 +175,55 @@ async function subject(world: World): Promise<{ project: TestProject }> {
   }
   return { project }
 }
+
+t.test('writes of every day move the version of their project only', async t => {
+  const project = await makeProject()
+  const other = await app.make.project({ owner: project.owner })
+  const owner = app.as(project.owner)
+  const member = await app.make.member(project, DEVELOPER)
+  const at = `/projects/${project.id}`
+  const { id } = (await owner.post(`${at}/issues`, { title: 'x', labels: 'one' })).json()
+  const { id: moving } = (await owner.post(`${at}/issues`, { title: 'y', labels: 'one' })).json()
+  const issue = `${at}/issues/${id}`
+  const mergeRequest = await makeMergeRequest(project, {})
+  const merge = `${at}/merge_requests/${mergeRequest.id}`
+  const note = (await owner.post(`${issue}/notes`, { body: 'Well' })).json().id
+  const milestone = (await owner.post(`${at}/milestones`, { title: 'first' })).json().id
+  await app.runJobs()
+  const writes: { readonly [what: string]: () => Promise<{ readonly statusCode: number }> } = {
+    mention: () => owner.post(`${issue}/notes`, { body: `@${member.username} :) !${mergeRequest.iid}` }),
+    'edited note': () => owner.put(`${issue}/notes/${note}`, { body: 'Better' }),
+    award: () => owner.post(`${issue}/award_emoji?name=tada`),
+    'award of a note': () => owner.post(`${issue}/notes/${note}/award_emoji?name=tada`),
+    'deleted note': () => owner.delete(`${issue}/notes/${note}`),
+    commands: () => owner.post(`${issue}/notes`, { body: 'Done\n/estimate 1h\n/spend 1h\n/close' }),
+    label: () => owner.post(`${at}/labels`, { name: 'bug', color: '#ff0000', priority: 1 }),
+    'changed label': () => owner.put(`${at}/labels`, { name: 'bug', color: '#00ff00', priority: null }),
+    subscription: () => owner.post(`${at}/labels/bug/subscription`),
+    'deleted label': () => owner.delete(`${at}/labels?name=bug`),
+    milestone: () => owner.post(`${at}/milestones`, { title: 'second' }),
+    'closed milestone': () => owner.put(`${at}/milestones/${milestone}`, { state_event: 'close' }),
+    'changed merge request': () => owner.put(merge, { title: 'other', labels: 'one,two', milestone_id: milestone }),
+    'note on it': () => owner.post(`${merge}/notes`, { body: 'Well' }),
+    'merged it': () => owner.put(`${merge}/merge`),
+    'moved issue': () => owner.post(`${at}/issues/${moving}/move`, { to_project_id: other.id }),
+    'deleted issue': () => owner.delete(issue)
+  }
+  for (const [what, write] of Object.entries(writes)) {
+    const before = await versionOf(0)
+    const own = await versionOf(project.id)
+    const { statusCode } = await write()
+    await app.runJobs()
+    t.ok(statusCode < 300, `${what}: ${statusCode}`)
+    t.equal(await versionOf(0), before, what)
+    t.ok((await versionOf(project.id)) > own || what === 'subscription', what)
+  }
+})
+
+const versionOf = async (id: number): Promise<number> =>
+  Number(
+    (await rows<{ version: number }>('select version from content_versions where project_id = ?', [id]))[0]?.version
+  ) || 0
 
 t.test('changes of people and of the project count at once', async t => {
   const project = await app.make.project()

@@ -121,7 +121,7 @@ const awardsAt =
       async req => {
         const award = await requireAward(await find(req), idOf(req))
         authorizeRecord(req.actor, 'award.remove', { owner: award.user_id })
-        await removeAward(award)
+        await removeAward(award, req.project.id)
         return viewAward(award)
       }
     )

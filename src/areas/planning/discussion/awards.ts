@@ -10,11 +10,12 @@ import { type Awardable, type AwardRow, findAward } from './awards.queries.js'
 import { emojiName, emojiOf } from './emoji.js'
 import type { Noteable } from './noteables.js'
 
-const TABLES: { readonly [Type in Awardable['type']]: string } = {
-  Issue: 'issues',
-  MergeRequest: 'merge_requests',
-  Snippet: 'snippets',
-  Note: 'notes'
+/** The tables, with their columns for the project. */
+const ROWS: { readonly [Type in Awardable['type']]: { readonly table: string; readonly project: string } } = {
+  Issue: { table: 'issues', project: 'project_id' },
+  MergeRequest: { table: 'merge_requests', project: 'target_project_id' },
+  Snippet: { table: 'snippets', project: 'project_id' },
+  Note: { table: 'notes', project: 'project_id' }
 }
 
 /** Votes: records show their number, and users cannot vote for their own records. */
@@ -70,13 +71,17 @@ export async function noteEmoji(noteable: Noteable, text: string, actor: Actor):
 async function insert({ type, id }: Awardable, name: string, userId: number): Promise<void> {
   await transact(async () => {
     await holdUser(userId)
-    if (!(await row(`select id from ${TABLES[type]} where id = ? lock in share mode`, [id]))) {
-      throw new NotFound('Award Emoji')
-    }
+    const { table, project } = ROWS[type]
+    const held = await row<{ project_id: number }>(
+      `select ${project} as project_id from ${table} where id = ? lock in share mode`,
+      [id]
+    )
+    if (!held) throw new NotFound('Award Emoji')
     const now = new Date()
     await execute(
       'insert into award_emoji (awardable_type, awardable_id, name, user_id, created_at, updated_at) values (?, ?, ?, ?, ?, ?)',
-      [type, id, name, userId, now, now]
+      [type, id, name, userId, now, now],
+      held.project_id
     )
   })
 }
@@ -87,8 +92,8 @@ async function given(awardable: Awardable, name: string, userId: number): Promis
   return found
 }
 
-/** Removes an award. Throws NotFound when another request already removed it. */
-export async function removeAward({ id }: AwardRow): Promise<void> {
-  const { affectedRows } = await execute('delete from award_emoji where id = ?', [id])
+/** Removes an award in a project. Throws NotFound when another request already removed it. */
+export async function removeAward({ id }: AwardRow, projectId: number): Promise<void> {
+  const { affectedRows } = await execute('delete from award_emoji where id = ?', [id], projectId)
   if (affectedRows === 0) throw new NotFound('Award Emoji')
 }

@@ -44,7 +44,8 @@ async function rewriteNotes(from: IssueRow, to: IssueRow): Promise<void> {
     const texts = some.map(({ note }) => note)
     const moved = await rewritten(texts, project.path)
     for (const [at, { id, note }] of some.entries()) {
-      if (moved[at] !== note) await execute('update notes set note = ? where id = ?', [moved[at] ?? note, id])
+      if (moved[at] !== note)
+        await execute('update notes set note = ? where id = ?', [moved[at] ?? note, id], to.project_id)
     }
     if (page.length < PAGE || read > MOST_READ) return
     last = page.at(-1)?.id ?? 0
@@ -61,7 +62,8 @@ async function copyNoteAwards(from: IssueRow, to: IssueRow): Promise<void> {
      select 'Note', b.id, w.name, w.user_id, w.created_at, w.updated_at from ${inOrder} a
      join ${inOrder} b on b.place = a.place and b.author_id = a.author_id and b.created_at = a.created_at
      join award_emoji w on w.awardable_type = 'Note' and w.awardable_id = a.id order by w.id`,
-    [from.id, to.id]
+    [from.id, to.id],
+    to.project_id
   )
 }
 
@@ -71,7 +73,8 @@ async function copyDiscussion(from: IssueRow, to: IssueRow): Promise<void> {
     `insert into notes (project_id, noteable_type, noteable_id, author_id, note, updated_by_id, created_at, updated_at)
      select ?, 'Issue', ?, author_id, note, updated_by_id, created_at, updated_at from notes
      where noteable_type = 'Issue' and noteable_id = ? and not is_system order by id`,
-    [to.project_id, to.id, from.id]
+    [to.project_id, to.id, from.id],
+    to.project_id
   )
   await rewriteNotes(from, to)
   await copyNoteAwards(from, to)
@@ -79,11 +82,13 @@ async function copyDiscussion(from: IssueRow, to: IssueRow): Promise<void> {
     `insert into award_emoji (awardable_type, awardable_id, name, user_id, created_at, updated_at)
      select 'Issue', ?, name, user_id, created_at, updated_at from award_emoji
      where awardable_type = 'Issue' and awardable_id = ? order by id`,
-    [to.id, from.id]
+    [to.id, from.id],
+    to.project_id
   )
   await execute(
     `insert ignore into participants (target_type, target_id, user_id)
      select 'Issue', ?, user_id from participants where target_type = 'Issue' and target_id = ?`,
-    [to.id, from.id]
+    [to.id, from.id],
+    to.project_id
   )
 }

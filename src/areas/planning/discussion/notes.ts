@@ -150,12 +150,11 @@ export async function updateNote(old: NoteRow, { body }: NoteChange, actor: Acto
     const before = await row<{ note: string }>('select note from notes where id = ? for update', [old.id])
     if (!before) throw new NotFound('Note')
     const named = await addedMentions(before.note, body)
-    await execute('update notes set note = ?, updated_by_id = ?, updated_at = ? where id = ?', [
-      body,
-      by,
-      new Date(),
-      old.id
-    ])
+    await execute(
+      'update notes set note = ?, updated_by_id = ?, updated_at = ? where id = ?',
+      [body, by, new Date(), old.id],
+      old.project_id
+    )
     const { id, project_id: projectId, author_id: authorId, noteable_type: type, noteable_id: on } = old
     const target = { type, id: on }
     await publishWritten([
@@ -169,10 +168,10 @@ export async function updateNote(old: NoteRow, { body }: NoteChange, actor: Acto
 }
 
 /** Deletes a note with its awards. Throws NotFound when another request already deleted it. */
-export async function deleteNote({ id }: NoteRow): Promise<void> {
+export async function deleteNote({ id, project_id: projectId }: NoteRow): Promise<void> {
   await transact(async () => {
     if (!(await row('select id from notes where id = ? for update', [id]))) throw new NotFound('Note')
-    await deleteRows('notes', [id])
+    await deleteRows('notes', [id], projectId)
   })
 }
 

@@ -96,12 +96,13 @@ export async function issueCounts(projectId: number, state: State): Promise<Issu
 
 /** Counts all issues of a project that no user sees yet. Call it inside `transact`. */
 export async function countAllIssues(projectId: number): Promise<void> {
-  await execute('delete from issue_counts where project_id = ?', [projectId])
+  await execute('delete from issue_counts where project_id = ?', [projectId], projectId)
   await execute(
     `insert into issue_counts (project_id, slot, opened, closed, opened_confidential, closed_confidential)
      select project_id, 0, sum(is_open), sum(not is_open), sum(is_open and confidential), sum(not is_open and confidential)
      from issues where project_id = ? group by project_id`,
-    [projectId]
+    [projectId],
+    projectId
   )
 }
 

@@ -85,7 +85,7 @@ export async function deleteIssue(project: ProjectRow, { id }: IssueRow, actor: 
   await transact(async () => {
     const locked = await row<LockedIssue>(LOCK, [id])
     if (!locked) throw new NotFound('Issue')
-    await deleteRows('issues', [id])
+    await deleteRows('issues', [id], project.id)
     await countIssues(project.id, [countedOf(locked)], -1, { youngest: false })
   })
 }

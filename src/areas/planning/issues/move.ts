@@ -67,7 +67,8 @@ export async function moveIssue(project: ProjectRow, id: number, toId: number, a
     await execute(
       `update issues set state = 'closed', moved_to_id = ?, updated_by_id = ?, updated_at = ?,
          lock_version = lock_version + 1 where id = ?`,
-      [made, by, new Date(), id]
+      [made, by, new Date(), id],
+      project.id
     )
     const move = { from: id, to: made }
     await publishIssue({ action: 'open', issueId: made, by, moved: move })

@@ -21,7 +21,7 @@ export const removeLabel = (
   origin: Origin
 ) =>
   transact(async () => {
-    await deleteLabel(label)
+    await deleteLabel({ id: label.id, project_id: owner.kind === 'project' ? owner.id : null })
     await audit(origin, { action: 'label.delete', target: targetOf(owner, label.id, label.title) })
   })
 

@@ -67,7 +67,8 @@ async function insertLabel(
   const now = new Date()
   const { insertId } = await execute(
     `insert into labels (${owner}, title, color, description, created_at, updated_at) values (?, ?, ?, ?, ?, ?)`,
-    [id, title, color, description, now, now]
+    [id, title, color, description, now, now],
+    owner === 'project_id' ? id : undefined
   )
   return insertId
 }
@@ -100,13 +101,11 @@ export async function updateLabel(project: LabelPlace, change: LabelChange): Pro
       const label = await lockOwnLabel(project, found.id)
       if (!label) throw gone()
       const after = { ...label, ...values, ...(priority !== undefined && { priority }) }
-      await execute('update labels set title = ?, color = ?, description = ?, updated_at = ? where id = ?', [
-        after.title,
-        after.color,
-        after.description,
-        new Date(),
-        label.id
-      ])
+      await execute(
+        'update labels set title = ?, color = ?, description = ?, updated_at = ? where id = ?',
+        [after.title, after.color, after.description, new Date(), label.id],
+        project.id
+      )
       if (priority !== undefined) await setPriority(project.id, label.id, priority)
       return after
     })
@@ -125,13 +124,14 @@ function nothingGiven(): BadParameters {
 /** Sets the priority of a label in a project; null removes it. Call it inside `transact`. */
 async function setPriority(projectId: number, labelId: number, priority: number | null): Promise<void> {
   if (priority === null) {
-    await execute('delete from label_priorities where project_id = ? and label_id = ?', [projectId, labelId])
+    await execute('delete from label_priorities where project_id = ? and label_id = ?', [projectId, labelId], projectId)
     return
   }
   await execute(
     `insert into label_priorities (project_id, label_id, priority) values (?, ?, ?)
      on duplicate key update priority = ?`,
-    [projectId, labelId, priority, priority]
+    [projectId, labelId, priority, priority],
+    projectId
   )
 }
 
@@ -151,10 +151,10 @@ export async function requireOwnLabel(project: Pick<LabelPlace, 'id'>, title: st
 }
 
 /** Deletes a label, and removes it from everything that has it. Throws NotFound when another request already deleted it. */
-export const deleteLabel = ({ id }: { readonly id: number }): Promise<void> =>
+export const deleteLabel = ({ id, project_id: projectId }: Pick<LabelRow, 'id' | 'project_id'>): Promise<void> =>
   transact(async () => {
     if (!(await row('select id from labels where id = ? for update', [id]))) throw new NotFound('Label')
-    await deleteRows('labels', [id])
+    await deleteRows('labels', [id], projectId ?? undefined)
     moved('Issue')
     moved('MergeRequest')
   })

@@ -70,7 +70,8 @@ async function lookInto(change: ChangeRow, branch: string): Promise<void> {
   await execute(
     `update merge_requests set merge_status = 'unchecked'
      where target_project_id = ? and target_branch = ? and phase = 'opened' and merge_status <> 'unchecked'`,
-    [change.project_id, branch]
+    [change.project_id, branch],
+    change.project_id
   )
   const merged = await mergedBy(change, open)
   for (const id of merged) {

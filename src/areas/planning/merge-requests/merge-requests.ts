@@ -96,7 +96,8 @@ async function insertMergeRequest(target: ProjectRow, made: NewMergeRequest): Pr
       body.remove_source_branch ?? null,
       now,
       now
-    ]
+    ],
+    target.id
   )
   await insertVersion(id, version)
   if (plan.titles) {
@@ -114,7 +115,8 @@ export async function deleteMergeRequest(project: ProjectRow, id: number, origin
   await transact(async () => {
     const { affectedRows } = await execute(
       'update merge_requests set deleted_at = ?, lock_version = lock_version + 1 where id = ? and deleted_at is null',
-      [new Date(), id]
+      [new Date(), id],
+      project.id
     )
     if (affectedRows === 0) throw new NotFound()
     moved('MergeRequest')

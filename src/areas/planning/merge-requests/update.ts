@@ -161,7 +161,8 @@ async function write(project: ProjectRow, id: number, prepared: Prepared & { rea
   const event = fits(prepared.event, before.state) ? prepared.event : undefined
   const state = event === 'close' ? 'closed' : event === 'reopen' ? 'reopened' : before.state
   const isChanged = Object.keys(changes).length > 0
-  if (isChanged || event) await save(id, { ...columns, ...(event && stateColumns(state)), updated_by_id: by ?? null })
+  if (isChanged || event)
+    await save(project.id, id, { ...columns, ...(event && stateColumns(state)), updated_by_id: by ?? null })
   if (version && columns.target_branch !== undefined) await insertVersion(id, version)
   if (version || event === 'reopen') await enqueue('merge_requests.check', { ids: [id] })
   if (event) await publishMergeRequest({ action: event, id, by })
@@ -242,12 +243,13 @@ async function changeLabels(
   return added.length + removed.length > 0 ? { labels: { added, removed } } : {}
 }
 
-async function save(id: number, columns: Columns): Promise<void> {
+async function save(projectId: number, id: number, columns: Columns): Promise<void> {
   moved('MergeRequest')
   const names = Object.keys(columns)
   await execute(
     `update merge_requests set ${names.map(name => `${name} = ?`).join(', ')}, updated_at = ?,
        lock_version = lock_version + 1 where id = ?`,
-    [...Object.values(columns), new Date(), id]
+    [...Object.values(columns), new Date(), id],
+    projectId
   )
 }

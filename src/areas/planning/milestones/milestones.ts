@@ -34,7 +34,8 @@ export async function createMilestone(
       const { insertId } = await execute(
         `insert into milestones (project_id, iid, title, description, start_date, due_date, created_at, updated_at)
          values (?, ?, ?, ?, ?, ?, ?, ?)`,
-        [project.id, iid, values.title, values.description, values.start_date, values.due_date, now, now]
+        [project.id, iid, values.title, values.description, values.start_date, values.due_date, now, now],
+        project.id
       )
       await publishMilestone('opened', { id: insertId, project_id: project.id, title: values.title }, by)
       return insertId
@@ -65,7 +66,8 @@ export async function updateMilestone(
       await execute(
         `update milestones set title = ?, description = ?, start_date = ?, due_date = ?, state = ?, updated_at = ?
          where id = ?`,
-        [values.title, values.description, values.start_date, values.due_date, state, new Date(), id]
+        [values.title, values.description, values.start_date, values.due_date, state, new Date(), id],
+        project.id
       )
       if (state === old.state) return
       await publishMilestone(state === 'closed' ? 'closed' : 'opened', { ...old, title: values.title }, by)

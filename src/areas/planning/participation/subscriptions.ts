@@ -64,7 +64,8 @@ export async function setSubscription(
     const { affectedRows } = await execute(
       `insert into subscriptions (target_type, target_id, project_id, user_id, subscribed, created_at, updated_at)
        values (?, ?, ?, ?, ?, ?, ?) on duplicate key update updated_at = if(subscribed = ?, updated_at, ?), subscribed = ?`,
-      [type, id, projectId, userId, subscribed, now, now, subscribed, now, subscribed]
+      [type, id, projectId, userId, subscribed, now, now, subscribed, now, subscribed],
+      projectId
     )
     return affectedRows > 0
   })

@@ -31,7 +31,8 @@ export async function setEstimate(target: Target, seconds: number): Promise<Time
     const { time_estimate: before, total_time_spent: spent } = await hold(target)
     await execute(
       `update ${TARGET_TABLES[target.type]} set time_estimate = ?, updated_at = greatest(updated_at, ?) where id = ?`,
-      [seconds, new Date(), target.id]
+      [seconds, new Date(), target.id],
+      target.projectId
     )
     moved(target.type)
     const changes = seconds === before ? {} : { time_estimate: seconds }
@@ -49,7 +50,8 @@ export async function addSpentTime(target: Target, seconds: number, userId: numb
     await log(target, seconds, userId)
     await execute(
       `update ${TARGET_TABLES[target.type]} set total_time_spent = ?, updated_at = greatest(updated_at, ?) where id = ?`,
-      [spent, new Date(), target.id]
+      [spent, new Date(), target.id],
+      target.projectId
     )
     moved(target.type)
     return { time_estimate: estimate, total_time_spent: spent, changes: seconds === 0 ? {} : { time_spent: seconds } }

@@ -44,7 +44,8 @@ export async function mentionPeople({ names, ...mention }: Mentions): Promise<vo
   if (type !== 'Commit' && 'id' in target)
     await addParticipations(
       type,
-      userIds.map(userId => ({ id: target.id, userId }))
+      userIds.map(userId => ({ id: target.id, userId })),
+      target.projectId
     )
   await addTodos({ ...mention, userIds, action: 'mentioned' })
 }

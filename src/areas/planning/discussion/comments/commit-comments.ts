@@ -51,7 +51,8 @@ export async function createCommitComment(
     const { insertId } = await execute(
       `insert into notes (project_id, noteable_type, commit_id, author_id, note, path, line, line_type, created_at, updated_at)
        values (?, 'Commit', ?, ?, ?, ?, ?, ?, ?, ?)`,
-      [project.id, commit, author.id, body.note, ...place, now, now]
+      [project.id, commit, author.id, body.note, ...place, now, now],
+      project.id
     )
     const target = { type: 'Commit', id: null, commitId: commit }
     const written = { projectId: project.id, authorId: author.id, target, noteId: insertId, text: body.note }

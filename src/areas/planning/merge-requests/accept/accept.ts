@@ -141,7 +141,8 @@ async function wait(
         new Date(),
         found.id,
         found.head_sha
-      ]
+      ],
+      found.target_project_id
     )
     if (affectedRows === 0) throw new NotAcceptable(NOT_NOW)
     if (found.merge_when_build_succeeds === 0) await publishWait(found.id, by, true)
@@ -161,7 +162,8 @@ export async function cancelWait(project: ProjectRow, id: number, actor: Actor):
       `update merge_requests set merge_when_build_succeeds = false, merge_user_id = null, merge_message = null,
          should_remove_source_branch = null, updated_at = ?
        where id = ? and merge_when_build_succeeds = true and is_open = true`,
-      [new Date(), id]
+      [new Date(), id],
+      found.target_project_id
     )
     // Decided: cancel_merge_when_build_succeeds returns 406 for a merge request that does not wait.
     if (affectedRows === 0) throw new NotAcceptable(NOT_NOW)

@@ -31,8 +31,8 @@ const AGAIN_MS = 3000
 export async function markMerged({ id, commit, userId, removeSourceBranch }: FinishedMerge): Promise<boolean> {
   const now = new Date()
   return transact(async () => {
-    const before = await row<{ merge_when_build_succeeds: number }>(
-      'select merge_when_build_succeeds from merge_requests where id = ? for update',
+    const before = await row<{ merge_when_build_succeeds: number; target_project_id: number }>(
+      'select merge_when_build_succeeds, target_project_id from merge_requests where id = ? for update',
       [id]
     )
     // A merge request that was closed a moment ago is merged anyway: the branch has its changes.
@@ -42,7 +42,8 @@ export async function markMerged({ id, commit, userId, removeSourceBranch }: Fin
          should_remove_source_branch = if(?, true, should_remove_source_branch), updated_at = ?,
          lock_version = lock_version + 1
        where id = ? and state <> 'merged' and deleted_at is null`,
-      [commit, userId, removeSourceBranch, now, id]
+      [commit, userId, removeSourceBranch, now, id],
+      before?.target_project_id
     )
     await execute('delete from merge_intents where merge_request_id = ?', [id])
     if (affectedRows === 0) return false

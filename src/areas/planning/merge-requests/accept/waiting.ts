@@ -48,6 +48,6 @@ async function mergeOne(id: number, pipelineId: number): Promise<void> {
     if (!isRefusal(error) && !(error instanceof NotFound)) throw error
     // The merge request waits for the next pipeline.
     const why = error.message.slice(0, 255)
-    await execute('update merge_requests set merge_error = ? where id = ?', [why, id])
+    await execute('update merge_requests set merge_error = ? where id = ?', [why, id], project.id)
   }
 }

@@ -45,9 +45,12 @@ async function statusOf({ target, head, start }: Branches, known: string | null)
 }
 
 /** Stores the result of a check, unless the source has moved since. */
-export const noteStatus = ({ id, head_sha: head }: MergeRequestRow, status: MergeStatus) =>
-  execute('update merge_requests set merge_status = ? where id = ? and head_sha <=> ? and is_open = true', [
-    status,
-    id,
-    head
-  ])
+export const noteStatus = (
+  { id, head_sha: head, target_project_id: projectId }: MergeRequestRow,
+  status: MergeStatus
+) =>
+  execute(
+    'update merge_requests set merge_status = ? where id = ? and head_sha <=> ? and is_open = true',
+    [status, id, head],
+    projectId
+  )

@@ -76,7 +76,8 @@ async function addVersion(before: MergeRequestRow, version: NewVersion): Promise
       `update merge_requests set head_sha = ?, merge_status = 'unchecked', merge_when_build_succeeds = false,
          merge_user_id = null, merge_message = null, merge_error = null, updated_at = ?
        where id = ? and head_sha <=> ? and is_open = true`,
-      [version.head, new Date(), before.id, before.head_sha]
+      [version.head, new Date(), before.id, before.head_sha],
+      before.target_project_id
     )
     if (affectedRows === 0) return
     await insertVersion(before.id, version)
