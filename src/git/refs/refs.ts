@@ -137,6 +137,37 @@ export async function listRefs(repository: string, prefix: string): Promise<Ref[
     })
 }
 
+export interface IntactRefs {
+  readonly refs: readonly Ref[]
+  /** The names of refs whose object is missing, in a damaged repository. */
+  readonly lost: readonly string[]
+}
+
+/** Does the same as `listRefs` in a repository that has lost objects, of which git would list no ref at all. */
+export async function listIntactRefs(repository: string, prefix: string): Promise<IntactRefs> {
+  try {
+    return { refs: await listRefs(repository, prefix), lost: [] }
+  } catch (error) {
+    if (!(error instanceof GitFailure) || !/^fatal: missing object /m.test(error.stderr)) throw error
+  }
+  const listed = await runGit(['for-each-ref', '--format=%(objectname) %(refname)', prefix], { repository })
+  const named = listed.toString().split('\n').filter(Boolean)
+  const ids = named.map(line => line.slice(0, ZERO.length))
+  const input = ids.map(id => `${id}\n${id}^{}\n`).join('')
+  const asked = ['cat-file', '--batch-check=%(objecttype) %(objectname)']
+  const answers = (await runGit(asked, { repository, input })).toString().split('\n')
+  const refs: Ref[] = []
+  const lost: string[] = []
+  for (const [at, id] of ids.entries()) {
+    const name = (named[at] ?? '').slice(ZERO.length + 1)
+    const [own = '', final = ''] = [answers[at * 2], answers[at * 2 + 1]]
+    const [type = ''] = own.split(' ')
+    if (own.endsWith(' missing') || final.endsWith(' missing')) lost.push(name)
+    else refs.push({ name, id, type, target: type === 'tag' ? final.slice(-ZERO.length) : null })
+  }
+  return { refs, lost }
+}
+
 /** Returns the first branch, sorted by name, that contains a commit, or null. */
 export async function firstBranchWith(repository: string, commit: string): Promise<string | null> {
   if (!isObjectId(commit)) throw new TypeError(`not an object id: ${commit}`)

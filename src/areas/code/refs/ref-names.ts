@@ -4,7 +4,7 @@ import { forgetWithPool } from '../../../db/connect/connection.js'
 import { DamagedRepository } from '../../../git/objects/objects.js'
 import { unreadableRefs } from '../../../git/refs/files.js'
 import { listEveryRef } from '../../../git/refs/list.js'
-import { listRefs } from '../../../git/refs/refs.js'
+import { listIntactRefs } from '../../../git/refs/refs.js'
 import { lruOf } from '../../../lib/lru.js'
 import { log } from '../../../log.js'
 import { repositoryPath, type StoredProject } from '../../projects/projects/repositories.js'
@@ -36,9 +36,9 @@ export async function namedRefs(
   const all = await listEveryRef(repository)
   if (!all) {
     // Something is unusual: git knows how to read it.
-    const listed = await listRefs(repository, prefix)
-    noteUnreadable(project.id, unreadableRefs(repository, prefix.slice(0, -1)))
-    return listed.map(({ name, id, target }) => ({ name: name.slice(prefix.length), id, target: target ?? id }))
+    const { refs, lost } = await listIntactRefs(repository, prefix)
+    noteUnreadable(project.id, [...unreadableRefs(repository, prefix.slice(0, -1)), ...lost])
+    return refs.map(({ name, id, target }) => ({ name: name.slice(prefix.length), id, target: target ?? id }))
   }
   return all.refs
     .filter(({ name }) => name.startsWith(prefix))
@@ -54,7 +54,7 @@ const AGAIN_MS = 3_600_000
 const noted = lruOf<string, true>(1000, { ttl: AGAIN_MS })
 forgetWithPool(() => noted.clear())
 
-/** Git only omits such a ref, and its users would not learn why. */
+/** Such a ref is only left out of the list, and its users would not learn why. */
 function noteUnreadable(project: number, refs: readonly string[]): void {
   const key = `${project} ${refs.join(' ')}`
   if (refs.length === 0 || noted.has(key)) return

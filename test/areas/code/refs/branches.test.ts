@@ -1,4 +1,6 @@
 import { execFileSync } from 'node:child_process'
+import { rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { moveRefs } from '../../../../src/areas/code/refs/move-refs.js'
 import { findProtections, MOST_RULES } from '../../../../src/areas/code/refs/protected-branches.queries.js'
 import { protectionBy } from '../../../../src/areas/code/refs/protection.js'
@@ -356,4 +358,28 @@ t.test('a commit that was pruned is no value of a branch or tag, although a cach
   }
   const open = await rows("select ref from ref_changes where project_id = ? and state = 'open'", [project.id])
   t.same(open, [], 'the changes are settled')
+})
+
+t.test('a branch or tag whose object is missing does not hide the others', async t => {
+  const project = await filled()
+  await app.make.branch(project, 'other')
+  const tip = await tipOf(project)
+  for (const name of ['annotated', 'lost-target']) git(project, 'tag', '-a', '-m', name, name, 'master')
+  git(project, 'tag', 'lost', 'lost-target')
+  const lost = git(project, 'rev-parse', 'lost')
+  git(project, 'update-ref', '-d', 'refs/tags/lost-target')
+  rmSync(join(repositoryOf(project), 'objects', lost.slice(0, 2), lost.slice(2)))
+  writeFileSync(join(repositoryOf(project), 'refs/heads/lost'), `${'b'.repeat(40)}\n`)
+  const owner = app.as(project.owner)
+  const branches = (await owner.get(below(project))).json()
+  t.same(
+    branches.map(({ name, merged }: { name: string; merged: boolean }) => ({ name, merged })),
+    [
+      { name: 'master', merged: true },
+      { name: 'other', merged: true }
+    ]
+  )
+  const tags = (await owner.get(`/projects/${project.id}/repository/tags`)).json()
+  t.match(tags, [{ name: 'annotated', message: 'annotated', commit: { id: tip } }])
+  t.equal(tags.length, 1)
 })
