@@ -3,10 +3,10 @@
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parse } from 'yaml'
-import { writeBundle } from './bundle.mjs'
+import { joinModules } from './bundle.mjs'
 
 /** What the compiler keeps from its last build, so that it writes only the changed files. */
 const INFO = '.tsbuildinfo'
@@ -30,26 +30,18 @@ if (names !== wanted.names || files !== wanted.files) build()
 const whole = !process.argv.includes('--no-manifest')
 if (whole && !existsSync(MANIFEST)) run('scripts/manifest.mjs')
 if (whole && !existsSync(OPENAPI)) run('scripts/openapi.mjs')
-if (whole && !existsSync(BUNDLES)) joinModules()
+if (whole && !existsSync(BUNDLES)) await joinModules(BUNDLES)
 
 /** The stamp is written last: an interrupted build is repeated. */
 function build() {
   const started = Date.now()
-  for (const path of [STAMP, MANIFEST, OPENAPI, BUNDLES, ...readdirSync('.').filter(name => name.startsWith('dist.'))])
-    remove(path)
+  const drafts = readdirSync('.').filter(name => name.startsWith('dist.'))
+  for (const path of [STAMP, MANIFEST, OPENAPI, BUNDLES, ...drafts]) remove(path)
   if (names === wanted.names && existsSync(`dist/${INFO}`)) compile('dist')
   else compileAnew()
   writeFileSync('dist/src/default.json', JSON.stringify(parse(readFileSync(DEFAULTS, 'utf8'))))
   writeFileSync(STAMP, `${wanted.names}\n${wanted.files}`)
   process.stderr.write(`setup: built in ${((Date.now() - started) / 1000).toFixed(1)} s\n`)
-}
-
-/** The folder gets its name when it is complete. */
-function joinModules() {
-  const draft = `${BUNDLES}.${process.pid}`
-  for (const path of ['server/process.js', 'worker/process.js', 'cli/names.js'])
-    writeBundle(resolve('dist/src', path), resolve(draft, path))
-  renameSync(draft, BUNDLES)
 }
 
 /** Compiles into a new folder, so that a deleted source leaves no program behind. */

@@ -12,31 +12,18 @@ const PLACE = /(file:\/\/\/[^\s()]+\.js):(\d+):(\d+)/g
 
 const maps = new Map<string, SourceMap | undefined>()
 
-/** The lines at which the files that a bundle joins begin, and their paths, in order (scripts/bundle.mjs). */
-type Joined = readonly (readonly [line: number, path: string])[]
-const tables = new Map<string, Joined>()
-
 /** Returns a stack trace in which frames of built files refer to their source. Frames of files without a map stay unchanged. */
 export function sourceStack(stack: string): string {
   return stack.replace(PLACE, (place, url: string, line: string, column: string) => {
     try {
-      const [file, row] = joinedFile(fileURLToPath(url), Number(line))
-      const entry = mapOf(file)?.findEntry(row - 1, Number(column) - 1)
+      const file = fileURLToPath(url)
+      const entry = mapOf(file)?.findEntry(Number(line) - 1, Number(column) - 1)
       if (!entry || !('originalSource' in entry)) return place
       return `${resolve(dirname(file), entry.originalSource)}:${entry.originalLine + 1}:${entry.originalColumn + 1}`
     } catch {
       return place
     }
   })
-}
-
-/** Returns the file that a bundle contains at a line, and the line there. Other files stay as they are. */
-function joinedFile(file: string, line: number): readonly [file: string, line: number] {
-  if (!file.includes('/dist/bundle/')) return [file, line]
-  const table = tables.get(file) ?? (JSON.parse(readFileSync(`${file}.lines.json`, 'utf8')) as Joined)
-  tables.set(file, table)
-  const [first, path] = table.findLast(([first]) => first <= line) ?? [1, file]
-  return [resolve(dirname(file), path), line - first + 1]
 }
 
 function mapOf(file: string): SourceMap | undefined {

@@ -1,11 +1,12 @@
 // Takes jobs and gives them back. Every write after the claim is bound to the process that claimed the job. Thus a
 // process that lost its lease can no longer change anything.
 import { execute, marks, padded, row, rows } from '../db/connect/sql.js'
-import { transact } from '../db/connect/transact.js'
+import { afterCommit, transact } from '../db/connect/transact.js'
 import { sourceStack } from '../lib/source-stack.js'
 import { forgetFailures, noteFailures } from './failures.js'
 import { backOff, type JobName, jobs, LANED_QUEUES, type Queue } from './jobs.js'
 import { PlannedRetry } from './planned-retry.js'
+import { wake } from './wake.js'
 
 export interface ClaimedJob {
   readonly id: number
@@ -224,6 +225,8 @@ export async function releaseJobs(ids: readonly number[], processId: number): Pr
      where id in (${marks(ids)}) and process_id = ? and state = 'running'`,
     [...ids, processId]
   )
+  // Another idle worker of this machine would look for them some seconds later.
+  afterCommit(() => wake('delayed'))
 }
 
 /**

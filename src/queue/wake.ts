@@ -7,7 +7,7 @@ import { socketPath } from '../home.js'
 import { listenUnix } from '../lib/listen-unix.js'
 import { QUEUES, type Queue } from './jobs.js'
 
-/** What a byte says: a queue has a job, or a delayed job was added or is due earlier. */
+/** What a byte says: a queue has a job, or a worker should look soon, because a job was delayed, hastened or given back. */
 export type WakeUp = Queue | 'delayed'
 const WAKE_UPS: readonly WakeUp[] = [...QUEUES, 'delayed']
 

@@ -15,6 +15,8 @@ export interface LookoutOptions {
 export class Lookout {
   private pause: number
   private timer: NodeJS.Timeout | undefined
+  /** The time of the next look. */
+  private due = 0
   /** The running look. */
   looking: Promise<void> | undefined
   private stopped = false
@@ -27,9 +29,8 @@ export class Lookout {
   /** Looks again after the short pause, because somebody works or has added a delayed job. */
   soon(): void {
     const { least } = this.options
-    if (this.pause === least) return
     this.pause = least
-    if (!this.looking) this.lookIn(least)
+    if (!this.looking && this.due - performance.now() > least) this.lookIn(least)
   }
 
   /** Waits for the running look. */
@@ -42,6 +43,7 @@ export class Lookout {
   private lookIn(milliseconds: number): void {
     clearTimeout(this.timer)
     if (this.stopped) return
+    this.due = performance.now() + milliseconds
     this.timer = setTimeout(() => {
       this.looking = this.look()
         .catch(error => {
@@ -50,7 +52,7 @@ export class Lookout {
         })
         .then(wait => {
           this.looking = undefined
-          this.lookIn(wait)
+          this.lookIn(Math.min(wait, this.pause))
         })
     }, milliseconds)
   }

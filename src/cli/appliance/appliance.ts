@@ -59,9 +59,9 @@ export function startAppliance(logFile: LogFile): Appliance {
   }
 }
 
-/** The file that joins all modules (scripts/bundle.mjs), which a build for named tests does not make. */
+/** The file that joins the modules (scripts/bundle.mjs). A build for named tests has none, and may remove it while the appliance runs. */
 function moduleOf(name: keyof typeof NEW_SPACE): string {
-  const joined = join(root, 'dist/bundle', name, 'process.js')
+  const joined = join(root, 'dist/bundle', name, 'main.js')
   return existsSync(joined) ? joined : join(root, 'dist/src', name, 'process.js')
 }
 
@@ -72,7 +72,7 @@ function child(name: keyof typeof NEW_SPACE, logFile: LogFile): Child {
     return { ...ALLOCATOR, NODE_COMPILE_CACHE: compiledFolder(), ...process.env, ...own }
   }
   const nodeFlags = [`--max-semi-space-size=${NEW_SPACE[name]}`]
-  return new Child({ name, module: moduleOf(name), environment, logFile, nodeFlags })
+  return new Child({ name, module: () => moduleOf(name), environment, logFile, nodeFlags })
 }
 
 /** Removes what other versions of Node.js have compiled: the folder of each begins with its version. */

@@ -13,7 +13,7 @@ export interface ChildMessage {
 
 export interface ChildOptions {
   readonly name: string
-  readonly module: string
+  readonly module: () => string
   /** Called at each start, because the configuration may have changed. */
   readonly environment: () => NodeJS.ProcessEnv
   readonly logFile: LogFile
@@ -80,7 +80,7 @@ export class Child {
     const started = Date.now()
     const env = environment()
     if (env.GITSTEAD_PORT === '0' && this.port !== undefined) env.GITSTEAD_PORT = String(this.port)
-    const child = fork(module, [], { env, execArgv: [...nodeFlags], stdio: ['ignore', 1, 'pipe', 'ipc'] })
+    const child = fork(module(), [], { env, execArgv: [...nodeFlags], stdio: ['ignore', 1, 'pipe', 'ipc'] })
     this.process = child
     if (child.stderr) logFile.writeLinesOf(child.stderr)
     child.on('message', (message: ChildMessage) => {
