@@ -1,5 +1,6 @@
 // Counts the statements that are sent to the database. Outside of a transaction every statement takes a connection from
 // the pool.
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { pool } from '../../src/db/connect/connection.js'
 import { OwnTransaction } from '../../src/db/connect/sequelize.js'
 
@@ -19,6 +20,35 @@ export async function countStatements(work: () => Promise<unknown>): Promise<num
   return count
 }
 
+type Sending = { execute: (sql: string, ...rest: unknown[]) => unknown }
+
+const working = new AsyncLocalStorage<string[]>()
+
+/**
+ * Returns the statements that `work` itself sends outside of transactions: without those that it shares with other callers, and
+ * those of earlier tests whose work is still running.
+ */
+export async function statementsOf(work: () => Promise<unknown>): Promise<string[]> {
+  const found = pool()
+  const sent: string[] = []
+  const note = (acquired: unknown) => {
+    if (working.getStore() !== sent) return
+    const connection = acquired as Partial<Sending>
+    connection.execute = (sql, ...rest) => {
+      sent.push(sql)
+      delete connection.execute
+      return (connection as Sending).execute(sql, ...rest)
+    }
+  }
+  found.on('acquire', note)
+  try {
+    await working.run(sent, work)
+  } finally {
+    found.off('acquire', note)
+  }
+  return sent
+}
+
 /** Returns how many transactions `work` begins, including those that begin again after a deadlock. */
 export async function countTransactions(work: () => Promise<unknown>): Promise<number> {
   const { begin } = OwnTransaction
@@ -35,7 +65,7 @@ export async function countTransactions(work: () => Promise<unknown>): Promise<n
   return count
 }
 
-type Executing = { connection: { execute: (sql: string, ...rest: unknown[]) => unknown } }
+type Executing = { connection: Sending }
 
 /** Returns the statements that `work` sends inside of transactions. */
 export async function statementsInside(work: () => Promise<unknown>): Promise<string[]> {

@@ -7,7 +7,7 @@ import { execute, row } from '../../../../src/db/connect/sql.js'
 import { DEVELOPER, GUEST, REPORTER } from '../../../../src/lib/levels.js'
 import { type Asker, testApp } from '../../../helpers/app.js'
 import { actorOf, originBy, projectRow, someOrigin, type TestProject, type TestUser } from '../../../helpers/factory.js'
-import { countStatements, statementsInside } from '../../../helpers/statements.js'
+import { statementsInside, statementsOf } from '../../../helpers/statements.js'
 import t from '../../../helpers/tap.js'
 import { endBuild, makePipeline, pipelineOf, type TestBuild } from '../../ci/builds/make-builds.js'
 import { makeBranch, makeMergeRequest, makeProject } from '../../planning/merge-requests/make-merge-requests.js'
@@ -623,9 +623,11 @@ t.test('a page of many to-dos takes as many statements as a page of one', async 
   const { user, me, open, merge } = await subject()
   await open({ assignee_id: user.id, labels: 'a' })
   await merge({ assignee_id: user.id })
-  const few = await countStatements(() => me.get('/todos'))
+  const few = await statementsOf(() => me.get('/todos'))
+  t.equal(few.length, 4, 'the caller, the page, its issues and its merge requests')
   for (let at = 0; at < 4; at++) await open({ assignee_id: user.id, labels: 'a,b' })
-  t.equal(await countStatements(() => me.get('/todos')), few)
+  const many = await statementsOf(() => me.get('/todos'))
+  t.equal(many.length, few.length, many.join('\n'))
 })
 
 t.test('statements of a text: one extra without a mention, and few for ten thousand names', async t => {
