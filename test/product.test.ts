@@ -235,6 +235,7 @@ const CHANGES: { readonly [name: string]: Change } = {
 const IGNORED: ReadonlySet<string> = new Set([
   'deploy_keys.user_id',
   'issues.updated_by_id',
+  'mails.author_id',
   'merge_requests.updated_by_id',
   'ref_changes.process',
   'users.private_token_encrypted',
