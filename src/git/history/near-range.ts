@@ -6,6 +6,8 @@ import { readCommit } from '../objects/objects.js'
 const MOST_READ = 200
 /** Of a commit with very many parents, only some are known. */
 const MOST_PARENTS = 16
+/** Commits of the other history that are read after the end, as git does: one with a wrong date may lead to a commit that was taken. */
+const SLOP = 5
 
 interface Met {
   readonly id: string
@@ -47,8 +49,10 @@ export async function nearRange(
   if (!(await meet(after, false)) || (before !== null && !(await meet(before, true)))) return undefined
   const taken: Met[] = []
   let oldest = Number.POSITIVE_INFINITY
-  // While one of them is as old as a commit that was taken, it may still turn out that the other history has that commit.
-  while (open.some(one => !known.has(one) || one.date >= oldest)) {
+  for (let slop = SLOP; open.length > 0; ) {
+    // While one of them is as new as a commit that was taken, it may still turn out that the other history has that commit.
+    if (open.some(one => !known.has(one) || one.date >= oldest)) slop = SLOP
+    else if (isLine(taken, before) || slop-- === 0) break
     const next = open.shift() as Met
     if (!known.has(next)) {
       taken.push(next)
@@ -58,6 +62,11 @@ export async function nearRange(
   }
   return taken.flatMap(one => (known.has(one) ? [] : [one.id]))
 }
+
+/** Returns whether each of the commits is the only parent of the one before it, down to `end`: then `end` can have none of them. */
+const isLine = (taken: readonly Met[], end: string | null): boolean =>
+  taken.length > 0 &&
+  taken.every(({ parentIds }, at) => parentIds.length === 1 && parentIds[0] === (taken[at + 1]?.id ?? end))
 
 /** Marks a commit and its ancestors that were met. */
 function spread(met: ReadonlyMap<string, Met>, from: Met, known: Set<Met>): void {

@@ -54,6 +54,7 @@ t.test('ranges have the commits of git in its order, also of merges and of equal
 t.test('git lists distant commits, and commits that are older than their parents', async t => {
   const { repository, ids } = await history(t, 40, at => (at === 30 ? -10_000 : 60))
   t.equal(await nearRange(repository, ids[10] ?? '', ids[39] ?? ''), undefined)
+  t.equal(await nearRange(repository, ids[29] ?? '', ids[28] ?? ''), undefined, 'from a child to its newer parent')
   const long = await repositoryWith(t, 300)
   const [tip = '', root = ''] = git(long, ['rev-list', '--first-parent', 'master'])
     .split('\n')
