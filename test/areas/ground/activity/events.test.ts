@@ -5,7 +5,6 @@ import { createHook } from '../../../../src/areas/ground/hooks/hooks.js'
 import { removeProjects } from '../../../../src/areas/upkeep/removal/project-removal.js'
 import { execute, rows } from '../../../../src/db/connect/sql.js'
 import { transact } from '../../../../src/db/connect/transact.js'
-import { User } from '../../../../src/db/models/index.js'
 import { handleEvent } from '../../../../src/product.js'
 import { claimJobs } from '../../../../src/queue/claim.js'
 import { registerProcess, unregisterProcess } from '../../../../src/queue/processes.js'
@@ -84,7 +83,7 @@ t.test('the event of a removed record shows the record as it was', async t => {
   await runJobs()
   await createHook({ url: 'http://one.example.org/' }, someOrigin)
   await removeProjects(await personalProjects(project.owner.id), someOrigin)
-  await User.update({ name: 'Another Name' }, { where: { id: project.owner.id } })
+  await execute("update users set name = 'Another Name' where id = ?", [project.owner.id])
   await runJobs()
   t.match(await payloads(), [
     {

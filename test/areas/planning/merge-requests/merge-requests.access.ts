@@ -4,11 +4,14 @@ import type { Asking, World } from '../../../access/world.js'
 import type { TestUser } from '../../../helpers/factory.js'
 import { insertMilestone, insertRow } from './make-merge-requests.js'
 
+/** Each world has another database, and files that share a process share this module. */
+const authors = new WeakMap<World, Promise<TestUser>>()
+
 /** The author is not one of the actors, because authors may do more. */
-let made: Promise<TestUser> | undefined
-function authorIn({ app }: World): Promise<TestUser> {
-  made ??= app.make.user()
-  return made
+function authorIn(world: World): Promise<TestUser> {
+  const author = authors.get(world) ?? world.app.make.user()
+  authors.set(world, author)
+  return author
 }
 
 const aMergeRequest =
