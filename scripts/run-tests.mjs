@@ -1,11 +1,12 @@
-// Runs test files, with as many processes at once as there are processors; writes TAP. The program `tap` does the same with loaders
+// Runs test files, with one process more at once than there are processors; writes TAP. The program `tap` does the same with loaders
 // for coverage, mocks and TypeScript in each process, which are not used here: a second of processor time for every file.
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
 
-const AT_ONCE = availableParallelism()
+/** Some tests wait for a time that must pass, and the others use the processor in the meantime. */
+const AT_ONCE = availableParallelism() + 1
 
 const files = process.argv.slice(2)
 const shared = files.filter(mayShare)
