@@ -23,6 +23,9 @@ async function subject() {
   return { project, owner, create, isInActivity, path: `/projects/${project.id}` }
 }
 
+const quietForADay = async ({ project }: Pick<Awaited<ReturnType<typeof subject>>, 'project'>) =>
+  void (await execute('update projects set last_activity_at = now(3) - interval 1 day where id = ?', [project.id]))
+
 const names = async () => (await rows<{ name: string }>('select name from jobs order by id')).map(({ name }) => name)
 
 t.test('every listener to such an event is covered', async t => {
@@ -96,8 +99,7 @@ t.test('a new issue has a job as soon as anybody may wait for it', async t => {
       await make.member(project, 30, member)
       return { assignee_id: member.id }
     },
-    'a project that was quiet for a day': async ({ project }) =>
-      void (await execute('update projects set last_activity_at = now(3) - interval 1 day where id = ?', [project.id]))
+    'a project that was quiet for a day': quietForADay
   }
   for (const [what, prepare] of Object.entries(waits)) {
     const all = await subject()
@@ -202,8 +204,7 @@ t.test('a push has a job as soon as anybody may wait for it', async t => {
       return undefined
     },
     'an issue that the commit names': async () => ({ commit_message: 'Fix #1' }),
-    'a project that was quiet for a day': async ({ project }) =>
-      void (await execute('update projects set last_activity_at = now(3) - interval 1 day where id = ?', [project.id]))
+    'a project that was quiet for a day': quietForADay
   }
   for (const [what, prepare] of Object.entries(waits)) {
     const all = await pushed()

@@ -123,9 +123,7 @@ export const moved = (kind: Moving): void => afterCommit(() => void moves.set(ki
  * Returns the version of lists without a stored version number. It changes with each change of a row by this process,
  * and with each change that the audit records, because those decide who may see what.
  */
-export async function versionOf(kind: Moving): Promise<string> {
-  return `${moves.get(kind) ?? 0} ${await lastChange()}`
-}
+export const versionOf = async (kind: Moving): Promise<string> => `${moves.get(kind) ?? 0} ${await lastChange()}`
 
 /** Returns the condition that a row is at a place or after it, in a direction. */
 export function fromPlace(column: string, id: string, direction: 'asc' | 'desc', place: Placed) {

@@ -24,10 +24,7 @@ const FEED_LIMIT = 65_536
 /** Returns the hook event of a ref change; null when its project no longer exists. */
 export async function hookEventOfPush({ event }: Published<'ref.changed'>): Promise<HookEvent | null> {
   const change = await findSettledChange(event.refChangeId)
-  return change ? hookEventOf(change) : null
-}
-
-function hookEventOf(change: ChangeRow): HookEvent {
+  if (!change) return null
   const name = pushEvent(change.ref)
   // "What emits what": system hooks receive no event for the deletion of a tag.
   const isForSystem = change.new_id !== ZERO || name === 'push'

@@ -170,17 +170,16 @@ export async function settle(
   done: readonly OpenChange[],
   undone: readonly OpenChange[]
 ): Promise<void> {
-  const [only, ...others] = [...done, ...undone]
-  const forget =
-    only && done.length === 1 && others.length === 0 ? await (await preparedPushes())(projectId, only) : null
-  await settleAll(projectId, done, undone, forget ? { quiet: true } : {}).finally(forget)
+  const [only] = done
+  const forget = only && done.length + undone.length === 1 ? await (await preparedPushes())(projectId, only) : undefined
+  await settleAll(projectId, done, undone, forget !== undefined).finally(forget)
 }
 
 async function settleAll(
   projectId: number,
   done: readonly OpenChange[],
   undone: readonly OpenChange[],
-  more: { readonly quiet?: boolean }
+  quiet: boolean
 ): Promise<void> {
   await transact(async () => {
     const now = new Date()
@@ -196,7 +195,7 @@ async function settleAll(
     }
     await nameDefaultBranch(projectId, mine)
     await forgetReleases(mine)
-    await publishAll(mine.map(({ id }) => ({ kind: 'ref.changed', refChangeId: id, ...more })))
+    await publishAll(mine.map(({ id }) => ({ kind: 'ref.changed', refChangeId: id, ...(quiet && { quiet }) })))
   })
 }
 
