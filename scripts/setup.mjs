@@ -31,9 +31,10 @@ const needed = {
   bash: 'bash',
   [ATOMIC]: 'libatomic1'
 }
-/** The tests also connect to the appliance by SSH, and run builds in containers of an engine that only root can start. */
+/** The tests also connect to the appliance by SSH, open its pages in a browser, and run builds in containers of an engine that only root can start. */
 const clients = {
   ssh: 'openssh-client',
+  chromium: 'chromium',
   ...(process.getuid() === 0 && { podman: 'podman', busybox: 'busybox-static' })
 }
 
