@@ -1,0 +1,12 @@
+// Texts of others may contain characters that change how the rest of a line looks: controls, and marks that turn its
+// direction. Pages show these characters by name, so that code looks as it runs.
+
+const CONTROLS = /[\u0000-\u0008\u000a-\u001f\u007f]/g
+const DIRECTIONS = /[\u202a-\u202e\u2066-\u2069]/g
+
+/** Returns a line or a name in which every control character and every mark of direction can be seen. */
+export function visible(text: string): string {
+  return text
+    .replace(CONTROLS, sign => (sign === '\u007f' ? '\u2421' : String.fromCharCode(0x2400 + sign.charCodeAt(0))))
+    .replace(DIRECTIONS, sign => `[U+${sign.charCodeAt(0).toString(16).toUpperCase()}]`)
+}

@@ -1,0 +1,63 @@
+// What templates/web/code/diff.eta needs to show changes: the changes themselves, and where its links lead.
+import { type Static, Type } from '../../../lib/type.js'
+import {
+  type DiffLine,
+  type FilePatch,
+  type ShownDiff,
+  type ShownFile,
+  shownDiff,
+  sideBySide
+} from '../../../text/diff.js'
+
+/** The parameters of a page with changes. */
+export const DiffQuery = {
+  view: Type.Optional(Type.Enum(['inline', 'parallel'], { description: 'one column or two' })),
+  file: Type.Optional(Type.String({ maxLength: 4096, description: 'the only file to show, whole' })),
+  skip: Type.Optional(Type.Integer({ minimum: 0, maximum: 1000, description: 'the number of files to skip' }))
+}
+const Query = Type.Object(DiffQuery)
+export type DiffQuery = Static<typeof Query>
+
+/** Where the links of the changes lead, and what other parts of a page add to them. */
+export interface DiffPlace {
+  /** The path of the page, with a question mark at its end, or with other parameters and an ampersand. */
+  readonly page: string
+  /** Returns the page of the whole file before or after the change; null without a page. */
+  readonly fileAt?: (file: ShownFile, side: 'old' | 'new') => string | null
+  /** Returns the notes below a line as HTML that is safe to show; an empty text without notes. */
+  readonly notesAt?: (file: ShownFile, line: DiffLine) => string
+  /** Returns the page where a note on a line is written. */
+  readonly noteFormAt?: (file: ShownFile, line: DiffLine) => string
+}
+
+export interface DiffPart extends DiffPlace {
+  readonly diff: ShownDiff
+  readonly view: 'inline' | 'parallel'
+  readonly only: string | undefined
+  /** Returns the address of the page with other parameters. */
+  readonly at: (query: DiffQuery) => string
+  readonly sideBySide: typeof sideBySide
+}
+
+/** Returns the part of a page that shows changes: `include('/code/diff', part)`. */
+export function diffPart(
+  { patches, isCut }: { readonly patches: readonly FilePatch[]; readonly isCut: boolean },
+  { view = 'inline', file, skip }: DiffQuery,
+  place: DiffPlace
+): DiffPart {
+  return {
+    ...place,
+    diff: shownDiff(patches, { isCut, ...(skip !== undefined && { skip }), ...(file !== undefined && { only: file }) }),
+    view,
+    only: file,
+    at: query => place.page + queryOf({ ...(view === 'parallel' && { view }), ...query }),
+    sideBySide
+  }
+}
+
+const queryOf = ({ view, file, skip }: DiffQuery): string =>
+  new URLSearchParams({
+    ...(view === 'parallel' && { view }),
+    ...(file !== undefined && { file }),
+    ...(skip !== undefined && { skip: String(skip) })
+  }).toString()
