@@ -188,7 +188,7 @@ const PACKAGES: readonly (readonly [name: RegExp, files: readonly RegExp[]])[] =
   [/^eta$/, [/^server\/pages\/page$/, /^mail\/render$/]],
   [/^ssh2$/, [/^areas\/people\/users\/ssh-public-key$/, /^areas\/projects\/ssh\/host-keys$/, /^server\/ssh\//]],
   [/^nodemailer/, [/^mail\//]],
-  [/^markdown-it$/, [/^text\/(markdown|html)$/]],
+  [/^markdown-it$/, [/^text\/(markdown|html|page-html)$/]],
   [/^prom-client$/, [/^server\/(appliance-)?metrics$/]],
   // All other files import lib/type, which loads nothing.
   [/^typebox$/, [/^lib\/type$/]]
@@ -199,7 +199,7 @@ const STARTERS: { readonly [file: string]: string } = {
   'git/process/run': 'git; no other file starts it',
   'git/process/starter/starter': 'the small program that starts git for the large program',
   'git/process/starter/program': 'git, for the large program',
-  'text/reading': 'the thread that reads long texts',
+  'text/text-thread': 'the thread that reads long texts',
   'text/thread': 'the program of this thread',
   'runner/shell': 'the scripts of builds in their sandbox',
   'storage/sync': 'sync: a backup is on the disk before it counts as finished',

@@ -1,46 +1,21 @@
-// The way to read texts for everybody else: short texts immediately, long ones on a thread of their own. A text of 200,000
-// characters takes up to half a second, during which this process could serve nobody else.
+// The way to read texts for everybody else: short texts immediately, long ones on a thread of their own.
 import { createHash } from 'node:crypto'
-import { Worker } from 'node:worker_threads'
 import { publicUrl } from '../config.js'
-import { Unavailable } from '../errors.js'
-import { Limiter } from '../lib/limiter.js'
 import { lruOf } from '../lib/lru.js'
 import { currentClient } from '../lib/request-scope.js'
 import type { LinkBase } from './html.js'
 import { SHORT_TEXT } from './markdown.js'
 import { type ParsedText, parseText, type Reference } from './references.js'
+import { Busy, TextThread } from './text-thread.js'
 import { lengthOf, type Result, type Task, type TaskName, workOn } from './work.js'
 
-/** Seconds. Ten times as long as the thread needs for the longest text; it ends when a task takes longer. */
-const LONGEST_S = 20
-/** Milliseconds without a task after which the thread ends. It needs about 10 MiB. */
-const IDLE = 30_000
-const PROGRAM = new URL('thread.js', import.meta.url)
-/** In MiB. No text needs more than 100. */
-const MEMORY = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 16 }
-
-/** A text finds no place, or has waited too long for the thread. */
-class Busy extends Unavailable {
-  constructor() {
-    super('Too many long texts are being read', 5)
-  }
-}
-
-const busy = () => new Busy()
-const turns = new Limiter({
-  capacity: 1,
-  queue: { capacity: 200, perClient: free => free / 2, full: busy },
-  patience: { milliseconds: LONGEST_S * 1000, over: busy }
-})
+/** The limit in seconds is ten times as long as the thread needs for the longest text. */
+const thread = new TextThread(20)
 
 /** A change reads a text before its transaction, in the transaction, and in its jobs. */
 const parseOnce = readerOf<ParsedText>()
 /** A mail has the same text for all its recipients. */
 const renderOnce = readerOf<string>()
-
-let thread: Worker | undefined
-let idle: NodeJS.Timeout | undefined
 
 /** Returns the references and mentions of a text. Throws Unavailable when too many long texts wait. */
 export async function readText(text: string, base = publicUrl()): Promise<ParsedText> {
@@ -109,38 +84,5 @@ async function perform<Name extends TaskName>(
   context: string
 ): Promise<Result<Name>> {
   const task: Task<Name> = { name, texts, context }
-  if (lengthOf(task) <= SHORT_TEXT) return workOn(task)
-  return turns.run({ client: currentClient() }, () => onThread(task))
-}
-
-function onThread<Name extends TaskName>(task: Task<Name>): Promise<Result<Name>> {
-  clearTimeout(idle)
-  thread ??= new Worker(PROGRAM, { resourceLimits: MEMORY })
-  const worker = thread
-  worker.ref()
-  return new Promise<Result<Name>>((resolve, reject) => {
-    const fail = (error: Error) => {
-      clearTimeout(clock)
-      thread = undefined
-      worker.terminate()
-      reject(error)
-    }
-    const clock = setTimeout(() => fail(new Unavailable('a text takes too long to read')), LONGEST_S * 1000)
-    worker.once('message', result => {
-      clearTimeout(clock)
-      worker.removeListener('error', fail)
-      rest(worker)
-      resolve(result)
-    })
-    worker.once('error', fail)
-    worker.postMessage(task)
-  })
-}
-
-function rest(worker: Worker): void {
-  worker.unref()
-  idle = setTimeout(() => {
-    thread = undefined
-    worker.terminate()
-  }, IDLE).unref()
+  return lengthOf(task) <= SHORT_TEXT ? workOn(task) : thread.run(task)
 }

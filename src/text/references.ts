@@ -46,7 +46,7 @@ export function parseText(text: string, base: string): ParsedText {
     for (const found of referencesIn(passage, base)) {
       if (references.size < MOST_REFERENCES) references.set(keyOf(found), found)
     }
-    for (const [, name = ''] of withoutUrls(passage.text).matchAll(MENTIONS)) {
+    for (const { reference: name } of placedMentions(passage.text)) {
       if (mentions.size < MOST_MENTIONS && !mentions.has(name.toLowerCase())) mentions.set(name.toLowerCase(), name)
     }
   }
@@ -55,35 +55,52 @@ export function parseText(text: string, base: string): ParsedText {
 
 export const keyOf = ({ kind, project, name }: Reference): string => `${kind} ${project?.toLowerCase() ?? ''} ${name}`
 
-const withoutUrls = (text: string) => text.replace(URLS, ' ')
+/** Replaces URLs by spaces, so that positions stay correct. */
+const withoutUrls = (text: string) => text.replace(URLS, url => ' '.repeat(url.length))
 
 function* referencesIn({ text }: Passage, base: string): Generator<Reference> {
   for (const [url] of text.matchAll(URLS)) {
     const found = referenceOfUrl(url, base)
     if (found) yield found
   }
+  for (const { reference } of placedReferences(text)) yield reference
+}
+
+export interface Placed<T> {
+  readonly at: number
+  readonly length: number
+  readonly reference: T
+}
+
+/** Yields the references in the text of a passage with their positions, except URLs. */
+export function* placedReferences(text: string): Generator<Placed<Reference>> {
   const rest = withoutUrls(text)
-  for (const [, project = null, sigil = '', number = ''] of rest.matchAll(NUMBERED)) {
+  for (const { index: at, 0: all, 1: project = null, 2: sigil = '', 3: number = '' } of rest.matchAll(NUMBERED)) {
     const kind = SIGILS[sigil]
-    if (kind) yield { kind, project, name: String(Number(number)) }
+    if (kind) yield { at, length: all.length, reference: { kind, project, name: String(Number(number)) } }
   }
-  for (const [, project = null, sigil, quoted, plain] of rest.matchAll(NAMED)) {
-    const name = quoted ?? plain?.replace(/[?.&:-]{1,255}$/, '') ?? ''
-    if (name !== '') yield { kind: sigil === '~' ? 'label' : 'milestone', project, name }
+  for (const { index: at, 0: all, 1: project = null, 2: sigil, 3: quoted, 4: plain = '' } of rest.matchAll(NAMED)) {
+    const name = quoted ?? plain.replace(/[?.&:-]{1,255}$/, '')
+    const length = all.length - (quoted === undefined ? plain.length - name.length : 0)
+    if (name !== '') yield { at, length, reference: { kind: sigil === '~' ? 'label' : 'milestone', project, name } }
   }
-  for (const [, project = null, id = ''] of rest.matchAll(COMMITS)) yield { kind: 'commit', project, name: id }
+  for (const { index: at, 0: all, 1: project = null, 2: name = '' } of rest.matchAll(COMMITS)) {
+    yield { at, length: all.length, reference: { kind: 'commit', project, name } }
+  }
+}
+
+/** Yields the mentions in the text of a passage with their positions. */
+export function* placedMentions(text: string): Generator<Placed<string>> {
+  for (const { index: at, 0: all, 1: name = '' } of withoutUrls(text).matchAll(MENTIONS)) {
+    yield { at, length: all.length, reference: name }
+  }
 }
 
 /** Returns the positions in the text of a passage where references to the text's own project begin. Commits are not included. */
-export function localReferences(text: string): number[] {
-  const found: number[] = []
-  // The replacement has the length of the URL, so that positions stay correct.
-  const rest = text.replace(URLS, url => ' '.repeat(url.length))
-  for (const pattern of [NUMBERED, NAMED]) {
-    for (const { index, 1: project } of rest.matchAll(pattern)) if (project === undefined) found.push(index)
-  }
-  return found
-}
+export const localReferences = (text: string): number[] =>
+  [...placedReferences(text)]
+    .filter(({ reference: { kind, project } }) => kind !== 'commit' && project === null)
+    .map(({ at }) => at)
 
 const PAGES: { readonly [page: string]: ReferenceKind } = {
   issues: 'issue',

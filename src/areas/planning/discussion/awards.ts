@@ -4,10 +4,10 @@ import { duplicateKey } from '../../../db/connect/failure.js'
 import { execute, row } from '../../../db/connect/sql.js'
 import { transact } from '../../../db/connect/transact.js'
 import { NotFound } from '../../../errors.js'
+import { emojiName, emojiOf } from '../../../text/emoji.js'
 import { publishInTransaction } from '../../ground/activity/events.js'
 import { holdUser } from '../../people/users/users.queries.js'
 import { type Awardable, type AwardRow, findAward } from './awards.queries.js'
-import { emojiName, emojiOf } from './emoji.js'
 import type { Noteable } from './noteables.js'
 
 /** The tables, with their columns for the project. */

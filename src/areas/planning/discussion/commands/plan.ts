@@ -2,6 +2,7 @@
 import { row } from '../../../../db/connect/sql.js'
 import { parseMoment } from '../../../../lib/moment.js'
 import { LONGEST_WORK, parseWork } from '../../../../lib/work-time.js'
+import { emojiOf } from '../../../../text/emoji.js'
 import { readText } from '../../../../text/reading.js'
 import { type CommandLine, commandLines } from '../../../../text/slash-commands.js'
 import type { ProjectRow } from '../../../projects/projects/projects.queries.js'
@@ -11,7 +12,6 @@ import { isWorkInProgress, withMark } from '../../merge-requests/titles.js'
 import { findMilestoneByTitle } from '../../milestones/milestones.queries.js'
 import { assignable } from '../../participation/assignees.js'
 import { isOwnVote } from '../awards.js'
-import { emojiOf } from '../emoji.js'
 import { type DeferredCommand, deferredCommands } from './deferred.js'
 
 /** The target of a note, with what the commands need to know about it. */

@@ -1,0 +1,95 @@
+// The way to texts and code for pages: rendered on a thread of their own, so that pages do not delay changes, and kept by content.
+import { createHash } from 'node:crypto'
+import { LRUCache } from 'lru-cache'
+import { LONGEST_CODE, MOST_LINES } from './highlight.js'
+import { languageOfFile } from './languages.js'
+import { SHORT_TEXT } from './markdown.js'
+import { plainHtml, type TextPieces } from './page-html.js'
+import type { TextContext } from './page-links.js'
+import { Busy, TextThread } from './text-thread.js'
+import { workOn } from './work.js'
+
+/** The limit in seconds is twice as long as the thread needs for the longest text. What takes longer is shown plain. */
+const thread = new TextThread(2)
+
+/** Bytes. In memory, a text has two bytes for each character if one of them is beyond Latin-1. */
+const MOST = 8 * 1024 * 1024
+const bytesOf = (text: string): number => (/[\u0100-\uffff]/.test(text) ? 2 : 1) * text.length
+const EXTRA = 300
+
+const texts = new LRUCache<string, TextPieces>({
+  maxSize: MOST,
+  sizeCalculation: ({ parts, gaps }) =>
+    EXTRA + gaps.length * EXTRA + parts.reduce((sum, part) => sum + bytesOf(part), 0)
+})
+/** An empty text stands for code that takes too long. */
+const codes = new LRUCache<string, string>({ maxSize: 2 * MOST, sizeCalculation: code => EXTRA + bytesOf(code) })
+
+const keyOf = (...words: readonly string[]): string => {
+  const hash = createHash('sha1')
+  for (const word of words) hash.update(word).update('\0')
+  return hash.digest('base64')
+}
+
+/** A block of code in a language is highlighted, which only the thread can. */
+const HIGHLIGHTED = /(?:```|~~~) {0,10}[\w#]/
+
+/** Returns Markdown texts with the same context as HTML that is safe to show, with gaps at their references. */
+export async function pageTexts(wanted: readonly string[], context: TextContext): Promise<TextPieces[]> {
+  const about = JSON.stringify(context)
+  const found: TextPieces[] = []
+  let room = SHORT_TEXT
+  for (const text of wanted) {
+    const key = keyOf(about, text)
+    const kept = texts.get(key)
+    if (kept) {
+      found.push(kept)
+      continue
+    }
+    const isShort = text.length <= room && !HIGHLIGHTED.test(text)
+    if (isShort) room -= text.length
+    const pieces = isShort ? workOn({ name: 'toPage', texts: [text], context: about })[0] : await onThread(text, about)
+    if (pieces) texts.set(key, pieces)
+    found.push(pieces ?? plain(text))
+  }
+  return found
+}
+
+const plain = (text: string): TextPieces => ({ parts: [plainHtml(text)], gaps: [] })
+
+/** Returns nothing when too many texts wait. */
+async function onThread(text: string, context: string): Promise<TextPieces | undefined> {
+  try {
+    return (await thread.run({ name: 'toPage', texts: [text], context }))[0]
+  } catch (error) {
+    return error instanceof Busy ? undefined : plain(text)
+  }
+}
+
+/**
+ * Returns code as HTML of `<span class="hljs-...">` for each of its lines. `id` is that of the blob. Returns null when the code is
+ * shown plain: in other languages, when it is too long, and when it takes too long.
+ */
+export async function highlightedLines(id: string, name: string, code: string): Promise<string[] | null> {
+  const language = languageOfFile(name)
+  if (!language || code.length > LONGEST_CODE || isTall(code)) return null
+  const key = `${language} ${id}`
+  const html = codes.get(key) ?? (await highlighted(code, language))
+  if (html !== undefined) codes.set(key, html)
+  return html ? html.split('\n') : null
+}
+
+/** Returns nothing when too many texts wait. */
+async function highlighted(code: string, language: string): Promise<string | undefined> {
+  try {
+    return (await thread.run({ name: 'highlightLines', texts: [code], context: language }))[0]
+  } catch (error) {
+    return error instanceof Busy ? undefined : ''
+  }
+}
+
+function isTall(code: string): boolean {
+  let lines = 0
+  for (let at = code.indexOf('\n'); at !== -1; at = code.indexOf('\n', at + 1)) if (++lines > MOST_LINES) return true
+  return false
+}
