@@ -51,7 +51,7 @@ const WRITTEN: { readonly [place: string]: string } = {
   'server/plugins/versions FastifyReply': 'Fastify decorates replies',
   'server/plugins/authenticate FastifyRequest': 'a hook sets the actor',
   'server/ssh/session Asked': 'the fields for the log are set while the command runs',
-  'server/pages/visitor FastifyRequest': 'a hook sets the visitor'
+  'server/pages/page-routes FastifyRequest': 'a hook sets the visitor'
 }
 
 interface Source {

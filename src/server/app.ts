@@ -11,10 +11,12 @@ import { gitHttpRoutes } from './git-http.js'
 import { healthRoutes } from './health.js'
 import { measureRequests } from './metrics.js'
 import { applicationPages } from './pages/applications.js'
+import { assetRoutes } from './pages/assets.js'
 import { authorizeRoutes } from './pages/authorize.js'
 import { oauthTokenRoutes } from './pages/oauth-tokens.js'
 import { passwordRoutes } from './pages/passwords.js'
 import { profileRoutes } from './pages/profile.js'
+import { pageRoutes } from './pages/routes.js'
 import { signInRoutes } from './pages/sign-in.js'
 import { signUpRoutes } from './pages/sign-up.js'
 import { unsubscribeRoutes } from './pages/unsubscribe.js'
@@ -92,6 +94,8 @@ export async function buildApp(): Promise<FastifyInstance> {
     await api.register(apiRoutes, { prefix: API_PREFIX })
     await api.register(fileRoutes)
     await api.register(runnerProtocolRoutes)
+    await api.register(assetRoutes)
+    await api.register(pageRoutes)
     await api.register(signInRoutes)
     await api.register(signUpRoutes)
     await api.register(passwordRoutes)

@@ -1,4 +1,4 @@
-import { ADMINISTRATOR, answering, EVERYBODY, statuses } from '../access/actors.js'
+import { ADMINISTRATOR, EVERYBODY, statuses } from '../access/actors.js'
 import type { ResourceAccess } from '../access/resource.js'
 
 const SIGN_IN_FIRST = { expected: statuses({ others: 302 }) }
@@ -11,7 +11,6 @@ const WRONG_LINK = { expected: statuses({ others: 403 }), specimen: () => ({ que
 /** Pages and probes ignore credentials of the API. */
 export const access: ResourceAccess = {
   instance: {
-    'GET /': { expected: answering(302, EVERYBODY) },
     'GET /users/sign_in': { expected: EVERYBODY },
     // Without proof from the browser that one of our own pages sends the form.
     'POST /users/sign_in': {
@@ -32,6 +31,9 @@ export const access: ResourceAccess = {
     'GET /users/password/edit': WRONG_LINK,
     'GET /users/confirmation': WRONG_LINK,
     'GET /assets/gitstead.css': { expected: EVERYBODY },
+    'GET /assets/gitstead.js': { expected: EVERYBODY },
+    'GET /assets/icon.svg': { expected: EVERYBODY },
+    'GET /assets/broadcasts.css': { expected: EVERYBODY },
     // Without a session: tokens do not open pages.
     'GET /profile': SIGN_IN_FIRST,
     'GET /profile/personal_access_tokens': SIGN_IN_FIRST,

@@ -4,7 +4,7 @@ import { Forbidden } from '../../errors.js'
 import { Type } from '../../lib/type.js'
 import { isOwnOpenForm } from './open-form.js'
 import { sendPage } from './page.js'
-import { SIGN_IN, showProblem } from './visitor.js'
+import { SIGN_IN, showProblem } from './page-routes.js'
 
 /** The token of a signed link. */
 export const Token = Type.String({ minLength: 1, maxLength: 2048 })

@@ -13,8 +13,8 @@ import { listApplications, redirectUrisOf } from '../../areas/people/credentials
 import { ApplicationBody, ApplicationParams } from '../../areas/people/credentials/oauth-applications.schema.js'
 import { Type } from '../../lib/type.js'
 import { shown } from './page.js'
+import { requireVisitors } from './page-routes.js'
 import { ChosenScopes, page, scopeChoice, sendOwn } from './profile.js'
-import { requireVisitors } from './visitor.js'
 
 const NewApplication = Type.Object({
   name: ApplicationBody.properties.name,

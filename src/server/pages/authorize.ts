@@ -10,8 +10,9 @@ import {
 import { readParameters } from '../../areas/people/credentials/oauth/provider.js'
 import { Forbidden } from '../../errors.js'
 import { sourceOf } from './page.js'
+import { showProblem, signInFor } from './page-routes.js'
 import { page, sendOwn, WORDS } from './profile.js'
-import { isOwnForm, showProblem, signInFor, visitorOf } from './visitor.js'
+import { isOwnForm, visitorOf } from './visitor.js'
 
 /** The parameters that the form sends again. */
 const FIELDS = [

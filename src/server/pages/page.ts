@@ -1,5 +1,5 @@
-// The pages for browsers, from templates/web. Eta escapes every value that a template shows. The pages have no script, and
-// their policy lets none run.
+// The pages for browsers, from templates/web. Eta escapes every value that a template shows.
+import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Eta } from 'eta'
@@ -9,34 +9,48 @@ import { activeBroadcasts } from '../../areas/reach/broadcasts/broadcasts.querie
 import { root } from '../../config.js'
 import { isDatabaseAway } from '../../db/connect/failure.js'
 import { isHexColor } from '../../lib/color.js'
+import * as ui from './components.js'
+import type { Place } from './place.js'
 
 export interface Page {
   readonly title: string
   readonly heading?: string
   /** What went wrong, in our own words. */
   readonly problem?: string
-  /** Makes the page narrow, for short forms. */
+  /** Makes the page narrow, for short forms, and leaves out the menu of the site. */
   readonly small?: true
-  /** The user who is signed in; without one, the page has no menu. */
-  readonly visitor?: ActorUser
+  /** The user who is signed in. */
+  readonly visitor?: ActorUser | undefined
   /** Proves that a form comes from this page. */
-  readonly formToken?: string
+  readonly formToken?: string | undefined
+  /** The project, group or user that the page belongs to, with its menu. */
+  readonly place?: Place | undefined
+  /** The path of the request, to which the visitor returns after signing in. */
+  readonly here?: string | undefined
   readonly [name: string]: unknown
 }
 
 const views = join(root, 'templates/web')
 const eta = new Eta({ views, cache: true })
-/** The only stylesheet. */
-export const STYLE = readFileSync(join(views, 'gitstead.css'), 'utf8')
 
-/**
- * Browsers also check a redirect after a form against `form-action`: `formsTo` are the other places to which the forms of
- * a page may lead. The colours of broadcast messages are the only styles in a page.
- */
+const asset = (name: string) => {
+  const text = readFileSync(join(views, name), 'utf8')
+  return { text, digest: createHash('sha256').update(text).digest('hex').slice(0, 12) }
+}
+/** The only stylesheet, and the only script. Pages name them with their digest, so browsers keep them until they change. */
+export const STYLE = asset('gitstead.css')
+export const SCRIPT = asset('gitstead.js')
+export const ICON = asset('icon.svg')
+const assets = { style: STYLE.digest, script: SCRIPT.digest }
+
+/** Browsers also check a redirect after a form against `form-action`: `formsTo` are the other places to which the forms of a page may lead. */
 const policy = (formsTo: readonly string[]) =>
   [
     "default-src 'none'",
-    "style-src 'self' 'unsafe-inline'",
+    "style-src 'self'",
+    "script-src 'self'",
+    "img-src 'self'",
+    "connect-src 'self'",
     `form-action ${["'self'", ...formsTo].join(' ')}`,
     "base-uri 'none'",
     "frame-ancestors 'none'"
@@ -50,28 +64,42 @@ export async function sendPage(
   formsTo: readonly string[] = []
 ): Promise<FastifyReply> {
   const broadcasts = await shownBroadcasts()
+  if (!reply.hasHeader('cache-control')) reply.header('cache-control', 'no-store')
   return reply
     .type('text/html; charset=utf-8')
     .headers({
       'content-security-policy': policy(formsTo),
-      'cache-control': 'no-store',
       // A form must still send its origin to this server, and other sites must not see the parameters of a page.
       'referrer-policy': 'same-origin'
     })
-    .send(eta.render(`./${name}`, { ...page, broadcasts }))
+    .send(eta.render(`./${name}`, { ...page, broadcasts, assets, ui }))
 }
+
+/** Renders a part of a page, for an answer that the script puts into a page. */
+export const renderPart = (name: string, values: object): string => eta.render(`./${name}`, { ...values, ui })
 
 /** The current broadcast messages, for a page that is not made here. */
 export const broadcastsHtml = async (): Promise<string> =>
   eta.render('./broadcasts', { broadcasts: await shownBroadcasts() })
 
+interface ShownBroadcast {
+  readonly id: number
+  readonly message: string
+}
+
 /** Returns no messages while the database is unavailable, because the page may have to report just that. */
-async function shownBroadcasts(): Promise<{ message: string; style: string }[]> {
+async function shownBroadcasts(): Promise<ShownBroadcast[]> {
   const active = await activeBroadcasts().catch(error => {
     if (isDatabaseAway(error)) return []
     throw error
   })
-  return active.map(({ message, color, font }) => ({ message, style: styleOf(color, font) }))
+  return active.map(({ id, message }) => ({ id, message }))
+}
+
+/** The colours of the current broadcast messages, as a stylesheet: the policy of a page allows no styles in it. */
+export async function broadcastStyle(): Promise<string> {
+  const active = await activeBroadcasts()
+  return active.map(({ id, color, font }) => `.broadcast-${id} { ${styleOf(color, font)} }\n`).join('')
 }
 
 function styleOf(color: string, font: string): string {

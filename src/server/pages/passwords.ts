@@ -10,7 +10,7 @@ import { Type } from '../../lib/type.js'
 import { open, openPost, prepareAccountPages, sayOnPage, Token } from './account-pages.js'
 import { openForm, shownForm } from './open-form.js'
 import { sendPage } from './page.js'
-import { SIGN_IN } from './visitor.js'
+import { SIGN_IN } from './page-routes.js'
 
 const NEW_PASSWORD = '/users/password/new'
 const PASSWORD = '/users/password/edit'

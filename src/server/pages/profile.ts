@@ -16,7 +16,8 @@ import { endOf, stateOf } from '../../areas/people/credentials/tokens.state.js'
 import { NotFound } from '../../errors.js'
 import { Type } from '../../lib/type.js'
 import { type Page, sendPage, shown, sourceOf } from './page.js'
-import { requireVisitors, type Visitor } from './visitor.js'
+import { requireVisitors } from './page-routes.js'
+import type { Visitor } from './visitor.js'
 
 export const WORDS: { readonly [Name in Scope]: string } = {
   api: 'everything that you may do, through the API and git',

@@ -8,60 +8,52 @@ import { isLocalPath } from '../../lib/link.js'
 import { Type } from '../../lib/type.js'
 import { SESSION_COOKIE } from '../plugins/authenticate.js'
 import { cookieOptions, isOwnOpenForm, openForm, shownForm } from './open-form.js'
-import { STYLE, sendPage } from './page.js'
-import { isOwnFormOrOrigin, messageOf, SIGN_IN, showProblem, visitorOf } from './visitor.js'
+import { sendPage } from './page.js'
+import { messageOf, SIGN_IN, showProblem } from './page-routes.js'
+import { parseUnsent } from './unsent.js'
+import { formTokenOf, isOwnFormOrOrigin, visitorOf } from './visitor.js'
 
 const SignInBody = Type.Object({
   login: Type.String({ maxLength: 255 }),
   password: Type.String({ maxLength: 1024 }),
   return_to: Type.Optional(Type.String({ maxLength: 8192 })),
+  unsent: Type.Optional(Type.String()),
   authenticity_token: Type.Optional(Type.String({ maxLength: 255 }))
 })
 
-const SIGNED_IN = '/profile'
+const SIGNED_IN = '/'
 
 export const signInRoutes: FastifyPluginAsyncTypebox = async app => {
   const open = { public: true as const, duringMaintenance: true as const }
   const hide = { hide: true }
   app.setErrorHandler((error, request, reply) => showProblem(error, request, reply, SIGN_IN))
 
-  app.get('/', { config: open, schema: hide }, async (request, reply) => {
-    if (await visitorOf(request)) return reply.redirect(SIGNED_IN)
-    return reply.redirect((await applicationSettings()).home_page_url ?? SIGN_IN)
-  })
-
-  app.get('/assets/gitstead.css', { config: open, schema: hide }, async (_request, reply) =>
-    reply.type('text/css; charset=utf-8').header('cache-control', 'public, max-age=3600').send(STYLE)
-  )
-
   app.get(SIGN_IN, { config: open, schema: hide }, async (request, reply) => {
     const { return_to: returnTo } = request.query as { return_to?: unknown }
     return show(reply, { formToken: openForm(request, reply), returnTo: localPath(returnTo) })
   })
 
-  app.post(
-    SIGN_IN,
-    { bodyLimit: 16_384, config: open, schema: { ...hide, body: SignInBody } },
-    async (request, reply) => {
-      const { login, password, return_to } = request.body
-      const returnTo = localPath(return_to)
-      const formToken = shownForm(request)
-      const refuse = (status: number, problem: string) =>
-        show(reply.code(status), { formToken, returnTo, login, problem })
-      if (!isOwnOpenForm(request)) return refuse(403, 'Open this page and sign in there.')
-      const user = await userOfPassword(login, password, request.address).catch(asRefusal)
-      if (user instanceof Forbidden) return refuse(403, `${user.reason}.`)
-      if (user instanceof TooManyRequests) {
-        reply.header('retry-after', String(user.retryAfter))
-        return refuse(429, messageOf(user))
-      }
-      if (!user) return refuse(401, 'The login or the password is wrong.')
-      const { cookie, expiresAt } = await beginSession(user, browserOf(request))
-      return reply
-        .setCookie(SESSION_COOKIE, cookie, { ...cookieOptions(), expires: expiresAt })
-        .redirect(returnTo ?? SIGNED_IN, 303)
+  app.post(SIGN_IN, { config: open, schema: { ...hide, body: SignInBody } }, async (request, reply) => {
+    const { login, password, return_to, unsent } = request.body
+    const returnTo = localPath(return_to)
+    const formToken = shownForm(request)
+    const refuse = (status: number, problem: string) =>
+      show(reply.code(status), { formToken, returnTo, login, problem, unsent })
+    if (!isOwnOpenForm(request)) return refuse(403, 'Open this page and sign in there.')
+    const user = await userOfPassword(login, password, request.address).catch(asRefusal)
+    if (user instanceof Forbidden) return refuse(403, `${user.reason}.`)
+    if (user instanceof TooManyRequests) {
+      reply.header('retry-after', String(user.retryAfter))
+      return refuse(429, messageOf(user))
     }
-  )
+    if (!user) return refuse(401, 'The login or the password is wrong.')
+    const { cookie, expiresAt } = await beginSession(user, browserOf(request))
+    reply.setCookie(SESSION_COOKIE, cookie, { ...cookieOptions(), expires: expiresAt })
+    const kept = parseUnsent(unsent)
+    if (!kept) return reply.redirect(returnTo ?? SIGNED_IN, 303)
+    const page = { title: 'Send this again?', unsent: kept, visitor: user, formToken: formTokenOf(cookie) }
+    return sendPage(reply, 'unsent', page)
+  })
 
   app.post('/users/sign_out', { config: open, schema: hide }, async (request, reply) => {
     const visitor = await visitorOf(request)
@@ -80,12 +72,17 @@ const localPath = (text: unknown): string | undefined =>
 interface Shown {
   readonly formToken: string
   readonly returnTo: string | undefined
+  /** A form that could not be accepted before (unsent.ts). */
+  readonly unsent?: string | undefined
   /** What the user entered, so that only the password must be entered again. */
   readonly login?: string
   readonly problem?: string
 }
 
-async function show(reply: FastifyReply, { formToken, returnTo, login, problem }: Shown): Promise<FastifyReply> {
+async function show(
+  reply: FastifyReply,
+  { formToken, returnTo, login, problem, unsent }: Shown
+): Promise<FastifyReply> {
   const { sign_in_text: text, signup_enabled: signUp } = await applicationSettings()
   return sendPage(reply, 'sign-in', {
     title: 'Sign in to Gitstead',
@@ -95,6 +92,7 @@ async function show(reply: FastifyReply, { formToken, returnTo, login, problem }
     text,
     returnTo,
     login,
+    unsent,
     signUp,
     formToken
   })

@@ -14,6 +14,7 @@ import {
   type ShownProjectRow
 } from '../../areas/projects/projects/projects.queries.js'
 import { type PageRequest, window } from '../../db/lists/paginate.js'
+import { NotFound } from '../../errors.js'
 import { sendKept } from './kept-answers.js'
 
 declare module 'fastify' {
@@ -100,6 +101,7 @@ async function openSubject(request: FastifyRequest, reply: FastifyReply): Promis
   if (beforeOf(abilityOf(can)) === can) return undefined
   await loadProject(request, action)
   if (!answersEmpty(action, request.project)) return sendKept(request, reply)
+  if (request.routeOptions.config.page) throw new NotFound()
   const { page, perPage } = window(request.query as PageRequest)
   return reply.send(reply.page({ items: [], total: 0, page, perPage }, item => item))
 }

@@ -35,6 +35,10 @@ declare module 'fastify' {
     /** True until the body is read, when credentials can only be in the body. */
     awaitsCredentials: boolean
   }
+  interface FastifyContextConfig {
+    /** The route is a page for people (pages/page-routes.ts). */
+    readonly page?: true
+  }
 }
 
 /** Parameters that identify the caller. In a query or body they may have any type. */
@@ -62,13 +66,14 @@ export function authenticate(app: FastifyInstance): void {
   // Not an async function: public routes, such as those of runners, wait for nothing.
   app.addHook('onRequest', (request, _reply, done) => {
     request.actor = nobody
-    if (request.routeOptions.config.public) return done()
+    const { page, public: isOpen } = request.routeOptions.config
+    if (isOpen && !page) return done()
     identify(request).then(() => done(), done)
   })
 }
 
 async function identify(request: FastifyRequest): Promise<void> {
-  request.actor = await findActor(request)
+  request.actor = await (request.routeOptions.config.page ? visitorOfPage(request) : findActor(request))
   request.awaitsCredentials = request.actor === nobody && hasParametersInBody(request)
 }
 
@@ -76,21 +81,34 @@ async function identify(request: FastifyRequest): Promise<void> {
 export function authenticateByBody(app: FastifyInstance): void {
   app.addHook('preValidation', (request, _reply, done) => {
     const { awaitsCredentials, bodyCredentials } = request
-    if (!awaitsCredentials && bodyCredentials?.sudo === undefined) return done()
+    if (!awaitsCredentials && (bodyCredentials?.sudo === undefined || request.routeOptions.config.page)) return done()
     readBody(request, bodyCredentials ?? {}).then(() => done(), done)
   })
 }
 
 async function readBody(request: FastifyRequest, named: Named): Promise<void> {
-  if (request.routeOptions.config.public) return
+  const { public: isOpen, page } = request.routeOptions.config
+  if (isOpen) return
   if (request.awaitsCredentials) {
     request.awaitsCredentials = false
+    // The visitor of a page is known. The body had to be read first, so that what the visitor wrote can be kept until signed in.
+    if (page) return openRoute(request)
     const shown = parameter(named)
     if (shown) request.actor = await byToken(request, shown)
   }
   // A `sudo` in a header or the query comes first, and was already applied if it came with a token.
   if (request.actor.sudoer === null) request.actor = await actAs(request.actor, sudoOf(request) ?? named.sudo)
   await openRoute(request)
+}
+
+/**
+ * A page knows its visitor by the session cookie only, and shows itself to everybody else as to nobody. A form may have the cookie:
+ * the pages check where it comes from.
+ */
+async function visitorOfPage(request: FastifyRequest): Promise<Actor> {
+  const session = request.cookies[SESSION_COOKIE]
+  if (!session || (isRead(request) && isOtherOrigin(request))) return nobody
+  return (await actorOfSession(session)) ?? nobody
 }
 
 const BODIES = /^(application\/(json|x-www-form-urlencoded)|multipart\/form-data)\b/i
@@ -109,10 +127,11 @@ export async function findActor(request: FastifyRequest): Promise<Actor> {
   const shown = headerOf(request) ?? parameter(request.query as Named)
   if (shown) return actAs(await byToken(request, shown), sudoOf(request))
   // A cookie is valid only for reads, and not for pages of other origins, because any page can make a browser send it.
-  const reads = request.method === 'GET' || request.method === 'HEAD'
-  const session = reads && !isOtherOrigin(request) ? request.cookies[SESSION_COOKIE] : undefined
+  const session = isRead(request) && !isOtherOrigin(request) ? request.cookies[SESSION_COOKIE] : undefined
   return session ? actAs(await bySession(request, session), sudoOf(request)) : nobody
 }
+
+const isRead = ({ method }: FastifyRequest): boolean => method === 'GET' || method === 'HEAD'
 
 /** Headers come before the query. Not specified: private and personal tokens are also accepted where OAuth tokens belong. */
 function headerOf({ headers }: FastifyRequest): Shown | undefined {

@@ -3,7 +3,8 @@
 //
 // The size of a compressed answer depends on how similar its parts are. If an answer has a secret next to a text of the attacker,
 // and the attacker can make a browser send many requests with the rights of its user, sizes reveal the secret (BREACH). So
-// answers for the session cookie, answers to writes, pages and records of tokens are not compressed.
+// answers to writes, records of tokens, and answers of the API for the session cookie are not compressed. Pages are: their only secret,
+// the token of their forms, differs each time.
 import { promisify } from 'node:util'
 import {
   type BrotliOptions,
@@ -57,7 +58,7 @@ const CODINGS = {
 
 type Coding = keyof typeof CODINGS
 
-const TYPES = /^(application\/json|text\/(?!html))/
+const TYPES = /^(application\/(json|atom\+xml)|text\/|image\/svg)/
 
 /** The routes of records of tokens and passwords, which stand next to texts that users choose. */
 const SECRETS = /\/(session|variables|triggers|runners|personal_access_tokens|applications|oauth)(\/|$)/
@@ -80,7 +81,7 @@ const isLarge = (payload: unknown): payload is string | Buffer =>
 function mayShrink({ method, cookies, routeOptions }: FastifyRequest, reply: FastifyReply): boolean {
   if (method !== 'GET' && method !== 'HEAD') return false
   if (reply.hasHeader('content-encoding') || !TYPES.test(String(reply.getHeader('content-type')))) return false
-  return cookies?.[SESSION_COOKIE] === undefined && !SECRETS.test(routeOptions.url ?? '')
+  return (routeOptions.config.page || cookies?.[SESSION_COOKIE] === undefined) && !SECRETS.test(routeOptions.url ?? '')
 }
 
 /** Returns the coding that the client prefers; of equal ones, brotli. */

@@ -5,7 +5,7 @@ import * as errors from '../../errors.js'
 import { GitLimit, GitTimeout } from '../../git/process/run.js'
 import { isDiskFull } from '../../lib/disk-full.js'
 import { log } from '../../log.js'
-import { sendPage } from '../pages/page.js'
+import { showMissing } from '../pages/missing.js'
 import { methodsOf } from './methods.js'
 import { logUnroutable } from './request-log.js'
 
@@ -27,7 +27,7 @@ export function answerErrors(app: FastifyInstance): void {
   })
   app.setNotFoundHandler((request, reply) => {
     const methods = methodsOf(app, request)
-    if (methods.length === 0 && wantsPage(request)) return sendPage(reply.code(404), 'problem', NO_PAGE)
+    if (methods.length === 0 && wantsPage(request)) return showMissing(request, reply)
     if (methods.length === 0) return send(reply, { status: 404, body: { error: '404 Not Found' } })
     reply.header('allow', methods.join(', '))
     if (request.method === 'OPTIONS') return reply.code(204).send()
@@ -35,14 +35,7 @@ export function answerErrors(app: FastifyInstance): void {
   })
 }
 
-/** The page for a browser that follows a link to a project or an issue, such as those in mails. */
-const NO_PAGE = {
-  title: 'There is no page here',
-  small: true as const,
-  problem: 'Gitstead shows projects, issues and merge requests through its API (/api/docs), git and commands.',
-  back: '/'
-}
-
+/** A browser that follows a link gets a page. */
 const wantsPage = ({ method, url, headers }: FastifyRequest): boolean =>
   method === 'GET' && !/^\/(api|ci)\//.test(url) && /\btext\/html\b/.test(headers.accept ?? '')
 

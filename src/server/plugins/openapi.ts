@@ -8,14 +8,12 @@ import { DESCRIPTION, security, securitySchemes, tags } from '../openapi/about.j
 import { type Document, finishDocument } from '../openapi/document.js'
 import { describeOperation } from '../openapi/operation.js'
 import { everyOperation, loadDocument } from '../pages/every-operation.js'
-import { broadcastsHtml } from '../pages/page.js'
+import { broadcastsHtml, ICON } from '../pages/page.js'
 
 const PREFIX = '/api/v3'
 /** The Content-Security-Policy of the page. It does not upgrade requests to https, because the page must also work over plain HTTP. */
 const POLICY =
   "default-src 'self'; base-uri 'self'; img-src 'self' data:; object-src 'none'; style-src 'self' 'unsafe-inline'; frame-ancestors 'none'"
-const ICON =
-  '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><path d="M2 2v12h12V7H8v3h3v1H5V5h9V2z" fill="#468"/></svg>'
 /** Of the top bar, the page needs only the switch between light and dark. It follows the system at first. */
 const STYLE = `.swagger-ui .topbar { background: none; padding: 0 }
 .swagger-ui .topbar .link, .swagger-ui .topbar .download-url-wrapper { display: none }
@@ -82,11 +80,11 @@ export async function documentApi(app: FastifyInstance): Promise<void> {
         displayOperationId: true,
         plugins: [loadDocument, everyOperation] as never
       },
-      logo: { type: 'image/svg+xml', content: ICON },
+      logo: { type: 'image/svg+xml', content: ICON.text },
       theme: {
         title: 'Gitstead REST API',
         css: [{ filename: 'gitstead.css', content: STYLE }],
-        favicon: [{ filename: 'icon.svg', rel: 'icon', type: 'image/svg+xml', sizes: 'any', content: ICON }]
+        favicon: [{ filename: 'icon.svg', rel: 'icon', type: 'image/svg+xml', sizes: 'any', content: ICON.text }]
       },
       // The page calls the host that it came from, whatever URL is configured.
       transformSpecification: document => ({ ...document, servers: [{ url: '/' }] }),

@@ -1,0 +1,166 @@
+// The components of the pages, which templates call as `it.ui`. Each returns HTML in which all values are escaped, so templates show
+// it with `<%~ %>`.
+import { createHash } from 'node:crypto'
+import { bytesText } from '../../lib/bytes.js'
+import { isHexColor } from '../../lib/color.js'
+
+export { bytesText as size }
+
+const ESCAPES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;'
+}
+
+/** Escapes a text for HTML and for quoted attributes. */
+export const escaped = (text: unknown): string => String(text).replace(/[&<>"']/g, found => ESCAPES[found] ?? '')
+
+/** Returns a path from its parts, each of which may contain anything: slashes in them do not separate. */
+export const path = (...parts: readonly (string | number)[]): string =>
+  parts.map(part => `/${encodeURIComponent(part)}`).join('')
+
+/** Returns the name of a branch or file as a part of a path: its slashes stay, and everything else is escaped. */
+export const inPath = (name: string): string => name.split('/').map(encodeURIComponent).join('/')
+
+/** Returns the path of a URL of our own, such as a `web_url`: pages link to the host on which the visitor reads them. */
+export const local = (url: string): string => {
+  const { pathname, search, hash } = new URL(url)
+  return pathname + search + hash
+}
+
+const MINUTE = 60
+const STEPS: readonly (readonly [seconds: number, name: string])[] = [
+  [31_536_000, 'year'],
+  [2_592_000, 'month'],
+  [86_400, 'day'],
+  [3_600, 'hour'],
+  [MINUTE, 'minute']
+]
+
+function distance(seconds: number): string {
+  const [length, name] = STEPS.find(([length]) => Math.abs(seconds) >= length) ?? [1, '']
+  if (name === '') return 'just now'
+  const count = Math.floor(Math.abs(seconds) / length)
+  const words = `${count} ${name}${count === 1 ? '' : 's'}`
+  return seconds > 0 ? `${words} ago` : `in ${words}`
+}
+
+type Moment = Date | string | null | undefined
+
+const momentTag = (moment: Date, text: string) =>
+  `<time datetime="${moment.toISOString()}" title="${exact(moment)} UTC">${text}</time>`
+
+const exact = (moment: Date) => moment.toISOString().slice(0, 19).replace('T', ' ')
+
+/** A moment as its distance from now, with the exact moment as its title. Not for pages that a browser keeps. */
+export function ago(moment: Moment): string {
+  if (moment === null || moment === undefined) return 'never'
+  const at = new Date(moment)
+  return momentTag(at, distance((Date.now() - at.getTime()) / 1000))
+}
+
+/** A moment in UTC. */
+export function time(moment: Moment): string {
+  if (moment === null || moment === undefined) return 'never'
+  const at = new Date(moment)
+  return momentTag(at, exact(at).slice(0, 16))
+}
+
+interface Person {
+  readonly username: string
+  readonly name: string
+}
+
+/** A link to the page of a user. */
+export const user = (person: Person | null | undefined): string =>
+  person ? `<a class="user" href="${path(person.username)}">${escaped(person.name)}</a>` : '<i>a deleted user</i>'
+
+/** The initials of a user on a colour that depends on the username. It only decorates the name next to it. */
+export function avatar({ username, name }: Person, size = 24): string {
+  const hue = (createHash('sha1').update(username).digest()[0] ?? 0) * 1.4
+  const letters = name
+    .split(/\s+/)
+    .flatMap(word => [...word].slice(0, 1))
+    .slice(0, 2)
+    .join('')
+  return `<svg class="avatar" width="${size}" height="${size}" viewBox="0 0 24 24" aria-hidden="true"><circle cx="12" cy="12" r="12" fill="hsl(${hue.toFixed()} 45% 38%)"/><text x="12" y="16" text-anchor="middle" font-size="10" fill="#fff">${escaped(letters.toUpperCase())}</text></svg>`
+}
+
+/** A label with its colour as a dot: the text keeps the contrast of the page, whatever colour was chosen. */
+export function label(title: string, color?: string | null, href?: string): string {
+  const fill = color && isHexColor(color) ? color : '#888'
+  const dot = `<svg width="10" height="10" viewBox="0 0 10 10" aria-hidden="true"><circle cx="5" cy="5" r="5" fill="${fill}"/></svg>`
+  const inner = `${dot} ${escaped(title)}`
+  return href ? `<a class="label" href="${escaped(href)}">${inner}</a>` : `<span class="label">${inner}</span>`
+}
+
+const TONES: Readonly<Record<string, string>> = {
+  opened: 'good',
+  reopened: 'good',
+  active: 'good',
+  success: 'good',
+  merged: 'done',
+  closed: 'bad',
+  failed: 'bad',
+  running: 'busy',
+  pending: 'busy',
+  created: 'busy'
+}
+
+/** A state as a badge. Its word says what the colour says. */
+export const state = (name: string): string => `<span class="state ${TONES[name] ?? 'idle'}">${escaped(name)}</span>`
+
+/** The hidden field that proves that a form comes from this page. */
+export const token = (formToken: unknown): string =>
+  `<input type="hidden" name="authenticity_token" value="${escaped(formToken ?? '')}">`
+
+/** A form with a single button; `fields` are hidden. */
+export function button(
+  action: string,
+  text: string,
+  formToken: unknown,
+  fields: Readonly<Record<string, string | number>> = {}
+): string {
+  const hidden = Object.entries(fields)
+    .map(([name, value]) => `<input type="hidden" name="${escaped(name)}" value="${escaped(value)}">`)
+    .join('')
+  return `<form method="post" action="${escaped(action)}" class="inline">${token(formToken)}${hidden}<button>${escaped(text)}</button></form>`
+}
+
+/** A URL to copy. Without the script it can be selected. */
+export const copyable = (text: string, label: string): string =>
+  `<span class="copyable"><input readonly value="${escaped(text)}" aria-label="${escaped(label)}"><button type="button" data-copy hidden>Copy</button></span>`
+
+interface Listed {
+  readonly total: number
+  readonly page: number
+  readonly perPage: number
+}
+
+/** The links to the neighbours of a page of a list. `here` is the path with the query of the request, whose other parameters stay. */
+export function pages({ total, page, perPage }: Listed, here: string): string {
+  const last = Math.max(1, Math.ceil(total / perPage))
+  if (last === 1 && page === 1) return ''
+  const link = (to: number, rel: string, text: string) =>
+    `<a rel="${rel}" href="${escaped(withQuery(here, { page: to }))}">${text}</a>`
+  const newer = page > 1 ? link(Math.min(page - 1, last), 'prev', 'Previous') : ''
+  const older = page < last ? link(page + 1, 'next', 'Next') : ''
+  return `<nav class="pages" aria-label="Pages">${newer}<span>Page ${page} of ${last}</span>${older}</nav>`
+}
+
+/** Returns a path with other values for some parameters of its query; null removes a parameter. */
+export function withQuery(here: string, values: Readonly<Record<string, string | number | null>>): string {
+  const [path = '', query = ''] = here.split('?', 2)
+  const parameters = new URLSearchParams(query)
+  for (const [name, value] of Object.entries(values)) {
+    if (value === null) parameters.delete(name)
+    else parameters.set(name, String(value))
+  }
+  return parameters.size > 0 ? `${path}?${parameters}` : path
+}
+
+/** A number of things: "1 commit", "2 commits". */
+export const counted = (count: number, one: string, many = `${one}s`): string =>
+  `${count.toLocaleString('en')} ${escaped(count === 1 ? one : many)}`

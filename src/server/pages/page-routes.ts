@@ -1,0 +1,164 @@
+// What all pages have in common: who the visitor is, which forms are accepted, and how failures are shown.
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { isOldPath } from '../../areas/projects/projects/projects.queries.js'
+import { Failure, Forbidden, TooManyRequests, Unauthorized } from '../../errors.js'
+import { SESSION_COOKIE } from '../plugins/authenticate.js'
+import { answerTo } from '../plugins/errors.js'
+import { showMissing } from './missing.js'
+import { openForm } from './open-form.js'
+import { type Page, sendPage } from './page.js'
+import { placeOf } from './place.js'
+import { isOtherOrigin } from './same-origin.js'
+import { unsentOf } from './unsent.js'
+import { formTokenOf, isOwnForm, type Visitor, visitorOf } from './visitor.js'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The signed-in user, on pages that require one. */
+    visitor: Visitor
+  }
+}
+
+export const SIGN_IN = '/users/sign_in'
+
+/**
+ * Prepares `app` for pages. Its routes find their visitor by the session cookie, and their project or group as routes of the API do:
+ * `/:namespace/:project` and `/groups/:id`. Forms must come from one of our pages. Failures are shown as a page. A reader who may
+ * not see a record gets the same page as for a record that does not exist.
+ */
+export function servePages(app: FastifyInstance): void {
+  app.addHook('onRoute', route => {
+    route.config = { ...route.config, page: true }
+    route.schema = { ...route.schema, hide: true } as object
+  })
+  app.addHook('preValidation', async (request, reply) => {
+    dropEmptyFields(request)
+    if (reads(request)) return undefined
+    const cookie = request.cookies[SESSION_COOKIE]
+    if (isOwnForm(request, cookie)) return undefined
+    // The visitor signed in again since the page was opened: what they wrote must not be lost.
+    if (request.actor.user && cookie && !isFromElsewhere(request)) return askAgain(request, reply)
+    throw new Forbidden('Open the page again, and send the form from there')
+  })
+  app.addHook('preHandler', async (request, reply) => redirectOldPath(request, reply))
+  app.setErrorHandler((error, request, reply) => showFailure(error, request, reply))
+}
+
+/** The same for pages that require a signed-in user: others are sent to the sign-in page. */
+export function requireVisitors(app: FastifyInstance): void {
+  app.decorateRequest('visitor', null as never)
+  app.addHook('onRequest', async (request, reply) => {
+    const found = await visitorOf(request)
+    if (!found) return reply.redirect(signInFor(request), reads(request) ? 302 : 303)
+    request.visitor = found
+    return undefined
+  })
+  app.addHook('preValidation', async request => {
+    dropEmptyFields(request)
+    if (reads(request) || isOwnForm(request, request.visitor.cookie)) return
+    throw new Forbidden('Open the page again, and send the form from there')
+  })
+  app.setErrorHandler((error, request, reply) => showProblem(error, request, reply))
+}
+
+/** Sends a page of the visitor, with the menu of its project or group. */
+export function show(request: FastifyRequest, reply: FastifyReply, name: string, page: Page): Promise<FastifyReply> {
+  const { user } = request.actor
+  const cookie = request.cookies[SESSION_COOKIE]
+  return sendPage(reply, name, {
+    visitor: user ?? undefined,
+    formToken: user && cookie ? formTokenOf(cookie) : undefined,
+    place: placeOf(request),
+    here: request.url,
+    ...page
+  })
+}
+
+/** The sign-in page, with the path to return to. */
+export const signInFor = (request: FastifyRequest): string =>
+  reads(request) ? `${SIGN_IN}?${new URLSearchParams({ return_to: request.url })}` : SIGN_IN
+
+const reads = ({ method }: FastifyRequest) => method === 'GET' || method === 'HEAD'
+
+const isFromElsewhere = (request: FastifyRequest): boolean =>
+  isOtherOrigin(request) || ![undefined, 'same-origin'].includes(request.headers['sec-fetch-site'] as undefined)
+
+/** Removes fields that the user left empty, so that they count as not given; `keeps_empty` of a form names those that stay. */
+function dropEmptyFields(request: FastifyRequest): void {
+  const { keeps_empty: kept } = (request.body ?? {}) as { keeps_empty?: unknown }
+  const names = typeof kept === 'string' ? kept.split(' ') : []
+  const filled = (values: object) =>
+    Object.fromEntries(Object.entries(values).filter(([name, value]) => value !== '' || names.includes(name)))
+  if (typeof request.body === 'object' && request.body !== null) request.body = filled(request.body)
+  if (typeof request.query === 'object' && request.query !== null) request.query = filled(request.query)
+}
+
+/** Sends a reader of an old path to the current one. A form must not lose its body, so it is accepted at both. */
+async function redirectOldPath(request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
+  const { namespace, project } = request.params as { namespace?: string; project?: string }
+  if (!request.project || !reads(request) || namespace === undefined || project === undefined) return undefined
+  if (!isOldPath(`${namespace}/${project}`, request.project)) return undefined
+  const rest = request.url.split(/(?=[/?])/).slice(2)
+  const { namespace_path, path } = request.project
+  return reply.redirect([`/${namespace_path}/${path}`, ...rest].join(''), 302)
+}
+
+/** Shows the form with what was written and a new token, for a visitor whose page is from an earlier session. */
+const askAgain = (request: FastifyRequest, reply: FastifyReply) =>
+  show(request, reply.code(409), 'unsent', { title: 'Send this again?', unsent: unsentOf(request) })
+
+async function showFailure(error: unknown, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+  if (error instanceof Unauthorized && !reads(request)) {
+    return sendPage(reply.code(401), 'sign-in-again', {
+      title: 'Sign in to send this',
+      formToken: openForm(request, reply),
+      returnTo: backOf(request),
+      unsent: JSON.stringify(unsentOf(request))
+    })
+  }
+  const { status } = answerTo(error, request)
+  if (reads(request) && [401, 403, 404].includes(status)) return showMissing(request, reply)
+  if (status === 304) return reply.code(304).send()
+  const { user } = request.actor ?? {}
+  return showProblem(error, request, reply, user || reads(request) ? backOf(request) : SIGN_IN)
+}
+
+/** The page that the visitor came from, if it is one of ours. */
+export function backOf({ headers, url }: FastifyRequest): string {
+  const { referer } = headers
+  if (referer !== undefined && URL.canParse(referer)) {
+    const from = new URL(referer)
+    if (from.host === headers.host) return from.pathname + from.search
+  }
+  return url.split('/').slice(0, 3).join('/')
+}
+
+/** Shows a failure as a page, with a link back to `back`. */
+export async function showProblem(
+  error: unknown,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  back = '/profile'
+): Promise<FastifyReply> {
+  const { status, retryAfter } = answerTo(error, request)
+  if (retryAfter !== undefined) reply.header('retry-after', String(retryAfter))
+  const text = error instanceof Forbidden && error.reason ? error.reason : messageOf(error)
+  const { visitor, actor } = request as { visitor?: Visitor; actor?: FastifyRequest['actor'] }
+  const cookie = request.cookies[SESSION_COOKIE]
+  return sendPage(reply.code(status), 'problem', {
+    title: 'This did not work',
+    problem: text,
+    back,
+    visitor: visitor?.user ?? actor?.user ?? undefined,
+    formToken: cookie && formTokenOf(cookie)
+  })
+}
+
+/** Returns the words for people about a failure. */
+export function messageOf(error: unknown): string {
+  if (error instanceof TooManyRequests) return `Too many attempts: try again in ${waitOf(error.retryAfter)}.`
+  return error instanceof Failure ? error.message : 'Something went wrong: try again later'
+}
+
+const waitOf = (seconds: number): string =>
+  seconds > 90 ? `${Math.ceil(seconds / 60)} minutes` : seconds > 1 ? `${seconds} seconds` : 'a second'
