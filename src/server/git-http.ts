@@ -17,6 +17,7 @@ import {
   likelyToken,
   requireGitScope
 } from '../areas/people/credentials/git-credentials.js'
+import { describeMergeRequests } from '../areas/planning/merge-requests/push-answers.js'
 import { projectUrls } from '../areas/projects/projects/project-urls.js'
 import {
   findForGit,
@@ -105,7 +106,8 @@ export const gitHttpRoutes: FastifyPluginAsync = async app => {
     const notes = movedNotes(pathOf(request.params), found.project)
     const describe: PushDoor['describe'] = async (project, changes) => [
       ...notes,
-      ...(await describePipelines(project, changes))
+      ...(await describePipelines(project, changes)),
+      ...(await describeMergeRequests(project, changes, found.actor))
     ]
     const output = await openPush(target, bodyOf(request), { read, describe })
     drain(request.raw)

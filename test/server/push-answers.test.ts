@@ -88,6 +88,28 @@ t.test('a push without permission says so', async t => {
   t.ok((await tryGit(work, ['push', remoteOf(project, developer), 'HEAD:x'])).ok)
 })
 
+t.test('a push of a new branch prints where its merge request is opened, and later where it is', async t => {
+  const { project, work, overHttp, overSsh, commit } = await subject(t.testdir({}))
+  const page = `/${project.path}/merge_requests`
+  await commit('first')
+  const made = await overHttp('origin', 'HEAD:a/b&c')
+  t.match(made.stderr, `remote: open a merge request for a/b&c:`)
+  t.match(made.stderr, `${page}/new?merge_request%5Bsource_branch%5D=a%2Fb%26c`)
+  t.match((await overSsh(['HEAD:other'])).stderr, `${page}/new?merge_request%5Bsource_branch%5D=other`)
+  await commit('second')
+  t.notMatch((await overHttp('origin', 'HEAD:other', 'HEAD:master')).stderr, 'merge_requests', 'nothing new')
+  const body = { source_branch: 'other', target_branch: 'a/b&c', title: 'x' }
+  const { iid } = (await app.as(project.owner).post(`/projects/${project.id}/merge_requests`, body)).json()
+  await commit('third')
+  t.match(
+    (await overSsh(['HEAD:other'])).stderr,
+    new RegExp(`merge request !${iid}:\\s+remote:   \\S+${page}/${iid}\\s`)
+  )
+  await app.as(project.owner).put(`/projects/${project.id}`, { merge_requests_enabled: false })
+  await git(work, ['commit', '--quiet', '--amend', '-m', 'again'])
+  t.notMatch((await overHttp('origin', '+HEAD:other', 'HEAD:more')).stderr, 'merge_requests', 'switched off')
+})
+
 t.test('push options', async t => {
   const { project, overHttp, overSsh, commit } = await subject(t.testdir({}))
   const pipelines = async () => {

@@ -7,6 +7,7 @@ import { repositoryFor } from '../../areas/code/refs/lost-branch.js'
 import { openPush } from '../../areas/code/refs/push.js'
 import { gitProtocolAllowed, PROTOCOL_OFF } from '../../areas/ground/settings/git-protocol.js'
 import { refuseDuringMaintenance } from '../../areas/ground/settings/maintenance-mode.js'
+import { describeMergeRequests } from '../../areas/planning/merge-requests/push-answers.js'
 import { findProject, type ProjectRow } from '../../areas/projects/projects/projects.queries.js'
 import { authorOfPush, findLogin, type Login, noteUseOfLogin } from '../../areas/projects/ssh/logins.js'
 import { config } from '../../config.js'
@@ -156,7 +157,11 @@ async function push(
     Readable.from(request, { objectMode: false }),
     {
       read: rest => readArriving(rest, most, excess),
-      describe: async (one, changes) => [...notes, ...(await describePipelines(one, changes))]
+      describe: async (one, changes) => [
+        ...notes,
+        ...(await describePipelines(one, changes)),
+        ...(await describeMergeRequests(one, changes, actor))
+      ]
     }
   )
   for await (const chunk of answer) await write(chunk)
