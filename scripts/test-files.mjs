@@ -23,6 +23,7 @@ const STARTED_BY = {
   mariadbd: ['src/db/embedded/embedded.ts', 'test/setup.test.ts'],
   bwrap: ['src/runner/sandbox.ts', 'test/scenarios/openssh.ts', 'test/setup.test.ts'],
   ssh: ['test/server/ssh-client.ts', 'test/scenarios/openssh.ts'],
+  chromium: ['test/helpers/chromium.ts'],
   podman: ['test/helpers/engine.ts'],
   busybox: ['test/helpers/engine.ts']
 }
