@@ -48,7 +48,7 @@ const WINGS = {
   // The rules of a CI file use the variables of the project, and it may include templates.
   ci: ['templates', 'variables', 'id-tokens', 'pipelines', 'builds', 'environments', 'runners'],
   planning: ['participation', 'labels', 'milestones', 'issues', 'boards', 'merge-requests', 'discussion'],
-  reach: ['events', 'mail', 'todos', 'notifications', 'broadcasts', 'accounts'],
+  reach: ['events', 'mail', 'todos', 'notifications', 'broadcasts', 'accounts', 'replies'],
   upkeep: ['jobs', 'removal', 'project-archives', 'maintenance', 'backup']
 } as const
 

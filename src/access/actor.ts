@@ -28,6 +28,8 @@ export interface Actor {
     | 'command'
     /** A signed link in a mail. */
     | 'link'
+    /** A reply by mail. */
+    | 'mail'
     | null
   /** The administrator who acts as `user`. */
   readonly sudoer: ActorUser | null

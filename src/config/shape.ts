@@ -15,6 +15,12 @@ const sender = text(
   'an address such as git@example.org or Gitstead <git@example.org>'
 )
 
+/** The token that makes the address of a reply has up to 43 characters, and the part before the @ at most 64. */
+const incoming = text(
+  /^[a-z0-9_.-]{1,20}\+@[a-z0-9]([a-z0-9.-]{0,190}[a-z0-9])?$/i,
+  'an address with a + before the @, such as reply+@git.example.org, with at most 20 characters before the +'
+)
+
 export const SETTINGS = {
   host: text(/^\S+$/, 'an address'),
   port: integer(0, 65535),
@@ -139,6 +145,7 @@ export const SETTINGS = {
     transport: oneOf(['file', 'smtp', 'sendmail']),
     from: nullOr(sender),
     reply_to: nullOr(sender),
+    incoming: nullOr(incoming),
     per_hour: integer(1),
     smtp: {
       host: text(/^\S+$/, 'a host name or an address'),

@@ -43,6 +43,15 @@ export interface MailFacts {
   }
   readonly membership: Access & { readonly what: 'added' | 'changed'; readonly level: string }
   readonly 'access-request': Access & { readonly what: 'requested' | 'denied' }
+  /** A reply by mail that did not become a comment. */
+  readonly 'reply-refused': {
+    /** The subject of the reply. */
+    readonly about: string
+    /** A sentence without a full stop. */
+    readonly why: string
+    /** What the user wrote. */
+    readonly text: string
+  }
   readonly 'project-moved': {
     readonly name: string
     readonly before: string
@@ -73,6 +82,14 @@ interface ProjectFacts {
   readonly project: string
   /** The page of what the mail is about. */
   readonly url: string
+  /** What a reply comments on; absent in mail that nobody can reply to, and in mails of older versions. */
+  readonly answers?: ReplySubject
+}
+
+/** The record that a reply comments on. `Commit` has the id of a comment on it, which also says where on it. */
+export interface ReplySubject {
+  readonly type: 'Issue' | 'MergeRequest' | 'Snippet' | 'Commit'
+  readonly id: number
 }
 
 /** An issue or a merge request was created or changed. */

@@ -17,6 +17,8 @@ export interface Letter {
   readonly unsubscribeUrl: string | null
   /** The apparent sender; without one, the appliance. The envelope always names the appliance. */
   readonly from?: Sender | null
+  /** Where a reply of this recipient becomes a comment; null for the address of the configuration. */
+  readonly replyTo?: string | null
   /** The name of the person who caused the mail. From shows it with the address of the appliance. */
   readonly author?: string | null
 }
@@ -36,7 +38,7 @@ function split(text: string): Sender {
 }
 
 /** The host of the appliance, as it appears in addresses and names of mails: a numeric address has brackets. */
-function host(): string {
+export function host(): string {
   const { hostname } = new URL(publicUrl())
   return /^\d+(\.\d+){3}$/.test(hostname) ? `[${hostname}]` : hostname
 }
@@ -67,6 +69,7 @@ export function messageOf({
   list,
   unsubscribeUrl,
   from = null,
+  replyTo: ownReply = null,
   author = null
 }: Letter): SendMailOptions {
   const { reply_to: replyTo } = config().mail
@@ -78,7 +81,9 @@ export function messageOf({
     // When From and the envelope differ, programs show both.
     ...(from && { sender: sender() }),
     to: { name: oneLine(to.name ?? '', LONGEST_NAME), address: to.address },
-    ...(replyTo !== null && !from && { replyTo: split(replyTo) }),
+    ...(ownReply !== null
+      ? { replyTo: { name: oneLine(list?.path ?? '', LONGEST_NAME), address: ownReply } }
+      : replyTo !== null && !from && { replyTo: split(replyTo) }),
     envelope: { from: sender().address, to: [to.address] },
     subject: rendered.subject,
     text: rendered.text,

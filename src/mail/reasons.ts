@@ -25,6 +25,7 @@ const REASONS: { readonly [name: string]: string } = {
   membership: 'your membership has changed',
   approver: 'you decide who becomes a member',
   requester: 'you requested access',
+  replied: 'you replied to a mail of Gitstead',
   member: 'you are a member of the project'
 }
 

@@ -19,6 +19,8 @@ export interface Shown<Kind extends MailKind = MailKind> {
   readonly reason: string
   /** Ends mails like this one; null when the recipient cannot unsubscribe. */
   readonly unsubscribeUrl: string | null
+  /** Whether a reply becomes a comment. */
+  readonly canReply?: boolean
 }
 
 export interface Rendered {

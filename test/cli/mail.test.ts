@@ -64,6 +64,17 @@ t.test('mail test shows the conversation and whether the mail was sent', async t
   )
 })
 
+t.test('doctor names a wrong address for replies', async t => {
+  const wrong = { ...environment, GITSTEAD_MAIL_INCOMING: 'reply@git.example.org' }
+  const checked = await cli(['config', 'check'], { environment: wrong })
+  t.not(checked.code, 0)
+  t.match(checked.stdout + checked.stderr, /mail\.incoming.*an address with a \+ before the @/s)
+  const doctor = await cli(['doctor', '--json'], {
+    environment: { ...environment, GITSTEAD_MAIL_INCOMING: 'reply+@git.example.org' }
+  })
+  t.match(doctor.stdout, /mail\.incoming has no effect/)
+})
+
 t.test('unsent mails are shown, and sent after a retry', async t => {
   const server = await smtpServer(t)
   sendTo(server.port)

@@ -8,7 +8,13 @@ export const mailCheck: Check = {
   name: 'mail',
   about: 'the mail server answers and accepts the login',
   examine: async () => {
-    const { transport, sendmail, smtp } = config().mail
+    const { transport, sendmail, smtp, incoming } = config().mail
+    if (transport === 'file' && incoming !== null) {
+      throw new Ailment(
+        'mail.incoming has no effect: mail.transport is file, so nobody gets a mail to reply to',
+        'set mail.transport to smtp or sendmail, or remove mail.incoming'
+      )
+    }
     if (transport === 'file') return 'mail is only written to files in HOME/mail, not sent (mail.transport)'
     if (transport === 'sendmail') return program(sendmail.path)
     // Loaded here, because most commands need no mail.

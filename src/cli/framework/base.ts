@@ -38,6 +38,10 @@ export abstract class BaseCommand extends Command {
     if (this.jsonEnabled() && !interrupted(error))
       process.stdout.write(`${JSON.stringify({ error: { code: codeOf(error), message } })}\n`)
     else process.stderr.write(`gitstead: ${message}\n`)
-    return this.exit(exitCodeOf(error))
+    return this.exit(this.exitCodeFor(error))
+  }
+
+  protected exitCodeFor(error: Error & { oclif?: { exit?: number } }): number {
+    return exitCodeOf(error)
   }
 }

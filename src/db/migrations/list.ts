@@ -62,6 +62,7 @@ import { membershipsBySource } from './0107-memberships-by-source.js'
 import { trigrams } from './0110-trigrams.js'
 import { contentVersions } from './0115-content-versions.js'
 import { mailAuthors } from './0118-mail-authors.js'
+import { receivedMails } from './0120-received-mails.js'
 import type { Migration } from './migration.js'
 
 export const migrations: readonly Migration[] = [
@@ -126,5 +127,6 @@ export const migrations: readonly Migration[] = [
   membershipsBySource,
   trigrams,
   contentVersions,
-  mailAuthors
+  mailAuthors,
+  receivedMails
 ]

@@ -332,6 +332,7 @@ const LINES = {
   },
   mail_deliveries: { writer: 'reach/mail', owners: [erasedAfter('users'), deletedWith('mails')], restore: false },
   mail_bounces: { writer: 'reach/mail' },
+  received_mails: { writer: 'reach/replies' },
 
   // The appliance.
   application_settings: { writer: 'ground/settings', encrypted: ['runners_token_encrypted', 'id_token_key_encrypted'] },

@@ -20,6 +20,13 @@ import type { NoteBody, NoteChange } from './notes.schema.js'
 /** The maximum number of characters of a note. Not specified: a limit. A page of 100 notes shows all of them. */
 const LONGEST_NOTE = 262_144
 
+/** The commands of a note have been run, and no text is left for a note. The API answers this with 404. */
+export class OnlyCommands extends NotFound {
+  constructor() {
+    super('Note {:commands_only=>["Your commands have been executed!"]}')
+  }
+}
+
 /** A note that a user writes. */
 interface Written {
   readonly noteable: Noteable
@@ -122,7 +129,7 @@ async function holdAll(projectId: number, userIds: readonly number[]): Promise<v
 
 /**
  * Runs the commands of a text, and writes the rest as a note. Throws the same errors, and those of the rules that the
- * commands use; when nothing is left, NotFound with the text of the requirement.
+ * commands use; when nothing is left, OnlyCommands.
  */
 export async function createNoteWithCommands(
   project: ProjectRow,
@@ -136,7 +143,7 @@ export async function createNoteWithCommands(
   const { rest, finish } = await runCommands(body.body, { project, noteable, actor, origin })
   const note = rest.trim() === '' ? undefined : await createNote(project, noteable, { ...body, body: rest }, actor)
   await finish()
-  if (!note) throw new NotFound('Note {:commands_only=>["Your commands have been executed!"]}')
+  if (!note) throw new OnlyCommands()
   return note
 }
 

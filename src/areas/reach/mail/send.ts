@@ -22,6 +22,7 @@ import { signedLink } from './links.js'
 import { isSendable, SOON } from './outbox.js'
 import { inTurn, noteServer, restingUntil } from './pacing.js'
 import { fillingOf } from './recipient-facts.js'
+import { replyAddress } from './reply-address.js'
 
 /** Milliseconds. Servers that are down come back within two days, and later most mails are of no use. */
 const LONGEST_WAIT = 2 * 86_400_000
@@ -127,11 +128,14 @@ function letter(delivery: DeliveryRow, filled: Readonly<Record<string, unknown>>
   let rendered: Rendered
   let from: Sender | null | undefined
   let author: string | null | undefined
+  let replyTo: string | null = null
   try {
     const facts = JSON.parse(delivery.facts)
     if (delivery.kind === 'push') from = facts.from
     author = facts.author
-    rendered = render(delivery.kind, { facts, filled, url: publicUrl(), recipient, reason, unsubscribeUrl })
+    if (delivery.user_id !== null && facts.answers) replyTo = replyAddress(delivery.user_id, facts.answers)
+    const shown = { facts, filled, url: publicUrl(), recipient, reason, unsubscribeUrl, canReply: replyTo !== null }
+    rendered = render(delivery.kind, shown)
   } catch (error) {
     return error instanceof Error ? error : new Error(String(error))
   }
@@ -145,6 +149,7 @@ function letter(delivery: DeliveryRow, filled: Readonly<Record<string, unknown>>
     list,
     unsubscribeUrl,
     from,
+    replyTo,
     author
   })
 }

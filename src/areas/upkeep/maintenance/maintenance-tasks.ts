@@ -23,6 +23,7 @@ import { unfinishedImports } from '../../projects/imports/unfinished-imports.js'
 import { expiredMembers } from '../../projects/project-groups/expired-members.js'
 import { oldSignUps } from '../../reach/accounts/sign-ups.js'
 import { oldMailFiles, oldMails } from '../../reach/mail/old-mails.js'
+import { oldReceivedMails } from '../../reach/replies/received.js'
 import { unfinishedRemovals } from '../removal/unfinished-removals.js'
 import { oldJobs, oldRuns } from './old-records.js'
 import { orphanedFiles } from './orphaned-files.js'
@@ -41,6 +42,7 @@ export const tasks: readonly Task[] = [
   oldDeliveries,
   oldJobs,
   oldMailFiles,
+  oldReceivedMails,
   oldMails,
   oldPasswordAttempts,
   oldQueueMinutes,

@@ -40,7 +40,12 @@ export async function issueNotices(told: Published<'issue.changed'>): Promise<re
   const [project, now] = await Promise.all([readProject(issue.project_id), findToldIssue(issue.id)])
   if (!project || !now) return []
   const isReadable = issueReadable({ ...now, confidential: issue.confidential || now.confidential === 1 })
-  const rest = { project: pathOf(project), url: urlOf(project, `issues/${issue.iid}`), reference: `#${issue.iid}` }
+  const rest = {
+    project: pathOf(project),
+    url: urlOf(project, `issues/${issue.iid}`),
+    reference: `#${issue.iid}`,
+    answers: { type: 'Issue' as const, id: issue.id }
+  }
   const labelIds = events.includes('new') ? await labelsOf('Issue', issue.id) : (changes.labels?.added ?? [])
   const mentionsOf = await mentionsBy(events, now, changes)
   return events.filter(isOfIssues).map(event => ({

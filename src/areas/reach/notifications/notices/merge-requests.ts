@@ -44,7 +44,12 @@ export async function mergeRequestNotices(
   const { id, iid, target_project_id: projectId } = record
   const [project, now] = await Promise.all([readProject(projectId), findMergeRequest(id)])
   if (!project || !now) return []
-  const rest = { project: pathOf(project), url: urlOf(project, `merge_requests/${iid}`), reference: `!${iid}` }
+  const rest = {
+    project: pathOf(project),
+    url: urlOf(project, `merge_requests/${iid}`),
+    reference: `!${iid}`,
+    answers: { type: 'MergeRequest' as const, id }
+  }
   const labelIds = events.includes('new') ? await labelsOf('MergeRequest', id) : (changes.labels?.added ?? [])
   const mentionsOf = await mentionsBy(events, now, changes)
   return events.map(event => ({

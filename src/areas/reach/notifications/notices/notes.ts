@@ -22,7 +22,7 @@ interface Subject {
   readonly thread: string
   readonly page: string
   readonly words: string
-  readonly shown: Pick<NoteFacts, 'reference' | 'title' | 'place'>
+  readonly shown: Pick<NoteFacts, 'reference' | 'title' | 'place' | 'answers'>
 }
 
 /** The mail about a new note; null when the note or its target no longer exists. */
@@ -75,7 +75,8 @@ export async function commentNotice(told: Published<'commit.commented'>): Promis
       shown: {
         reference: sha.slice(0, 8),
         title: commit?.message.split('\n', 1)[0] ?? '',
-        place: path === null ? null : `${path}, line ${line}`
+        place: path === null ? null : `${path}, line ${line}`,
+        answers: { type: 'Commit', id }
       }
     }
   )
@@ -134,7 +135,7 @@ async function ofIssue(id: number, wasConfidential: boolean): Promise<Subject | 
       thread: `issue_${id}`,
       page: `issues/${found.iid}`,
       words: 'the issue',
-      shown: { reference: `#${found.iid}`, title: found.title, place: null }
+      shown: { reference: `#${found.iid}`, title: found.title, place: null, answers: { type: 'Issue', id } }
     }
   )
 }
@@ -154,7 +155,7 @@ async function ofMergeRequest(id: number): Promise<Subject | undefined> {
       thread: `merge_request_${id}`,
       page: `merge_requests/${found.iid}`,
       words: 'the merge request',
-      shown: { reference: `!${found.iid}`, title: found.title, place: null }
+      shown: { reference: `!${found.iid}`, title: found.title, place: null, answers: { type: 'MergeRequest', id } }
     }
   )
 }
@@ -175,7 +176,7 @@ async function ofSnippet(id: number): Promise<Subject | undefined> {
       thread: `snippet_${id}`,
       page: `snippets/${id}`,
       words: 'the snippet',
-      shown: { reference: `$${id}`, title: found.title, place: null }
+      shown: { reference: `$${id}`, title: found.title, place: null, answers: { type: 'Snippet', id } }
     }
   )
 }

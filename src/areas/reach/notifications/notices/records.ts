@@ -100,7 +100,7 @@ interface Shown {
   readonly record: PublishedRecordEvent
   readonly changes: RecordChanges
   readonly description: string | null
-  readonly rest: Pick<RecordFacts, 'project' | 'url' | 'reference'>
+  readonly rest: Pick<RecordFacts, 'project' | 'url' | 'reference' | 'answers'>
   readonly more?: More
 }
 
