@@ -154,6 +154,8 @@ export const abilities = {
   'status.write': { on: 'project', least: DEVELOPER, writes: true },
   'file.read': { on: 'project', least: REPORTER, strangers: true, anonymous: true },
   'repository.write': { on: 'project', least: DEVELOPER, writes: true },
+  // Pages only: the API has no such list.
+  'merge_request.list_own': { on: 'instance', least: 'user' },
   'merge_request.read': { on: 'project', least: REPORTER, strangers: true, feature: 'merge_requests_enabled' },
   // The project in the path is the source. The rule checks what the user may do in the target.
   'merge_request.create': { on: 'project', least: DEVELOPER, writes: true, feature: 'merge_requests_enabled' },

@@ -131,14 +131,14 @@ export async function requireByNumber(projectId: number, iid: number): Promise<M
   return found
 }
 
-const inState = (state: MergeRequestListQuery['state'] = 'all'): Fragment =>
+export const inState = (state: MergeRequestListQuery['state'] = 'all'): Fragment =>
   state === 'all' ? { sql: 'm.deleted_at is null', values: [] } : { sql: 'm.phase = ?', values: [state] }
 
 /** The maximum number of numbers in the filter of a list. */
 const MOST_NUMBERS = 100
 
 /** The index that contains the merge requests of a project in the order of a list, by the filter `state`. */
-const INDEXES = {
+export const INDEXES = {
   all: { created_at: 'merge_requests_created', updated_at: 'merge_requests_updated' },
   one: { created_at: 'merge_requests_phase_created', updated_at: 'merge_requests_phase_updated' }
 } as const
@@ -167,10 +167,11 @@ export const listOfMilestone = (
   actor: Actor
 ): Promise<Page<ListedMergeRequestRow>> => pageOf(and(equals('m.milestone_id', milestoneId), inState()), query, actor)
 
-const countMergeRequests = ({ sql, values }: Fragment) =>
+export const countMergeRequests = ({ sql, values }: Fragment) =>
   countTotal(`select count(*) as total from merge_requests m where ${sql}`, values)
 
-async function pageOf(
+/** Returns a page of the merge requests `m` that pass a condition; `index` has them in the order of the list. */
+export async function pageOf(
   where: Fragment,
   query: MergeRequestListQuery,
   { user }: Actor,

@@ -48,6 +48,23 @@ export const MergeRequestListQuery = Type.Object({
 })
 export type MergeRequestListQuery = Static<typeof MergeRequestListQuery>
 
+/** The filters of pages. */
+export const MergeRequestSearch = Type.Object({
+  ...MergeRequestListQuery.properties,
+  search: optional(Text('a part of the title', { maxLength: 255 })),
+  author: optional(Text('the username of the author', { maxLength: 255 })),
+  assignee: optional(Text('the username of the assignee', { maxLength: 255 })),
+  labels: optional(Text('titles of labels, separated by commas: merge requests that have at least one of them')),
+  milestone: optional(Text('the title of a milestone; `No Milestone` for those without one'))
+})
+export type MergeRequestSearch = Static<typeof MergeRequestSearch>
+
+export const OwnMergeRequestQuery = Type.Object({
+  ...MergeRequestListQuery.properties,
+  scope: optional(Type.Enum(['created', 'assigned'], { description: 'created by you, or assigned to you' }))
+})
+export type OwnMergeRequestQuery = Static<typeof OwnMergeRequestQuery>
+
 const attributes = {
   assignee_id: optional(Nullable(Integer('the id of the assignee; 0 for nobody'))),
   description: optional(Nullable(Text(`the description, at most ${LONGEST_DESCRIPTION} characters`))),
