@@ -10,7 +10,7 @@ const GROUND = ['lib', 'errors', 'config']
 
 /** layer -> the layers that it imports, in addition to the ground. */
 const LAYERS: { readonly [layer: string]: readonly string[] } = {
-  server: ['product', 'areas', 'process'],
+  server: ['product', 'areas', 'process', 'text'],
   worker: ['product', 'areas', 'process'],
   cli: ['product', 'areas'],
   product: ['listeners', 'at-once', 'areas'],
@@ -93,7 +93,6 @@ const EXCEPTIONS: readonly (readonly [layer: string, module: string, reason: str
   ['server', 'access/words', 'the OpenAPI document says who may call each operation'],
   ['server', 'db/connect/connection', 'closed when the process stops'],
   ['server', 'db/connect/failure', 'the error plugin distinguishes an unavailable database from a fault'],
-  ['server', 'text/diff', 'pages show changes'],
   ['server', 'git/process/run', 'the error plugin distinguishes a limit of git from a fault'],
   ['server', 'db/ownership/proven', 'what proves a kept answer'],
   ['server', 'db/schema/migrate', 'the appliance brings its schema up to date; readiness checks it'],

@@ -8,7 +8,7 @@ import { HEADING, imageOf, linkOf, type TextContext } from './page-links.js'
 import { placedMentions, placedReferences, type Reference } from './references.js'
 
 /** A reference or a mention at one place of a text. */
-interface Gap {
+export interface Gap {
   readonly reference: Reference | { readonly kind: 'mention'; readonly project: null; readonly name: string }
   /** The words of the text, as HTML. */
   readonly words: string
@@ -265,7 +265,7 @@ const slugWords = (token: Token | undefined): string =>
     .slice(0, 100) || 'section'
 
 // Wide tables scroll in a region of their own, which keys can scroll, too.
-rules.table_open = () => '<div class="scroll" tabindex="0"><table>\n'
+rules.table_open = () => '<div class="wide" tabindex="0"><table>\n'
 rules.table_close = () => '</table></div>\n'
 rules.th_open = (...args) => cellOf('<th scope="col"', args[0][args[1]])
 rules.td_open = (...args) => cellOf('<td', args[0][args[1]])

@@ -17,7 +17,7 @@ const NOWHERE = 'http://nowhere.invalid'
 export const HEADING = 'md-'
 
 /** Returns the path below the root of this appliance with its parts encoded. */
-const pathOf = (...parts: readonly string[]): string =>
+export const pathOf = (...parts: readonly string[]): string =>
   parts.map(part => `/${part.split('/').map(encodeURIComponent).join('/')}`).join('')
 
 /** Returns where a link in a text leads; null for one that must not be a link. */

@@ -30,3 +30,19 @@ for (const field of all('textarea[data-keep]')) {
   field.addEventListener('input', () => sessionStorage.setItem(key, field.value))
   field.form?.addEventListener('submit', () => sessionStorage.removeItem(key))
 }
+
+// The preview of a text stands above its button.
+for (const button of all('[data-preview]')) {
+  const place = document.createElement('div')
+  place.setAttribute('aria-live', 'polite')
+  button.before(place)
+  button.addEventListener('click', async event => {
+    event.preventDefault()
+    const body = new URLSearchParams(new FormData(button.form, button))
+    const answer = await fetch(`${button.getAttribute('formaction')}&part=1`, { method: 'POST', body }).catch(
+      () => undefined
+    )
+    if (answer?.ok) place.innerHTML = await answer.text()
+    else place.textContent = 'There is no preview now. Try again later.'
+  })
+}

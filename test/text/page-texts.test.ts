@@ -31,7 +31,7 @@ t.test('texts are formatted', async t => {
   t.match(tasks, '<input type="checkbox" disabled checked aria-label="Done"> done [issue - 1|#1]</li>')
   t.match(tasks, '<li>[y] other</li>')
   const table = await html('| a | b |\n|---|--:|\n| 1 | 2 |')
-  t.match(table, /<div class="scroll" tabindex="0"><table>.*<th scope="col">a<\/th>\s*<th scope="col" class="right">b/s)
+  t.match(table, /<div class="wide" tabindex="0"><table>.*<th scope="col">a<\/th>\s*<th scope="col" class="right">b/s)
   t.notMatch(table, 'style')
   t.equal(await html(':tada: :no_such: 12:100:5 `:tada:`'), '<p>🎉 :no_such: 12:100:5 <code>:tada:</code></p>')
 })

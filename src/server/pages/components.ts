@@ -164,3 +164,10 @@ export function withQuery(here: string, values: Readonly<Record<string, string |
 /** A number of things: "1 commit", "2 commits". */
 export const counted = (count: number, one: string, many = `${one}s`): string =>
   `${count.toLocaleString('en')} ${escaped(count === 1 ? one : many)}`
+
+/**
+ * A button of a form that shows one of its Markdown fields as it would look: below the field, or without the script in a new tab.
+ * `project` is NAMESPACE/PROJECT.
+ */
+export const preview = (field: string, project = ''): string =>
+  `<button name="preview" value="${escaped(field)}" formaction="/markdown/preview?${new URLSearchParams({ project })}" formtarget="_blank" formnovalidate data-preview>Preview</button>`

@@ -11,7 +11,7 @@ import {
   OF_USER
 } from '../../../access/membership.js'
 import { VERSION } from '../../../db/connect/content.js'
-import { type Fragment, row, rows, type Value } from '../../../db/connect/sql.js'
+import { type Fragment, marks, padded, row, rows, type Value } from '../../../db/connect/sql.js'
 import { NoSuch } from '../../../errors.js'
 import { projectOfOldPath } from '../../ground/paths/redirects.js'
 import { MAINTENANCE, refuseWrite, type WithMaintenance } from '../../ground/settings/maintenance-mode.js'
@@ -225,6 +225,22 @@ async function find<Row extends ProjectRow>(finder: Finder<Row>, text: string, a
   if (found) return found
   const moved = await projectOfOldPath(namespace, path)
   return moved === undefined ? undefined : finder.byId(moved, actor)
+}
+
+/**
+ * Returns those projects with these paths (NAMESPACE/PROJECT) that exist, with the caller's levels. Not specified: old paths in
+ * texts. They are not followed.
+ */
+export async function findProjects(paths: readonly string[], actor: Actor): Promise<ProjectRow[]> {
+  const list = padded(paths.map(path => path.toLowerCase()))
+  if (list.length === 0) return []
+  const membership = accessOf(actor)
+  const [namespaces, names] = [list.map(path => path.split('/')[0] ?? ''), list.map(path => path.split('/')[1] ?? '')]
+  const sql = `${selectProjects(membership, 'namespaces s join projects p on p.namespace_id = s.id')}
+    where s.path_key in (${marks(list)}) and p.path_key in (${marks(list)})`
+  const values = membership.values(askerOf(actor), [], [...namespaces, ...names])
+  const found = await readProjectRows<ProjectRow>({ sql, values }, membership, actor)
+  return found.filter(({ namespace_path, path }) => list.includes(`${namespace_path}/${path}`.toLowerCase()))
 }
 
 interface TokenAndProject {
