@@ -69,7 +69,11 @@ export class Browser {
 
   async #send(method: string, path: string, options: RequestInit = {}): Promise<Answer> {
     const cookie = [...this.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
-    const headers = { ...(options.headers as Record<string, string>), ...(cookie === '' ? {} : { cookie }) }
+    const headers = {
+      accept: 'text/html',
+      ...(options.headers as Record<string, string>),
+      ...(cookie === '' ? {} : { cookie })
+    }
     const answer = await send(this.base, method, path, { ...options, headers })
     for (const line of answer.headers.getSetCookie()) {
       const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? []

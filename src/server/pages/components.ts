@@ -3,8 +3,9 @@
 import { createHash } from 'node:crypto'
 import { bytesText } from '../../lib/bytes.js'
 import { isHexColor } from '../../lib/color.js'
+import { levelName, visibilityName } from '../../lib/levels.js'
 
-export { bytesText as size }
+export { bytesText as size, levelName, visibilityName }
 
 const ESCAPES: Readonly<Record<string, string>> = {
   '&': '&amp;',
@@ -115,6 +116,10 @@ export const state = (name: string): string => `<span class="state ${TONES[name]
 /** The hidden field that proves that a form comes from this page. */
 export const token = (formToken: unknown): string =>
   `<input type="hidden" name="authenticity_token" value="${escaped(formToken ?? '')}">`
+
+/** What is wrong with the value of a field, to stand after it; the field names it with `aria-describedby="NAME-error"`. */
+export const fault = (refusals: Readonly<Record<string, string>> | undefined, name: string): string =>
+  refusals?.[name] ? `<p class="error" id="${escaped(name)}-error">${escaped(refusals[name])}</p>` : ''
 
 /** A form with a single button; `fields` are hidden. */
 export function button(

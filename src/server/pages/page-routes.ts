@@ -4,7 +4,7 @@ import { isOldPath } from '../../areas/projects/projects/projects.queries.js'
 import { Failure, Forbidden, TooManyRequests, Unauthorized } from '../../errors.js'
 import { SESSION_COOKIE } from '../plugins/authenticate.js'
 import { answerTo } from '../plugins/errors.js'
-import { showMissing } from './missing.js'
+import { sendMissing } from './missing.js'
 import { openForm } from './open-form.js'
 import { type Page, sendPage } from './page.js'
 import { placeOf } from './place.js'
@@ -117,7 +117,7 @@ async function showFailure(error: unknown, request: FastifyRequest, reply: Fasti
     })
   }
   const { status } = answerTo(error, request)
-  if (reads(request) && [401, 403, 404].includes(status)) return showMissing(request, reply)
+  if (reads(request) && [401, 403, 404].includes(status)) return sendMissing(request, reply)
   if (status === 304) return reply.code(304).send()
   const { user } = request.actor ?? {}
   return showProblem(error, request, reply, user || reads(request) ? backOf(request) : SIGN_IN)

@@ -69,7 +69,6 @@ function placeOfGroup(group: GroupRow, here: string): Place {
   const base = path('groups', group.path)
   const items = [
     ['Group', ''],
-    ['Activity', '/activity'],
     ['Issues', '/issues'],
     ['Members', '/group_members']
   ] as const

@@ -2,12 +2,20 @@
 import type { FastifyPluginAsync } from 'fastify'
 import { mergeRequestListPages } from './merge-requests/lists.js'
 import { servePages } from './page-routes.js'
-import { explorePages } from './people/explore.js'
+import { projectListPages } from './people/explore.js'
+import { groupPages } from './people/groups.js'
+import { homePage } from './people/home.js'
+import { searchPages } from './people/search.js'
+import { userPages } from './people/users.js'
 import { previewPages } from './text/preview.js'
 
 export const pageRoutes: FastifyPluginAsync = async app => {
   servePages(app)
-  await app.register(explorePages)
   await app.register(mergeRequestListPages)
   await app.register(previewPages)
+  await app.register(homePage)
+  await app.register(projectListPages)
+  await app.register(groupPages)
+  await app.register(searchPages)
+  await app.register(userPages)
 }

@@ -5,7 +5,7 @@ import * as errors from '../../errors.js'
 import { GitLimit, GitTimeout } from '../../git/process/run.js'
 import { isDiskFull } from '../../lib/disk-full.js'
 import { log } from '../../log.js'
-import { showMissing } from '../pages/missing.js'
+import { sendMissing } from '../pages/missing.js'
 import { methodsOf } from './methods.js'
 import { logUnroutable } from './request-log.js'
 
@@ -27,17 +27,12 @@ export function answerErrors(app: FastifyInstance): void {
   })
   app.setNotFoundHandler((request, reply) => {
     const methods = methodsOf(app, request)
-    if (methods.length === 0 && wantsPage(request)) return showMissing(request, reply)
-    if (methods.length === 0) return send(reply, { status: 404, body: { error: '404 Not Found' } })
+    if (methods.length === 0) return sendMissing(request, reply)
     reply.header('allow', methods.join(', '))
     if (request.method === 'OPTIONS') return reply.code(204).send()
     return send(reply, { status: 405, body: { error: '405 Not Allowed' } })
   })
 }
-
-/** A browser that follows a link gets a page. */
-const wantsPage = ({ method, url, headers }: FastifyRequest): boolean =>
-  method === 'GET' && !/^\/(api|ci)\//.test(url) && /\btext\/html\b/.test(headers.accept ?? '')
 
 /** Answers a request whose URL is so wrong that Fastify cannot look for a route, for example with escapes that are not UTF-8. */
 export function answerBadUrl(error: FastifyError, request: FastifyRequest, reply: FastifyReply): void {

@@ -1,6 +1,6 @@
 import type { Actor } from '../../../access/actor.js'
 import { groupsOfMember } from '../../../access/membership.js'
-import { rows, type Value } from '../../../db/connect/sql.js'
+import { row, rows, type Value } from '../../../db/connect/sql.js'
 import { contains } from '../../../db/lists/conditions.js'
 import { countTotal, type Page, window } from '../../../db/lists/paginate.js'
 import type { NamespaceListQuery } from './namespaces.schema.js'
@@ -33,4 +33,17 @@ export async function listNamespaces(query: NamespaceListQuery, actor: Actor): P
     countTotal(`select count(*) as total ${from}`, values)
   ])
   return { items, total, page, perPage }
+}
+
+/** The namespace that has a path now, or had it before; without a check of access. */
+export async function findNamespace(
+  path: string
+): Promise<(NamespaceRow & { readonly owner_id: number | null }) | undefined> {
+  const columns = 'n.id, n.name, n.path, n.kind, n.owner_id'
+  return row(
+    `select ${columns}, 0 as old from namespaces n where n.path_key = lower(?)
+     union all select ${columns}, 1 from namespace_redirects r join namespaces n on n.id = r.namespace_id where r.path_key = lower(?)
+     order by old limit 1`,
+    [path, path]
+  )
 }

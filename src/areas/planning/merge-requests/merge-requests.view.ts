@@ -102,5 +102,6 @@ function viewAssignee({ assignee_id: id, assignee_name: name, ...row }: MergeReq
   return viewUserBasic({ id, name, username: row.assignee_username ?? '', state: row.assignee_state ?? 'active' })
 }
 
-const mergeRequestUrl = (row: Pick<MergeRequestRow, 'namespace_path' | 'project_path' | 'iid'>): string =>
+/** Returns the URL of the page of a merge request. */
+export const mergeRequestUrl = (row: Pick<MergeRequestRow, 'namespace_path' | 'project_path' | 'iid'>): string =>
   `${publicUrl()}/${row.namespace_path}/${row.project_path}/merge_requests/${row.iid}`

@@ -1,0 +1,43 @@
+// The page of a user, at the URL that records show. A group has its page at /groups/PATH, and its short path leads there.
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { Actor } from '../../../access/actor.js'
+import { canSeeGroup } from '../../../access/authorize.js'
+import { findGroup } from '../../../areas/people/groups/groups.queries.js'
+import { findNamespace } from '../../../areas/people/groups/namespaces.queries.js'
+import { findUser } from '../../../areas/people/users/users.queries.js'
+import { viewUser } from '../../../areas/people/users/users.record.js'
+import { listProjects } from '../../../areas/projects/projects/project-list.queries.js'
+import { NotFound } from '../../../errors.js'
+import { Paging } from '../../../lib/schema.js'
+import { Type } from '../../../lib/type.js'
+import { path } from '../components.js'
+import { show } from '../page-routes.js'
+
+const UserParams = Type.Object({ username: Type.String({ maxLength: 255 }) })
+
+export const userPages: FastifyPluginAsyncTypebox = async app => {
+  app.get(
+    '/:username',
+    { config: { can: 'user.read' }, schema: { params: UserParams, querystring: Type.Object(Paging) } },
+    async (request, reply) => {
+      const { id, place, owner } = await findOwner(request.params.username, request.actor)
+      if (place.toLowerCase() !== path(request.params.username).toLowerCase()) return reply.redirect(place)
+      const [user, projects] = await Promise.all([
+        findUser(owner),
+        listProjects({ group: id }, request.query, request.actor)
+      ])
+      if (!user) throw new NotFound('User')
+      return show(request, reply, 'people/user', { title: user.name, user: viewUser(user), projects })
+    }
+  )
+}
+
+/** Finds the user or group that has a path, or had it. Throws NotFound. */
+async function findOwner(name: string, actor: Actor) {
+  const found = await findNamespace(name)
+  if (!found) throw new NotFound('User')
+  if (found.owner_id !== null) return { id: found.id, place: path(found.path), owner: found.owner_id }
+  const group = await findGroup(found.id, actor)
+  if (!group || !canSeeGroup(group, actor)) throw new NotFound('Group')
+  return { id: found.id, place: path('groups', found.path), owner: 0 }
+}

@@ -1,0 +1,127 @@
+// Home, lists of projects, users, groups and search, as a browser without script sees them.
+import { execute } from '../../../src/db/connect/sql.js'
+import { testApp } from '../../helpers/app.js'
+import { Browser, listen } from '../../helpers/browser.js'
+import t from '../../helpers/tap.js'
+
+const app = await testApp(t)
+const base = await listen(app.fastify)
+const HOSTILE = '"><script>alert(1)</script>'
+
+const signedIn = async (user: { username: string; password: string }) => {
+  const browser = new Browser(base)
+  await browser.signIn(user)
+  return browser
+}
+
+const [ada, bob] = [await app.make.user({ name: HOSTILE }), await app.make.user()]
+const [asAda, asBob, nobody] = [await signedIn(ada), await signedIn(bob), new Browser(base)]
+const open = await app.make.project({ owner: ada, visibility_level: 20, name: 'open' })
+const hidden = await app.make.project({ owner: ada, visibility_level: 0, name: 'hidden' })
+
+t.test('home shows the to-dos and issues of its visitor, and the public projects to strangers', async t => {
+  const issue = (
+    await app.as(ada).post(`/projects/${hidden.id}/issues`, { title: HOSTILE, assignee_id: ada.id })
+  ).json()
+  const home = await asAda.get('/')
+  t.equal(home.status, 200)
+  t.match(home.body, `href="/${ada.username}/hidden/issues/${issue.iid}"`)
+  t.match(home.body, '/hidden"')
+  t.notMatch(home.body, '<script>')
+  t.match(home.headers.get('content-security-policy'), "style-src 'self'")
+  const strange = await nobody.get('/')
+  t.match(strange.body, `href="/${ada.username}/open"`)
+  t.notMatch(strange.body, '/hidden"')
+})
+
+t.test('lists of projects have pages and a search', async t => {
+  t.match((await asAda.get('/dashboard/projects?search=hidd')).body, '/hidden"')
+  t.notMatch((await asAda.get('/dashboard/projects?search=hidd')).body, '/open"')
+  t.match((await asBob.get('/dashboard/projects')).body, 'class="empty"')
+  t.match((await asAda.get('/explore?per_page=1&search=')).body, 'rel="next"')
+  t.match((await nobody.get('/dashboard/projects')).body, 'href="/users/sign_in?return_to=%2Fdashboard%2Fprojects"')
+})
+
+t.test('the page of a user shows the projects that the visitor can see', async t => {
+  const own = await asAda.get(`/${ada.username}`)
+  t.match(own.body, '/hidden"')
+  t.notMatch(own.body, '<script>')
+  const other = await asBob.get(`/${ada.username.toUpperCase()}`)
+  t.equal(other.status, 200)
+  t.notMatch(other.body, '/hidden"')
+  t.equal((await nobody.get(`/${ada.username}`)).status, 404, 'users are for signed-in users, as in the API')
+  t.equal((await asBob.get('/nobody-has-this-name')).status, 404)
+})
+
+t.test('the path of a group leads to its page, for those who may know about it', async t => {
+  const group = await app.make.group({ owner: ada, visibilityLevel: 0 })
+  await app.as(ada).put(`/groups/${group.id}`, { description: HOSTILE })
+  t.equal((await asAda.get(`/${group.path}`)).location, `/groups/${group.path}`)
+  t.equal((await asBob.get(`/${group.path}`)).status, 404)
+  const page = await asAda.get(`/groups/${group.path}`)
+  t.match(page.body, '&lt;script&gt;')
+  t.match((await asAda.get(`/groups/${group.path}/group_members`)).body, '>Owner<')
+  t.match((await asAda.get('/dashboard/groups')).body, `/groups/${group.path}"`)
+  const missing = await asBob.get(`/groups/${group.path}`)
+  t.equal(missing.status, 404)
+  const other = await asBob.get('/groups/there-is-no-such-group')
+  const cut = (body: string) => body.replace(/value="[^"]*"/g, '')
+  t.equal(cut(missing.body), cut(other.body), 'the same page as for a group that does not exist')
+})
+
+t.test('a project is created, and refused values stay in the form', async t => {
+  const form = await asBob.get('/projects/new')
+  const made = await asBob.submit(form, 'action="/projects"', { name: 'Made here', visibility_level: '20' })
+  t.equal(made.status, 303)
+  t.equal(made.location, `/${bob.username}/made-here`)
+  const again = await asBob.submit(form, 'action="/projects"', { name: 'Made here', description: HOSTILE })
+  t.equal(again.status, 400)
+  t.match(again.body, 'class="error"')
+  t.match(again.body, 'value="Made here"')
+  t.notMatch(again.body, '<script>')
+})
+
+t.test('the search finds only what the visitor may see', async t => {
+  await app.as(ada).post(`/projects/${hidden.id}/issues`, { title: 'Needle in private' })
+  await app.as(ada).post(`/projects/${open.id}/issues`, { title: 'needle in public' })
+  await app.as(ada).post(`/projects/${open.id}/issues`, { title: 'needle for members', confidential: true })
+  const mine = await asAda.get('/search?q=NEEDLE&scope=issues')
+  t.match(mine.body, 'Needle in private')
+  t.match(mine.body, 'needle for members')
+  const theirs = await asBob.get('/search?q=NEEDLE&scope=issues')
+  t.match(theirs.body, 'needle in public')
+  t.notMatch(theirs.body, /in private|for members/)
+  t.notMatch((await nobody.get('/search?q=NEEDLE&scope=issues')).body, 'needle in public')
+  t.match((await asBob.get(`/search?q=${ada.username}&scope=users`)).body, `href="/${ada.username}"`)
+  t.notMatch((await nobody.get('/search?q=hidden')).body, '/hidden"')
+  t.match((await asBob.get('/search?q=needle&scope=merge_requests')).body, 'class="empty"')
+  t.equal((await asBob.get(`/search?q=${'x'.repeat(256)}`)).status, 400)
+})
+
+t.test('what was written when the session had ended is sent after signing in again', async t => {
+  const browser = await signedIn(bob)
+  const form = await browser.get('/projects/new')
+  await execute('delete from sessions where user_id = ?', [bob.id])
+  const asked = await browser.submit(form, 'action="/projects"', { name: 'Not lost' })
+  t.equal(asked.status, 401)
+  const signIn = await browser.submit(asked, '/users/sign_in', { login: bob.username, password: bob.password })
+  t.equal(signIn.status, 200)
+  t.match(signIn.body, 'value="Not lost"')
+  const sent = await browser.submit(signIn, 'action="/projects"')
+  t.equal(sent.location, `/${bob.username}/not-lost`)
+})
+
+t.test('a form from elsewhere changes nothing', async t => {
+  const values = { name: 'Forged' }
+  const browser = await signedIn(bob)
+  for (const [name, value] of [
+    ['origin', 'https://evil.example'],
+    ['sec-fetch-site', 'cross-site']
+  ] as const) {
+    const { status } = await browser.post('/projects', values, { [name]: value })
+    t.equal(status, 403)
+  }
+  const shown = await browser.post('/projects', values)
+  t.equal(shown.status, 409, 'without a sign of the origin, the visitor is asked')
+  t.equal((await app.as(bob).get('/projects', { search: 'Forged' })).json().length, 0)
+})
