@@ -44,7 +44,7 @@ const WINGS = {
   ground: ['audit', 'settings', 'activity', 'hooks', 'paths'],
   people: ['users', 'credentials', 'groups', 'members'],
   projects: ['projects', 'project-groups', 'services', 'uploads', 'imports', 'ssh', 'snippets'],
-  code: ['refs', 'repository', 'history', 'archives'],
+  code: ['refs', 'repository', 'history', 'archives', 'browsing'],
   // The rules of a CI file use the variables of the project, and it may include templates.
   ci: ['templates', 'variables', 'id-tokens', 'pipelines', 'builds', 'environments', 'runners'],
   planning: ['participation', 'labels', 'milestones', 'issues', 'boards', 'merge-requests', 'discussion'],

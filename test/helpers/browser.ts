@@ -40,8 +40,8 @@ export class Browser {
 
   constructor(readonly base: string) {}
 
-  get(path: string): Promise<Answer> {
-    return this.#send('GET', path)
+  get(path: string, headers: Record<string, string> = {}): Promise<Answer> {
+    return this.#send('GET', path, { headers })
   }
 
   post(path: string, values: Readonly<Record<string, string>>, headers: Record<string, string> = {}): Promise<Answer> {

@@ -1,11 +1,17 @@
 // The components of the pages, which templates call as `it.ui`. Each returns HTML in which all values are escaped, so templates show
 // it with `<%~ %>`.
 import { createHash } from 'node:crypto'
+import { titleOf } from '../../areas/code/repository/repository.view.js'
 import { bytesText } from '../../lib/bytes.js'
 import { isHexColor } from '../../lib/color.js'
 import { levelName, visibilityName } from '../../lib/levels.js'
+import { visible } from '../../lib/visible.js'
 
-export { bytesText as size, levelName, visibilityName }
+// `visible` is a line or a name that others chose. It is not escaped.
+export { bytesText as size, levelName, visibilityName, visible }
+
+/** The first line of the message of a commit. It is not escaped. */
+export const commitTitle = (message: string): string => visible(titleOf(message)) || '(no message)'
 
 const ESCAPES: Readonly<Record<string, string>> = {
   '&': '&amp;',

@@ -1,5 +1,6 @@
 // The pages of the product, one line for each file.
 import type { FastifyPluginAsync } from 'fastify'
+import { codePages } from './code/routes.js'
 import { mergeRequestListPages } from './merge-requests/lists.js'
 import { servePages } from './page-routes.js'
 import { projectListPages } from './people/explore.js'
@@ -11,6 +12,7 @@ import { previewPages } from './text/preview.js'
 
 export const pageRoutes: FastifyPluginAsync = async app => {
   servePages(app)
+  await app.register(codePages)
   await app.register(mergeRequestListPages)
   await app.register(previewPages)
   await app.register(homePage)

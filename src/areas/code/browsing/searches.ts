@@ -1,0 +1,29 @@
+// Searches the files of a project at one commit.
+import { type Actor, slotOwner } from '../../../access/actor.js'
+import { grep } from '../../../git/objects/grep.js'
+import { visible } from '../../../lib/visible.js'
+import type { RefPath } from './ref-paths.js'
+
+interface FileHits {
+  readonly path: string
+  readonly lines: readonly { readonly line: number; readonly text: string }[]
+}
+
+export interface CodeSearch {
+  readonly files: readonly FileHits[]
+  readonly lines: number
+  /** Why there may be more. */
+  readonly cut: 'results' | 'time' | null
+}
+
+/** Returns the lines that contain a text, in any case, by files. Not specified: patterns. The text is taken as it is. */
+export async function searchCode({ repository, commitId }: RefPath, text: string, actor: Actor): Promise<CodeSearch> {
+  const client = slotOwner(actor)
+  const { lines, cut } = await grep(repository, { commitId, text, client })
+  const files = new Map<string, { line: number; text: string }[]>()
+  for (const { path, line, text: found, isCutBefore, isCutAfter } of lines) {
+    const shown = `${isCutBefore ? '…' : ''}${visible(found)}${isCutAfter ? '…' : ''}`
+    files.set(path, [...(files.get(path) ?? []), { line, text: shown }])
+  }
+  return { files: [...files].map(([path, hits]) => ({ path, lines: hits })), lines: lines.length, cut }
+}

@@ -1,0 +1,153 @@
+// Pages of folders and files: what they show, to whom, and that nothing in a repository becomes active.
+import t from 'tap'
+import { codePages, commitOf } from './repository.js'
+
+const { app, make, signedIn, nobody } = await codePages(t)
+const HOSTILE = '<script>alert(1)</script>'
+
+t.test('a folder, a file, who wrote it, and its content', async t => {
+  const { project, path, git } = await make({ visibility_level: 20 })
+  await app.make.file(project, 'src/main.c', 'int main () {\r\n  return 0;\n}\n')
+  await app.make.branch(project, 'feature/src')
+  git(['tag', 'v1', 'master'])
+  const owner = await signedIn(project.owner)
+  const tree = await owner.get(`${path}/tree/feature/src`)
+  t.equal(tree.status, 200)
+  t.match(tree.body, `<a href="${path}/tree/feature/src/src">src/</a>`)
+  t.match(tree.body, `<a href="${path}/blob/feature/src/README.md">README.md</a>`)
+  t.match(tree.body, />Add src\/main.c<\/a>/)
+  t.match(tree.body, '# Hello')
+  t.match(tree.body, `<a class="button" href="${path}/new/feature/src">New file</a>`)
+  const blob = await owner.get(`${path}/blob/v1/src/main.c`)
+  t.match(blob.body, `<tr id="L2"><td><a href="#L2">2</a></td>`)
+  t.match(blob.body, /<span class="hljs-[a-z]+">return<\/span>/)
+  t.notMatch(blob.body, '>Edit<', 'a tag gets no commits')
+  t.match((await owner.get(`${path}/blob/master/src/main.c`)).body, `<a href="${path}/edit/master/src/main.c">Edit</a>`)
+  const blame = await owner.get(`${path}/blame/master/src/main.c`)
+  t.match(blame.body, '<td rowspan="3"><a href')
+  t.match(blame.body, '>Add src/main.c</a>')
+  const raw = await owner.get(`${path}/raw/master/src/main.c`)
+  t.match(raw.body, 'int main () {\r\n')
+  t.equal(raw.headers.get('content-type'), 'text/plain; charset=utf-8')
+  t.match(raw.headers.get('content-security-policy'), /sandbox/)
+  t.equal(raw.headers.get('x-content-type-options'), 'nosniff')
+  t.equal((await owner.get(`${path}/tree/master/src/main.c`)).location, `${path}/blob/master/src/main.c`)
+  t.equal((await owner.get(`${path}/blob/master/src`)).location, `${path}/tree/master/src`)
+  for (const wrong of [
+    'tree/none',
+    'tree/master/none',
+    'blob/master/none',
+    'raw/master',
+    'blame/master/src',
+    `blob/${'a'.repeat(40)}/README.md`
+  ]) {
+    t.equal((await owner.get(`${path}/${wrong}`)).status, 404, wrong)
+  }
+})
+
+t.test('a branch comes before a tag and an id, and the longest name wins', async t => {
+  const { path, git, project } = await make()
+  const owner = await signedIn(project.owner)
+  git(['fast-import', '--quiet', '--force'], commitOf({ here: 'on the branch' }, { branch: 'both' }))
+  git(['tag', 'both', 'master'])
+  git(['tag', 'master/x', 'refs/heads/both'])
+  const [id] = git(['rev-parse', 'refs/heads/both']).split('\n')
+  t.match((await owner.get(`${path}/tree/both`)).body, '>here</a>')
+  t.match((await owner.get(`${path}/blob/master/x/here`)).body, 'on the branch')
+  t.match((await owner.get(`${path}/blob/${id?.slice(0, 10)}/here`)).body, 'on the branch')
+})
+
+t.test('readers see what the API shows them, and others a page that does not exist', async t => {
+  const open = await make({ visibility_level: 20 })
+  const closed = await make()
+  const stranger = await signedIn(await app.make.user())
+  const guest = await signedIn(await app.make.member(closed.project, 10))
+  for (const page of ['tree/master', 'blob/master/README.md', 'raw/master/README.md', 'search?q=hello']) {
+    t.equal((await nobody.get(`${open.path}/${page}`)).status, 200, page)
+    for (const reader of [nobody, stranger, guest])
+      t.equal((await reader.get(`${closed.path}/${page}`)).status, 404, page)
+  }
+  // Visitors may not read commits, not even those of a public project.
+  const tree = await nobody.get(`${open.path}/tree/master`)
+  t.notMatch(tree.body, /Add README|Last commit|History|New file/)
+  t.notMatch((await nobody.get(`${open.path}/blob/master/README.md`)).body, /Add README|Blame|History|Edit/)
+  t.equal((await nobody.get(`${open.path}/blame/master/README.md`)).status, 404)
+  t.match((await stranger.get(`${open.path}/tree/master`)).body, 'Add README')
+  const empty = await app.make.project({ visibility_level: 20 })
+  t.match((await nobody.get(`/${empty.path}/tree/master`)).body, 'no files yet')
+})
+
+t.test('hostile names, texts, images and files stay what they are', async t => {
+  const { project, path, git } = await make({ visibility_level: 20 })
+  const name = `${HOSTILE.replaceAll('/', '')}"'\n\u202e`
+  const files = {
+    [name]: `${HOSTILE}\u202e\u0000`,
+    'evil.html': HOSTILE,
+    'evil.ts': `// ${HOSTILE} \u202e\n\`${HOSTILE}\``,
+    'evil.svg': `<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>`,
+    'latin.txt': Buffer.from([0xe9, 10]),
+    'empty.txt': '',
+    'long.txt': `${'x'.repeat(6000)}\n${'line\n'.repeat(10_100)}`,
+    'large.txt': 'y'.repeat(600_000),
+    'a%2Fb #?&.txt': 'odd'
+  }
+  git(['fast-import', '--quiet', '--force'], commitOf(files, { message: HOSTILE }))
+  const owner = await signedIn(project.owner)
+  const tree = await owner.get(`${path}/tree/master`)
+  t.notMatch(tree.body, /<script>|\u202e/)
+  const links = [...tree.body.matchAll(/href="([^"]*\/blob\/master\/[^"]*)"/g)].map(([, link = '']) =>
+    link.replace('&#39;', "'")
+  )
+  t.equal(links.length, Object.keys(files).length + 2, 'with the README and its section')
+  for (const link of links) {
+    const page = await owner.get(link)
+    t.equal(page.status, 200, link)
+    t.notMatch(page.body, /<script>|\u202e/, link)
+    t.notMatch(page.body, / style=| on[a-z]+=/, link)
+  }
+  const blob = async (file: string) => (await owner.get(`${path}/blob/master/${encodeURIComponent(file)}`)).body
+  t.match(await blob(name), 'This file is binary')
+  t.match(await blob('evil.ts'), '[U+202E]')
+  t.match(await blob('latin.txt'), 'é')
+  t.match(await blob('empty.txt'), 'This file is empty')
+  t.match(await blob('long.txt'), 'The last 101 lines are left out')
+  t.match(await blob('large.txt'), 'too large to show it here (586 KiB)')
+  t.match(await blob('a%2Fb #?&.txt'), 'odd')
+  t.match(await blob('evil.svg'), `<img src="${path}/raw/master/evil.svg"`)
+  const raw = async (file: string) => (await owner.get(`${path}/raw/master/${encodeURIComponent(file)}`)).headers
+  t.equal((await raw('evil.html')).get('content-type'), 'text/plain; charset=utf-8')
+  const svg = await raw('evil.svg')
+  t.match([svg.get('content-disposition'), svg.get('content-security-policy')], [/^attachment/, /sandbox/])
+  t.equal(svg.get('content-type'), 'image/svg+xml')
+})
+
+t.test('a page that a commit fixes is not sent twice, unless something around it changes', async t => {
+  const { project, path, git } = await make({ visibility_level: 20 })
+  const id = git(['rev-parse', 'master'])
+  const owner = await signedIn(project.owner)
+  for (const page of [`tree/${id}`, `blob/${id}/README.md`, `blame/${id}/README.md`]) {
+    const first = await owner.get(`${path}/${page}`)
+    const known = { 'if-none-match': String(first.headers.get('etag')) }
+    t.equal(first.status, 200)
+    t.equal(first.headers.get('cache-control'), 'private, no-cache')
+    const again = await owner.get(`${path}/${page}`, known)
+    t.equal(again.status, 304, page)
+    const other = await signedIn(project.owner)
+    t.equal((await other.get(`${path}/${page}`, known)).status, 200, 'its forms belong to another session')
+  }
+  t.equal((await owner.get(`${path}/tree/master`)).headers.get('etag'), null)
+})
+
+t.test('the search in the files of a project', async t => {
+  const { project, path, git } = await make({ visibility_level: 20 })
+  git(['fast-import', '--quiet', '--force'], commitOf({ 'a & b.c': `int Needle; // ${HOSTILE}\n`, other: 'x' }))
+  const owner = await signedIn(project.owner)
+  const found = await owner.get(`${path}/search?q=needle`)
+  t.match(found.body, '1 line in 1 file')
+  t.match(found.body, `href="${path}/blob/master/a%20%26%20b.c#L1"`)
+  t.notMatch(found.body, '<script>')
+  t.match((await owner.get(`${path}/search?q=--help&ref=master`)).body, '0 lines in 0 files')
+  t.equal((await owner.get(`${path}/search?q=x&ref=none`)).status, 404)
+  t.equal((await owner.get(`${path}/search?q=${'x'.repeat(300)}`)).status, 400)
+  t.equal((await owner.get(`${path}/search`)).status, 200)
+})
