@@ -129,6 +129,13 @@ export class ProjectLimit extends Failure {
 /** A duplicate, or a record that has changed in the meantime. */
 export class Conflict extends Failure {}
 
+/** Somebody has changed the record since the caller read it. */
+export class Stale extends Conflict {
+  constructor() {
+    super('It was changed since you opened it')
+  }
+}
+
 /** A conflict with texts by attribute, like Invalid. */
 export class ConflictingValues extends Conflict {
   constructor(readonly errors: Record<string, string[]>) {

@@ -24,6 +24,10 @@ export function authorizeRecord(actor: Actor, action: ActionOn<'record'>, record
   throw ability.refusal === 'unauthorized' ? new Unauthorized() : new Forbidden()
 }
 
+/** Whether `authorizeRecord` would pass. */
+export const mayOnRecord = (actor: Actor, action: ActionOn<'record'>, record: RecordAccess): boolean =>
+  actor.user !== null && allows(abilityOf(action) as RecordAbility, actor, record)
+
 function allows({ by, least }: RecordAbility, actor: Actor, record: RecordAccess): boolean {
   if (actor.user?.admin) return true
   if (by.some(role => record[role] === actor.user?.id)) return true

@@ -46,3 +46,8 @@ for (const button of all('[data-preview]')) {
     else place.textContent = 'There is no preview now. Try again later.'
   })
 }
+
+// A link to a note of a long discussion leads to the page that has it.
+const note = /^#note_(\d+)$/.exec(location.hash)?.[1]
+const [stream] = all('[data-notes]')
+if (note && stream && !stream.querySelector(`:not(a)#note_${note}`)) location.replace(`${stream.dataset.notes}/${note}`)

@@ -1,7 +1,8 @@
 // What all pages have in common: who the visitor is, which forms are accepted, and how failures are shown.
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
 import { isOldPath } from '../../areas/projects/projects/projects.queries.js'
 import { Failure, Forbidden, TooManyRequests, Unauthorized } from '../../errors.js'
+import { Type } from '../../lib/type.js'
 import { SESSION_COOKIE } from '../plugins/authenticate.js'
 import { answerTo } from '../plugins/errors.js'
 import { sendMissing } from './missing.js'
@@ -29,7 +30,7 @@ export const SIGN_IN = '/users/sign_in'
 export function servePages(app: FastifyInstance): void {
   app.addHook('onRoute', route => {
     route.config = { ...route.config, page: true }
-    route.schema = { ...route.schema, hide: true } as object
+    route.schema = { ...route.schema, ...withPlace(route.url, route.schema), hide: true } as object
   })
   app.addHook('preValidation', async (request, reply) => {
     dropEmptyFields(request)
@@ -43,6 +44,18 @@ export function servePages(app: FastifyInstance): void {
   app.addHook('preHandler', async (request, reply) => redirectOldPath(request, reply))
   app.setErrorHandler((error, request, reply) => showFailure(error, request, reply))
 }
+
+const PLACES = ['namespace', 'project', 'id']
+
+/** The validation drops parameters that a schema does not name: adds those of the place, so that pages name only their own. */
+function withPlace(url: string, schema: RouteOptions['schema']): { readonly params?: object } {
+  const params = schema?.params as { readonly properties: object } | undefined
+  if (params === undefined) return {}
+  const place = PLACES.filter(name => url.split('/').includes(`:${name}`)).map(name => [name, PLACE])
+  return { params: { ...params, properties: { ...Object.fromEntries(place), ...params.properties } } }
+}
+
+const PLACE = Type.String()
 
 /** The same for pages that require a signed-in user: others are sent to the sign-in page. */
 export function requireVisitors(app: FastifyInstance): void {

@@ -8,6 +8,8 @@ import { groupPages } from './people/groups.js'
 import { homePage } from './people/home.js'
 import { searchPages } from './people/search.js'
 import { userPages } from './people/users.js'
+import { issuePages } from './planning/issues.js'
+import { notePages } from './planning/notes.js'
 import { previewPages } from './text/preview.js'
 
 export const pageRoutes: FastifyPluginAsync = async app => {
@@ -20,4 +22,6 @@ export const pageRoutes: FastifyPluginAsync = async app => {
   await app.register(groupPages)
   await app.register(searchPages)
   await app.register(userPages)
+  await app.register(issuePages)
+  await app.register(notePages)
 }

@@ -1,4 +1,4 @@
-import { row, rows } from '../../../db/connect/sql.js'
+import { marks, padded, row, rows } from '../../../db/connect/sql.js'
 import { countTotal, type Page, type PageRequest, window } from '../../../db/lists/paginate.js'
 import { NotFound } from '../../../errors.js'
 import type { NoteableType } from './noteables.js'
@@ -50,3 +50,36 @@ export async function requireAward({ type, id }: Awardable, awardId: number): Pr
 /** Finds the award with this name that a user gave to something. */
 export const findAward = ({ type, id }: Awardable, name: string, userId: number): Promise<AwardRow | undefined> =>
   row<AwardRow>(`${SELECT} where ${OF} and w.name = ? and w.user_id = ?`, [type, id, name, userId])
+
+/** An emoji that users gave to something. */
+export interface AwardCount {
+  readonly type: AwardableType
+  readonly id: number
+  readonly name: string
+  readonly count: number
+  /** Whether the caller is one of them. */
+  readonly mine: number
+  /** The names of the first of them. */
+  readonly givers: string
+}
+
+/** The maximum number of different emoji that a page shows for something. */
+const MOST_EMOJI = 20
+
+/** Counts the emoji of something and of the notes about it, in the order in which they were first given. */
+export async function countAwards(
+  { type, id }: Pick<Awardable, 'type' | 'id'>,
+  noteIds: readonly number[],
+  userId = 0
+): Promise<(of: 'Note' | 'target', id: number) => AwardCount[]> {
+  const notes = padded(noteIds.length === 0 ? [0] : noteIds)
+  const found = await rows<AwardCount>(
+    `select w.awardable_type as type, w.awardable_id as id, w.name, count(*) as count, max(w.user_id = ?) as mine,
+       substring_index(group_concat(u.name order by w.id separator ', '), ', ', 10) as givers
+     from ${FROM} where ${OF} or (w.awardable_type = 'Note' and w.awardable_id in (${marks(notes)}))
+     group by w.awardable_type, w.awardable_id, w.name order by min(w.id)`,
+    [userId, type, id, ...notes]
+  )
+  return (of, awarded) =>
+    found.filter(award => (award.type === 'Note') === (of === 'Note') && award.id === awarded).slice(0, MOST_EMOJI)
+}

@@ -54,6 +54,9 @@ export async function listNotes({ type, id }: Noteable, query: PageRequest, acto
   return { items: await withLongTexts(items, NOTE), total, page, perPage }
 }
 
+/** The maximum number of ids of earlier notes that a page contains. */
+const MOST_IDS = 1000
+
 /** Up to this number, looking for mentions costs less than planning the condition on the records that contain them. */
 const FEW = 1000
 const MENTIONS = `exists (select 1 from notes o force index (notes_noteable) where o.noteable_type = ? and o.noteable_id = ?
@@ -72,6 +75,33 @@ async function listPlainNotes(type: NoteableType, id: number, limit: string) {
   )
   if (items.length === 0 || items.some(({ mentions }) => mentions === 1)) return undefined
   return { items: await withLongTexts(items, NOTE), total }
+}
+
+/** Returns the ids of the newest notes before another one that the caller may see, newest first. */
+export async function noteIdsBefore({ type, id }: Noteable, before: number, actor: Actor): Promise<number[]> {
+  const seen = seenNotes(actor)
+  const found = await rows<{ id: number }>(
+    `select n.id from ${FROM} where ${OF} and n.id < ? and ${seen.sql} order by n.id desc limit ${MOST_IDS}`,
+    [type, id, before, ...seen.values]
+  )
+  return found.map(({ id }) => id)
+}
+
+/** The place of a note among the notes about its target that the caller may see, counted from 1, and how many there are. */
+export interface NotePlace {
+  readonly place: number
+  readonly total: number
+}
+
+/** Returns the place of a note about something; 0 when the caller may not see the note. */
+export async function placeOfNote({ type, id }: Noteable, noteId: number, actor: Actor): Promise<NotePlace> {
+  const seen = seenNotes(actor)
+  const found = await row<NotePlace>(
+    `select cast(coalesce(max(n.id = ?) * sum(n.id <= ?), 0) as signed) as place, count(*) as total
+     from ${FROM} where ${OF} and ${seen.sql}`,
+    [noteId, noteId, type, id, ...seen.values]
+  )
+  return found ?? { place: 0, total: 0 }
 }
 
 /** Returns a note about something that the caller can read. Throws NotFound. */

@@ -1,13 +1,13 @@
 // The same five routes for each kind of record that has notes.
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { Actor } from '../../../access/actor.js'
-import { authorizeRecord } from '../../../access/records.js'
 import { NotFound } from '../../../errors.js'
 import { Type } from '../../../lib/type.js'
 import type { ProjectRow } from '../../projects/projects/projects.queries.js'
 import { noteEmoji } from './awards.js'
 import { Award, viewAward } from './awards.view.js'
 import { NOTEABLE_KINDS } from './kinds/all.js'
+import { requireChangeableNote } from './note-rights.js'
 import type { Noteable, NoteableKind } from './noteables.js'
 import { createNoteWithCommands, deleteNote, updateNote } from './notes.js'
 import { listNotes, requireNote } from './notes.queries.js'
@@ -34,11 +34,9 @@ async function noteOf(kind: NoteableKind, asked: Asked) {
   return requireNote(noteable, (asked.params as { note_id: number }).note_id, asked.actor)
 }
 
-/** Returns a note that the caller may change. Throws NotFound or Forbidden. */
 async function changeableNote(kind: NoteableKind, asked: Asked) {
-  const note = await noteOf(kind, asked)
-  authorizeRecord(asked.actor, 'note.change', { author: note.author_id, project: asked.project })
-  return note
+  const noteable = await noteableOf(kind, asked)
+  return requireChangeableNote(asked.project, noteable, (asked.params as { note_id: number }).note_id, asked.actor)
 }
 
 export const noteRoutes: FastifyPluginAsyncTypebox = async app => {

@@ -8,6 +8,7 @@ import { deleteRows } from '../../../db/ownership/owned-rows.js'
 import { BadParameters, Invalid, NotFound } from '../../../errors.js'
 import { parseMoment } from '../../../lib/moment.js'
 import { addedMentions, isPlain, readAhead } from '../../../text/mentions.js'
+import { requireVersion } from '../../../text/versions.js'
 import { type PublishedText, publishWritten } from '../../ground/activity/events.js'
 import { holdUser } from '../../people/users/users.queries.js'
 import { holdProject, type ProjectRow } from '../../projects/projects/projects.queries.js'
@@ -147,8 +148,11 @@ export async function createNoteWithCommands(
   return note
 }
 
-/** Changes the text of a note. Automatic notes stay the same. Throws Invalid or NotFound. */
-export async function updateNote(old: NoteRow, { body }: NoteChange, actor: Actor): Promise<NoteRow> {
+/**
+ * Changes the text of a note. Automatic notes stay the same. `version` is the version of the text that the user has changed.
+ * Throws Invalid, NotFound, and Stale when the text has another version.
+ */
+export async function updateNote(old: NoteRow, { body }: NoteChange, actor: Actor, version?: string): Promise<NoteRow> {
   checkText(body)
   if (old.is_system === 1) return old
   const by = askerOf(actor).id
@@ -156,6 +160,7 @@ export async function updateNote(old: NoteRow, { body }: NoteChange, actor: Acto
   await transact(async () => {
     const before = await row<{ note: string }>('select note from notes where id = ? for update', [old.id])
     if (!before) throw new NotFound('Note')
+    requireVersion(version, before.note)
     const named = await addedMentions(before.note, body)
     await execute(
       'update notes set note = ?, updated_by_id = ?, updated_at = ? where id = ?',

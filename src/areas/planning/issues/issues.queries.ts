@@ -144,6 +144,15 @@ export async function requireShownIssue(project: ProjectRow, id: number, actor: 
   return visible(issue, project, actor)
 }
 
+/** Does the same with the number of the issue in the project. */
+export async function requireNumberedIssue(project: ProjectRow, iid: number, actor: Actor): Promise<ListedIssueRow> {
+  const issue = await row<ListedIssueRow>(
+    `select ${COLUMNS}, ${shownColumns('Issue')} from issues i ${JOINS} where i.project_id = ? and i.iid = ?`,
+    [...shownValues(actor.user?.id), project.id, iid]
+  )
+  return visible(issue, project, actor)
+}
+
 type IssueAccess = Pick<IssueRow, 'confidential' | 'author_id' | 'assignee_id'>
 
 /** Does the same, with only what decides who may see the issue. Undefined when the caller may not. */

@@ -2,7 +2,7 @@
 import type { Actor } from '../../../access/actor.js'
 import { askerOf } from '../../../access/actor.js'
 import { authorizeProject, may } from '../../../access/authorize.js'
-import { authorizeRecord } from '../../../access/records.js'
+import { authorizeRecord, mayOnRecord } from '../../../access/records.js'
 import { execute, row } from '../../../db/connect/sql.js'
 import { transact } from '../../../db/connect/transact.js'
 import { deleteRows } from '../../../db/ownership/owned-rows.js'
@@ -76,8 +76,18 @@ const setState = (id: number, event: 'close' | 'reopen', by: number | null): Pro
 
 /** Throws Forbidden unless the user may change the issue: as a planner, or as its author or assignee. */
 export function authorizeUpdate(actor: Actor, project: ProjectRow, issue: IssueRow): void {
-  authorizeRecord(actor, 'issue.update', { author: issue.author_id, assignee: issue.assignee_id, project })
+  authorizeRecord(actor, 'issue.update', partsOf(project, issue))
 }
+
+/** Whether the user may change the issue. */
+export const mayUpdateIssue = (actor: Actor, project: ProjectRow, issue: IssueRow): boolean =>
+  may(actor, 'issue.write', project) && mayOnRecord(actor, 'issue.update', partsOf(project, issue))
+
+const partsOf = (project: ProjectRow, issue: IssueRow) => ({
+  author: issue.author_id,
+  assignee: issue.assignee_id,
+  project
+})
 
 /** Deletes an issue with everything that belongs to it. Throws NotFound or Forbidden. */
 export async function deleteIssue(project: ProjectRow, { id }: IssueRow, actor: Actor): Promise<void> {

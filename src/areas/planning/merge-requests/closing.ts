@@ -1,14 +1,13 @@
 // Commits and merge requests close issues with their texts, when they reach the default branch of their project.
 import { type Actor, actorOf } from '../../../access/actor.js'
 import { may } from '../../../access/authorize.js'
-import { Forbidden } from '../../../errors.js'
 import { readClosedIssues } from '../../../text/reading.js'
 import { keyOf, type Reference } from '../../../text/references.js'
 import { pushedMessages, readableMessages } from '../../code/refs/pushed-commits.js'
 import type { ChangeRow } from '../../code/refs/ref-changes.queries.js'
 import { findSudoUser } from '../../people/credentials/credentials.js'
 import { findProject, type ProjectRow } from '../../projects/projects/projects.queries.js'
-import { authorizeUpdate, closeIssue } from '../issues/issues.js'
+import { closeIssue, mayUpdateIssue } from '../issues/issues.js'
 import { canSeeIssue, findIssueByNumber, type IssueRow } from '../issues/issues.queries.js'
 import type { MergeRequestRow } from './merge-requests.queries.js'
 import { readCommits } from './versions/changes.js'
@@ -63,17 +62,7 @@ async function closeAll(project: ProjectRow, references: readonly Reference[], a
   const by = actor.user?.id
   if (by === undefined) return
   for (const { issue, project: where } of await findIssues(project, references, actor)) {
-    if (mayClose(actor, where, issue)) await closeIssue(issue.id, by)
-  }
-}
-
-function mayClose(actor: Actor, project: ProjectRow, issue: IssueRow): boolean {
-  try {
-    authorizeUpdate(actor, project, issue)
-    return !project.archived
-  } catch (error) {
-    if (error instanceof Forbidden) return false
-    throw error
+    if (!where.archived && mayUpdateIssue(actor, where, issue)) await closeIssue(issue.id, by)
   }
 }
 

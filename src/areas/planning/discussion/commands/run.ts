@@ -2,8 +2,7 @@
 import type { Actor, Origin } from '../../../../access/actor.js'
 import { askerOf } from '../../../../access/actor.js'
 import { levelIn, may } from '../../../../access/authorize.js'
-import { authorizeRecord } from '../../../../access/records.js'
-import { Forbidden } from '../../../../errors.js'
+import { mayOnRecord } from '../../../../access/records.js'
 import { DEVELOPER } from '../../../../lib/levels.js'
 import { withoutLines } from '../../../../text/slash-commands.js'
 import type { ProjectRow } from '../../../projects/projects/projects.queries.js'
@@ -71,19 +70,9 @@ async function subjectOf({ project, noteable: { type, id }, actor }: Asked): Pro
     state: found.state,
     labels: await readLabelTitles(target, id),
     spent: found.total_time_spent,
-    mayUpdate: isAllowed(() => authorizeRecord(actor, isIssue ? 'issue.update' : 'merge_request.update', record)),
+    mayUpdate: mayOnRecord(actor, isIssue ? 'issue.update' : 'merge_request.update', record),
     mayPlan: isIssue ? may(actor, 'issue.plan', project) : levelIn(project, actor) >= DEVELOPER,
     mayMerge: async () => !isIssue && (await isAcceptable(project, id, MERGE, actor))
-  }
-}
-
-function isAllowed(check: () => void): boolean {
-  try {
-    check()
-    return true
-  } catch (error) {
-    if (error instanceof Forbidden) return false
-    throw error
   }
 }
 

@@ -1,0 +1,196 @@
+// The notes about a record as one stream, for templates/web/planning/discussion.eta. notes.ts has the routes of its forms.
+import type { FastifyRequest } from 'fastify'
+import type { Actor } from '../../../access/actor.js'
+import { may } from '../../../access/authorize.js'
+import { isOwnVote } from '../../../areas/planning/discussion/awards.js'
+import { type AwardCount, countAwards } from '../../../areas/planning/discussion/awards.queries.js'
+import { listCommitComments } from '../../../areas/planning/discussion/comments/commit-comments.queries.js'
+import { mayChangeNote } from '../../../areas/planning/discussion/note-rights.js'
+import type { Noteable, NoteableType } from '../../../areas/planning/discussion/noteables.js'
+import { listNotes, type NoteRow, noteIdsBefore } from '../../../areas/planning/discussion/notes.queries.js'
+import type { ProjectRow } from '../../../areas/projects/projects/projects.queries.js'
+import type { Page } from '../../../db/lists/paginate.js'
+import { emojiCharacters } from '../../../text/emoji.js'
+import { path } from '../components.js'
+import { projectPath } from '../place.js'
+import { textsHtml } from '../text/texts.js'
+
+/** Notes on a page of a stream. */
+export const NOTES = 100
+
+/** The emoji that the menu of every record offers. Others can be given by a note such as `:rocket:`. */
+const OFFERED = ['thumbsup', 'thumbsdown', 'smile', 'tada', 'heart', 'eyes']
+
+interface ShownAward {
+  readonly name: string
+  readonly characters: string
+  readonly count: number
+  readonly mine: boolean
+  readonly givers: string
+}
+
+interface Awards {
+  readonly given: readonly ShownAward[]
+  /** What the visitor may give. */
+  readonly offered: readonly { readonly name: string; readonly characters: string }[]
+}
+
+interface ShownNote {
+  readonly id: number
+  readonly author: { readonly name: string; readonly username: string }
+  readonly html: string
+  readonly createdAt: Date
+  /** When it was last changed, if it was. */
+  readonly editedAt: Date | null
+  readonly isSystem: boolean
+  readonly mayEdit: boolean
+  readonly awards: Awards | null
+  /** The line of a commit. */
+  readonly line: { readonly path: string; readonly number: number; readonly side: string } | null
+}
+
+export interface Discussion {
+  /** The path of the project, NAMESPACE/PROJECT. */
+  readonly project: string
+  /** The path below which the forms post. */
+  readonly base: string
+  readonly notes: readonly ShownNote[]
+  readonly stream: Page<unknown>
+  /** The ids of earlier notes, so that links to them find a way to their page. */
+  readonly earlier: readonly number[]
+  /** The awards of the record itself. */
+  readonly awards: Awards | null
+  /** The description of the record as HTML; empty without one. */
+  readonly description: string
+  readonly mayWrite: boolean
+  /** The word of the record, such as `issue`, and whether the visitor may close or reopen it. */
+  readonly word: string
+  readonly command: 'close' | 'reopen' | null
+}
+
+type Asked = Pick<FastifyRequest, 'project' | 'actor' | 'query'>
+
+const KINDS: { readonly [Type in NoteableType]: { readonly segment: string; readonly word: string } } = {
+  Issue: { segment: 'issues', word: 'issue' },
+  MergeRequest: { segment: 'merge_requests', word: 'merge request' },
+  Snippet: { segment: 'snippets', word: 'snippet' }
+}
+
+export const pathOf = (project: ProjectRow): string => `${project.namespace_path}/${project.path}`
+
+export const notesPath = (project: ProjectRow, type: NoteableType, id: number): string =>
+  projectPath(project) + path('notes', KINDS[type].segment, id)
+
+interface About {
+  readonly description?: string | null
+  readonly command?: Discussion['command']
+}
+
+/**
+ * Reads the stream of an issue, a merge request or a snippet that the visitor may read: the newest page, or the one of the query.
+ * `command` is what a button next to the form may do with the record. Renders the description together with the notes.
+ */
+export async function readDiscussion(
+  { project, actor, query }: Asked,
+  noteable: Noteable,
+  { description = null, command = null }: About
+): Promise<Discussion> {
+  const stream = await newestPage(page => listNotes(noteable, { page, per_page: NOTES }, actor), query)
+  const ids = stream.items.map(({ id }) => id)
+  const [[descriptionHtml = '', ...texts], awardsOf, earlier] = await Promise.all([
+    textsHtml([description, ...stream.items.map(({ note }) => note)], { project, actor }),
+    countAwards(noteable, ids, actor.user?.id),
+    stream.page > 1 && ids[0] !== undefined ? noteIdsBefore(noteable, ids[0], actor) : []
+  ])
+  const mayWrite = may(actor, 'note.write', project)
+  const mayAward = may(actor, 'award.write', project)
+  const awards = (counts: readonly AwardCount[], authorId: number) =>
+    awardsShown(counts, mayAward ? authorId : null, actor)
+  return {
+    project: pathOf(project),
+    base: notesPath(project, noteable.type, noteable.id),
+    notes: stream.items.map((note, at) => ({
+      ...noteShown(note),
+      html: texts[at] ?? '',
+      mayEdit: mayChangeNote(note, project, actor),
+      awards: note.is_system === 1 ? null : awards(awardsOf('Note', note.id), note.author_id)
+    })),
+    stream,
+    earlier,
+    awards: awards(awardsOf('target', noteable.id), noteable.authorId),
+    description: descriptionHtml,
+    mayWrite,
+    word: KINDS[noteable.type].word,
+    command: mayWrite ? command : null
+  }
+}
+
+/** Reads the comments on a commit as a stream. */
+export async function readCommitDiscussion({ project, actor, query }: Asked, sha: string): Promise<Discussion> {
+  const stream = await newestPage(page => listCommitComments(project.id, sha, { page, per_page: NOTES }), query)
+  const texts = await textsHtml(
+    stream.items.map(({ note }) => note),
+    { project, actor }
+  )
+  return {
+    project: pathOf(project),
+    base: `${projectPath(project)}${path('commit', sha, 'notes')}`,
+    notes: stream.items.map((comment, at) => ({
+      id: comment.id,
+      author: { name: comment.author_name, username: comment.author_username },
+      html: texts[at] ?? '',
+      createdAt: comment.created_at,
+      editedAt: null,
+      isSystem: false,
+      mayEdit: false,
+      awards: null,
+      line:
+        comment.path === null || comment.line === null
+          ? null
+          : { path: comment.path, number: comment.line, side: comment.line_type ?? 'new' }
+    })),
+    stream,
+    earlier: [],
+    awards: null,
+    description: '',
+    mayWrite: may(actor, 'commit.comment', project),
+    word: 'commit',
+    command: null
+  }
+}
+
+/** Notes stand in the order in which they were written, and readers want the newest ones: those of the last page. */
+async function newestPage<Row>(read: (page: number) => Promise<Page<Row>>, query: unknown): Promise<Page<Row>> {
+  const { page } = query as { page?: unknown }
+  const asked = Math.trunc(Number(page))
+  if (asked >= 1) return read(asked)
+  const first = await read(1)
+  return first.total > NOTES ? read(Math.ceil(first.total / NOTES)) : first
+}
+
+const noteShown = (note: NoteRow) => ({
+  id: note.id,
+  author: { name: note.author_name, username: note.author_username },
+  createdAt: note.created_at,
+  editedAt: note.updated_at.getTime() === note.created_at.getTime() ? null : note.updated_at,
+  isSystem: note.is_system === 1,
+  line: null
+})
+
+const charactersOf = (name: string) => emojiCharacters(name) ?? `:${name}:`
+
+/** `authorId` is the author of the record if the visitor may give awards. */
+function awardsShown(counts: readonly AwardCount[], authorId: number | null, { user }: Actor): Awards {
+  const mine = new Set(counts.filter(({ mine }) => mine === 1).map(({ name }) => name))
+  const isFree = (name: string) => !mine.has(name) && !isOwnVote(name, { authorId: authorId ?? 0 }, user?.id)
+  return {
+    given: counts.map(({ name, count, givers }) => ({
+      name,
+      characters: charactersOf(name),
+      count,
+      mine: mine.has(name),
+      givers
+    })),
+    offered: authorId === null ? [] : OFFERED.filter(isFree).map(name => ({ name, characters: charactersOf(name) }))
+  }
+}
