@@ -41,7 +41,7 @@ const LAYERS: { readonly [layer: string]: readonly string[] } = {
 
 /** The wings from the ground up, each with its areas in order: an area imports only areas before it. */
 const WINGS = {
-  ground: ['audit', 'settings', 'activity', 'hooks', 'paths'],
+  ground: ['audit', 'settings', 'activity', 'hooks', 'paths', 'forms'],
   people: ['users', 'credentials', 'groups', 'members'],
   projects: ['projects', 'project-groups', 'services', 'uploads', 'imports', 'ssh', 'snippets'],
   code: ['refs', 'repository', 'history', 'archives', 'browsing'],

@@ -63,6 +63,7 @@ import { trigrams } from './0110-trigrams.js'
 import { contentVersions } from './0115-content-versions.js'
 import { mailAuthors } from './0118-mail-authors.js'
 import { receivedMails } from './0120-received-mails.js'
+import { sentForms } from './0122-sent-forms.js'
 import type { Migration } from './migration.js'
 
 export const migrations: readonly Migration[] = [
@@ -128,5 +129,6 @@ export const migrations: readonly Migration[] = [
   trigrams,
   contentVersions,
   mailAuthors,
-  receivedMails
+  receivedMails,
+  sentForms
 ]

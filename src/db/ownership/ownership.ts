@@ -340,6 +340,7 @@ const LINES = {
   // The rows contain names as well as ids, because they stay when the author or the target of the change is removed.
   audit_events: { writer: 'ground/audit', owners: [keptAfter('users', 'actor_id')], others: ['target_id'] },
   maintenance_runs: { writer: 'upkeep/maintenance' },
+  sent_forms: { writer: 'ground/forms', backup: false },
   maintenance_locks: { writer: 'upkeep/maintenance', backup: false },
 
   // The queue. Backups contain the jobs, so no accepted work is lost. The jobs of processes that have ended run again.

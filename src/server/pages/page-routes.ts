@@ -1,5 +1,6 @@
 // What all pages have in common: who the visitor is, which forms are accepted, and how failures are shown.
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
+import { acceptForm, forgetForm } from '../../areas/ground/forms/sent-forms.js'
 import { isOldPath } from '../../areas/projects/projects/projects.queries.js'
 import { Failure, Forbidden, TooManyRequests, Unauthorized } from '../../errors.js'
 import { Type } from '../../lib/type.js'
@@ -11,12 +12,14 @@ import { type Page, sendPage } from './page.js'
 import { placeOf } from './place.js'
 import { isOtherOrigin } from './same-origin.js'
 import { unsentOf } from './unsent.js'
-import { formTokenOf, isOwnForm, type Visitor, visitorOf } from './visitor.js'
+import { formIdOf, formTokenOf, isOwnForm, type Visitor, visitorOf } from './visitor.js'
 
 declare module 'fastify' {
   interface FastifyRequest {
     /** The signed-in user, on pages that require one. */
     visitor: Visitor
+    /** The id of the form that this request sends, once it is accepted. */
+    acceptedForm: Buffer | null
   }
 }
 
@@ -28,6 +31,7 @@ export const SIGN_IN = '/users/sign_in'
  * not see a record gets the same page as for a record that does not exist.
  */
 export function servePages(app: FastifyInstance): void {
+  app.decorateRequest('acceptedForm', null)
   app.addHook('onRoute', route => {
     route.config = { ...route.config, page: true }
     route.schema = { ...route.schema, ...withPlace(route.url, route.schema), hide: true } as object
@@ -36,10 +40,14 @@ export function servePages(app: FastifyInstance): void {
     dropEmptyFields(request)
     if (reads(request)) return undefined
     const cookie = request.cookies[SESSION_COOKIE]
-    if (isOwnForm(request, cookie)) return undefined
+    if (isOwnForm(request, cookie)) return acceptOnce(request, reply)
     // The visitor signed in again since the page was opened: what they wrote must not be lost.
     if (request.actor.user && cookie && !isFromElsewhere(request)) return askAgain(request, reply)
     throw new Forbidden('Open the page again, and send the form from there')
+  })
+  // A form that changed nothing may be sent again.
+  app.addHook('onSend', async (request, reply) => {
+    if (request.acceptedForm && reply.statusCode >= 400) await forgetForm(request.acceptedForm)
   })
   app.addHook('preHandler', async (request, reply) => redirectOldPath(request, reply))
   app.setErrorHandler((error, request, reply) => showFailure(error, request, reply))
@@ -104,6 +112,14 @@ function dropEmptyFields(request: FastifyRequest): void {
     Object.fromEntries(Object.entries(values).filter(([name, value]) => value !== '' || names.includes(name)))
   if (typeof request.body === 'object' && request.body !== null) request.body = filled(request.body)
   if (typeof request.query === 'object' && request.query !== null) request.query = filled(request.query)
+}
+
+/** Leads the second click on a button to the page that shows the effect of the first one. */
+async function acceptOnce(request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
+  const id = formIdOf(request)
+  if (!(await acceptForm(id))) return reply.redirect(backOf(request), 303)
+  request.acceptedForm = id
+  return undefined
 }
 
 /** Sends a reader of an old path to the current one. A form must not lose its body, so it is accepted at both. */

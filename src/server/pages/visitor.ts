@@ -49,6 +49,16 @@ export function isOwnForm(request: FastifyRequest, cookie: string | undefined): 
   return timingSafeEqual(xor(bytes.subarray(0, TOKEN_BYTES), bytes.subarray(TOKEN_BYTES)), secretOf(cookie))
 }
 
+/**
+ * Identifies a form of a page with what was entered in it. The same page sends different comments, but never the same one twice on
+ * purpose: it is shown again after each.
+ */
+export function formIdOf({ url, body }: FastifyRequest): Buffer {
+  return createHash('sha256')
+    .update(`${url}\0${JSON.stringify(body)}`)
+    .digest()
+}
+
 /** Signing in and out also accepts the headers of the browser as proof, for clients that show no page. */
 export const isOwnFormOrOrigin = (request: FastifyRequest, cookie: string | undefined): boolean =>
   isOwnForm(request, cookie) || sameOrigin(request)

@@ -195,6 +195,7 @@ t.test('backups omit only the tables of current work and sessions', async t => {
     'password_attempts',
     'repository_checks',
     'schedule_ticks',
+    'sent_forms',
     'sessions'
   ])
 })

@@ -1,7 +1,9 @@
 // Home, lists of projects, users, groups and search, as a browser without script sees them.
-import { execute } from '../../../src/db/connect/sql.js'
+import { runTask } from '../../../src/areas/upkeep/maintenance/maintenance.js'
+import { execute, rows } from '../../../src/db/connect/sql.js'
 import { testApp } from '../../helpers/app.js'
 import { Browser, listen } from '../../helpers/browser.js'
+import { someOrigin } from '../../helpers/factory.js'
 import t from '../../helpers/tap.js'
 
 const app = await testApp(t)
@@ -99,16 +101,17 @@ t.test('the search finds only what the visitor may see', async t => {
 })
 
 t.test('what was written when the session had ended is sent after signing in again', async t => {
-  const browser = await signedIn(bob)
+  const eve = await app.make.user()
+  const browser = await signedIn(eve)
   const form = await browser.get('/projects/new')
-  await execute('delete from sessions where user_id = ?', [bob.id])
+  await execute('delete from sessions where user_id = ?', [eve.id])
   const asked = await browser.submit(form, 'action="/projects"', { name: 'Not lost' })
   t.equal(asked.status, 401)
-  const signIn = await browser.submit(asked, '/users/sign_in', { login: bob.username, password: bob.password })
+  const signIn = await browser.submit(asked, '/users/sign_in', { login: eve.username, password: eve.password })
   t.equal(signIn.status, 200)
   t.match(signIn.body, 'value="Not lost"')
   const sent = await browser.submit(signIn, 'action="/projects"')
-  t.equal(sent.location, `/${bob.username}/not-lost`)
+  t.equal(sent.location, `/${eve.username}/not-lost`)
 })
 
 t.test('a form from elsewhere changes nothing', async t => {
@@ -124,4 +127,30 @@ t.test('a form from elsewhere changes nothing', async t => {
   const shown = await browser.post('/projects', values)
   t.equal(shown.status, 409, 'without a sign of the origin, the visitor is asked')
   t.equal((await app.as(bob).get('/projects', { search: 'Forged' })).json().length, 0)
+})
+
+t.test('a form that is sent twice changes something once', async t => {
+  const form = await asBob.get('/projects/new')
+  const twice = await Promise.all(
+    [1, 2].map(() => asBob.submit(form, 'action="/projects"', { name: 'Twice', path: 'twice' }))
+  )
+  t.same(
+    twice.map(({ status }) => status),
+    [303, 303],
+    'the second one is not an error'
+  )
+  const other = await asBob.submit(form, 'action="/projects"', { name: 'Other', path: 'other' })
+  t.equal(other.location, `/${bob.username}/other`, 'the same page can send something else')
+  t.equal((await app.as(bob).get('/projects', { search: 'twice' })).json().length, 1)
+  const refused = await asBob.submit(form, 'action="/projects"', { name: 'x', path: 'other' })
+  const again = await asBob.submit(form, 'action="/projects"', { name: 'x', path: 'other' })
+  t.same([refused.status, again.status], [400, 400], 'a form that changed nothing is not remembered')
+})
+
+t.test('marks of sent forms are removed after a day', async t => {
+  await runTask('old_sent_forms', {}, someOrigin)
+  t.not((await rows('select id from sent_forms')).length, 0)
+  await execute('update sent_forms set created_at = ?', [new Date(Date.now() - 86_400_001)])
+  await runTask('old_sent_forms', {}, someOrigin)
+  t.same(await rows('select id from sent_forms'), [])
 })

@@ -12,6 +12,7 @@ import { oldRefChanges } from '../../code/refs/old-ref-changes.js'
 import { repositoryContents } from '../../code/repository/read-contents.js'
 import { repositoryUpkeep } from '../../code/repository/upkeep.js'
 import { oldAuditEvents } from '../../ground/audit/old-audit-events.js'
+import { oldSentForms } from '../../ground/forms/sent-forms.js'
 import { oldDeliveries } from '../../ground/hooks/old-deliveries.js'
 import { oldRedirects } from '../../ground/paths/old-redirects.js'
 import { expiredGrants } from '../../people/credentials/expired-grants.js'
@@ -42,13 +43,14 @@ export const tasks: readonly Task[] = [
   oldDeliveries,
   oldJobs,
   oldMailFiles,
-  oldReceivedMails,
   oldMails,
   oldPasswordAttempts,
   oldQueueMinutes,
+  oldReceivedMails,
   oldRedirects,
   oldRefChanges,
   oldRuns,
+  oldSentForms,
   oldSignInAddresses,
   oldSignUps,
   oldTicks,
