@@ -22,6 +22,8 @@ export type DiffQuery = Static<typeof Query>
 export interface DiffPlace {
   /** The path of the page, with a question mark at its end, or with other parameters and an ampersand. */
   readonly page: string
+  /** Where the whole diff is as text. */
+  readonly raw?: string
   /** Returns the page of the whole file before or after the change; null without a page. */
   readonly fileAt?: (file: ShownFile, side: 'old' | 'new') => string | null
   /** Returns the notes below a line as HTML that is safe to show; an empty text without notes. */

@@ -9,11 +9,13 @@ import { searchCode } from '../../../areas/code/browsing/searches.js'
 import { Type } from '../../../lib/type.js'
 import { visible } from '../../../lib/visible.js'
 import { show } from '../page-routes.js'
+import { textsHtml } from '../text/texts.js'
 import { isKnownPage } from './fixed.js'
-import { codePlace } from './places.js'
+import { codePlace, restOf } from './places.js'
 import { imageType, sendRaw } from './raw.js'
 
 const FolderQuery = Type.Object({ page: Type.Optional(Type.Integer({ minimum: 1, maximum: 20 })) })
+const FileQuery = Type.Object({ plain: Type.Optional(Type.Boolean()) })
 const SearchQuery = Type.Object({
   q: Type.Optional(Type.String({ maxLength: 200 })),
   ref: Type.Optional(Type.String({ maxLength: 255 }))
@@ -28,38 +30,29 @@ export const filePages: FastifyPluginAsyncTypebox = async app => {
     const found = await findRefPath(project, restOf(request))
     const place = codePlace(request, found)
     if ((await kindAt(found)) === 'blob') return reply.redirect(place.at('blob'))
-    if (place.isFixed && (await isKnownPage(request, reply))) return reply
     const folder = await readFolder(found, { ...query, commits: place.may.commits })
-    return show(request, reply, 'code/tree', {
-      title: titleOf(found, place.refName),
-      heading: headingOf(found),
-      code: place,
-      folder
-    })
+    const readme = folder.readme && (await renderedText(request, found, folder.readme))
+    if (place.isFixed && (await isKnownPage(request, reply, readme ?? ''))) return reply
+    const page = { title: titleOf(found, place.refName), heading: headingOf(found), code: place, folder, readme }
+    return show(request, reply, 'code/tree', page)
   })
 
-  app.get('/:namespace/:project/blob/*', read, async (request, reply) => {
+  app.get('/:namespace/:project/blob/*', { ...read, schema: { querystring: FileQuery } }, async (request, reply) => {
     const found = await findRefPath(request.project, restOf(request))
     const place = codePlace(request, found)
     if ((await kindAt(found)) === 'tree') return reply.redirect(place.at('tree'))
     const file = await findFileAt(found)
-    if (place.isFixed && (await isKnownPage(request, reply))) return reply
     const text = await textAt(found, file)
+    const rendered =
+      text === null || request.query.plain ? null : await renderedText(request, found, { path: found.path, text })
+    if (place.isFixed && (await isKnownPage(request, reply, rendered ?? ''))) return reply
     const [shown, last] = await Promise.all([
       text === null ? null : shownLines(file, text),
       place.may.commits ? lastCommitAt(found) : null
     ])
-    const image = imageType(file.entry.name) !== null
-    const page = {
-      title: titleOf(found, place.refName),
-      heading: headingOf(found),
-      code: place,
-      file,
-      shown,
-      last,
-      image
-    }
-    return show(request, reply, 'code/blob', page)
+    const about = { image: imageType(file.entry.name) !== null, isText: isMarkdown(found.path) }
+    const page = { title: titleOf(found, place.refName), heading: headingOf(found), code: place, file, shown, last }
+    return show(request, reply, 'code/blob', { ...page, ...about, rendered })
   })
 
   app.get('/:namespace/:project/raw/*', read, async (request, reply) => {
@@ -101,8 +94,22 @@ export const filePages: FastifyPluginAsyncTypebox = async app => {
   })
 }
 
-/** The end of the address: REF/PATH. */
-const restOf = ({ params }: FastifyRequest): string => (params as { '*': string })['*']
+const isMarkdown = (path: string): boolean => /\.(?:md|markdown)$/i.test(path)
+
+/** Returns a Markdown file as HTML that is safe to show; null for other files. */
+async function renderedText(
+  { project, actor }: FastifyRequest,
+  { ref }: RefPath,
+  { path, text }: { readonly path: string; readonly text: string }
+): Promise<string | null> {
+  if (!isMarkdown(path)) return null
+  const [html = null] = await textsHtml(
+    [text],
+    { project, actor },
+    { ref, folder: path.split('/').slice(0, -1).join('/') }
+  )
+  return html
+}
 
 const titleOf = ({ path }: RefPath, ref: string): string =>
   `${visible(path === '' ? 'Files' : path)} at ${visible(ref)}`

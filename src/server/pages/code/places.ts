@@ -26,7 +26,8 @@ export interface CodePlace {
   readonly may: { readonly commits: boolean; readonly write: boolean }
 }
 
-const codePath = (base: string, page: CodePage, ref: string, path = ''): string =>
+/** Returns the path of a page of a branch, tag or commit. */
+export const codePath = (base: string, page: CodePage, ref: string, path = ''): string =>
   `${base}/${page}/${inPath(ref)}${path === '' ? '' : `/${inPath(path)}`}`
 
 /** Returns the place of a path in a commit. */
@@ -50,3 +51,6 @@ export function codePlace({ project, actor }: FastifyRequest, found: CodePlace['
     }
   }
 }
+
+/** Returns the end of the address: REF/PATH. */
+export const restOf = ({ params }: FastifyRequest): string => (params as { '*': string })['*']

@@ -1,0 +1,120 @@
+// Pages of commits: the history of a branch or of a file, one commit, and what two commits differ in.
+import type { Readable } from 'node:stream'
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyReply } from 'fastify'
+import { may } from '../../../access/authorize.js'
+import { listCommitStatuses } from '../../../areas/ci/pipelines/statuses/commit-statuses.queries.js'
+import { findRefPath } from '../../../areas/code/browsing/ref-paths.js'
+import { openDiff } from '../../../areas/code/browsing/whole-diffs.js'
+import { readDiff } from '../../../areas/code/history/commit-diff.js'
+import { findCommits } from '../../../areas/code/history/commit-list.js'
+import { compare, findCompared } from '../../../areas/code/history/compare.js'
+import { findCommitOf, readCommitOf } from '../../../areas/code/repository/contents.js'
+import { Type } from '../../../lib/type.js'
+import { visible } from '../../../lib/visible.js'
+import { commitTitle, inPath } from '../components.js'
+import { show } from '../page-routes.js'
+import { projectPath } from '../place.js'
+import { DiffQuery, diffPart } from './diff.js'
+import { codePath, codePlace, restOf } from './places.js'
+
+/** Plain text in a sandbox, like the content of files. */
+const sendDiff = (reply: FastifyReply, stream: Readable) =>
+  reply.type('text/plain; charset=utf-8').header('content-security-policy', "default-src 'none'; sandbox").send(stream)
+
+/** Commits of one page. */
+const PER_PAGE = 40
+/** Statuses and parents of a commit that its page shows. */
+const MOST_STATUSES = 50
+/** Commits that a comparison lists. */
+const MOST_COMPARED = 100
+
+const ListQuery = Type.Object({ page: Type.Optional(Type.Integer({ minimum: 1, maximum: 100_000 })) })
+const DiffParameters = Type.Object(DiffQuery)
+const CompareForm = Type.Object({
+  from: Type.Optional(Type.String({ maxLength: 255 })),
+  to: Type.Optional(Type.String({ maxLength: 255 }))
+})
+
+export const commitPages: FastifyPluginAsyncTypebox = async app => {
+  app.get(
+    '/:namespace/:project/commits/*',
+    { config: { can: 'commit.read' }, schema: { querystring: ListQuery } },
+    async (request, reply) => {
+      const { project, query } = request
+      if (project.default_branch === null) return show(request, reply, 'code/empty', { title: 'No commits yet' })
+      const found = await findRefPath(project, restOf(request))
+      const page = query.page ?? 1
+      const asked = { ref_name: found.commitId, path: found.path, page: page - 1, per_page: PER_PAGE }
+      const commits = await (await findCommits(project, asked)).read()
+      const title = found.path === '' ? 'Commits' : `History of ${visible(found.path)}`
+      const isLast = commits.length < PER_PAGE
+      return show(request, reply, 'code/commits', { title, code: codePlace(request, found), commits, page, isLast })
+    }
+  )
+
+  app.get('/:namespace/:project/commits', { config: { can: 'commit.read' } }, async ({ project }, reply) =>
+    reply.redirect(codePath(projectPath(project), 'commits', project.default_branch ?? 'master'))
+  )
+
+  app.get(
+    '/:namespace/:project/commit/:sha',
+    { config: { can: 'commit.read' }, schema: { querystring: DiffParameters } },
+    async (request, reply) => {
+      const { project, query, actor } = request
+      const base = projectPath(project)
+      const { sha } = request.params as { sha: string }
+      const [, name = sha, format] = /^([0-9a-f]{4,40})\.(diff|patch)$/i.exec(sha) ?? []
+      const id = await findCommitOf(project, name)
+      if (format) return sendDiff(reply, await openDiff(project, id, format === 'patch' ? format : 'diff', actor))
+      const [{ commit, stats }, changes, statuses] = await Promise.all([
+        readCommitOf(project, id),
+        readDiff(project, id),
+        listCommitStatuses(project.id, id, { per_page: MOST_STATUSES })
+      ])
+      const [parent] = commit.parentIds
+      const diff = diffPart(changes, query, {
+        page: `${base}/commit/${id}?`,
+        raw: `${base}/commit/${id}.diff`,
+        fileAt: ({ path, oldPath }, side) =>
+          side === 'new' ? codePath(base, 'blob', id, path) : parent ? codePath(base, 'blob', parent, oldPath) : null
+      })
+      const page = { base, commit, stats, diff, statuses, mayReadBuilds: may(actor, 'build.read', project) }
+      return show(request, reply, 'code/commit', { title: commitTitle(commit.message), ...page })
+    }
+  )
+
+  app.get(
+    '/:namespace/:project/compare',
+    { config: { can: 'repository.read' }, schema: { querystring: CompareForm } },
+    async (request, reply) => {
+      const { project, query } = request
+      const base = projectPath(project)
+      const { from = project.default_branch ?? '', to } = query
+      if (from && to) return reply.redirect(`${base}/compare/${inPath(from)}...${inPath(to)}`)
+      return show(request, reply, 'code/compare', { title: 'Compare', base, from, to: to ?? '', result: null })
+    }
+  )
+
+  app.get(
+    '/:namespace/:project/compare/*',
+    { config: { can: 'repository.read' }, schema: { querystring: DiffParameters } },
+    async (request, reply) => {
+      const { project, query, actor } = request
+      const base = projectPath(project)
+      // No name of a ref contains two dots in a row.
+      const [, from = '', to = ''] = /^(.*?)\.\.\.?(.*)$/s.exec(restOf(request)) ?? []
+      const ids = await findCompared(project, { from, to })
+      const result = await compare(project, ids)
+      const diff = diffPart(result, query, {
+        page: `${base}/compare/${inPath(from)}...${inPath(to)}?`,
+        fileAt: ({ path, oldPath }, side) =>
+          codePath(base, 'blob', side === 'new' ? ids.to : ids.from, side === 'new' ? path : oldPath)
+      })
+      const commits = result.commits.slice(-MOST_COMPARED).reverse()
+      const title = `Compare ${visible(from)} with ${visible(to)}`
+      const mayPropose = may(actor, 'merge_request.create', project)
+      return show(request, reply, 'code/compare', { title, base, from, to, result, commits, diff, mayPropose })
+    }
+  )
+}

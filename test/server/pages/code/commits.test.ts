@@ -1,0 +1,113 @@
+// Pages of commits: histories, one commit, comparisons.
+import t from 'tap'
+import { codePages, commitOf } from './repository.js'
+
+const { app, make, signedIn, nobody } = await codePages(t)
+const HOSTILE = '<script>alert(1)</script>'
+
+t.test('the history of a branch and of a file', async t => {
+  const { project, path, git } = await make()
+  for (let at = 0; at < 45; at++) {
+    git(['fast-import', '--quiet', '--force'], commitOf({ [`file-${at % 3}`]: `${at}` }, { message: `commit ${at}` }))
+  }
+  const owner = await signedIn(project.owner)
+  const first = await owner.get(`${path}/commits/master`)
+  t.match(first.body, '>commit 44</a>')
+  t.notMatch(first.body, '>commit 4</a>')
+  t.match(first.body, `<a rel="next" href="${path}/commits/master?page=2">Older</a>`)
+  const second = await owner.get(`${path}/commits/master?page=2`)
+  t.match(second.body, '>commit 4</a>')
+  t.notMatch(second.body, 'Older')
+  const file = await owner.get(`${path}/commits/master/file-1`)
+  t.match(file.body, '>commit 43</a>')
+  t.notMatch(file.body, '>commit 44</a>')
+  t.match((await owner.get(`${path}/commits/master/none`)).body, 'No commit changed this path')
+  t.equal((await owner.get(`${path}/commits`)).location, `${path}/commits/master`)
+  t.equal((await owner.get(`${path}/commits/none`)).status, 404)
+  t.equal((await owner.get(`${path}/commits/master?page=x`)).status, 400)
+})
+
+t.test('a commit with its changes, its statuses and its whole diff', async t => {
+  const { project, path, git } = await make()
+  const message = `One ${HOSTILE}\n\nBody ${HOSTILE} \u202e\n`
+  git(
+    ['fast-import', '--quiet', '--force'],
+    commitOf({ 'README.md': '# Hello\n<b>new</b>\n', [HOSTILE]: 'x' }, { message })
+  )
+  const id = git(['rev-parse', 'master'])
+  const owner = await signedIn(project.owner)
+  const api = app.as(project.owner)
+  await api.post(`/projects/${project.id}/statuses/${id}`, {
+    state: 'failed',
+    name: 'lint',
+    target_url: 'https://ci.example.org/1'
+  })
+  for (const sha of [id, id.slice(0, 8), 'master']) {
+    const page = await owner.get(`${path}/commit/${sha}`)
+    t.equal(page.status, 200)
+    t.match(page.body, '2 files changed, 2 lines added, 0 removed')
+    t.match(page.body, '<td class="added">&lt;b&gt;new&lt;/b&gt;</td>')
+    t.match(
+      page.body,
+      /<span class="state bad">failed<\/span> <a href="https:\/\/ci.example.org\/1" rel="nofollow noopener">lint/
+    )
+    t.notMatch(page.body, /<script>|\u202e/)
+  }
+  t.match((await owner.get(`${path}/commit/${id}?view=parallel`)).body, '<table class="parallel">')
+  const one = await owner.get(`${path}/commit/${id}?file=README.md`)
+  t.match(one.body, 'One of 2 changed files')
+  const diff = await owner.get(`${path}/commit/${id}.diff`)
+  t.match(diff.body, /^diff --git .*\+<b>new<\/b>\n/s)
+  t.match([diff.headers.get('content-type'), diff.headers.get('content-security-policy')], [/^text\/plain/, /sandbox/])
+  t.match((await owner.get(`${path}/commit/${id.slice(0, 8)}.patch`)).body, /^From [0-9a-f]{40} /)
+  for (const wrong of ['0'.repeat(40), 'none', 'none.diff', '--all', 'abcdef.diff']) {
+    t.equal((await owner.get(`${path}/commit/${wrong}`)).status, 404, wrong)
+  }
+  t.equal((await owner.get(`${path}/commit/${id}?view=other`)).status, 400)
+})
+
+t.test('a change of 100,000 lines stays small, and says what is left out', async t => {
+  const { project, path, git } = await make()
+  const files = Object.fromEntries(
+    Array.from({ length: 30 }, (_, at) => [`f${at}`, `line ${at}\n`.repeat(at === 0 ? 90_000 : 350)])
+  )
+  git(['fast-import', '--quiet', '--force'], commitOf(files))
+  const owner = await signedIn(project.owner)
+  const page = await owner.get(`${path}/commit/master`)
+  t.match(page.body, '30 files changed')
+  t.match(page.body, 'The changes of this file are too large to show')
+  t.match(page.body, 'this page is full')
+  t.match(page.body, /<a href="[^"]*\.diff">the whole diff<\/a>/)
+  t.ok(page.body.length < 600_000, `${page.body.length}`)
+  t.equal((await owner.get(`${path}/commit/master.diff`)).status, 404, 'only ids have one')
+})
+
+t.test('what two commits differ in', async t => {
+  const { project, path, git } = await make({ visibility_level: 20 })
+  git(['fast-import', '--quiet', '--force'], commitOf({ new: 'x\n' }, { branch: 'feature/x', message: HOSTILE }))
+  const owner = await signedIn(project.owner)
+  const page = await owner.get(`${path}/compare/master...feature/x`)
+  t.match(page.body, /<h2>1 commit<\/h2>/)
+  t.match(page.body, '<td class="added">x</td>')
+  t.match(page.body, 'merge_request%5Bsource_branch%5D=feature%2Fx&amp;merge_request%5Btarget_branch%5D=master')
+  t.notMatch(page.body, '<script>')
+  t.match((await owner.get(`${path}/compare/feature/x...master`)).body, 'has no commits that')
+  t.match((await owner.get(`${path}/compare/master...master`)).body, 'the same commit')
+  t.equal((await owner.get(`${path}/compare?to=feature%2Fx`)).location, `${path}/compare/master...feature/x`)
+  t.match((await owner.get(`${path}/compare`)).body, 'value="master"')
+  t.equal((await owner.get(`${path}/compare/master...none`)).status, 404)
+  t.equal((await owner.get(`${path}/compare/master`)).status, 404)
+})
+
+t.test('readers see what the API shows them', async t => {
+  const open = await make({ visibility_level: 20 })
+  const closed = await make()
+  const stranger = await signedIn(await app.make.user())
+  for (const page of ['commits/master', 'commit/master', 'commits', 'commit/master.diff']) {
+    t.equal((await nobody.get(`${open.path}/${page}`)).status, 404, page)
+    t.equal((await stranger.get(`${closed.path}/${page}`)).status, 404, page)
+  }
+  t.equal((await stranger.get(`${open.path}/commits/master`)).status, 200)
+  t.equal((await nobody.get(`${open.path}/compare/master...master`)).status, 200)
+  t.equal((await stranger.get(`${closed.path}/compare/master...master`)).status, 404)
+})
