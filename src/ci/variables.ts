@@ -160,7 +160,7 @@ function predefined(input: VariablesInput): CiVariable[] {
       CI_CONFIG_PATH: project.configPath,
       CI_PIPELINE_ID: pipeline.id,
       CI_PIPELINE_IID: pipeline.iid,
-      CI_PIPELINE_URL: `${recordOf(input)}/pipelines/${pipeline.id}`,
+      CI_PIPELINE_URL: `${project.url}/pipelines/${pipeline.id}`,
       CI_PIPELINE_CREATED_AT: pipeline.createdAt?.toISOString(),
       CI_PIPELINE_NAME: pipeline.name,
       CI_PIPELINE_SOURCE: pipeline.source,
@@ -188,11 +188,8 @@ function predefined(input: VariablesInput): CiVariable[] {
   ]
 }
 
-/** Not specified: builds and pipelines have no pages, so their URLs are those of their records in the API. */
-const recordOf = ({ server, project }: VariablesInput) => `${server.url}/api/v3/projects/${project.id}`
-
 function buildEntries(input: VariablesInput): CiVariable[] {
-  const { build, pipeline } = input
+  const { build, pipeline, project } = input
   const triggered = pipeline.source === 'trigger'
   return entries({
     CI_BUILD_ID: build.id,
@@ -200,7 +197,7 @@ function buildEntries(input: VariablesInput): CiVariable[] {
     CI_BUILD_NAME: build.name,
     CI_JOB_NAME: build.name,
     CI_JOB_NAME_SLUG: slugify(build.name),
-    CI_JOB_URL: `${recordOf(input)}/builds/${build.id}`,
+    CI_JOB_URL: `${project.url}/builds/${build.id}`,
     CI_JOB_STARTED_AT: build.startedAt?.toISOString(),
     CI_BUILD_STAGE: build.stage,
     CI_JOB_STAGE: build.stage,

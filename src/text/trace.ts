@@ -80,14 +80,28 @@ function lineEnd(bytes: Buffer, at: number): number | null {
   return bytes.length - at >= LONGEST_LINE ? at + LONGEST_LINE : null
 }
 
-/** Returns how many lines begin before `end`, as `renderTrace` counts them. */
-export function countLines(bytes: Buffer, end = bytes.length): number {
-  let lines = 0
-  for (let at = 0, next = lineEnd(bytes, at); next !== null && next <= end; next = lineEnd(bytes, at)) {
-    lines++
-    at = next
+export interface LastLines {
+  /** The offset of the first of them. */
+  readonly start: number
+  /** Its number, if the bytes are the beginning of the trace. */
+  readonly line: number
+}
+
+/** Returns where the last lines of a trace begin, of which a page shows at most so many lines and bytes. */
+export function lastLines(bytes: Buffer, most: { readonly bytes: number; readonly lines: number }): LastLines {
+  const least = bytes.length - most.bytes
+  // The offsets of the lines so far, each in place of one that would be too many.
+  const begins = new Uint32Array(most.lines)
+  let line = 0
+  let begin = 0
+  for (let at = 0; at < bytes.length; at++) {
+    if (bytes[at] !== NEWLINE && at - begin + 1 < LONGEST_LINE) continue
+    begin = at + 1
+    begins[++line % most.lines] = begin
   }
-  return lines
+  let first = Math.max(0, line - most.lines + 1)
+  while (first < line && (begins[first % most.lines] ?? 0) < least) first++
+  return { start: begins[first % most.lines] ?? 0, line: first + 1 }
 }
 
 const textOf = (bytes: Buffer) => bytes.toString('utf8').replace(/\r?\n$/, '')
@@ -202,7 +216,7 @@ class Writer {
       const shown = part.replace(CONTROLS, '')
       if (shown === '') return
       const classes = classesOf(this.#look)
-      html += classes === '' ? escaped(shown) : `<span class="${classes}">${escaped(shown)}</span>`
+      html += classes === '' ? linked(shown) : `<span class="${classes}">${linked(shown)}</span>`
     }
     for (const found of text.matchAll(ESCAPE)) {
       add(text.slice(at, found.index))
@@ -230,6 +244,17 @@ const isMarked = (line: string) => line.split('\r').some(segment => MARKER.test(
 
 const ESCAPES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' }
 const escaped = (text: string) => text.replace(/[&<>]/g, found => ESCAPES[found] ?? '')
+
+/** Escapes a text, and makes links of the URLs in it. */
+const linked = (text: string) =>
+  text
+    .split(/(https?:\/\/[\x21-\x7e]{1,2000}[^\s.,;:!?)'"\]}>])/)
+    .map((part, at) =>
+      at % 2 === 1 && URL.canParse(part)
+        ? `<a href="${escaped(part).replaceAll('"', '&quot;')}" rel="nofollow noopener">${escaped(part)}</a>`
+        : escaped(part)
+    )
+    .join('')
 
 function classesOf({ color, back, bold, italic, underline, reverse }: Look): string {
   const names = [

@@ -1,4 +1,4 @@
-import { countLines, placeOf, placeText, renderTrace, START } from '../../src/text/trace.js'
+import { lastLines, placeOf, placeText, renderTrace, START } from '../../src/text/trace.js'
 import t from '../helpers/tap.js'
 
 const render = (text: string) => renderTrace(Buffer.from(text))
@@ -46,6 +46,13 @@ t.test('hostile output stays text', async t => {
   t.equal(shown('\x1b[31"onclick=xm<i>'), '<div id="L1">nclick=xm&lt;i&gt;</div>')
   t.match(html('section_start:1:a"><b>x\r\x1b[0K<b>\n'), /&lt;b&gt;<\/div>$/, 'and is no section')
   t.match(renderTrace(Buffer.from([0xff, 0xfe, 0x0a])).pieces.join(''), /\ufffd\ufffd/)
+})
+
+t.test('URLs become links', async t => {
+  const link = (url: string) => `<a href="${url}" rel="nofollow noopener">${url}</a>`
+  t.equal(shown('see https://a.example/b?c=d&e.'), `<div id="L1">see ${link('https://a.example/b?c=d&amp;e')}.</div>`)
+  t.equal(shown('http://a"b<i>'), `<div id="L1">${'http://a"b<i>'.replace('<', '&lt;').replace('>', '&gt;')}</div>`)
+  t.equal(shown('javascript:alert(1) http://'), '<div id="L1">javascript:alert(1) http://</div>')
 })
 
 t.test('sections can be folded', async t => {
@@ -115,9 +122,18 @@ t.test('a very long line is broken', async t => {
   const part = renderTrace(Buffer.alloc(100_000, 'x'))
   t.equal(part.length, 6 * 16_384)
   t.equal(part.next.line, 7)
-  t.equal(countLines(Buffer.alloc(100_000, 'x')), 6)
-  t.equal(countLines(Buffer.from('a\nb\nc')), 2)
-  t.equal(countLines(Buffer.from('a\nb\nc\n'), 4), 2)
+})
+
+t.test('the last lines of a trace keep their numbers', async t => {
+  const bytes = Buffer.from('a\nbb\nccc\nd')
+  const last = (lines: number, most = 100) => lastLines(bytes, { lines, bytes: most })
+  t.same(last(100), { start: 0, line: 1 })
+  t.same(last(2), { start: 5, line: 3 })
+  t.same(last(1), { start: 9, line: 4 })
+  t.same(last(100, 5), { start: 5, line: 3 })
+  t.same(last(100, 6), { start: 5, line: 3 }, 'no line is cut')
+  t.same(lastLines(Buffer.alloc(0), { lines: 5, bytes: 5 }), { start: 0, line: 1 })
+  t.same(lastLines(Buffer.alloc(100_000, 'x'), { lines: 9, bytes: 40_000 }), { start: 4 * 16_384, line: 5 })
 })
 
 t.test('only a place that a part returned is a place', async t => {

@@ -10,7 +10,7 @@ import { log } from '../../../log.js'
 import { openTrace } from '../../../storage/traces.js'
 import type { ProjectRow } from '../../projects/projects/projects.queries.js'
 import { repositoryPath } from '../../projects/projects/repositories.js'
-import { openArtifactsOf } from './artifacts.js'
+import { hasArtifacts, openArtifactsOf } from './artifacts.js'
 import { type BuildRow, findBuild, findBuilds, findSuccessfulBuild, listBuilds } from './builds.queries.js'
 import type { BuildListQuery } from './builds.schema.js'
 import type { BuildReading } from './builds.view.js'
@@ -85,6 +85,13 @@ export async function readArtifactsOfRef(
 export async function mustFindBuild(project: Pick<ProjectRow, 'id'>, id: number): Promise<BuildRow> {
   const build = await findBuild(project.id, id)
   if (!build) throw new NothingThere()
+  return build
+}
+
+/** Finds a build with an archive that the actor may read. Throws NothingThere. */
+export async function mustFindArchived(project: ProjectRow, id: number, actor: Actor): Promise<BuildRow> {
+  const build = await mustFindBuild(project, id)
+  if (!hasArtifacts(build) || !(await mayDownload(project, id, actor))) throw new NothingThere()
   return build
 }
 

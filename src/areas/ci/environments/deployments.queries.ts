@@ -32,6 +32,20 @@ export async function listDeployments(projectId: number, query: PageRequest): Pr
   return { items, total, page, perPage }
 }
 
+/** Returns a page of the deployments to an environment, newest first. */
+export async function listDeploymentsTo(
+  projectId: number,
+  environmentId: number,
+  query: PageRequest
+): Promise<Page<DeploymentRow>> {
+  const { page, perPage, sql } = window(query)
+  const [total, items] = await Promise.all([
+    countTotal('select count(*) as total from deployments where environment_id = ?', [environmentId]),
+    rows<DeploymentRow>(`${SELECT} and d.environment_id = ? order by d.id desc ${sql}`, [projectId, environmentId])
+  ])
+  return { items, total, page, perPage }
+}
+
 /** Finds a deployment of a project. Throws NotFound. */
 export async function requireDeployment(projectId: number, id: number): Promise<DeploymentRow> {
   const found = await row<DeploymentRow>(`${SELECT} and d.id = ?`, [projectId, id])

@@ -30,3 +30,36 @@ export async function requireEnvironment(projectId: number, id: number): Promise
 
 export const findEnvironment = (projectId: number, name: string): Promise<EnvironmentRow | undefined> =>
   row<EnvironmentRow>(`${SELECT} and e.name = ?`, [projectId, name])
+
+/** An environment with its state and its last deployment. */
+export interface ShownEnvironment extends EnvironmentRow {
+  readonly state: 'available' | 'stopped'
+  readonly auto_stop_at: Date | null
+  readonly deployed_at: Date | null
+  readonly ref: string | null
+  readonly sha: string | null
+  readonly build_id: number | null
+}
+
+const SHOWN = `select e.id, e.name, e.slug, e.external_url, e.state, e.auto_stop_at, d.created_at as deployed_at, d.ref, d.sha,
+  d.build_id
+  from environments e left join deployments d
+    on d.id = (select max(l.id) from deployments l where l.environment_id = e.id)
+  where e.project_id = ?`
+
+/** Returns a page of environments: those that are not stopped first, by name. */
+export async function showEnvironments(projectId: number, query: PageRequest): Promise<Page<ShownEnvironment>> {
+  const { page, perPage, sql } = window(query)
+  const [total, items] = await Promise.all([
+    countTotal('select count(*) as total from environments where project_id = ?', [projectId]),
+    rows<ShownEnvironment>(`${SHOWN} order by e.state, e.name ${sql}`, [projectId])
+  ])
+  return { items, total, page, perPage }
+}
+
+/** Returns one of them. Throws NotFound. */
+export async function showEnvironment(projectId: number, id: number): Promise<ShownEnvironment> {
+  const found = await row<ShownEnvironment>(`${SHOWN} and e.id = ?`, [projectId, id])
+  if (!found) throw new NotFound()
+  return found
+}

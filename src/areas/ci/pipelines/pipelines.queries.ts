@@ -78,6 +78,24 @@ export async function listPipelines(
   return { items, total, page, perPage }
 }
 
+export interface PipelineRun {
+  readonly id: number
+  readonly status: string
+  /** Seconds. */
+  readonly duration: number
+}
+
+/** Returns the last pipelines of a project that have run to an end, oldest first. */
+export async function lastRuns(projectId: number, most: number): Promise<PipelineRun[]> {
+  const found = await rows<PipelineRun>(
+    `select l.id, l.status, l.duration from (select id, status, duration from pipelines where project_id = ?
+       order by id desc limit 200) l
+     where l.status in ('success', 'failed') and l.duration is not null order by l.id desc limit ${Math.trunc(most)}`,
+    [projectId]
+  )
+  return found.reverse()
+}
+
 /** Returns the newest pipelines that match a filter, at most `limit`, and the total number. */
 export async function listAllPipelines(filter: PipelineFilter, limit: number) {
   const [items, total] = await Promise.all([

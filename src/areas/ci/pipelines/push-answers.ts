@@ -56,7 +56,8 @@ async function describe(project: ProjectRow, changes: readonly OpenChange[], end
     planned.map(({ id }) => id),
     planned.every(({ open }) => open) ? AbortSignal.any([end, AbortSignal.timeout(SHORT_PATIENCE)]) : end
   )
-  return planned.flatMap(change => linesOf(project.id, change, numbers.get(change.id)))
+  const url = `${publicUrl()}/${project.namespace_path}/${project.path}`
+  return planned.flatMap(change => linesOf(url, change, numbers.get(change.id)))
 }
 
 /** Returns the numbers of the pipelines that were created in time, by ref change. */
@@ -73,10 +74,9 @@ async function awaitPipelines(changeIds: readonly number[], end: AbortSignal): P
   }
 }
 
-// Not specified: the URL is that of the API, because pipelines have no page.
-function linesOf(projectId: number, described: Described, number: number | undefined): string[] {
+function linesOf(projectUrl: string, described: Described, number: number | undefined): string[] {
   const { ref, ciFile, plan, errors, open } = described
-  const url = `  ${publicUrl()}/api/v3/projects/${projectId}/pipelines/${number}`
+  const url = `  ${projectUrl}/pipelines/${number}`
   const urls = number === undefined ? [] : [url]
   if (open) return number === undefined ? [] : [`pipeline ${number} created`, ...urls]
   if (!plan) {

@@ -68,6 +68,15 @@ export async function listCommitStatuses(
   return { items, total, page, perPage }
 }
 
+/** Returns the external statuses of a pipeline, the newest of each name. */
+export const listExternalStatuses = (pipelineId: number): Promise<CommitStatusRow[]> =>
+  rows<CommitStatusRow>(
+    `select t.*, ${JOINED_USER} from (select ${POSTED} from commit_statuses s
+       join (select max(id) as id from commit_statuses where pipeline_id = ? group by name) latest on latest.id = s.id) t
+     left join users u on u.id = t.author_id order by t.id`,
+    [pipelineId]
+  )
+
 export const findCommitStatus = (id: number) =>
   row<CommitStatusRow>(
     `select t.*, ${JOINED_USER} from (select ${POSTED} from commit_statuses s where s.id = ?) t

@@ -91,8 +91,7 @@ async function follow(buildId: number, found: TriggerRow, path: string): Promise
     const { id, status, project } = await followed({ ...found, id: buildId }, path)
     if (project) {
       await resetTrace(key)
-      const place = { id, projectId: project.id, path: `${project.namespace_path}/${project.path}` }
-      await append(key, `Follows ${placeOf(place)}`)
+      await append(key, `Follows ${placeOf({ id, path: `${project.namespace_path}/${project.path}` })}`)
     }
     if (isComplete(status)) await finish(buildId, found, followedResult(status))
   } catch (error) {
@@ -111,8 +110,7 @@ function followedResult(status: BuildStatus): RunnerResult {
 
 const lineOf = (launched: Launched) => `Started ${placeOf(launched)}`
 
-const placeOf = ({ id, projectId, path }: Launched) =>
-  `pipeline ${id} of ${path}: ${publicUrl()}/api/v3/projects/${projectId}/pipelines/${id}`
+const placeOf = ({ id, path }: Launched) => `pipeline ${id} of ${path}: ${publicUrl()}/${path}/pipelines/${id}`
 
 const append = (key: { build: number; attempt: number }, line: string) =>
   appendTrace(key, Buffer.from(`${line.slice(0, 4000)}\n`))

@@ -26,7 +26,6 @@ const MOST_OF_ROOT = 200
 
 export interface Launched {
   readonly id: number
-  readonly projectId: number
   readonly path: string
 }
 
@@ -73,7 +72,7 @@ export async function launch(build: DescribedBuild, urlsLater = false): Promise<
   })
   if (!plan)
     throw new Invalid('trigger', `the CI file of pipeline ${id} has errors:\n${errors.slice(0, 10).join('\n')}`)
-  return { id, projectId: project.id, path: `${project.namespace_path}/${project.path}` }
+  return { id, path: `${project.namespace_path}/${project.path}` }
 }
 
 /** Returns the position of the new pipeline in the chain. Throws Invalid beyond a limit. */

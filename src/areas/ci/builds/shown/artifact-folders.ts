@@ -1,0 +1,65 @@
+// The files in the artifacts of a build, by folder.
+import type { Readable } from 'node:stream'
+import type { Actor } from '../../../../access/actor.js'
+import { NothingThere } from '../../../../errors.js'
+import { listArchive, openArchivedFile, UnreadableArchive } from '../../../../storage/archive-contents.js'
+import type { ProjectRow } from '../../../projects/projects/projects.queries.js'
+import { mustFindArchived } from '../build-readings.js'
+import type { BuildRow } from '../builds.queries.js'
+
+export interface ArtifactFolder {
+  readonly build: BuildRow
+  /** The names of the folders inside. */
+  readonly folders: readonly string[]
+  readonly files: readonly { readonly name: string; readonly size: number }[]
+  /** How many more entries the folder has. */
+  readonly more: number
+  /** Why the archive cannot be listed. */
+  readonly problem: string | null
+}
+
+/** The maximum number of entries that are shown of one folder. */
+const SHOWN = 1_000
+
+const keyOf = ({ id, artifacts_attempt }: BuildRow) => ({ build: id, attempt: artifacts_attempt ?? 0 })
+
+/** Returns the content of a folder of the artifacts; `path` is empty or ends with a slash. Throws NothingThere. */
+export async function readArtifactFolder(
+  project: ProjectRow,
+  id: number,
+  path: string,
+  actor: Actor
+): Promise<ArtifactFolder> {
+  const build = await mustFindArchived(project, id, actor)
+  const none = { build, folders: [], files: [], more: 0 }
+  try {
+    const listed = (await listArchive(keyOf(build)))?.filter(file => file.path.startsWith(path))
+    if (!listed || (listed.length === 0 && path !== '')) throw new NothingThere()
+    const inside = listed.map(file => ({ ...file, path: file.path.slice(path.length) }))
+    const folders = new Set(inside.flatMap(file => (file.path.includes('/') ? [file.path.split('/', 1)[0] ?? ''] : [])))
+    const files = inside.filter(file => !file.path.includes('/')).map(({ path: name, size }) => ({ name, size }))
+    return {
+      build,
+      folders: [...folders].slice(0, SHOWN),
+      files: files.slice(0, Math.max(0, SHOWN - folders.size)),
+      more: Math.max(0, folders.size + files.length - SHOWN),
+      problem: null
+    }
+  } catch (error) {
+    if (error instanceof UnreadableArchive) return { ...none, problem: error.message }
+    throw error
+  }
+}
+
+/** Opens one file of the artifacts. Throws NothingThere, and UnreadableArchive. */
+export async function openArtifactFile(
+  project: ProjectRow,
+  id: number,
+  path: string,
+  actor: Actor
+): Promise<{ readonly size: number; readonly stream: Readable }> {
+  const build = await mustFindArchived(project, id, actor)
+  const found = await openArchivedFile(keyOf(build), path)
+  if (!found) throw new NothingThere()
+  return found
+}
