@@ -17,7 +17,7 @@ export interface ArchivedFile {
 /** An archive that is not a zip file, or too large to be listed. */
 export class UnreadableArchive extends Failure {}
 
-export const MOST_ENTRIES = 10_000
+const MOST_ENTRIES = 10_000
 /** A larger file is only in the archive as a whole. */
 const LARGEST_FILE = 1_073_741_824
 /** Deflate cannot compress better than this, so an entry that claims more is false. */

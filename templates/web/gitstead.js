@@ -51,3 +51,56 @@ for (const button of all('[data-preview]')) {
 const note = /^#note_(\d+)$/.exec(location.hash)?.[1]
 const [stream] = all('[data-notes]')
 if (note && stream && !stream.querySelector(`:not(a)#note_${note}`)) location.replace(`${stream.dataset.notes}/${note}`)
+const pause = ms => new Promise(done => setTimeout(done, ms))
+
+// Follows the output of a build that has not ended.
+for (const trace of all('[data-follow]')) {
+  const tail = trace.nextElementSibling
+  const { follow, status } = trace.dataset
+  /** The innermost section that is open. */
+  const last = () => [...trace.querySelectorAll('[data-open]')].at(-1)
+  const add = ({ pieces, tail: rest }) => {
+    const follows = innerHeight + scrollY >= document.documentElement.scrollHeight - 60
+    pieces.forEach((piece, at) => {
+      if (at > 0) last()?.removeAttribute('data-open')
+      ;(last() ?? trace).insertAdjacentHTML('beforeend', piece)
+    })
+    tail.innerHTML = rest && `<div>${rest}</div>`
+    while (trace.childElementCount > 8000) trace.firstElementChild.remove()
+    if (follows) scrollTo(0, document.documentElement.scrollHeight)
+  }
+  const read = async () => {
+    for (let wait = 1000; ; ) {
+      await pause(wait)
+      if (document.hidden) continue
+      const { attempt, offset, place } = trace.dataset
+      const answer = await fetch(`${follow}?${new URLSearchParams({ attempt, offset, place })}`).catch(() => null)
+      if (answer?.status === 404) return
+      const { part, ...now } = answer?.ok ? await answer.json() : {}
+      if (part) add(part)
+      if (part?.over || (!part && now.status && (now.status !== status || now.attempt !== Number(attempt)))) {
+        return location.reload()
+      }
+      const isNew = part && part.offset !== Number(offset)
+      wait = isNew ? 1000 : Math.min(wait * 1.3, 10000)
+      if (part) Object.assign(trace.dataset, { offset: part.offset, place: part.place })
+    }
+  }
+  read()
+}
+
+// Shows a part of the page as it is now, until nothing in it changes any more.
+const renew = async () => {
+  for (;;) {
+    await pause(4000)
+    const old = document.querySelector('[data-live]')
+    if (!old) return
+    if (document.hidden || old.contains(document.activeElement)) continue
+    const answer = await fetch(location.href).catch(() => null)
+    if (answer?.status === 404) return
+    if (!answer?.ok) continue
+    const page = new DOMParser().parseFromString(await answer.text(), 'text/html')
+    old.replaceWith(page.getElementById(old.id))
+  }
+}
+renew()

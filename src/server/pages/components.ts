@@ -182,3 +182,12 @@ export const counted = (count: number, one: string, many = `${one}s`): string =>
  */
 export const preview = (field: string, project = ''): string =>
   `<button name="preview" value="${escaped(field)}" formaction="/markdown/preview?${new URLSearchParams({ project })}" formtarget="_blank" formnovalidate data-preview>Preview</button>`
+
+/** A number of seconds in words, such as `1 h 5 min`. */
+export function lasted(seconds: number): string {
+  const whole = Math.round(seconds)
+  if (whole < 60) return `${whole} s`
+  if (whole < 3600) return [`${Math.floor(whole / 60)} min`, ...(whole % 60 ? [`${whole % 60} s`] : [])].join(' ')
+  const minutes = Math.floor((whole % 3600) / 60)
+  return [`${Math.floor(whole / 3600)} h`, ...(minutes ? [`${minutes} min`] : [])].join(' ')
+}

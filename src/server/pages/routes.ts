@@ -1,5 +1,9 @@
 // The pages of the product, one line for each file.
 import type { FastifyPluginAsync } from 'fastify'
+import { artifactPages } from './ci/artifacts.js'
+import { buildPages } from './ci/builds.js'
+import { environmentPages } from './ci/environments.js'
+import { pipelinePages } from './ci/pipelines.js'
 import { codePages } from './code/routes.js'
 import { mergeRequestListPages } from './merge-requests/lists.js'
 import { servePages } from './page-routes.js'
@@ -24,4 +28,8 @@ export const pageRoutes: FastifyPluginAsync = async app => {
   await app.register(userPages)
   await app.register(issuePages)
   await app.register(notePages)
+  await app.register(pipelinePages)
+  await app.register(buildPages)
+  await app.register(artifactPages)
+  await app.register(environmentPages)
 }
