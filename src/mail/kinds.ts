@@ -38,6 +38,8 @@ export interface MailFacts {
     readonly title: string
     readonly details: readonly (readonly [label: string, value: string])[]
     readonly advice: string
+    /** The path of the page where the user can act; absent in mails of older versions. */
+    readonly page?: string
     readonly at: string
     readonly byAdministrator: boolean
   }

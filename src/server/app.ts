@@ -10,12 +10,10 @@ import { knowAddresses, trustedProxy } from './client-address.js'
 import { gitHttpRoutes } from './git-http.js'
 import { healthRoutes } from './health.js'
 import { measureRequests } from './metrics.js'
-import { applicationPages } from './pages/applications.js'
 import { assetRoutes } from './pages/assets.js'
 import { authorizeRoutes } from './pages/authorize.js'
 import { oauthTokenRoutes } from './pages/oauth-tokens.js'
 import { passwordRoutes } from './pages/passwords.js'
-import { profileRoutes } from './pages/profile.js'
 import { pageRoutes } from './pages/routes.js'
 import { signInRoutes } from './pages/sign-in.js'
 import { signUpRoutes } from './pages/sign-up.js'
@@ -100,8 +98,6 @@ export async function buildApp(): Promise<FastifyInstance> {
     await api.register(signUpRoutes)
     await api.register(passwordRoutes)
     await api.register(unsubscribeRoutes)
-    await api.register(profileRoutes)
-    await api.register(applicationPages)
     await api.register(authorizeRoutes)
     await api.register(oauthTokenRoutes)
   })

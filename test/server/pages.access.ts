@@ -1,7 +1,6 @@
 import { ADMINISTRATOR, EVERYBODY, statuses } from '../access/actors.js'
 import type { ResourceAccess } from '../access/resource.js'
 
-const SIGN_IN_FIRST = { expected: statuses({ others: 302 }) }
 const REFUSED_FORM = { expected: statuses({ others: 303 }), specimen: () => ({ params: { id: 1 } }) }
 
 /** Without proof from the browser that one of our own pages sends the form. */
@@ -34,18 +33,6 @@ export const access: ResourceAccess = {
     'GET /assets/gitstead.js': { expected: EVERYBODY },
     'GET /assets/icon.svg': { expected: EVERYBODY },
     'GET /assets/broadcasts.css': { expected: EVERYBODY },
-    // Without a session: tokens do not open pages.
-    'GET /profile': SIGN_IN_FIRST,
-    'GET /profile/personal_access_tokens': SIGN_IN_FIRST,
-    'POST /profile/personal_access_tokens': REFUSED_FORM,
-    'POST /profile/personal_access_tokens/:id/revoke': REFUSED_FORM,
-    'GET /profile/sessions': SIGN_IN_FIRST,
-    'POST /profile/sessions/:id/revoke': REFUSED_FORM,
-    'POST /profile/sessions/revoke_others': REFUSED_FORM,
-    'GET /profile/applications': SIGN_IN_FIRST,
-    'POST /profile/applications': REFUSED_FORM,
-    'POST /profile/applications/:id/delete': REFUSED_FORM,
-    'POST /profile/authorizations/:id/revoke': REFUSED_FORM,
     'POST /oauth/authorize': REFUSED_FORM,
     'DELETE /oauth/authorize': REFUSED_FORM,
     // Without parameters.

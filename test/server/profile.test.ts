@@ -4,6 +4,7 @@ import { row, rows } from '../../src/db/connect/sql.js'
 import { testApp } from '../helpers/app.js'
 import { type Answer, Browser, formIn, listen } from '../helpers/browser.js'
 import type { TestUser } from '../helpers/factory.js'
+import { newKey } from '../helpers/ssh-keys.js'
 import t from '../helpers/tap.js'
 
 const app = await testApp(t)
@@ -24,7 +25,17 @@ const lastAudit = (action: string) =>
     'select * from audit_events where action = ? order by id desc limit 1',
     [action]
   )
-const PAGES = ['/profile', '/profile/personal_access_tokens', '/profile/sessions', '/profile/applications']
+const PAGES = [
+  '/profile',
+  '/profile/password',
+  '/profile/keys',
+  '/profile/emails',
+  '/profile/notifications',
+  '/profile/personal_access_tokens',
+  '/profile/sessions',
+  '/profile/applications',
+  '/dashboard/todos'
+]
 const tokenOf = (page: Answer) => Object.fromEntries(formIn(page.body, 'sign_out').fields).authenticity_token ?? ''
 
 t.test('a text browser signs in with the form, and out again', async t => {
@@ -103,12 +114,23 @@ t.test('every form needs the token of the session', async t => {
     [`/profile/sessions/${'0'.repeat(64)}/revoke`, {}],
     ['/profile/applications', { name: 'x', redirect_uri: 'https://a.example/', 'scopes[]': 'api' }],
     ['/profile/applications/1/delete', {}],
-    ['/profile/authorizations/1/revoke', {}]
+    ['/profile/authorizations/1/revoke', {}],
+    ['/profile', { name: 'x' }],
+    ['/profile/password', { current_password: user.password, password: 'another password' }],
+    ['/profile/keys', { title: 'x', key: newKey() }],
+    ['/profile/keys/1/delete', {}],
+    ['/profile/emails', { email: 'x@example.org' }],
+    ['/profile/emails/1/delete', {}],
+    ['/profile/emails/1/confirm', {}],
+    ['/profile/notifications', { level: 'watch' }],
+    ['/dashboard/todos/1/done', {}],
+    ['/dashboard/todos/done', {}]
   ]
   const before = await rows('select id from audit_events')
   for (const [path, values] of forms) {
     for (const authenticity_token of ['', 'x', foreign]) {
-      t.equal((await browser.post(path, { ...values, authenticity_token }, { origin: base })).status, 403, path)
+      // The page asks to send the form again: a visitor may have signed in since the form was opened.
+      t.equal((await browser.post(path, { ...values, authenticity_token }, { origin: base })).status, 409, path)
     }
     const site = { 'sec-fetch-site': 'cross-site' }
     t.equal((await browser.post(path, { ...values, authenticity_token: right }, site)).status, 403, path)
@@ -151,7 +173,7 @@ t.test('wrong values are refused, and no token is created without a scope', asyn
   for (const [values, problem] of cases) {
     const { status, body } = await browser.post('/profile/personal_access_tokens', { ...values, authenticity_token })
     t.equal(status, 400, JSON.stringify(values))
-    t.match(/role="alert">([^<]*)</.exec(body)?.[1], problem)
+    t.match(/(?:role="alert"|class="error"[^>]*)>([^<]*)</.exec(body)?.[1], problem)
   }
   t.same(await rows("select id from access_tokens where user_id = ? and kind = 'personal'", [user.id]), [])
 })
@@ -172,10 +194,10 @@ t.test('many tokens are paginated', async t => {
   for (let count = 0; count < 51; count++) await app.make.token(user)
   const browser = await signedIn(user)
   const first = await browser.get('/profile/personal_access_tokens')
-  t.match(first.body, 'href="/profile/personal_access_tokens?page=2">Older')
-  t.notMatch(first.body, 'Newer')
+  t.match(first.body, 'href="/profile/personal_access_tokens?page=2">Next')
+  t.notMatch(first.body, 'Previous')
   const second = await browser.get('/profile/personal_access_tokens?page=2')
-  t.match(second.body, 'href="/profile/personal_access_tokens?page=1">Newer')
+  t.match(second.body, 'href="/profile/personal_access_tokens?page=1">Previous')
   t.equal((second.body.match(/\/revoke"/g) ?? []).length, 1)
 })
 

@@ -9,9 +9,9 @@ import {
 } from '../../areas/people/credentials/oauth/authorization.js'
 import { readParameters } from '../../areas/people/credentials/oauth/provider.js'
 import { Forbidden } from '../../errors.js'
-import { sourceOf } from './page.js'
+import { WORDS } from './account/scope-choice.js'
+import { sendPage, sourceOf } from './page.js'
 import { showProblem, signInFor } from './page-routes.js'
-import { page, sendOwn, WORDS } from './profile.js'
 import { isOwnForm, visitorOf } from './visitor.js'
 
 /** The parameters that the form sends again. */
@@ -26,6 +26,7 @@ const FIELDS = [
 ] as const
 
 const PATH = '/oauth/authorize'
+const page = { config: { public: true as const }, schema: { hide: true } }
 
 export const authorizeRoutes: FastifyPluginAsync = async app => {
   app.setErrorHandler((error, request, reply) => {
@@ -40,11 +41,12 @@ export const authorizeRoutes: FastifyPluginAsync = async app => {
     const visitor = await visitorOf(request)
     if (!visitor) return reply.redirect(signInFor(request))
     const fields = FIELDS.flatMap(name => (parameters[name] === undefined ? [] : [[name, parameters[name]]]))
-    return sendOwn(
-      { visitor },
+    return sendPage(
       reply,
       'consent',
       {
+        visitor: visitor.user,
+        formToken: visitor.formToken,
         title: `Let ${asked.application.name} use your account?`,
         application: asked.application.name,
         owner: ownerOf(asked),

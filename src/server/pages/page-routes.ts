@@ -12,12 +12,10 @@ import { type Page, sendPage } from './page.js'
 import { placeOf } from './place.js'
 import { isOtherOrigin } from './same-origin.js'
 import { unsentOf } from './unsent.js'
-import { formIdOf, formTokenOf, isOwnForm, type Visitor, visitorOf } from './visitor.js'
+import { formIdOf, formTokenOf, isOwnForm } from './visitor.js'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The signed-in user, on pages that require one. */
-    visitor: Visitor
     /** The id of the form that this request sends, once it is accepted. */
     acceptedForm: Buffer | null
   }
@@ -64,23 +62,6 @@ function withPlace(url: string, schema: RouteOptions['schema']): { readonly para
 }
 
 const PLACE = Type.String()
-
-/** The same for pages that require a signed-in user: others are sent to the sign-in page. */
-export function requireVisitors(app: FastifyInstance): void {
-  app.decorateRequest('visitor', null as never)
-  app.addHook('onRequest', async (request, reply) => {
-    const found = await visitorOf(request)
-    if (!found) return reply.redirect(signInFor(request), reads(request) ? 302 : 303)
-    request.visitor = found
-    return undefined
-  })
-  app.addHook('preValidation', async request => {
-    dropEmptyFields(request)
-    if (reads(request) || isOwnForm(request, request.visitor.cookie)) return
-    throw new Forbidden('Open the page again, and send the form from there')
-  })
-  app.setErrorHandler((error, request, reply) => showProblem(error, request, reply))
-}
 
 /** Sends a page of the visitor, with the menu of its project or group. */
 export function show(request: FastifyRequest, reply: FastifyReply, name: string, page: Page): Promise<FastifyReply> {
@@ -136,7 +117,8 @@ async function redirectOldPath(request: FastifyRequest, reply: FastifyReply): Pr
 const askAgain = (request: FastifyRequest, reply: FastifyReply) =>
   show(request, reply.code(409), 'unsent', { title: 'Send this again?', unsent: unsentOf(request) })
 
-async function showFailure(error: unknown, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+/** Shows a failure of a page. A form whose visitor has been signed out can be sent again after signing in. */
+export async function showFailure(error: unknown, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
   if (error instanceof Unauthorized && !reads(request)) {
     return sendPage(reply.code(401), 'sign-in-again', {
       title: 'Sign in to send this',
@@ -172,13 +154,13 @@ export async function showProblem(
   const { status, retryAfter } = answerTo(error, request)
   if (retryAfter !== undefined) reply.header('retry-after', String(retryAfter))
   const text = error instanceof Forbidden && error.reason ? error.reason : messageOf(error)
-  const { visitor, actor } = request as { visitor?: Visitor; actor?: FastifyRequest['actor'] }
+  const { actor } = request as { actor?: FastifyRequest['actor'] }
   const cookie = request.cookies[SESSION_COOKIE]
   return sendPage(reply.code(status), 'problem', {
     title: 'This did not work',
     problem: text,
     back,
-    visitor: visitor?.user ?? actor?.user ?? undefined,
+    visitor: actor?.user ?? undefined,
     formToken: cookie && formTokenOf(cookie)
   })
 }

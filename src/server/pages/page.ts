@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { Eta } from 'eta'
 import type { FastifyReply } from 'fastify'
 import type { ActorUser } from '../../access/actor.js'
+import { applicationSettings } from '../../areas/ground/settings/settings.queries.js'
 import { activeBroadcasts } from '../../areas/reach/broadcasts/broadcasts.queries.js'
 import { root } from '../../config.js'
 import { isDatabaseAway } from '../../db/connect/failure.js'
@@ -63,16 +64,22 @@ export async function sendPage(
   page: Page,
   formsTo: readonly string[] = []
 ): Promise<FastifyReply> {
-  const broadcasts = await shownBroadcasts()
+  const [broadcasts, signedOut] = await Promise.all([shownBroadcasts(), page.visitor ? afterSignOut() : []])
   if (!reply.hasHeader('cache-control')) reply.header('cache-control', 'no-store')
   return reply
     .type('text/html; charset=utf-8')
     .headers({
-      'content-security-policy': policy(formsTo),
+      'content-security-policy': policy([...formsTo, ...signedOut]),
       // A form must still send its origin to this server, and other sites must not see the parameters of a page.
       'referrer-policy': 'same-origin'
     })
     .send(eta.render(`./${name}`, { ...page, broadcasts, assets, ui }))
+}
+
+/** Where the form for signing out leads, if that is another site. */
+async function afterSignOut(): Promise<string[]> {
+  const { after_sign_out_path: path } = await applicationSettings()
+  return sourceOf(path ?? '')
 }
 
 /** Renders a part of a page, for an answer that the script puts into a page. */
@@ -116,7 +123,3 @@ export function sourceOf(uri: string): string[] {
   // A policy cannot express an address in brackets.
   return [/^https?:$/.test(protocol) && !host.includes('[') ? origin : protocol]
 }
-
-/** A time as pages show it. */
-export const shown = (moment: Date | null): string =>
-  moment === null ? 'never' : moment.toISOString().slice(0, 16).replace('T', ' ')

@@ -1,5 +1,6 @@
 // The pages of the product, one line for each file.
 import type { FastifyPluginAsync } from 'fastify'
+import { accountPages } from './account/routes.js'
 import { artifactPages } from './ci/artifacts.js'
 import { buildPages } from './ci/builds.js'
 import { environmentPages } from './ci/environments.js'
@@ -32,4 +33,5 @@ export const pageRoutes: FastifyPluginAsync = async app => {
   await app.register(buildPages)
   await app.register(artifactPages)
   await app.register(environmentPages)
+  await app.register(accountPages)
 }

@@ -8,7 +8,7 @@ export interface Unsent {
   readonly fields: readonly (readonly [name: string, value: string])[]
 }
 
-const CREDENTIALS = new Set(['authenticity_token'])
+const CREDENTIALS = new Set(['authenticity_token', 'password', 'current_password'])
 
 /** The form of a request, without its token. */
 export function unsentOf({ url, body }: FastifyRequest): Unsent {

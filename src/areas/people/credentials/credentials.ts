@@ -141,6 +141,18 @@ export async function userOfPassword(login: string, password: string, address: s
   return user
 }
 
+/**
+ * Returns whether a signed-in user knows the password of the account. Wrong ones count as guesses. Throws TooManyRequests after too
+ * many of them.
+ */
+export async function isPasswordOf(userId: number, password: string, address: string): Promise<boolean> {
+  const found = await row<{ password_hash: string }>('select password_hash from users where id = ?', [userId])
+  const right = await attempt(`user ${userId}`, address, async () =>
+    (await passwordFits(found?.password_hash, password)) ? true : null
+  )
+  return right === true
+}
+
 /** Returns the active user whom `sudo` names: digits are an id, other text is a username. */
 export function findSudoUser(name: string): Promise<ActorUser | undefined> {
   const { where, values } = named(name)

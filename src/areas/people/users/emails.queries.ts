@@ -14,6 +14,23 @@ export function listEmails(userId: number): Promise<EmailRow[]> {
   return rows<EmailRow>(`select ${COLUMNS} from emails where user_id = ? order by id`, [userId])
 }
 
+/** An address with whether it is the primary one, which has the id 0. */
+export interface AddressRow {
+  readonly id: number
+  readonly email: string
+  /** Null until the user has confirmed it. */
+  readonly confirmed_at: Date | null
+  readonly is_primary: number
+}
+
+/** Returns all addresses of a user, the primary one first. */
+export const listAddresses = (userId: number): Promise<AddressRow[]> =>
+  rows<AddressRow>(
+    `select 0 as id, email, email_confirmed_at as confirmed_at, 1 as is_primary from users where id = ?
+     union all select id, email, confirmed_at, 0 from emails where user_id = ? order by is_primary desc, id`,
+    [userId, userId]
+  )
+
 export async function countEmails(userId: number): Promise<number> {
   const found = await row<{ count: number }>('select count(*) as count from emails where user_id = ?', [userId])
   return Number(found?.count ?? 0)

@@ -1,4 +1,4 @@
-// Changes a user. Only administrators may make these changes.
+// Changes a user. Only administrators may make these changes, except for those of OwnProfile (users.schema.ts).
 import { randomUUID } from 'node:crypto'
 import type { Origin } from '../../../access/actor.js'
 import { execute, row } from '../../../db/connect/sql.js'

@@ -56,3 +56,22 @@ export const UserChange = Type.Partial(Type.Object(attributes), {
   description: 'The new attributes of a user: at least one.'
 })
 export type UserChange = Static<typeof UserChange>
+
+const { bio, location, organization, website_url, messenger, professional_network, microblog } = UserChange.properties
+
+/**
+ * What users change of themselves, on their account page. Not specified: the API leaves all changes to administrators. Names for
+ * paths, addresses, limits and rights are not among these.
+ */
+export const OwnProfile = Type.Object({
+  // The rule refuses an empty name, and the form shows its words.
+  name: text('the display name'),
+  bio,
+  location,
+  organization,
+  website_url,
+  messenger,
+  professional_network,
+  microblog
+})
+export type OwnProfile = Static<typeof OwnProfile>

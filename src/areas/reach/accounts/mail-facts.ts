@@ -13,7 +13,7 @@ type SecurityKind =
   | 'sign_in.from_new_address'
 
 type Facts = MailFacts['security']
-type Said = Pick<Facts, 'title' | 'details'> & { readonly by?: Stored<Doer>; readonly advice: string }
+type Said = Pick<Facts, 'title' | 'details' | 'page'> & { readonly by?: Stored<Doer>; readonly advice: string }
 
 const REMOVE = 'If this was not you, change your password and check'
 
@@ -28,14 +28,16 @@ const SAID: { readonly [Kind in SecurityKind]: (event: Published<Kind>['event'])
             ['Fingerprint', `SHA256:${owner.fingerprint}`]
           ],
           by: owner.by,
-          advice: `${REMOVE} the SSH keys of your account.`
+          advice: `${REMOVE} the SSH keys of your account.`,
+          page: '/profile/keys'
         }
       : null,
   'email.added': ({ email, by }) => ({
     title: 'A new email address was added to your account',
     details: [['Address', email.address]],
     by,
-    advice: `${REMOVE} the addresses of your account.`
+    advice: `${REMOVE} the addresses of your account.`,
+    page: '/profile/emails'
   }),
   'email.changed': ({ before, after, by }) => ({
     title: 'The email address of your account was changed',
@@ -44,13 +46,16 @@ const SAID: { readonly [Kind in SecurityKind]: (event: Published<Kind>['event'])
       ['Now', after]
     ],
     by,
-    advice: 'If this was not you, ask an administrator at once.'
+    advice: 'If this was not you, ask an administrator at once.',
+    page: '/profile/emails'
   }),
   'password.changed': ({ by }) => ({
     title: 'The password of your account was changed',
     details: [],
     by,
-    advice: 'All your sessions have ended. If this was not you, set another password at once.'
+    advice: 'All your sessions have ended. If this was not you, set another password at once.',
+    // The user may no longer know the password.
+    page: '/users/password/new'
   }),
   'token.created': ({ token, by }) => ({
     title:
@@ -59,12 +64,14 @@ const SAID: { readonly [Kind in SecurityKind]: (event: Published<Kind>['event'])
         : 'A personal access token was made for your account',
     details: token.kind === 'private' ? [] : [['Name', token.name]],
     by,
-    advice: `${REMOVE} the access tokens of your account.`
+    advice: `${REMOVE} the access tokens of your account.`,
+    page: '/profile/personal_access_tokens'
   }),
   'sign_in.from_new_address': ({ address }) => ({
     title: 'Somebody signed in to your account from a new address',
     details: [['Address', address]],
-    advice: `If this was not you, change your password and end the other sessions of your account.`
+    advice: `If this was not you, change your password and end the other sessions of your account.`,
+    page: '/profile/sessions'
   })
 }
 

@@ -6,6 +6,7 @@ import { Forbidden, Invalid } from '../../../errors.js'
 import { hashPassword } from '../../../lib/password-hash.js'
 import { publish } from '../../ground/activity/events.js'
 import { audit } from '../../ground/audit/audit.js'
+import { isPasswordOf } from '../../people/credentials/credentials.js'
 import { confirmPrimary } from '../../people/users/emails.js'
 import { checkUser } from '../../people/users/user-rules.js'
 import { setPassword } from '../../people/users/user-update.js'
@@ -84,6 +85,22 @@ export async function resetPassword(token: string, password: string, client: str
     await setPassword(id, passwordHash, origin)
     if (emailId === 0) await confirmPrimary(id)
   })
+}
+
+/**
+ * Changes the password of a user who knows the current one, and ends all sessions of the user. Throws Invalid, and TooManyRequests
+ * after too many wrong passwords.
+ */
+export async function changePassword(
+  user: { readonly id: number },
+  { current, password }: { readonly current: string; readonly password: string },
+  origin: Origin
+): Promise<void> {
+  // The new one first: it costs nothing to check.
+  checkUser({ password })
+  if (!(await isPasswordOf(user.id, current, origin.address ?? ''))) throw new Invalid('current_password', 'is wrong')
+  const passwordHash = await hashPassword(password)
+  await transact(() => setPassword(user.id, passwordHash, origin))
 }
 
 /** Sends a user a link for a new password. Throws Invalid for a user who is blocked or deleted. */

@@ -1,0 +1,65 @@
+// The account pages in a real browser: accessible, and as wide as a phone.
+import t from 'tap'
+import { DEVELOPER } from '../../../../src/lib/levels.js'
+import { testApp } from '../../../helpers/app.js'
+import { listen } from '../../../helpers/browser.js'
+import { axeFindings, chromium, excessWidth, openPage } from '../../../helpers/chromium.js'
+import { newKey } from '../../../helpers/ssh-keys.js'
+
+t.test('account pages in a browser', async t => {
+  const app = await testApp(t)
+  const base = await listen(app.fastify)
+  const browser = await chromium(t)
+  const user = await app.make.user()
+  const project = await app.make.project()
+  await app.make.member(project, DEVELOPER, user)
+  const api = app.as(user)
+  const long = 'x'.repeat(255)
+  await api.post('/user/keys', { title: long, key: newKey() })
+  await api.post('/user/emails', { email: `${'a'.repeat(60)}@${'b'.repeat(60)}.example.org` })
+  await api.post('/personal_access_tokens', { name: long })
+  await api.put(`/projects/${project.id}/notification_settings`, { level: 'watch' })
+  await app.as(project.owner).post(`/projects/${project.id}/issues`, { title: long, assignee_id: user.id })
+  const { path_with_namespace: path } = (await api.get(`/projects/${project.id}`)).json()
+  const paths = [
+    '/profile',
+    '/profile/password',
+    '/profile/keys',
+    '/profile/emails',
+    '/profile/notifications',
+    '/profile/personal_access_tokens',
+    '/profile/applications',
+    '/profile/sessions',
+    '/dashboard/todos',
+    `/${path}/notification_setting`
+  ]
+
+  for (const [width, dark] of [
+    [1280, false],
+    [320, true]
+  ] as const) {
+    t.test(`${width} pixels${dark ? ', dark' : ''}`, async t => {
+      const { page, problems, close } = await openPage(browser, base, { user, width, dark })
+      for (const path of paths) {
+        await page.goto(base + path)
+        t.ok((await excessWidth(page)) <= 0, `${path} fits`)
+        t.same(await axeFindings(page), [], path)
+      }
+      t.same(problems, [])
+      await close()
+    })
+  }
+
+  t.test('a key is added with the keyboard', async t => {
+    const { page, problems, close } = await openPage(browser, base, { user, script: false })
+    await page.goto(`${base}/profile/keys`)
+    await page.focus('#key')
+    await page.keyboard.type(newKey())
+    await page.keyboard.press('Tab')
+    await page.keyboard.type('Laptop')
+    await Promise.all([page.waitForNavigation(), page.keyboard.press('Enter')])
+    t.match(await page.$eval('main', main => main.textContent), 'Laptop')
+    t.same(problems, [])
+    await close()
+  })
+})
