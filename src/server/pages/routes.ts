@@ -14,6 +14,8 @@ import { homePage } from './people/home.js'
 import { searchPages } from './people/search.js'
 import { userPages } from './people/users.js'
 import { issuePages } from './planning/issues.js'
+import { labelPages } from './planning/labels.js'
+import { milestonePages } from './planning/milestones.js'
 import { notePages } from './planning/notes.js'
 import { previewPages } from './text/preview.js'
 
@@ -28,6 +30,8 @@ export const pageRoutes: FastifyPluginAsync = async app => {
   await app.register(searchPages)
   await app.register(userPages)
   await app.register(issuePages)
+  await app.register(labelPages)
+  await app.register(milestonePages)
   await app.register(notePages)
   await app.register(pipelinePages)
   await app.register(buildPages)

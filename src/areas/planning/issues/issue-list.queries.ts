@@ -1,7 +1,7 @@
 // Lists of the issues of a project and of a milestone. issue-pages.queries.ts reads their pages.
 import type { Actor } from '../../../access/actor.js'
-import { type Fragment, marks } from '../../../db/connect/sql.js'
-import { ALL, and, equals, isIn } from '../../../db/lists/conditions.js'
+import { type Fragment, marks, padded, rows } from '../../../db/connect/sql.js'
+import { ALL, and, contains, equals, isIn } from '../../../db/lists/conditions.js'
 import { countTotal, type Page, window } from '../../../db/lists/paginate.js'
 import type { ProjectRow } from '../../projects/projects/projects.queries.js'
 import { hasLabel, titlesOfFilter } from '../labels/label-filter.js'
@@ -22,8 +22,9 @@ import {
   pageWithKeptCounts,
   type Source
 } from './issue-pages.queries.js'
+import { SEARCHED } from './issue-search.queries.js'
 import type { ListedIssueRow } from './issues.queries.js'
-import type { IssueListQuery } from './issues.schema.js'
+import type { IssueListQuery, IssueSearch } from './issues.schema.js'
 
 interface FilteredList extends ProjectList {
   /** The ids of the labels in the filter; undefined without this filter. */
@@ -56,10 +57,10 @@ const PLANS: readonly Plan<FilteredList>[] = [
 /** Returns a page of the issues of a project that the caller may see. */
 export async function listProjectIssues(
   project: ProjectRow,
-  query: IssueListQuery,
+  query: IssueSearch,
   actor: Actor
 ): Promise<Page<ListedIssueRow>> {
-  const { state = 'all', iid, milestone } = query
+  const { state = 'all', iid, milestone, search, author, assignee } = query
   const titles = titlesOfFilter(query.labels)
   const [known, step] = await Promise.all([
     findLabels(project, titles),
@@ -74,17 +75,31 @@ export async function listProjectIssues(
     actor,
     labels: titles.length > 0 ? [...known.values()].map(({ id }) => id) : undefined,
     byMilestone: Boolean(milestone),
-    isNarrow: Boolean(iid || step),
+    isNarrow: Boolean(iid || step || search || author || assignee),
     others: and(
       inState(state),
       visibleIssues(project, actor),
       milestone ? (equals('i.milestone_id', step?.id) ?? none) : undefined,
-      isIn('i.iid', iid)
+      isIn('i.iid', iid),
+      search ? and(contains(['i.title'], search), newest(project)) : undefined,
+      author ? isUser('i.author_id', author) : undefined,
+      assignee ? isUser('i.assignee_id', assignee) : undefined
     ),
     countLinked: () => (total ??= countSource(linkedIssues(list)))
   }
   return pageByPlan(PLANS, list)
 }
+
+/** A search reads the titles of the newest issues of the project only, so that its time has a limit. */
+const newest = ({ id }: ProjectRow): Fragment => ({
+  sql: `i.iid > (select coalesce(max(x.iid), 0) - ${SEARCHED} from issues x where x.project_id = ?)`,
+  values: [id]
+})
+
+const isUser = (column: string, username: string): Fragment => ({
+  sql: `${column} = (select u.id from users u where u.username_key = lower(?))`,
+  values: [username]
+})
 
 const ofProject = ({ project }: FilteredList) => equals('i.project_id', project.id)
 
@@ -174,4 +189,27 @@ export function listMilestoneIssues(
   const where = and(equals('i.milestone_id', milestoneId), visibleIssues(project, actor))
   const source: [Source] = [{ from: 'issues i', where }]
   return pageOf(source, { query, actor }, countSource(source))
+}
+
+interface MilestoneCount {
+  readonly id: number
+  readonly open: number
+  readonly closed: number
+}
+
+/** Counts the issues of milestones of a project that the caller may see. */
+export async function countMilestoneIssues(
+  project: ProjectRow,
+  milestoneIds: readonly number[],
+  actor: Actor
+): Promise<ReadonlyMap<number, MilestoneCount>> {
+  if (milestoneIds.length === 0) return new Map()
+  const list = padded(milestoneIds)
+  const visible = visibleIssues(project, actor)
+  const found = await rows<MilestoneCount>(
+    `select i.milestone_id as id, cast(sum(i.is_open) as signed) as open, cast(sum(not i.is_open) as signed) as closed
+     from issues i where i.milestone_id in (${marks(list)}) and ${visible.sql} group by i.milestone_id`,
+    [...list, ...visible.values]
+  )
+  return new Map(found.map(count => [count.id, count]))
 }

@@ -34,6 +34,24 @@ export const IssueListQuery = Type.Object({
   )
 })
 export type IssueListQuery = Static<typeof IssueListQuery>
+/** What pages filter by in addition. */
+export const IssueSearch = Type.Object({
+  ...IssueListQuery.properties,
+  search: Type.Optional(Text('a part of the title', { maxLength: 255 })),
+  author: Type.Optional(Text('the username of the author', { maxLength: 255 })),
+  assignee: Type.Optional(Text('the username of the assignee', { maxLength: 255 }))
+})
+export type IssueSearch = Static<typeof IssueSearch>
+export const OwnIssueSearch = Type.Object({
+  ...OwnIssueQuery.properties,
+  scope: Type.Optional(
+    Type.Enum(['created', 'assigned'], {
+      title: 'IssueScope',
+      description: 'issues that you created, or have to work on'
+    })
+  )
+})
+export type OwnIssueSearch = Static<typeof OwnIssueSearch>
 export const MilestoneIssueQuery = Type.Object(Paging)
 
 const plan = {

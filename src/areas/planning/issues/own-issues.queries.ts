@@ -1,4 +1,4 @@
-// Lists of the issues that a user created, in the projects that the user may see.
+// Lists of the issues that a user created or has to work on, in the projects that the user may see.
 import type { Actor } from '../../../access/actor.js'
 import { visibleProjects } from '../../../access/membership.js'
 import { type Fragment, marks, rows } from '../../../db/connect/sql.js'
@@ -17,10 +17,12 @@ import {
   type Source
 } from './issue-pages.queries.js'
 import type { ListedIssueRow } from './issues.queries.js'
-import type { IssueListQuery } from './issues.schema.js'
+import type { OwnIssueSearch } from './issues.schema.js'
 
 interface OwnList extends List {
   readonly author: number
+  /** Whether the issues are those that the caller has to work on. */
+  readonly isAssigned: boolean
   readonly made: Fragment
   readonly state: Fragment | undefined
   readonly visible: Fragment
@@ -36,16 +38,17 @@ const PLANS: readonly Plan<OwnList>[] = [
   { fits: list => list.labels !== undefined, sources: linksOfLabels, count: countLinks },
   // With labels or a milestone: the database chooses an index, and sorts the issues.
   { fits: list => list.filters !== undefined, sources: inProjects, count: countInProjects },
-  // Sorted by change: no index contains the issues of an author in that order.
-  { fits: list => orderOf(list.query) === 'updated', sources: inProjects, count: countByProject },
+  // Sorted by change, or those of an assignee: no index contains them in that order.
+  { fits: list => list.isAssigned || orderOf(list.query) === 'updated', sources: inProjects, count: countByProject },
   { fits: () => true, sources: inOrder, count: countByProject }
 ]
 
-/** Returns a page of the issues that the caller created, in the projects that the caller may see. */
-export async function listOwnIssues(query: IssueListQuery, actor: Actor): Promise<Page<ListedIssueRow>> {
+/** Returns a page of the issues that the caller created or has to work on, in the projects that the caller may see. */
+export async function listOwnIssues(query: OwnIssueSearch, actor: Actor): Promise<Page<ListedIssueRow>> {
   const titles = titlesOfFilter(query.labels)
   const author = actor.user?.id ?? 0
-  const byLabels = titles.length > 0 && !query.milestone && orderOf(query) === 'created'
+  const isAssigned = query.scope === 'assigned'
+  const byLabels = !isAssigned && titles.length > 0 && !query.milestone && orderOf(query) === 'created'
   const filters = [
     ...(titles.length > 0 ? [hasTitle('Issue', 'i', titles)] : []),
     ...(query.milestone ? [hasMilestone('i', query.milestone)] : [])
@@ -54,7 +57,8 @@ export async function listOwnIssues(query: IssueListQuery, actor: Actor): Promis
     query,
     actor,
     author,
-    made: { sql: 'i.author_id = ?', values: [author] },
+    isAssigned,
+    made: { sql: `i.${isAssigned ? 'assignee_id' : 'author_id'} = ?`, values: [author] },
     state: inState(query.state ?? 'all'),
     visible: and({ sql: 'p.issues_enabled', values: [] }, visibleProjects(actor)),
     filters: filters.length > 0 ? and(...filters) : undefined,

@@ -4,7 +4,8 @@ import { execute, row } from '../../../db/connect/sql.js'
 import { transact } from '../../../db/connect/transact.js'
 import { moved } from '../../../db/lists/keyset-cache.js'
 import { deleteRows } from '../../../db/ownership/owned-rows.js'
-import { BadParameters, Conflict, Invalid, NotFound, NotFoundAs, NotModified, Taken } from '../../../errors.js'
+import { BadParameters, Conflict, Invalid, NotFound, NotFoundAs, NotModified, Stale, Taken } from '../../../errors.js'
+import { versionOf } from '../../../text/versions.js'
 import { holdProject } from '../../projects/projects/projects.queries.js'
 import { readSubscriptions, setSubscription } from '../participation/subscriptions.js'
 import { checkLabel, MOST_LABELS } from './label-rules.js'
@@ -80,11 +81,15 @@ export async function requireRoom(owner: 'project_id' | 'group_id', id: number, 
   throw new Invalid('base', `There can be at most ${MOST_LABELS} labels: remove some first`)
 }
 
+/** Returns the version of what people edit of a label. */
+export const versionOfLabel = ({ title, color, description, priority }: LabelRow): string =>
+  versionOf(title, color, description, priority === null ? null : String(priority))
+
 /**
- * Changes a label of the project itself. Throws NotFound, also for a label of its group; Invalid, Taken, and
- * BadParameters when the request contains only the name.
+ * Changes a label of the project itself. Throws NotFound, also for a label of its group; Invalid, Taken, BadParameters
+ * when the request contains only the name, and Stale when the label has another version than `version`.
  */
-export async function updateLabel(project: LabelPlace, change: LabelChange): Promise<LabelRow> {
+export async function updateLabel(project: LabelPlace, change: LabelChange, version?: string): Promise<LabelRow> {
   const { name, new_name: newName, color, description, priority } = change
   const values = {
     ...(newName !== undefined && { title: newName.trim() }),
@@ -100,6 +105,7 @@ export async function updateLabel(project: LabelPlace, change: LabelChange): Pro
       // Another request may change it at the same moment.
       const label = await lockOwnLabel(project, found.id)
       if (!label) throw gone()
+      if (version !== undefined && version !== versionOfLabel(label)) throw new Stale()
       const after = { ...label, ...values, ...(priority !== undefined && { priority }) }
       await execute(
         'update labels set title = ?, color = ?, description = ?, updated_at = ? where id = ?',

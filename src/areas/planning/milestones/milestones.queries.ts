@@ -70,6 +70,13 @@ export const findMilestone = (projectId: number, id: number): Promise<MilestoneR
 export const findMilestoneByTitle = (projectId: number, title: string): Promise<MilestoneRow | undefined> =>
   row<MilestoneRow>(`${SELECT} where s.project_id = ? and s.title = ?`, [projectId, title])
 
+/** Finds a milestone by its number in a project. Throws NotFound. */
+export async function requireNumberedMilestone(projectId: number, iid: number): Promise<MilestoneRow> {
+  const found = await row<MilestoneRow>(`${SELECT} where s.project_id = ? and s.iid = ?`, [projectId, iid])
+  if (!found) throw new NotFound()
+  return found
+}
+
 /** Finds a milestone of a project. Throws NotFound. */
 export async function requireMilestone(projectId: number, id: number): Promise<MilestoneRow> {
   const found = await findMilestone(projectId, id)

@@ -4,8 +4,9 @@ import { nextNumber } from '../../../db/connect/counters.js'
 import { duplicateKey } from '../../../db/connect/failure.js'
 import { execute, row } from '../../../db/connect/sql.js'
 import { transact } from '../../../db/connect/transact.js'
-import { Invalid, NotFound, Taken } from '../../../errors.js'
+import { Invalid, NotFound, Stale, Taken } from '../../../errors.js'
 import { isLonger } from '../../../lib/text-line.js'
+import { versionOf } from '../../../text/versions.js'
 import { publish } from '../../ground/activity/events.js'
 import { holdProject } from '../../projects/projects/projects.queries.js'
 import { readDay } from '../participation/dates.js'
@@ -44,15 +45,20 @@ export async function createMilestone(
   return requireMilestone(project.id, id)
 }
 
+/** Returns the version of what people edit of a milestone. */
+export const versionOfMilestone = (milestone: Values): string =>
+  versionOf(milestone.title, milestone.description, milestone.start_date, milestone.due_date)
+
 /**
  * Changes a milestone, and closes or activates it; ignores an event that does not fit its state. Throws NotFound,
- * Invalid, Taken or BadParameters.
+ * Invalid, Taken, BadParameters, and Stale when the milestone has another version than `version`.
  */
 export async function updateMilestone(
   project: { readonly id: number },
   id: number,
   { state_event: event, ...change }: MilestoneChange,
-  origin: Origin
+  origin: Origin,
+  version?: string
 ): Promise<MilestoneRow> {
   const by = origin.asker?.id ?? null
   await unlessTaken(() =>
@@ -61,6 +67,7 @@ export async function updateMilestone(
       if (!(await row('select id from milestones where project_id = ? and id = ? for update', [project.id, id])))
         throw new NotFound()
       const old = await requireMilestone(project.id, id)
+      if (version !== undefined && version !== versionOfMilestone(old)) throw new Stale()
       const values = readValues(change, old)
       const state = event === undefined ? old.state : event === 'close' ? 'closed' : 'active'
       await execute(

@@ -23,7 +23,7 @@ import { type Discussion, readDiscussion } from './discussion.js'
 
 type Asked = Pick<FastifyRequest, 'project' | 'actor' | 'query'>
 
-const issuePath = (project: ProjectRow, iid: number): string => projectPath(project) + path('issues', iid)
+export const issuePath = (project: ProjectRow, iid: number): string => projectPath(project) + path('issues', iid)
 
 /** What the visitor may do with an issue. */
 const rightsOn = (project: ProjectRow, issue: IssueRow, actor: Actor) => ({

@@ -34,7 +34,7 @@ t.test('a note is written, edited and deleted with forms', async t => {
   t.match(shown.body, new RegExp(`<article class="box" id="note_${note}">.*Well <em>done</em>`, 's'))
   t.notMatch(shown.body, 'edited')
   const edit = await owner.get(`${notes}/${note}/edit`)
-  t.match(edit.body, /<textarea [^>]*>Well \*done\*</)
+  t.match(edit.body, /<textarea [^>]*>\n?Well \*done\*</)
   const saved = await owner.submit(edit, 'name="version"', { note: 'Better' })
   t.equal(saved.location, `${path}#note_${note}`)
   t.match((await api.get(`/projects/${project.id}/issues/${id}/notes/${note}`)).json(), { body: 'Better' })
@@ -83,19 +83,18 @@ t.test('emoji are given and taken back; twice is the same as once', async t => {
   const { id: note } = (await api.post(`/projects/${project.id}/issues/${id}/notes`, { body: 'x' })).json()
   const other = await app.make.user()
   const theirs = await browserOf(base, other)
-  const page = await theirs.get(path)
-  const token = tokenOf(page)
+  const token = async () => tokenOf(await theirs.get(path))
   for (const _ of [1, 2]) {
-    const given = await theirs.post(`${notes}/awards`, { ...token, give: `${note} thumbsup` })
+    const given = await theirs.post(`${notes}/awards`, { ...(await token()), give: `${note} thumbsup` })
     t.equal(given.location, `${path}#note_${note}`)
   }
   t.match((await theirs.get(path)).body, `name="take" value="${note} thumbsup" title="thumbsup: ${other.name}"`)
   t.match((await owner.get(path)).body, `name="give" value="${note} thumbsup" title="thumbsup: ${other.name}"`)
   t.notMatch((await owner.get(path)).body, `name="give" value="0 thumbsup"`, 'no vote for an own issue')
-  for (const _ of [1, 2]) await theirs.post(`${notes}/awards`, { ...token, take: `${note} thumbsup` })
+  for (const _ of [1, 2]) await theirs.post(`${notes}/awards`, { ...(await token()), take: `${note} thumbsup` })
   t.notMatch((await theirs.get(path)).body, 'title="thumbsup: ')
-  t.equal((await theirs.post(`${notes}/awards`, { ...token, give: '0 no-emoji' })).status, 404)
-  t.equal((await theirs.post(`${notes}/awards`, { ...token, give: 'x' })).status, 400)
+  t.equal((await theirs.post(`${notes}/awards`, { ...(await token()), give: '0 no-emoji' })).status, 404)
+  t.equal((await theirs.post(`${notes}/awards`, { ...(await token()), give: 'x' })).status, 400)
 })
 
 t.test('only those who may change a note get its form', async t => {
