@@ -27,7 +27,7 @@ export const projectPath = ({ namespace_path, path: name }: Pick<ProjectRow, 'na
 export function placeOf({ project, group, actor, url }: FastifyRequest): Place | undefined {
   const [here = ''] = url.split('?', 1)
   if (project) return placeOfProject(project, actor, here)
-  return group ? placeOfGroup(group, here) : undefined
+  return group ? placeOfGroup(group, actor, here) : undefined
 }
 
 /** The parts of a project: each item has the segments after the path of the project that make it the current one. */
@@ -47,7 +47,8 @@ function placeOfProject(project: ProjectRow, actor: Actor, here: string): Place 
     ['Pipelines', '/pipelines', may(actor, 'pipeline.read', project), ['pipelines', 'builds']],
     ['Environments', '/environments', may(actor, 'environment.read', project), ['environments']],
     ['Snippets', '/snippets', may(actor, 'snippet.list', project), ['snippets']],
-    ['Members', '/project_members', may(actor, 'member.read', project), ['project_members']]
+    ['Members', '/project_members', may(actor, 'member.read', project), ['project_members']],
+    ['Notifications', '/notification_setting', actor.user !== null, ['notification_setting']]
   ]
   const [segment = ''] = here.slice(base.length + 1).split('/', 1)
   return {
@@ -65,12 +66,13 @@ function placeOfProject(project: ProjectRow, actor: Actor, here: string): Place 
   }
 }
 
-function placeOfGroup(group: GroupRow, here: string): Place {
+function placeOfGroup(group: GroupRow, { user }: Actor, here: string): Place {
   const base = path('groups', group.path)
   const items = [
     ['Group', ''],
     ['Issues', '/issues'],
-    ['Members', '/group_members']
+    ['Members', '/group_members'],
+    ...(user ? [['Notifications', '/notification_setting'] as const] : [])
   ] as const
   return {
     trail: [[group.name, base]],

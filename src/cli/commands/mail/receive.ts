@@ -24,7 +24,7 @@ export default class MailReceive extends BaseCommand {
     'A mail server runs this for each mail to the addresses of mail.incoming. The exit codes are those of sysexits.h: 0 for a comment, and for a mail that is ignored or that the user gets a mail about; 65 for a mail that cannot be read, 67 for an unknown address, 77 for a blocked user, and 75 for every failure that may pass. With --json: {result, why}; the result is noted, ignored, refused, unknown_address or blocked_user.'
   static override examples = [
     '<%= config.bin %> mail receive < reply.eml',
-    '<%= config.bin %> mail receive --sender ada@example.org --recipient reply+1i_9_5_0123456789abcdef01234567@git.example.org < reply.eml'
+    '<%= config.bin %> mail receive --sender=ada@example.org --recipient=reply+1i_9_5_0123456789abcdef01234567@git.example.org < reply.eml'
   ]
   static override flags = {
     recipient: Flags.string({ description: 'the recipient of the envelope; default: those in the headers' }),

@@ -193,6 +193,7 @@ t.test('notification levels: everywhere, for a project, and for a group', async 
     t.equal(found.location, `/${place}/notification_setting`)
     const page = await browser.get(`/${place}/notification_setting`)
     t.match(page.body, /value="global" checked/)
+    t.match(page.body, `href="/${place}/notification_setting" aria-current="page"`)
     t.equal((await browser.submit(page, '/notification_setting"', { level: 'watch' })).status, 303)
     t.match((await app.as(user).get(`${api}/notification_settings`)).json(), { level: 'watch' })
   }
