@@ -127,3 +127,49 @@ export function languageOfFile(path: string): string | undefined {
 }
 
 export const languagesInside = (language: string): readonly string[] => INSIDE[language] ?? []
+
+/** Names that are not those of highlight.js with a capital. */
+const TITLES: { readonly [language: string]: string } = {
+  bash: 'Shell',
+  cmake: 'CMake',
+  coffeescript: 'CoffeeScript',
+  cpp: 'C++',
+  csharp: 'C#',
+  css: 'CSS',
+  delphi: 'Pascal',
+  django: 'Jinja',
+  dos: 'Batch',
+  erb: 'ERB',
+  fsharp: 'F#',
+  glsl: 'GLSL',
+  graphql: 'GraphQL',
+  javascript: 'JavaScript',
+  latex: 'LaTeX',
+  llvm: 'LLVM',
+  matlab: 'MATLAB',
+  objectivec: 'Objective-C',
+  ocaml: 'OCaml',
+  pgsql: 'SQL',
+  php: 'PHP',
+  powershell: 'PowerShell',
+  protobuf: 'Protocol Buffers',
+  qml: 'QML',
+  scss: 'SCSS',
+  sql: 'SQL',
+  typescript: 'TypeScript',
+  vbnet: 'Visual Basic',
+  vhdl: 'VHDL',
+  wasm: 'WebAssembly',
+  x86asm: 'Assembly',
+  xml: 'HTML and XML'
+}
+/** Notation of texts and data, which says little about a project. */
+const NO_PROGRAMS = new Set(
+  'apache asciidoc diff http ini json markdown nginx plaintext properties shell yaml'.split(' ')
+)
+
+/** Returns the name of a programming language for people; undefined for other languages. */
+export function titleOfLanguage(language: string | undefined): string | undefined {
+  if (language === undefined || NO_PROGRAMS.has(language)) return undefined
+  return TITLES[language] ?? language.charAt(0).toUpperCase() + language.slice(1)
+}

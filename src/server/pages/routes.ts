@@ -17,12 +17,14 @@ import { issuePages } from './planning/issues.js'
 import { labelPages } from './planning/labels.js'
 import { milestonePages } from './planning/milestones.js'
 import { notePages } from './planning/notes.js'
+import { projectPages } from './projects/routes.js'
 import { previewPages } from './text/preview.js'
 
 export const pageRoutes: FastifyPluginAsync = async app => {
   servePages(app)
   await app.register(codePages)
   await app.register(mergeRequestListPages)
+  await app.register(projectPages)
   await app.register(previewPages)
   await app.register(homePage)
   await app.register(projectListPages)

@@ -1,8 +1,12 @@
 // Stars: users mark projects, and the row of a project counts them.
 import type { ActorUser } from '../../../access/actor.js'
-import { execute } from '../../../db/connect/sql.js'
+import { execute, row } from '../../../db/connect/sql.js'
 import { transact } from '../../../db/connect/transact.js'
 import { NotFound, NotModified } from '../../../errors.js'
+
+/** Whether a user has starred a project. */
+export const isStarred = async ({ id }: { readonly id: number }, { id: userId }: ActorUser): Promise<boolean> =>
+  (await row('select 1 from project_stars where project_id = ? and user_id = ?', [id, userId])) !== undefined
 
 /** Stars a project. Throws NotModified when the user has already starred it. */
 export async function starProject({ id }: { readonly id: number }, { id: userId }: ActorUser): Promise<void> {

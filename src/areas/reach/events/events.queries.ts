@@ -85,6 +85,31 @@ export function listProjectEvents(
   return list('activity_events e join users u on u.id = e.author_id', condition, [project.id, ...seen.values], query)
 }
 
+export interface DayCount {
+  /** YYYY-MM-DD, in UTC. */
+  readonly day: string
+  readonly count: number
+}
+
+/** The events that a plot counts, so that its statement stays short. */
+const MOST_COUNTED = 5000
+
+/** Returns how many events of `listProjectEvents` there were on each day since a moment: of the newest MOST_COUNTED. */
+export function countProjectEvents(
+  project: Switches & { readonly id: number },
+  since: Date,
+  { code, actor }: { readonly code: boolean; readonly actor: Actor }
+): Promise<DayCount[]> {
+  const seen = visibleTargets(actor)
+  const condition = `e.project_id = ? and e.created_at >= ? and ${seen.sql}${code ? '' : ` and ${NO_CODE}`}`
+  return rows<DayCount>(
+    `select date_format(c.created_at, '%Y-%m-%d') as day, count(*) as count from (select e.created_at from activity_events e
+       where ${condition}${switchedOn(project)} order by e.created_at desc limit ${MOST_COUNTED}) c
+     group by day order by day`,
+    [project.id, since, ...seen.values]
+  )
+}
+
 /** A page of the events of a user, newest first, in projects that the caller may see. */
 export function listUserEvents(userId: number, query: PageRequest, actor: Actor): Promise<Page<EventRow>> {
   const visible = visibleProjects(actor)

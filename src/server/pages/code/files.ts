@@ -1,6 +1,5 @@
 // Pages of the files of a repository: folders, files, who wrote them, and a search in them.
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import type { FastifyRequest } from 'fastify'
 import { readBlame } from '../../../areas/code/browsing/blames.js'
 import { findFileAt, kindAt, lastCommitAt, shownLines, textAt } from '../../../areas/code/browsing/file-texts.js'
 import { readFolder } from '../../../areas/code/browsing/folders.js'
@@ -9,7 +8,7 @@ import { searchCode } from '../../../areas/code/browsing/searches.js'
 import { Type } from '../../../lib/type.js'
 import { visible } from '../../../lib/visible.js'
 import { show } from '../page-routes.js'
-import { textsHtml } from '../text/texts.js'
+import { isMarkdown, renderedText } from '../text/readme.js'
 import { isKnownPage } from './fixed.js'
 import { codePlace, restOf } from './places.js'
 import { imageType, sendRaw } from './raw.js'
@@ -92,23 +91,6 @@ export const filePages: FastifyPluginAsyncTypebox = async app => {
       result
     })
   })
-}
-
-const isMarkdown = (path: string): boolean => /\.(?:md|markdown)$/i.test(path)
-
-/** Returns a Markdown file as HTML that is safe to show; null for other files. */
-async function renderedText(
-  { project, actor }: FastifyRequest,
-  { ref }: RefPath,
-  { path, text }: { readonly path: string; readonly text: string }
-): Promise<string | null> {
-  if (!isMarkdown(path)) return null
-  const [html = null] = await textsHtml(
-    [text],
-    { project, actor },
-    { ref, folder: path.split('/').slice(0, -1).join('/') }
-  )
-  return html
 }
 
 const titleOf = ({ path }: RefPath, ref: string): string =>

@@ -13,15 +13,15 @@ import { Type } from '../../../lib/type.js'
 import { path } from '../components.js'
 import { show } from '../page-routes.js'
 
-const UserParams = Type.Object({ username: Type.String({ maxLength: 255 }) })
+const UserParams = Type.Object({ namespace: Type.String({ maxLength: 255 }) })
 
 export const userPages: FastifyPluginAsyncTypebox = async app => {
   app.get(
-    '/:username',
+    '/:namespace',
     { config: { can: 'user.read' }, schema: { params: UserParams, querystring: Type.Object(Paging) } },
     async (request, reply) => {
-      const { id, place, owner } = await findOwner(request.params.username, request.actor)
-      if (place.toLowerCase() !== path(request.params.username).toLowerCase()) return reply.redirect(place)
+      const { id, place, owner } = await findOwner(request.params.namespace, request.actor)
+      if (place.toLowerCase() !== path(request.params.namespace).toLowerCase()) return reply.redirect(place)
       const [user, projects] = await Promise.all([
         findUser(owner),
         listProjects({ group: id }, request.query, request.actor)

@@ -1,0 +1,59 @@
+// Stars and forks of a project.
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { askerOf } from '../../../access/actor.js'
+import { listNamespaces } from '../../../areas/people/groups/namespaces.queries.js'
+import { forkProject } from '../../../areas/projects/imports/forks.js'
+import { ForkBody } from '../../../areas/projects/imports/forks.schema.js'
+import { findProject } from '../../../areas/projects/projects/projects.queries.js'
+import { starProject, unstarProject } from '../../../areas/projects/projects/stars.js'
+import { NotFound, NotModified } from '../../../errors.js'
+import { show } from '../page-routes.js'
+import { projectPath } from '../place.js'
+import { type Refusals, refusalsOf } from '../refusals.js'
+
+/** The most namespaces that the form offers. */
+const OFFERED = 100
+
+export const projectActionPages: FastifyPluginAsyncTypebox = async app => {
+  const star = { config: { can: 'project.star' as const } }
+  const fork = { config: { can: 'project.fork' as const } }
+
+  app.post('/:namespace/:project/star', star, async ({ project, actor }, reply) => {
+    await starProject(project, askerOf(actor)).catch(asDone)
+    return reply.redirect(projectPath(project), 303)
+  })
+
+  app.post('/:namespace/:project/unstar', star, async ({ project, actor }, reply) => {
+    await unstarProject(project, askerOf(actor)).catch(asDone)
+    return reply.redirect(projectPath(project), 303)
+  })
+
+  app.get('/:namespace/:project/forks/new', fork, (request, reply) => showFork(request, reply))
+
+  app.post('/:namespace/:project/forks', { ...fork, schema: { body: ForkBody } }, async (request, reply) => {
+    const { project, body, actor, origin } = request
+    try {
+      const made = await findProject(await forkProject(project, body.namespace, actor, origin), actor)
+      if (!made) throw new NotFound('Project')
+      return reply.redirect(projectPath(made), 303)
+    } catch (error) {
+      return showFork(request, reply.code(409), refusalsOf(error))
+    }
+  })
+}
+
+/** A second click on the same button changes nothing. */
+function asDone(error: unknown): void {
+  if (!(error instanceof NotModified)) throw error
+}
+
+async function showFork(request: FastifyRequest, reply: FastifyReply, refusals?: Refusals): Promise<FastifyReply> {
+  const { items: namespaces } = await listNamespaces({ per_page: OFFERED }, request.actor)
+  return show(request, reply, 'projects/fork', {
+    title: 'Fork this project',
+    base: projectPath(request.project),
+    namespaces,
+    refusals
+  })
+}
