@@ -16,6 +16,7 @@ const PROGRAMS = [
   'lists',
   'issues',
   'merge-requests',
+  'pages',
   'notifications',
   'repository-reads',
   'history-reads',

@@ -49,6 +49,7 @@ async function send({ port, requests, connections, milliseconds, most = Infinity
   return {
     perSecond: latencies.length / seconds,
     p50: percentile(latencies, 0.5),
+    p90: percentile(latencies, 0.9),
     p99: percentile(latencies, 0.99),
     count: latencies.length,
     failures

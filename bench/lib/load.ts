@@ -22,6 +22,7 @@ export interface BurstResult {
   readonly perSecond: number
   /** Milliseconds. */
   readonly p50: number
+  readonly p90: number
   readonly p99: number
   readonly count: number
   /** The statuses of answers other than 2xx. */
