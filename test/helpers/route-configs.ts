@@ -30,6 +30,12 @@ export function configOf(app: FastifyInstance, route: string): FastifyContextCon
   return found.config ?? {}
 }
 
+/** The paths of the pages for people that a method has. */
+export const pagesOf = (app: FastifyInstance, method: string): string[] =>
+  (routes.get(app) ?? [])
+    .filter(route => [route.method].flat().includes(method) && route.config?.page)
+    .map(({ url }) => url)
+
 /** The router lists `/docs/static/*` as `/docs*`. */
 const isListedAs = (url: string, path: string) =>
   url === path || (path.endsWith('*') && url.endsWith('*') && url.startsWith(path.slice(0, -1)))

@@ -128,11 +128,15 @@ export async function showFailure(error: unknown, request: FastifyRequest, reply
     })
   }
   const { status } = answerTo(error, request)
-  if (reads(request) && [401, 403, 404].includes(status)) return sendMissing(request, reply)
+  if (reads(request) && ([401, 403, 404].includes(status) || isWrongPath(error))) return sendMissing(request, reply)
   if (status === 304) return reply.code(304).send()
   const { user } = request.actor ?? {}
   return showProblem(error, request, reply, user || reads(request) ? backOf(request) : SIGN_IN)
 }
+
+/** Fastify says which part of a request its schema refuses. */
+const isWrongPath = (error: unknown): boolean =>
+  error instanceof Error && 'validationContext' in error && error.validationContext === 'params'
 
 /** The page that the visitor came from, if it is one of ours. */
 export function backOf({ headers, url }: FastifyRequest): string {

@@ -1,0 +1,169 @@
+// A page shows exactly what the API shows to the same person. Each page has a twin here: the request of the API that reads the same
+// record. Where the API answers 200, the page exists; everywhere else it is the page of a path that does not exist.
+import { beginSession } from '../../../src/areas/people/credentials/credentials.js'
+import type { ProjectKind } from '../../access/expectations.js'
+import { makeWorld } from '../../access/world.js'
+import { makePipeline } from '../../areas/ci/builds/make-builds.js'
+import { testApp } from '../../helpers/app.js'
+import { factory, type TestProject } from '../../helpers/factory.js'
+import { pagesOf } from '../../helpers/route-configs.js'
+import t from '../../helpers/tap.js'
+
+/** The records of each project. */
+interface Made {
+  readonly sha: string
+  readonly issue: number
+  readonly note: number
+  readonly mergeRequest: number
+  readonly milestone: number
+  readonly snippet: number
+  readonly pipeline: number
+  readonly build: number
+  readonly board: number
+  readonly environment: number
+}
+
+/** The request of the API whose status decides: below the project when it begins with a slash. */
+type Twin = (made: Made) => {
+  readonly page: string
+  readonly api: string
+  /** The page is a form, which fewer people may open than may read the record. */
+  readonly form?: true
+}
+
+const TREE = '/repository/tree'
+const COMMIT = '/repository/commits/master'
+
+const app = await testApp(t)
+
+/** By the path of the page after `/:namespace/:project`. */
+const TWINS: { readonly [route: string]: Twin } = {
+  '/tree/*': () => ({ page: '/tree/master', api: TREE }),
+  '/blob/*': () => ({ page: '/blob/master/README', api: TREE }),
+  '/raw/*': () => ({ page: '/raw/master/README', api: TREE }),
+  '/blame/*': () => ({ page: '/blame/master/README', api: COMMIT }),
+  '/search': () => ({ page: '/search?q=read', api: TREE }),
+  '/notes/:kind/:target/:note': ({ issue, note }) => ({
+    page: `/notes/issues/${issue}/${note}`,
+    api: `/issues/${issue}/notes/${note}`
+  }),
+  '/notes/:kind/:target/:note/edit': ({ issue, note }) => ({
+    page: `/notes/issues/${issue}/${note}/edit`,
+    api: `/issues/${issue}/notes/${note}`,
+    form: true
+  }),
+  '/issues/:iid': ({ issue }) => ({ page: '/issues/1', api: `/issues/${issue}` }),
+  '/merge_requests': () => ({ page: '/merge_requests', api: '/merge_requests' })
+}
+
+const KINDS: readonly ProjectKind[] = ['private', 'internal', 'public', 'closedBuilds', 'withoutBuilds', 'grouped']
+const ACTORS = ['nobody', 'stranger', 'external', 'guest', 'reporter', 'owner', 'admin', 'expired'] as const
+
+const PLACE = '/:namespace/:project'
+const CI = 'build:\n  script: [make]\n  environment: {name: review}\n'
+
+async function fill(project: TestProject): Promise<Made> {
+  const api = app.as(project.owner)
+  const post = async (path: string, body: object) => (await api.post(`/projects/${project.id}${path}`, body)).json()
+  await factory.file(project, 'README', 'read me\n')
+  const builds = await makePipeline(project, CI)
+  await factory.branch(project, 'topic')
+  await factory.file(project, 'more', 'more\n', 'topic')
+  await post('/repository/tags', { tag_name: 'v1', ref: 'master', release_description: 'First' })
+  const milestone = await post('/milestones', { title: 'm1' })
+  const issue = await post('/issues', { title: 'First' })
+  const note = await post(`/issues/${issue.id}/notes`, { body: 'A note' })
+  await post('/labels', { name: 'bug', color: '#ff0000' })
+  const mergeRequest = await post('/merge_requests', { source_branch: 'topic', target_branch: 'master', title: 'More' })
+  const snippet = await post('/snippets', { title: 's', file_name: 's.txt', code: 'code', visibility_level: 20 })
+  const environment = await post('/environments', { name: 'staging' })
+  const [board] = (await api.get(`/projects/${project.id}/boards`)).json()
+  const commit = (await api.get(`/projects/${project.id}/repository/commits/master`)).json()
+  return {
+    sha: commit.id,
+    issue: issue.id,
+    note: note.id,
+    mergeRequest: mergeRequest.id,
+    milestone: milestone.id,
+    snippet: snippet.id,
+    pipeline: builds[0]?.pipelineId ?? 0,
+    build: builds[0]?.id ?? 0,
+    board: board.id,
+    environment: environment.id
+  }
+}
+
+const records = new Map<number, Made>()
+const world = await makeWorld(async project => void records.set(project.id, await fill(project)))
+
+/** The session cookies of the actors; nobody has none. */
+const cookies = new Map<string, string>()
+for (const actor of ACTORS) {
+  const user = world.users[actor]
+  if (!user) continue
+  const { cookie } = await beginSession(user, { address: '127.0.0.1', userAgent: 'test' })
+  cookies.set(actor, `_service_session=${cookie}`)
+}
+
+const ask = async (method: 'GET' | 'POST', url: string, actor: string, headers: Record<string, string> = {}) => {
+  const cookie = cookies.get(actor)
+  const all = { accept: 'text/html', ...(cookie && { cookie }), ...headers }
+  const body =
+    method === 'POST'
+      ? { payload: 'title=forged', headers: { ...all, 'content-type': 'application/x-www-form-urlencoded' } }
+      : { headers: all }
+  return app.fastify.inject({ method, url, ...body })
+}
+
+t.test('every page of a project has a twin', async t => {
+  const known = pagesOf(app.fastify, 'GET').filter(path => path.startsWith(PLACE))
+  t.same(
+    known.map(path => path.slice(PLACE.length)).filter(path => !(path in TWINS)),
+    [],
+    'add a line to TWINS'
+  )
+  t.same(
+    Object.keys(TWINS).filter(path => !known.includes(PLACE + path)),
+    [],
+    'each line has a page'
+  )
+})
+
+for (const [route, twin] of Object.entries(TWINS)) {
+  t.test(`${route} is there for those whom the API answers`, async t => {
+    for (const kind of KINDS) {
+      const project = world.projects[kind]
+      const made = records.get(project.id)
+      if (!made) throw new Error(`the project ${kind} has no records`)
+      const { page, api, form } = twin(made)
+      const found: Record<string, number> = {}
+      const expected: Record<string, number> = {}
+      for (const actor of ACTORS) {
+        const asker = world.users[actor] ? app.as(world.users[actor]) : app.nobody
+        const { statusCode } = await asker.get(`/projects/${project.id}${api}`)
+        const shown = (await ask('GET', `/${project.path}${page}`, actor)).statusCode
+        expected[actor] = statusCode === 200 && !(form && shown === 404) ? 200 : 404
+        // A page may lead to another one.
+        found[actor] = shown === 302 ? 200 : shown
+      }
+      t.same(found, expected, `${kind}: ${page} as ${api}`)
+    }
+  })
+}
+
+t.test('a form without the token of its page changes nothing', async t => {
+  for (const path of pagesOf(app.fastify, 'POST')) {
+    const project = world.projects.public
+    const url = path.replace(':namespace/:project', project.path).replace(/\/:\w+|\/\*/g, '/1')
+    const statuses = [
+      (await ask('POST', url, 'owner')).statusCode,
+      (await ask('POST', url, 'owner', { origin: 'https://evil.example' })).statusCode,
+      (await ask('POST', url, 'owner', { 'sec-fetch-site': 'cross-site' })).statusCode,
+      (await ask('POST', url, 'nobody')).statusCode
+    ]
+    t.ok(
+      statuses.every(status => [400, 401, 403, 404, 409].includes(status)),
+      `${path}: ${statuses.join()}`
+    )
+  }
+})
