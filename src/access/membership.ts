@@ -92,9 +92,12 @@ function waysInto(projectId: number, least: Level = GUEST, user?: string) {
   }
 }
 
-/** Returns the members of one project as `user_id`: its own members, those of its group, and those of groups that it is shared with. */
-export function membersOfProject(projectId: number): Fragment {
-  const ways = Object.values(waysInto(projectId))
+/**
+ * Returns the members of one project with at least this level as `user_id`: its own members, those of its group, and those of groups
+ * that it is shared with.
+ */
+export function membersOfProject(projectId: number, least: Level = GUEST): Fragment {
+  const ways = Object.values(waysInto(projectId, least))
   return { sql: ways.map(({ sql }) => sql).join('\n union all '), values: ways.flatMap(({ values }) => values) }
 }
 

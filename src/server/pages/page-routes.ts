@@ -85,12 +85,19 @@ const reads = ({ method }: FastifyRequest) => method === 'GET' || method === 'HE
 const isFromElsewhere = (request: FastifyRequest): boolean =>
   isOtherOrigin(request) || ![undefined, 'same-origin'].includes(request.headers['sec-fetch-site'] as undefined)
 
-/** Removes fields that the user left empty, so that they count as not given; `keeps_empty` of a form names those that stay. */
+/**
+ * Removes fields that the user left empty, so that they count as not given; `keeps_empty` of a form names those that stay. Browsers
+ * end the lines of every text with CRLF, which nobody has typed.
+ */
 function dropEmptyFields(request: FastifyRequest): void {
   const { keeps_empty: kept } = (request.body ?? {}) as { keeps_empty?: unknown }
   const names = typeof kept === 'string' ? kept.split(' ') : []
   const filled = (values: object) =>
-    Object.fromEntries(Object.entries(values).filter(([name, value]) => value !== '' || names.includes(name)))
+    Object.fromEntries(
+      Object.entries(values)
+        .filter(([name, value]) => value !== '' || names.includes(name))
+        .map(([name, value]) => [name, typeof value === 'string' ? value.replaceAll('\r\n', '\n') : value])
+    )
   if (typeof request.body === 'object' && request.body !== null) request.body = filled(request.body)
   if (typeof request.query === 'object' && request.query !== null) request.query = filled(request.query)
 }

@@ -13,6 +13,7 @@ import { groupPages } from './people/groups.js'
 import { homePage } from './people/home.js'
 import { searchPages } from './people/search.js'
 import { userPages } from './people/users.js'
+import { issueFormPages } from './planning/issue-forms.js'
 import { issuePages } from './planning/issues.js'
 import { labelPages } from './planning/labels.js'
 import { milestonePages } from './planning/milestones.js'
@@ -32,6 +33,7 @@ export const pageRoutes: FastifyPluginAsync = async app => {
   await app.register(searchPages)
   await app.register(userPages)
   await app.register(issuePages)
+  await app.register(issueFormPages)
   await app.register(labelPages)
   await app.register(milestonePages)
   await app.register(notePages)

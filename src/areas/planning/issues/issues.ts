@@ -8,6 +8,7 @@ import { transact } from '../../../db/connect/transact.js'
 import { deleteRows } from '../../../db/ownership/owned-rows.js'
 import { BadParameters, NotFound } from '../../../errors.js'
 import { addedMentions, type RecordTexts, readEdit, textOf } from '../../../text/mentions.js'
+import { requireVersion } from '../../../text/versions.js'
 import { holdProject, type ProjectRow } from '../../projects/projects/projects.queries.js'
 import { editedTitles, type LabelEdit, labelsFor, replaceLabels } from '../labels/label-links.js'
 import { countIssues, recountIssue } from './issue-counts.js'
@@ -17,11 +18,15 @@ import { foundAgain, type IssueRow, requireIssue } from './issues.queries.js'
 import { IssueChange } from './issues.schema.js'
 
 /** A change of an issue. Commands edit the labels that the issue has at that moment. */
-type IssueUpdate = Omit<IssueChange, 'labels'> & { readonly labels?: IssueChange['labels'] | LabelEdit }
+type IssueUpdate = Omit<IssueChange, 'labels'> & {
+  readonly labels?: IssueChange['labels'] | LabelEdit
+  /** The version of the title and the description that the caller has read (text/versions.ts). */
+  readonly version?: string
+}
 
 /**
  * Changes an issue, and closes or reopens it; ignores an event that does not fit its state. Throws NotFound, Forbidden,
- * Invalid, and BadParameters when the request changes nothing.
+ * Invalid, BadParameters when the request changes nothing, and Stale when its texts have another version.
  */
 export async function updateIssue(
   project: ProjectRow,
@@ -32,7 +37,7 @@ export async function updateIssue(
   requireSomething(change)
   const issue = await requireIssue(project, id, actor)
   authorizeUpdate(actor, project, issue)
-  const { state_event: event, updated_at: time, ...given } = change
+  const { state_event: event, updated_at: time, version, ...given } = change
   const updatedAt = readTime('updated_at', time, project, actor)
   const { labels: wanted, ...others } = given
   const values = await readValues(project, typeof wanted === 'function' ? others : { ...others, labels: wanted }, actor)
@@ -41,6 +46,7 @@ export async function updateIssue(
   await transact(async () => {
     if (!(await holdProject(project.id))) throw new NotFound('Project')
     const before = await lockIssue(id)
+    requireVersion(version, before.title, before.description)
     const labels = await writeLabels(project, id, typeof wanted === 'function' ? wanted : values.labels, actor)
     const state = stateAfter(before.state, event)
     const changes = { ...(await changesOf(before, values)), ...labels }
@@ -206,7 +212,7 @@ const textsIn = ({ title, description }: IssueValues): Partial<RecordTexts> => (
 })
 
 /** Throws BadParameters when the request changes nothing. Decided: the time on its own does not count. */
-function requireSomething({ updated_at: _, ...change }: IssueUpdate): void {
+function requireSomething({ updated_at: _, version: _version, ...change }: IssueUpdate): void {
   if (Object.keys(change).length > 0) return
   const names = Object.keys(IssueChange.properties).filter(name => name !== 'updated_at')
   throw new BadParameters(`${names.join(', ')} are missing, at least one parameter must be provided`)

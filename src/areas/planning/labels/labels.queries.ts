@@ -44,6 +44,13 @@ export async function findLabels(
   return new Map(found.map(label => [label.title, label]))
 }
 
+/** How many labels a form offers. */
+const MOST_OFFERED = 200
+
+/** Returns the first labels that a project can use, sorted by title. If both the project and its group have one, both are in the list. */
+export const offeredLabels = ({ id, namespace_id: group }: LabelPlace): Promise<LabelRow[]> =>
+  rows<LabelRow>(`${SELECT} where ${OF_PROJECT} order by l.title, l.id limit ${MOST_OFFERED}`, [id, id, group])
+
 /** Locks a label of the project itself, and returns its current row. Call it first inside `transact`. */
 export async function lockOwnLabel({ id }: Pick<LabelPlace, 'id'>, labelId: number): Promise<LabelRow | undefined> {
   await row('select id from labels where id = ? for update', [labelId])

@@ -26,7 +26,7 @@ type Asked = Pick<FastifyRequest, 'project' | 'actor' | 'query'>
 export const issuePath = (project: ProjectRow, iid: number): string => projectPath(project) + path('issues', iid)
 
 /** What the visitor may do with an issue. */
-const rightsOn = (project: ProjectRow, issue: IssueRow, actor: Actor) => ({
+export const rightsOn = (project: ProjectRow, issue: IssueRow, actor: Actor) => ({
   update: mayUpdateIssue(actor, project, issue),
   plan: may(actor, 'issue.plan', project),
   remove: may(actor, 'issue.delete', project)

@@ -1,11 +1,11 @@
 // The lists of issues, and what a visitor does with one by a click.
-import { GUEST } from '../../../../src/lib/levels.js'
+import { GUEST, REPORTER } from '../../../../src/lib/levels.js'
 import { makeIssue } from '../../../areas/planning/discussion/make-discussion.js'
 import { testApp } from '../../../helpers/app.js'
 import { Browser, listen } from '../../../helpers/browser.js'
 import { countStatements } from '../../../helpers/statements.js'
 import t from '../../../helpers/tap.js'
-import { browserOf } from './people.js'
+import { browserOf, tokenOf } from './people.js'
 
 const app = await testApp(t)
 const base = await listen(app.fastify)
@@ -114,4 +114,108 @@ t.test('a visitor takes, follows and remembers an issue by a click', async t => 
   t.match((await api.get('/todos')).json(), [{ action_name: 'marked', target: { id } }])
   await click('/done')
   t.same((await api.get('/todos')).json(), [])
+})
+
+t.test('an issue is opened with a form, which keeps what was entered', async t => {
+  const { project, owner, api, path, of } = await subject()
+  const member = await app.make.member(project, REPORTER)
+  await api.post(`${of}/labels`, { name: 'bug', color: '#ff0000' })
+  const { id: milestone } = (await api.post(`${of}/milestones`, { title: 'Step' })).json()
+  const form = await owner.get(`${path}/issues/new?issue[title]=${encodeURIComponent('"><b>')}&description=Why`)
+  t.match(form.body, /value="&quot;&gt;&lt;b&gt;".*\n?Why<\/textarea>/s)
+  const plan = {
+    description: 'One\r\ntwo',
+    confidential: 'true',
+    assignee_id: String(member.id),
+    milestone_id: String(milestone),
+    'labels[]': 'bug',
+    due_date: '2027-01-31'
+  }
+  const refused = await owner.submit(form, 'name="title"', { ...plan, title: '' })
+  t.equal(refused.status, 400)
+  t.match(refused.body, /id="title-error">can&#39;t be blank.*One\ntwo<\/textarea>.* checked> Confidential/s)
+  t.match(
+    refused.body,
+    /<option value="\d+" selected>.*<option value="\d+" selected>.*value="bug" checked>.*2027-01-31/s
+  )
+  const made = await owner.submit(refused, 'name="title"', { ...plan, title: 'New <i>' })
+  t.equal(made.location, `${path}/issues/1`)
+  t.match((await api.get(`${of}/issues`)).json(), [
+    {
+      title: 'New <i>',
+      description: 'One\ntwo',
+      confidential: true,
+      assignee: { id: member.id },
+      milestone: { id: milestone },
+      labels: ['bug'],
+      due_date: '2027-01-31'
+    }
+  ])
+  t.match((await owner.get(`${path}/issues/1`)).body, /<h1>New &lt;i&gt; \(#1\).*>confidential<.*One<br>\ntwo/s)
+  const stranger = await browserOf(base, await app.make.user())
+  const theirs = await stranger.get(`${path}/issues/new`)
+  t.notMatch(theirs.body, /assignee_id|name="due_date"/)
+  t.equal((await stranger.submit(theirs, 'name="title"', { title: 'Theirs' })).location, `${path}/issues/2`)
+  t.equal((await new Browser(base).get(`${path}/issues/new`)).status, 404)
+})
+
+t.test('a form changes what it shows, and a stale one changes nothing', async t => {
+  const { project, owner, api, path, of } = await subject()
+  await api.post(`${of}/labels`, { name: 'bug', color: '#ff0000' })
+  const id = await makeIssue(project, project.owner, { title: 'One', description: 'Old', labels: 'bug' })
+  const issue = async () => (await api.get(`${of}/issues/${id}`)).json()
+  const form = await owner.get(`${path}/issues/1/edit`)
+  const shown = { title: 'One', description: 'Old', 'labels[]': 'bug' }
+  await api.put(`${of}/issues/${id}`, { description: 'Theirs' })
+  const planned = await owner.submit(form, 'name="version"', { ...shown, due_date: '2027-01-31' })
+  t.equal(planned.location, `${path}/issues/1`)
+  t.match(
+    await issue(),
+    { description: 'Theirs', due_date: '2027-01-31', labels: ['bug'] },
+    'texts that are not edited stay'
+  )
+  const stale = await owner.submit(form, 'name="version"', { ...shown, title: 'Mine', due_date: '' })
+  t.equal(stale.status, 409)
+  t.match(stale.body, /Theirs<\/pre>.*value="Mine".*Old<\/textarea>/s)
+  t.match(await issue(), { title: 'One', description: 'Theirs', due_date: '2027-01-31' })
+  const saved = await owner.submit(stale, 'name="version"', { ...shown, title: 'Mine', description: '', due_date: '' })
+  t.equal(saved.location, `${path}/issues/1`)
+  t.match(await issue(), { title: 'Mine', description: null, due_date: null })
+})
+
+t.test('only those who may change an issue get the form', async t => {
+  const { project, path } = await subject()
+  const guest = await app.make.member(project, GUEST)
+  await makeIssue(project, project.owner, { title: 'One' })
+  await makeIssue(project, guest, { title: 'Two' })
+  const browser = await browserOf(base, guest)
+  const page = await browser.get(`${path}/issues/1`)
+  t.notMatch(page.body, /\/edit"|\/take"|value="close"/)
+  t.equal((await browser.get(`${path}/issues/1/edit`)).status, 404)
+  const values = { ...tokenOf(page), title: 'x' }
+  t.equal((await browser.post(`${path}/issues/1/edit`, values)).status, 403)
+  t.equal((await browser.post(`${path}/issues/1/delete`, values)).status, 403)
+  const own = await browser.get(`${path}/issues/2/edit`)
+  t.notMatch(own.body, /assignee_id|Move this issue|Delete this issue/)
+  t.equal((await browser.submit(own, 'name="version"', { title: 'Own', description: '' })).status, 303)
+  t.match((await browser.get(`${path}/issues/2`)).body, '<h1>Own (#2)')
+})
+
+t.test('an issue moves to another project, and is deleted', async t => {
+  const { project, owner, path, of, api } = await subject()
+  const target = await app.make.project({ owner: project.owner })
+  const hidden = await app.make.project()
+  await makeIssue(project, project.owner, { title: 'One' })
+  const form = await owner.get(`${path}/issues/1/edit`)
+  for (const to of ['no/where', hidden.path]) {
+    const refused = await owner.submit(form, '/move"', { to })
+    t.match(refused.body, 'id="to-error">is not a project that you can see')
+  }
+  t.equal((await owner.submit(form, '/move"', { to: project.path })).status, 400)
+  const moved = await owner.submit(form, '/move"', { to: target.path })
+  t.equal(moved.location, `/${target.path}/issues/1`)
+  t.match((await owner.get(`${path}/issues/1`)).body, `moved to <a href="/${target.path}/issues/1">`)
+  const deleted = await owner.submit(await owner.get(`${path}/issues/1/edit`), 'Delete the issue')
+  t.equal(deleted.location, `${path}/issues`)
+  t.same((await api.get(`${of}/issues`)).json(), [])
 })
