@@ -2,8 +2,10 @@
 import type { FastifyPluginAsync } from 'fastify'
 import { commitPages } from './commits.js'
 import { filePages } from './files.js'
+import { refPages } from './refs.js'
 
 export const codePages: FastifyPluginAsync = async app => {
   await app.register(commitPages)
   await app.register(filePages)
+  await app.register(refPages)
 }

@@ -1,0 +1,63 @@
+// A page of the branches or tags of a project, for people: the API lists all of them at once.
+import { distances } from '../../../git/history/ahead-behind.js'
+import type { ProjectRow } from '../../projects/projects/projects.queries.js'
+import { repositoryPath } from '../../projects/projects/repositories.js'
+import { branchReader, listBranches } from '../refs/branches.js'
+import type { BranchRow } from '../refs/branches.view.js'
+import type { NamedRef } from '../refs/ref-names.js'
+import { listTags, readTags } from '../refs/tags/tags.js'
+import type { TagRow } from '../refs/tags/tags.view.js'
+
+export interface RefPage<T> {
+  readonly items: readonly T[]
+  readonly total: number
+  readonly page: number
+  readonly perPage: number
+}
+
+export interface ShownBranch extends BranchRow {
+  readonly isDefault: boolean
+  /** How far it is from the default branch; null when their histories only meet after very many commits. */
+  readonly distance: { readonly ahead: number; readonly behind: number } | null
+}
+
+interface Question {
+  readonly search?: string
+  readonly page?: number
+}
+
+const PER_PAGE = 20
+
+function pageOf(refs: readonly NamedRef[], { search = '', page = 1 }: Question): RefPage<NamedRef> {
+  const wanted = search.toLowerCase()
+  const found = search === '' ? refs : refs.filter(({ name }) => name.toLowerCase().includes(wanted))
+  return { items: found.slice((page - 1) * PER_PAGE, page * PER_PAGE), total: found.length, page, perPage: PER_PAGE }
+}
+
+/** Returns a page of the branches by name, the default branch first. */
+export async function pageOfBranches(project: ProjectRow, question: Question): Promise<RefPage<ShownBranch>> {
+  const list = await listBranches(project)
+  const tip = list.branches.find(({ name }) => name === project.default_branch)
+  const page = pageOf([...(tip ? [tip] : []), ...list.branches.filter(branch => branch !== tip)], question)
+  const [rows, found] = await Promise.all([
+    branchReader(project, list).then(read => read(page.items)),
+    tip &&
+      distances(
+        repositoryPath(project),
+        tip.id,
+        page.items.map(({ id }) => id)
+      )
+  ])
+  const items = rows.map(row => ({
+    ...row,
+    isDefault: row.name === project.default_branch,
+    distance: found?.get(row.commit.id) ?? null
+  }))
+  return { ...page, items }
+}
+
+/** Returns a page of the tags by name in descending order, with their release notes. */
+export async function pageOfTags(project: ProjectRow, question: Question): Promise<RefPage<TagRow>> {
+  const page = pageOf((await listTags(project)).tags, question)
+  return { ...page, items: await readTags(project, page.items) }
+}
