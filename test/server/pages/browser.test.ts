@@ -1,8 +1,21 @@
 // The pages in a real browser.
+//
+// SCREENSHOTS=FOLDER npm test -- test/server/pages/browser.test.ts writes a picture of each page there, light, dark and of a phone.
 import t from 'tap'
+import { finishBuild } from '../../../src/areas/ci/builds/claim.js'
+import { measureTrace } from '../../../src/storage/measure.js'
+import { appendTrace } from '../../../src/storage/traces.js'
+import { beginBuild, makePipeline } from '../../areas/ci/builds/make-builds.js'
 import { testApp } from '../../helpers/app.js'
 import { listen } from '../../helpers/browser.js'
-import { axeFindings, chromium, excessWidth, openPage } from '../../helpers/chromium.js'
+import { axeFindings, chromium, excessWidth, type OpenOptions, openPage } from '../../helpers/chromium.js'
+import { makeSpecimens, PAGES } from './every-page.js'
+
+const LOOKS: Readonly<Record<string, OpenOptions>> = {
+  light: { dark: false },
+  dark: { dark: true },
+  phone: { width: 320, height: 700 }
+}
 
 t.test('pages in a browser', async t => {
   const app = await testApp(t)
@@ -23,14 +36,49 @@ t.test('pages in a browser', async t => {
     }
   })
 
-  t.test('the first page fits a phone, light and dark, and is accessible', async t => {
-    for (const dark of [false, true]) {
-      const { page, problems, close } = await openPage(browser, base, { user, width: 320, dark })
-      await page.goto(`${base}/dashboard/projects`)
-      t.ok((await excessWidth(page)) <= 0)
-      t.same(await axeFindings(page), [])
-      t.same(problems, [])
-      await close()
-    }
+  t.test('the output of a build appears as it comes, and then its end', async t => {
+    const project = await app.make.project({ owner: user })
+    const [build] = await makePipeline(project, 'job: { script: x }\n')
+    if (!build) throw new Error('no build')
+    const claim = await beginBuild(build)
+    const key = { build: build.id, attempt: claim.attempt }
+    await appendTrace(key, Buffer.from('section_start:1:a\r\x1b[0KThe section\nfirst\n'))
+    const { page, problems, close } = await openPage(browser, base, { user })
+    const pipeline = await openPage(browser, base, { user })
+    await pipeline.page.goto(`${base}/${project.path}/pipelines/${build.pipelineId}`)
+    await page.goto(`${base}/${project.path}/builds/${build.id}`)
+    const line = (number: number, text: string) =>
+      page.waitForFunction(`document.getElementById('L${number}')?.textContent === '${number}${text}'`)
+    await appendTrace(key, Buffer.from('in <b>it</b>\nsection_end:5:a\r\x1b[0K\nout of it\nhal'))
+    await line(3, 'in <b>it</b>')
+    t.ok(await page.$('details > #L3'))
+    t.ok(await page.$('.trace > #L5'))
+    t.equal(await page.$eval('#end', element => element.textContent), '6hal')
+    await appendTrace(key, Buffer.from('f\n'))
+    await line(6, 'half')
+    await finishBuild(claim, { status: 'success' }, await measureTrace(key))
+    await page.waitForFunction(`document.querySelector('.state').textContent === 'success'`)
+    await pipeline.page.waitForFunction(`document.querySelector('.state').textContent === 'success'`)
+    t.same([...problems, ...pipeline.problems], [])
+    await Promise.all([close(), pipeline.close()])
   })
+
+  const specimens = await makeSpecimens(app)
+  const { SCREENSHOTS: folder } = process.env
+
+  for (const [look, options] of Object.entries(LOOKS)) {
+    t.test(`${look}: each page is accessible, fits into the window, and keeps to its policy`, async t => {
+      const { page, problems, close } = await openPage(browser, base, { user: specimens.user, ...options })
+      for (const [name, pathOf] of Object.entries(PAGES)) {
+        const answer = await page.goto(base + pathOf(specimens))
+        t.equal(answer?.status(), 200, name)
+        t.ok((await excessWidth(page)) <= 0, `${name}: nothing is wider than the window`)
+        t.same(await axeFindings(page), [], name)
+        t.same(problems.splice(0), [], name)
+        const path: `${string}.png` = `${folder}/${name.replaceAll(' ', '-')}-${look}.png`
+        if (folder) await page.screenshot({ path })
+      }
+      await close()
+    })
+  }
 })

@@ -1,6 +1,4 @@
 // The pages of pipelines and builds.
-import { buffer } from 'node:stream/consumers'
-import { ZipFile } from 'yazl'
 import { execute } from '../../../../src/db/connect/sql.js'
 import { GUEST, REPORTER } from '../../../../src/lib/levels.js'
 import { appendTrace } from '../../../../src/storage/traces.js'
@@ -16,6 +14,7 @@ import { testApp } from '../../../helpers/app.js'
 import { Browser, listen } from '../../../helpers/browser.js'
 import { countStatements } from '../../../helpers/statements.js'
 import t from '../../../helpers/tap.js'
+import { zipOf } from './archives.js'
 
 const app = await testApp(t)
 const base = await listen(app.fastify)
@@ -200,13 +199,6 @@ t.test('of a long output, the end is shown', async t => {
   t.ok(body.length < 1_000_000, `${body.length} characters`)
   t.notMatch(body, 'data-follow')
 })
-
-async function zipOf(files: Readonly<Record<string, string>>): Promise<Buffer> {
-  const zip = new ZipFile()
-  for (const [name, text] of Object.entries(files)) zip.addBuffer(Buffer.from(text), name)
-  zip.end()
-  return buffer(zip.outputStream)
-}
 
 t.test('artifacts can be browsed, downloaded, kept and erased', async t => {
   const { of, page, owner, project } = await subject()

@@ -1,0 +1,158 @@
+// A path for each kind of page, with records to show. The browser tests open all of them; add a line for a new kind of page.
+import { execute, row } from '../../../src/db/connect/sql.js'
+import { appendTrace } from '../../../src/storage/traces.js'
+import { beginBuild, endBuild, makePipeline, pipelineOf } from '../../areas/ci/builds/make-builds.js'
+import { runBuild } from '../../areas/ci/environments/make-environments.js'
+import type { TestApp } from '../../helpers/app.js'
+import type { TestUser } from '../../helpers/factory.js'
+import { zipOf } from './ci/archives.js'
+
+export interface Specimens {
+  /** The owner of the project, who is signed in. */
+  readonly user: TestUser
+  /** NAMESPACE/PROJECT. */
+  readonly project: string
+  readonly group: string
+  readonly sha: string
+  /** Ids, or numbers within the project. */
+  readonly issue: number
+  readonly mergeRequest: number
+  readonly milestone: number
+  readonly snippet: number
+  readonly board: number
+  readonly pipeline: number
+  readonly build: number
+  readonly runningBuild: number
+  readonly environment: number
+}
+
+/** The path of each kind of page. */
+export const PAGES: Readonly<Record<string, (its: Specimens) => string>> = {
+  'public projects': () => '/explore',
+  'own projects': () => '/dashboard/projects',
+  pipelines: ({ project }) => `/${project}/pipelines`,
+  pipeline: ({ project, pipeline }) => `/${project}/pipelines/${pipeline}`,
+  'new pipeline': ({ project }) => `/${project}/pipelines/new`,
+  builds: ({ project }) => `/${project}/builds`,
+  build: ({ project, build }) => `/${project}/builds/${build}`,
+  'running build': ({ project, runningBuild }) => `/${project}/builds/${runningBuild}`,
+  artifacts: ({ project, build }) => `/${project}/builds/${build}/artifacts/browse`,
+  environments: ({ project }) => `/${project}/environments`,
+  environment: ({ project, environment }) => `/${project}/environments/${environment}`
+}
+
+const README = `# Compiler
+
+Turns *notes* into music. See [the manual](docs/manual.md) and #1.
+
+| note | frequency |
+|---|---|
+| a | 440 Hz |
+
+- [x] parse
+- [ ] play
+
+\`\`\`ts
+export const play = (note: string): void => console.log(note)
+\`\`\`
+`
+
+const CODE = `// Plays notes.
+export interface Note {
+  readonly pitch: number
+  readonly length: number
+}
+
+export function play(notes: readonly Note[]): void {
+  for (const { pitch, length } of notes) console.log(\`\${pitch} for \${length} ms\`)
+}
+`
+
+const CI = `stages: [build, test, deploy]
+compile: { stage: build, script: [make], artifacts: { paths: [out] } }
+unit: { stage: test, script: [make test] }
+lint: { stage: test, script: [make lint], allow_failure: true }
+staging: { stage: deploy, script: [make deploy], environment: staging }
+production: { stage: deploy, script: [make deploy], when: manual, environment: production }
+`
+
+const TRACE = [
+  'Running with the built-in runner',
+  'section_start:1700000000:fetch\r\x1b[0K\x1b[36;1mFetching the commit\x1b[0m',
+  'HEAD is now at 3f1c2a9b Play notes',
+  'section_end:1700000002:fetch\r\x1b[0K',
+  'section_start:1700000002:script\r\x1b[0K\x1b[36;1mRunning the script\x1b[0m',
+  '\x1b[32m$ make\x1b[0m',
+  'cc -O2 -c play.c',
+  'play.c:12:3: \x1b[35mwarning:\x1b[0m unused variable \x1b[1mpitch\x1b[0m',
+  '\x1b[30;42m PASS \x1b[0m 41 tests, \x1b[31m1 failed\x1b[0m, \x1b[33m2 skipped\x1b[0m, see https://ci.example.org/report?a=1&b=2',
+  'section_end:1700000009:script\r\x1b[0K',
+  'Done: exit code 0',
+  ''
+].join('\n')
+
+/** Makes a project that has something on each page. */
+export async function makeSpecimens(app: TestApp): Promise<Specimens> {
+  const user = await app.make.user({ username: 'ada', name: 'Ada Lovelace' })
+  const other = await app.make.user({ username: 'grace', name: 'Grace Hopper' })
+  const group = await app.make.group({ path: 'analytical', owner: user, visibilityLevel: 20 })
+  const project = await app.make.project({
+    owner: user,
+    group,
+    name: 'Compiler',
+    path: 'compiler',
+    visibility_level: 20
+  })
+  await app.make.member(project, 30, other)
+  await app.make.file(project, 'README.md', README)
+  await app.make.file(project, 'src/play.ts', CODE)
+  const builds = await makePipeline(project, CI)
+  const [compile, unit, lint, staging] = builds
+  if (!compile || !unit || !lint || !staging) throw new Error('no builds')
+  await endBuild(compile, { trace: TRACE, artifacts: await zipOf({ 'out/play.o': 'x', 'report.html': '<p>' }) })
+  await endBuild(unit, { trace: TRACE })
+  await endBuild(lint, { status: 'failed', trace: 'no\n' })
+  await runBuild(staging)
+  for (const name of ['notes', 'rests', 'chords']) await app.make.file(project, `docs/${name}.md`, 'x')
+  await app.make.file(project, 'docs/manual.md', 'x')
+  const [running] = await pipelineOf(project)
+  if (!running) throw new Error('no build')
+  const { attempt } = await beginBuild(running)
+  await appendTrace({ build: running.id, attempt }, Buffer.from(TRACE.slice(0, 300)))
+  const [owner, member] = [app.as(user), app.as(other)]
+  const make = async (who: typeof owner, path: string, body: object): Promise<{ id: number; iid: number }> => {
+    const answer = await who.post(`/projects/${project.id}/${path}`, body)
+    if (answer.statusCode !== 201) throw new Error(`${path}: ${answer.body}`)
+    return answer.json()
+  }
+  await owner.put(`/projects/${project.id}`, { snippets_enabled: true })
+  await make(owner, 'labels', { name: 'bug', color: '#cc0033' })
+  const milestone = await make(owner, 'milestones', { title: 'First concert', due_date: '2100-01-01' })
+  const issue = await make(member, 'issues', {
+    ...{ title: 'Rests are too short', description: 'Play `r4`:\n\n```ts\nplay([])\n```\n\nSee @ada.', labels: 'bug' },
+    ...{ milestone_id: milestone.id, assignee_id: user.id }
+  })
+  await make(owner, `issues/${issue.id}/notes`, { body: 'I see it, too. :thumbsup:' })
+  await app.make.branch(project, 'rests')
+  await app.make.file(project, 'src/rest.ts', CODE, 'rests')
+  const mergeRequest = await make(member, 'merge_requests', {
+    ...{ title: 'Play rests', description: 'Closes #1', source_branch: 'rests', target_branch: 'master' }
+  })
+  await make(owner, `merge_requests/${mergeRequest.id}/notes`, { body: 'Looks good.' })
+  const snippet = await make(owner, 'snippets', {
+    ...{ title: 'A scale', file_name: 'scale.ts', code: CODE, visibility_level: 20 }
+  })
+  await app.runJobs()
+  await execute(
+    `update pipelines set status = if(id % 4, 'success', 'failed'), duration = 150 + id * 37 % 90
+     where project_id = ? and status <> 'running'`,
+    [project.id]
+  )
+  return {
+    ...{ user, project: project.path, group: group.path, sha: compile.sha },
+    ...{ issue: issue.iid, mergeRequest: mergeRequest.iid, milestone: milestone.iid, snippet: snippet.id, board: 0 },
+    ...{ pipeline: compile.pipelineId, build: compile.id, runningBuild: running.id },
+    environment:
+      (await row<{ id: number }>('select max(id) as id from environments where project_id = ?', [project.id]))?.id ?? 0
+  }
+}
