@@ -51,6 +51,8 @@ export interface MailFacts {
     readonly about: string
     /** A sentence without a full stop. */
     readonly why: string
+    /** The path of the page where the user can change that; null when there is none. */
+    readonly page: string | null
     /** What the user wrote. */
     readonly text: string
   }

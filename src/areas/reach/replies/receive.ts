@@ -66,10 +66,10 @@ async function answer(mail: ReceivedMail, recipient?: string): Promise<Receipt> 
   if (state === 'done') return { result: 'ignored', why: 'it was received before' }
   if (state === 'busy') throw new Unavailable('the mail is being received by another process', 60)
   try {
-    const why = await write(mail, ticket, user)
-    if (why !== null) await refuse(mail, ticket.userId, why)
+    const refused = await write(mail, ticket, user)
+    if (refused !== null) await refuse(mail, ticket.userId, refused)
     await finish(name)
-    return { result: why === null ? 'noted' : 'refused', why }
+    return refused === null ? { result: 'noted', why: null } : { result: 'refused', why: refused.why }
   } catch (error) {
     await giveUp(name)
     throw error
@@ -82,21 +82,33 @@ interface Replier extends ActorUserColumns {
 
 const findUser = (id: number) => row<Replier>(`select ${ACTOR_USER}, u.state from users u where u.id = ?`, [id])
 
+interface Refusal {
+  readonly why: string
+  readonly page: string | null
+}
+
+const refusal = (why: string): Refusal => ({ why, page: null })
+
 /** Writes the comment. Returns why that is not possible; null when it is done. */
-async function write(mail: ReceivedMail, { subject }: ReplyTicket, user: Replier): Promise<string | null> {
+async function write(mail: ReceivedMail, { subject }: ReplyTicket, user: Replier): Promise<Refusal | null> {
   // Not specified: a person who gets a forwarded mail could reply to its address, so From must be an address of the user.
   if (!(await isAddressOf(user.id, mail.from))) {
-    return `it came from ${oneLine(mail.from.join(', '), 200)}, which is not a confirmed address of your account. Add the address to your account, or reply from another one`
+    const from = oneLine(mail.from.join(', '), 200)
+    return {
+      why: `it came from ${from}, which is not a confirmed address of your account. Add the address, or reply from another one`,
+      page: '/profile/emails'
+    }
   }
-  if (mail.text.length > LONGEST) return 'its text is too long'
+  if (mail.text.length > LONGEST) return refusal('its text is too long')
   const text = ownText(mail.text)
-  if (text === '' && mail.attachments.length === 0) return 'it has no text apart from quotations and signatures'
+  if (text === '' && mail.attachments.length === 0)
+    return refusal('it has no text apart from quotations and signatures')
   try {
     await comment(subject, text, mail.attachments, actorOf(actorUserOf(user), 'mail'))
     return null
   } catch (error) {
     if (isTemporary(error) || !(error instanceof Failure)) throw error
-    return whyOf(error)
+    return refusal(whyOf(error))
   }
 }
 
@@ -123,13 +135,13 @@ async function isAddressOf(userId: number, addresses: readonly string[]): Promis
 }
 
 /** Tells the user, at most once in an hour: a program that replies by itself must not get a mail for each of its mails. */
-async function refuse({ subject, text }: ReceivedMail, userId: number, why: string): Promise<void> {
+async function refuse({ subject, text }: ReceivedMail, userId: number, { why, page }: Refusal): Promise<void> {
   const person = await findReachable(userId)
   if (!person) return
   await queueMail({
     once: `reply refused ${userId} ${hourOf(Date.now()).toISOString()}`,
     kind: 'reply-refused',
-    facts: { about: oneLine(subject, 200), why, text: ownText(text.slice(0, LONGEST)).slice(0, LONGEST_SHOWN) },
+    facts: { about: oneLine(subject, 200), why, page, text: ownText(text.slice(0, LONGEST)).slice(0, LONGEST_SHOWN) },
     recipients: [{ userId, address: person.email, reason: 'replied' }]
   })
 }

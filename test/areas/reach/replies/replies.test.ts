@@ -279,7 +279,7 @@ t.test('a reply that cannot be posted causes one short mail to its user', async 
   t.equal(mails.length, 1, 'further refusals of the hour cause no mail')
   t.match(mails[0], {
     subject: 'Your reply was not posted: Re: something',
-    text: /mallory@evil\.example.*secret words/s
+    text: /mallory@evil\.example.*\/profile\/emails\n.*secret words/s
   })
   t.equal(mails[0]?.headers.get('auto-submitted'), 'auto-generated')
   t.notOk(mails[0]?.replyTo?.text.includes('+'), 'nobody can reply to it')
