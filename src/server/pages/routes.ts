@@ -6,7 +6,11 @@ import { buildPages } from './ci/builds.js'
 import { environmentPages } from './ci/environments.js'
 import { pipelinePages } from './ci/pipelines.js'
 import { codePages } from './code/routes.js'
+import { mergeRequestActions } from './merge-requests/actions.js'
+import { mergeRequestEditPages } from './merge-requests/edit.js'
 import { mergeRequestListPages } from './merge-requests/lists.js'
+import { mergeRequestPages } from './merge-requests/merge-request.js'
+import { newMergeRequestPages } from './merge-requests/new.js'
 import { servePages } from './page-routes.js'
 import { projectListPages } from './people/explore.js'
 import { groupPages } from './people/groups.js'
@@ -42,4 +46,8 @@ export const pageRoutes: FastifyPluginAsync = async app => {
   await app.register(artifactPages)
   await app.register(environmentPages)
   await app.register(accountPages)
+  await app.register(mergeRequestPages)
+  await app.register(mergeRequestActions)
+  await app.register(mergeRequestEditPages)
+  await app.register(newMergeRequestPages)
 }

@@ -54,8 +54,8 @@ export async function createMergeRequest(
   }
 }
 
-/** Returns the target project. Throws NotFound or Forbidden. */
-async function findTarget(source: ProjectRow, id: number | undefined, actor: Actor): Promise<ProjectRow> {
+/** Returns the target project of a merge request from `source`: `source` itself without an id. Throws NotFound or Forbidden. */
+export async function findTarget(source: ProjectRow, id: number | undefined, actor: Actor): Promise<ProjectRow> {
   if (id === undefined || id === source.id) return source
   const target = await findProject(id, actor)
   authorizeProject(actor, 'merge_request.read', target)

@@ -1,7 +1,8 @@
 // Changes merge requests: their texts, plans and target, and whether they are open.
 
 import { type Actor, type Origin, requireAsker } from '../../../access/actor.js'
-import { authorizeRecord } from '../../../access/records.js'
+import { may } from '../../../access/authorize.js'
+import { authorizeRecord, mayOnRecord, type RecordAccess } from '../../../access/records.js'
 import { duplicateKey } from '../../../db/connect/failure.js'
 import { execute, row, type Value } from '../../../db/connect/sql.js'
 import { transact } from '../../../db/connect/transact.js'
@@ -9,6 +10,7 @@ import { moved } from '../../../db/lists/keyset-cache.js'
 import { BadParameters, NotFound } from '../../../errors.js'
 import { enqueue } from '../../../queue/enqueue.js'
 import { addedMentions, type RecordTexts, readEdit, textOf } from '../../../text/mentions.js'
+import { requireVersion } from '../../../text/versions.js'
 import type { MergeRequestChanges } from '../../ground/activity/merge-request-snapshots.js'
 import { audit } from '../../ground/audit/audit.js'
 import { holdProject, type ProjectRow } from '../../projects/projects/projects.queries.js'
@@ -20,20 +22,31 @@ import { type Plan, planFor } from './plan.js'
 import { alreadyOpen, type BranchPair, checkPair, checkTexts, isOpen, refuseSecond, requireBranches } from './rules.js'
 import { followSource, insertVersion, type NewVersion, prepareVersion } from './versions/versions.js'
 
+const accessTo = (project: ProjectRow, found: MergeRequestRow): RecordAccess => ({
+  author: found.author_id,
+  assignee: found.assignee_id,
+  project
+})
+
 /** Throws Forbidden unless the actor is the author, the assignee, or a developer of the target. */
 export const requireUpdate = (actor: Actor, project: ProjectRow, found: MergeRequestRow): void =>
-  authorizeRecord(actor, 'merge_request.update', {
-    author: found.author_id,
-    assignee: found.assignee_id,
-    project
-  })
+  authorizeRecord(actor, 'merge_request.update', accessTo(project, found))
+
+/** Whether the actor may change a merge request: the project takes changes, and `requireUpdate` would pass. */
+export const mayUpdateMergeRequest = (actor: Actor, project: ProjectRow, found: MergeRequestRow): boolean =>
+  may(actor, 'merge_request.write', project) && mayOnRecord(actor, 'merge_request.update', accessTo(project, found))
 
 /** A change of a merge request. Commands edit the labels that the merge request has at that moment. */
 type MergeRequestUpdate = Omit<MergeRequestChange, 'labels'> & {
   readonly labels?: MergeRequestChange['labels'] | LabelEdit
+  /** The version of the title and the description that the caller has read (text/versions.ts). */
+  readonly version?: string
 }
 
-/** Changes a merge request. Throws NotFound, Forbidden, BadParameters, Invalid, UnprocessableList or Conflicts. */
+/**
+ * Changes a merge request. Throws NotFound, Forbidden, BadParameters, Invalid, UnprocessableList, Conflicts, and Stale when its texts
+ * have another version than the caller has read.
+ */
 export async function updateMergeRequest(
   project: ProjectRow,
   id: number,
@@ -153,6 +166,7 @@ async function write(project: ProjectRow, id: number, prepared: Prepared & { rea
   )
   if (!before) throw new NotFound()
   const { body, by, version } = prepared
+  requireVersion(body.version, before.title, before.description)
   const columns = columnsOf(before, prepared)
   const changes = {
     ...(await changesOf(before, columns)),

@@ -7,15 +7,12 @@ import { Browser, listen } from '../../../helpers/browser.js'
 import type { TestUser } from '../../../helpers/factory.js'
 import { countStatements } from '../../../helpers/statements.js'
 import t from '../../../helpers/tap.js'
+import { signedIn } from './signed-in.js'
 
 const app = await testApp(t)
 const base = await listen(app.fastify)
 
-async function browserOf(user: TestUser): Promise<Browser> {
-  const browser = new Browser(base)
-  t.equal((await browser.signIn(user)).status, 303)
-  return browser
-}
+const browserOf = (user: TestUser): Promise<Browser> => signedIn(base, user)
 
 const titlesIn = (html: string) => [...html.matchAll(/<a class="title"[^>]*>([^<]*)</g)].map(([, title]) => title)
 

@@ -83,13 +83,55 @@ async function requireAcceptable(project: ProjectRow, id: number, body: AcceptBo
   const pipeline = await headPipeline(found)
   // Decided: waiting for the build is allowed even if the project only allows merges after successful builds.
   const waits = body.merge_when_build_succeeds === true && pipeline !== undefined && ACTIVE.has(pipeline.status)
-  if (!waits && project.only_allow_merge_if_build_succeeds === 1 && pipeline && !PASSED.has(pipeline.status)) {
+  if (!waits && pipeline && needsSuccess(project, pipeline)) {
     throw new NotAllowed(NOT_NOW, `the pipeline of merge request ${asked.iid} is ${pipeline.status}`)
   }
   await requireMergeable(found)
   // Not specified: an empty text, which clients send for "any".
   if (body.sha && body.sha !== found.head_sha) throw new Conflict('SHA does not match HEAD of source branch')
   return { found, pipeline: waits ? pipeline : undefined }
+}
+
+const needsSuccess = (project: ProjectRow, { status }: HeadPipeline): boolean =>
+  project.only_allow_merge_if_build_succeeds === 1 && !PASSED.has(status)
+
+/** Why an open merge request cannot be merged now. `unchecked`: its branches have just moved, so nobody knows yet. */
+type Obstacle = 'unfinished' | 'pipeline' | 'conflicts' | 'unchecked'
+
+export interface MergeState {
+  readonly pipeline: HeadPipeline | undefined
+  /** Whether the caller may merge into the branch. */
+  readonly mayMerge: boolean
+  /** Whether the caller may cancel the wait for the build. */
+  readonly mayCancel: boolean
+  readonly obstacle: Obstacle | null
+  /** Whether a merge can wait for the pipeline. */
+  readonly canWait: boolean
+}
+
+/** Returns what is known about merging an open merge request, without asking git. */
+export async function readMergeState(project: ProjectRow, found: MergeRequestRow, actor: Actor): Promise<MergeState> {
+  const [mayMerge, pipeline] = await Promise.all([
+    mayMergeInto(project, found.target_branch, actor),
+    headPipeline(found)
+  ])
+  const status = found.merge_status
+  const obstacle = isWorkInProgress(found.title)
+    ? 'unfinished'
+    : status === 'cannot_be_merged'
+      ? 'conflicts'
+      : pipeline && needsSuccess(project, pipeline)
+        ? 'pipeline'
+        : status === 'unchecked'
+          ? 'unchecked'
+          : null
+  return {
+    pipeline,
+    mayMerge,
+    mayCancel: mayMerge || found.author_id === actor.user?.id,
+    obstacle,
+    canWait: pipeline !== undefined && ACTIVE.has(pipeline.status)
+  }
 }
 
 const ACTIVE: ReadonlySet<string> = new Set(['created', 'pending', 'running'])

@@ -1,5 +1,5 @@
 // The effects of a merge after the target branch has moved: all of them, exactly once.
-import { actorOf, originOf } from '../../../../access/actor.js'
+import { type Actor, actorOf, originOf } from '../../../../access/actor.js'
 import { may } from '../../../../access/authorize.js'
 import { execute, row } from '../../../../db/connect/sql.js'
 import { transact } from '../../../../db/connect/transact.js'
@@ -10,7 +10,7 @@ import { enqueue } from '../../../../queue/enqueue.js'
 import { moveRefs } from '../../../code/refs/move-refs.js'
 import { findProtections } from '../../../code/refs/protected-branches.queries.js'
 import { findSudoUser } from '../../../people/credentials/credentials.js'
-import { findProject } from '../../../projects/projects/projects.queries.js'
+import { findProject, type ProjectRow } from '../../../projects/projects/projects.queries.js'
 import { repositoryPath } from '../../../projects/projects/repositories.js'
 import { closeIssuesOf } from '../closing.js'
 import { publishMergeRequest } from '../events.js'
@@ -80,18 +80,23 @@ export async function settleMerge(merged: { readonly id: number; readonly userId
   }
 }
 
+/** Whether a merge may remove the branch in the name of the actor: it is neither the default branch nor protected. */
+export const mayRemoveBranch = async (project: ProjectRow, branch: string, actor: Actor): Promise<boolean> =>
+  may(actor, 'branch.write', project) &&
+  branch !== project.default_branch &&
+  !(await findProtections(project.id)).of(branch)
+
 /** Removes the branch in the name of a user, if it still points to the merged commit. A branch that cannot be removed stays. */
 async function removeSourceBranch(found: MergeRequestRow, userId: number | null): Promise<void> {
   const user = userId === null ? undefined : await findSudoUser(String(userId))
   if (!user) return
   const actor = actorOf(user, 'private')
   const project = await findProject(found.source_project_id, actor)
-  if (!project || !may(actor, 'branch.write', project)) return
   const branch = found.source_branch
+  if (!project || !(await mayRemoveBranch(project, branch, actor))) return
   const ref = `refs/heads/${branch}`
   const head = await refValue(repositoryPath(project), ref)
-  if (head === null || head !== found.head_sha || branch === project.default_branch) return
-  if ((await findProtections(project.id)).of(branch)) return
+  if (head === null || head !== found.head_sha) return
   try {
     await moveRefs(project, [{ ref, old: head, new: ZERO }], originOf(actor, null))
   } catch (error) {

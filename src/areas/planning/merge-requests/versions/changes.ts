@@ -1,6 +1,6 @@
 // The content of a version of a merge request: its commits, and their changes of files. Both are read from the
 // repository of the target, which keeps them whatever happens to the source.
-import { commitsBetween } from '../../../../git/history/commits.js'
+import { type CommitRange, commitsBetween } from '../../../../git/history/commits.js'
 import { type Patch, patchesBetween } from '../../../../git/history/patches.js'
 import { type Commit, readCommit } from '../../../../git/objects/objects.js'
 import type { ProjectRow } from '../../../projects/projects/projects.queries.js'
@@ -15,6 +15,9 @@ export interface Changes {
   readonly isCut: boolean
 }
 
+/** The commits between which a merge request is read. */
+export type ComparedCommits = Pick<VersionRow, 'head_sha' | 'base_sha' | 'start_sha' | 'state'>
+
 /** The maximum number of commits of a merge request that are shown, and of characters of all their messages. */
 export const MOST_COMMITS = 1000
 const MOST_MESSAGES = 4 * 1024 * 1024
@@ -26,14 +29,12 @@ export interface CommitList {
 }
 
 /** Returns the commits of a version that the target branch did not have, newest first. Empty without a version. */
-export async function readCommits(project: ProjectRow, version: VersionRow | undefined): Promise<CommitList> {
+export async function readCommits(project: ProjectRow, version: ComparedCommits | undefined): Promise<CommitList> {
   if (!version) return { commits: [], isCut: false }
   const repository = repositoryPath(project)
-  // The target branch may have been rewritten, and its old commit pruned.
-  const { start_sha: start, base_sha: base, head_sha: head } = version
-  const from = start !== null && (await readCommit(repository, start)) ? start : base
-  if (from === null) return { commits: [], isCut: true }
-  const { ids, total } = await commitsBetween(repository, from, head, MOST_COMMITS)
+  const range = await rangeOf(repository, version)
+  if (!range) return { commits: [], isCut: true }
+  const { ids, total } = range
   const commits: Commit[] = []
   let length = 0
   for (let at = 0; at < ids.length; at += AT_ONCE) {
@@ -47,10 +48,25 @@ export async function readCommits(project: ProjectRow, version: VersionRow | und
   return { commits, isCut: commits.length < total }
 }
 
+/** Returns the number of commits of a version that the target branch did not have. */
+export async function countCommits(project: ProjectRow, version: ComparedCommits | undefined): Promise<number> {
+  return (version && (await rangeOf(repositoryPath(project), version)))?.total ?? 0
+}
+
+/** Returns undefined when git no longer has the commits of the target branch. */
+async function rangeOf(
+  repository: string,
+  { start_sha: start, base_sha: base, head_sha: head }: ComparedCommits
+): Promise<CommitRange | undefined> {
+  // The target branch may have been rewritten, and its old commit pruned.
+  const from = start !== null && (await readCommit(repository, start)) ? start : base
+  return from === null ? undefined : commitsBetween(repository, from, head, MOST_COMMITS)
+}
+
 /** Returns the differences of files between the common commit of the branches and the head. Empty without a version. */
 export async function readPatches(
   project: ProjectRow,
-  version: VersionRow | undefined
+  version: ComparedCommits | undefined
 ): Promise<Omit<Changes, 'commits'>> {
   if (!version) return { patches: [], isCut: false }
   const { start_sha: start, base_sha: base, head_sha: head } = version
@@ -61,7 +77,7 @@ export async function readPatches(
 }
 
 /** Reads both the commits and the differences. */
-export async function readChanges(project: ProjectRow, version: VersionRow | undefined): Promise<Changes> {
+export async function readChanges(project: ProjectRow, version: ComparedCommits | undefined): Promise<Changes> {
   const [list, changed] = await Promise.all([readCommits(project, version), readPatches(project, version)])
   return { commits: list.commits, patches: changed.patches, isCut: list.isCut || changed.isCut }
 }

@@ -1,0 +1,81 @@
+// What stands at the top of all pages of a merge request.
+import type { FastifyRequest } from 'fastify'
+import type { Actor } from '../../../access/actor.js'
+import { canSee, levelIn, may } from '../../../access/authorize.js'
+import { findLabels } from '../../../areas/planning/labels/labels.queries.js'
+import { type MergeRequestRow, requireByNumber } from '../../../areas/planning/merge-requests/merge-requests.queries.js'
+import { viewMergeRequest } from '../../../areas/planning/merge-requests/merge-requests.view.js'
+import { readMergeRequest } from '../../../areas/planning/merge-requests/readings.js'
+import { isOpen } from '../../../areas/planning/merge-requests/rules.js'
+import { mayUpdateMergeRequest } from '../../../areas/planning/merge-requests/update.js'
+import { countCommits } from '../../../areas/planning/merge-requests/versions/changes.js'
+import { latestVersion, type VersionRow } from '../../../areas/planning/merge-requests/versions/versions.queries.js'
+import { findProject, type ProjectRow } from '../../../areas/projects/projects/projects.queries.js'
+import { DEVELOPER } from '../../../lib/levels.js'
+import { Type } from '../../../lib/type.js'
+import { inPath, path } from '../components.js'
+import { projectPath } from '../place.js'
+
+export const Numbered = Type.Object({ iid: Type.Integer() })
+
+export type Asked = Pick<FastifyRequest, 'project' | 'actor' | 'query'> & { readonly params: { readonly iid: number } }
+
+export const mergeRequestPath = (project: Pick<ProjectRow, 'namespace_path' | 'path'>, iid: number): string =>
+  projectPath(project) + path('merge_requests', iid)
+
+/** What the visitor may do with a merge request. */
+export const rightsOn = (project: ProjectRow, found: MergeRequestRow, actor: Actor) => {
+  const update = mayUpdateMergeRequest(actor, project, found)
+  return {
+    update,
+    plan: update && levelIn(project, actor) >= DEVELOPER,
+    // An open one is closed, a closed one is reopened, and a merged one stays.
+    command: !update || found.state === 'merged' ? null : isOpen(found) ? ('close' as const) : ('reopen' as const)
+  }
+}
+
+export interface Head {
+  readonly title: string
+  readonly found: MergeRequestRow
+  /** The project of the source branch; undefined when it no longer exists, or the visitor may not see it. */
+  readonly source: ProjectRow | undefined
+  readonly version: VersionRow | undefined
+  readonly base: string
+  readonly [name: string]: unknown
+}
+
+/** Reads the head of the page of a merge request. Throws NotFound. */
+export async function readHead({ project, actor, params }: Asked, tab: string): Promise<Head> {
+  const found = await requireByNumber(project.id, params.iid)
+  const [reading, source, version] = await Promise.all([
+    readMergeRequest(found, actor),
+    sourceOf(project, found, actor),
+    latestVersion(found.id)
+  ])
+  const [labels, commits] = await Promise.all([findLabels(project, reading.labels), countCommits(project, version)])
+  return {
+    title: `${found.title} (!${found.iid})`,
+    tab,
+    found,
+    mergeRequest: viewMergeRequest(reading),
+    labels: reading.labels.map(title => labels.get(title) ?? { title, color: null }),
+    source,
+    sourceName: source && source.id !== project.id ? `${source.namespace_path}/${source.path}` : null,
+    sourcePage: source && may(actor, 'file.read', source) ? treePath(source, found.source_branch) : null,
+    targetPage: may(actor, 'file.read', project) ? treePath(project, found.target_branch) : null,
+    version,
+    commits,
+    files: version?.real_size ?? '0',
+    rights: rightsOn(project, found, actor),
+    base: mergeRequestPath(project, found.iid),
+    projectPath: projectPath(project)
+  }
+}
+
+const treePath = (project: ProjectRow, branch: string) => `${projectPath(project)}/tree/${inPath(branch)}`
+
+async function sourceOf(project: ProjectRow, found: MergeRequestRow, actor: Actor): Promise<ProjectRow | undefined> {
+  if (found.source_project_id === project.id) return project
+  const source = await findProject(found.source_project_id, actor)
+  return source && canSee(source, actor) ? source : undefined
+}

@@ -1,0 +1,82 @@
+// What the tabs of a merge request show.
+import { may } from '../../../access/authorize.js'
+import { pipelinesBefore } from '../../../areas/ci/pipelines/pipelines.queries.js'
+import { viewCommitItem } from '../../../areas/code/repository/repository.view.js'
+import { findUser } from '../../../areas/people/users/users.queries.js'
+import { readMergeState } from '../../../areas/planning/merge-requests/accept/accept.js'
+import { mayRemoveBranch } from '../../../areas/planning/merge-requests/accept/finish.js'
+import { messageOf } from '../../../areas/planning/merge-requests/accept/merge-message.js'
+import { issuesClosedBy } from '../../../areas/planning/merge-requests/closing.js'
+import { isOpen } from '../../../areas/planning/merge-requests/rules.js'
+import { readCommits } from '../../../areas/planning/merge-requests/versions/changes.js'
+import { listParticipants } from '../../../areas/planning/participation/participants.queries.js'
+import { viewTimeStats } from '../../../areas/planning/participation/time-tracking.view.js'
+import { hasTodoOn } from '../../../areas/reach/todos/todos.js'
+import { type PageRequest, window } from '../../../db/lists/paginate.js'
+import { readDiscussion } from '../planning/discussion.js'
+import { type Asked, type Head, readHead, rightsOn } from './head.js'
+
+/** Reads the first tab. `filled` is what the visitor wrote into the form that merges, if it was refused. */
+export async function readOverview(request: Asked, filled: object = {}) {
+  const { project, actor } = request
+  const head = await readHead(request, 'discussion')
+  const { found } = head
+  const target = { type: 'MergeRequest', id: found.id, projectId: project.id } as const
+  const noteable = { ...target, authorId: found.author_id, confidential: false }
+  const [merge, discussion, participants, todo] = await Promise.all([
+    readMerge(request, head),
+    readDiscussion(request, noteable, {
+      description: found.description,
+      command: rightsOn(project, found, actor).command
+    }),
+    listParticipants(target),
+    actor.user === null ? false : hasTodoOn(target, actor.user.id)
+  ])
+  return { ...head, merge, discussion, participants, todo, time: viewTimeStats(found), filled }
+}
+
+/** What the box about the merge shows. */
+async function readMerge({ project, actor }: Asked, { found, source }: Head) {
+  const [state, closes, by, removable] = await Promise.all([
+    isOpen(found) ? readMergeState(project, found, actor) : undefined,
+    issuesClosedBy(project, found, actor),
+    found.merge_user_id === null ? undefined : findUser(found.merge_user_id),
+    isOpen(found) && source ? mayRemoveBranch(source, found.source_branch, actor) : false
+  ])
+  const seesPipeline = source !== undefined && may(actor, 'pipeline.read', source)
+  return {
+    ...state,
+    canMerge: state?.obstacle === null || state?.obstacle === 'unchecked',
+    canWait:
+      state?.canWait && (state.obstacle === null || state.obstacle === 'unchecked' || state.obstacle === 'pipeline'),
+    pipeline: seesPipeline ? state?.pipeline : undefined,
+    closes,
+    by,
+    removable,
+    message: messageOf(found, closes)
+  }
+}
+
+/** Commits on one page. */
+const COMMITS = 50
+
+export async function readCommitsTab(request: Asked) {
+  const head = await readHead(request, 'commits')
+  const { commits, isCut } = await readCommits(request.project, head.version)
+  const { page, perPage } = window({ ...(request.query as PageRequest), per_page: COMMITS })
+  const items = commits.slice((page - 1) * perPage, page * perPage).map(viewCommitItem)
+  return { ...head, list: { items, total: commits.length, page, perPage }, isCut }
+}
+
+/** The pipelines of the branch that are shown. */
+const PIPELINES = 20
+
+export async function readPipelinesTab(request: Asked) {
+  const head = await readHead(request, 'pipelines')
+  const { source, found } = head
+  const seen = source && may(request.actor, 'pipeline.read', source) ? source : undefined
+  const pipelines = seen
+    ? await pipelinesBefore({ projectId: seen.id, ref: found.source_branch }, undefined, PIPELINES)
+    : []
+  return { ...head, pipelines: pipelines.filter(({ tag }) => tag === 0), seen: seen !== undefined }
+}
