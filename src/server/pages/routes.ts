@@ -1,5 +1,6 @@
 // The pages of the product, one line for each file.
 import type { FastifyPluginAsync } from 'fastify'
+import { placeNotificationPages } from './account/notifications.js'
 import { accountPages } from './account/routes.js'
 import { artifactPages } from './ci/artifacts.js'
 import { buildPages } from './ci/builds.js'
@@ -50,4 +51,5 @@ export const pageRoutes: FastifyPluginAsync = async app => {
   await app.register(mergeRequestActions)
   await app.register(mergeRequestEditPages)
   await app.register(newMergeRequestPages)
+  await app.register(placeNotificationPages)
 }

@@ -38,7 +38,18 @@ export const PAGES: Readonly<Record<string, (its: Specimens) => string>> = {
   'running build': ({ project, runningBuild }) => `/${project}/builds/${runningBuild}`,
   artifacts: ({ project, build }) => `/${project}/builds/${build}/artifacts/browse`,
   environments: ({ project }) => `/${project}/environments`,
-  environment: ({ project, environment }) => `/${project}/environments/${environment}`
+  environment: ({ project, environment }) => `/${project}/environments/${environment}`,
+  'to-dos': () => '/dashboard/todos',
+  profile: () => '/profile',
+  password: () => '/profile/password',
+  keys: () => '/profile/keys',
+  addresses: () => '/profile/emails',
+  notifications: () => '/profile/notifications',
+  'notifications of a project': ({ project }) => `/${project}/notification_setting`,
+  'notifications of a group': ({ group }) => `/groups/${group}/notification_setting`,
+  'access tokens': () => '/profile/personal_access_tokens',
+  applications: () => '/profile/applications',
+  sessions: () => '/profile/sessions'
 }
 
 const README = `# Compiler

@@ -53,6 +53,7 @@ const TWINS: { readonly [route: string]: Twin } = {
     form: true
   }),
   '/issues/:iid': ({ issue }) => ({ page: '/issues/1', api: `/issues/${issue}` }),
+  '/notification_setting': () => ({ page: '/notification_setting', api: '/notification_settings' }),
   '/merge_requests': () => ({ page: '/merge_requests', api: '/merge_requests' })
 }
 

@@ -65,15 +65,13 @@ async function answer(mail: ReceivedMail, recipient?: string): Promise<Receipt> 
   const state = await begin(name)
   if (state === 'done') return { result: 'ignored', why: 'it was received before' }
   if (state === 'busy') throw new Unavailable('the mail is being received by another process', 60)
-  try {
-    const refused = await write(mail, ticket, user)
-    if (refused !== null) await refuse(mail, ticket.userId, refused)
-    await finish(name)
-    return refused === null ? { result: 'noted', why: null } : { result: 'refused', why: refused.why }
-  } catch (error) {
+  const refused = await write(mail, ticket, user).catch(async error => {
     await giveUp(name)
     throw error
-  }
+  })
+  if (refused !== null) await refuse(mail, ticket.userId, refused)
+  await finish(name)
+  return refused === null ? { result: 'noted', why: null } : { result: 'refused', why: refused.why }
 }
 
 interface Replier extends ActorUserColumns {

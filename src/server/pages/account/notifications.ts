@@ -35,8 +35,6 @@ const Query = Type.Object({ ...Paging, of: Type.Optional(Type.String({ maxLength
 
 export const notificationPages: FastifyPluginAsyncTypebox = async app => {
   const own = { can: 'notification_setting.own' as const }
-  const ofProject = { can: 'notification_setting.project' as const }
-  const ofGroup = { can: 'notification_setting.group' as const }
 
   app.get(PATH, { config: own, schema: { querystring: Query } }, async (request, reply) => {
     const { of } = request.query
@@ -54,6 +52,12 @@ export const notificationPages: FastifyPluginAsyncTypebox = async app => {
     }
     return reply.redirect(`${PATH}?saved=1`, 303)
   })
+}
+
+/** The levels of one project or group. */
+export const placeNotificationPages: FastifyPluginAsyncTypebox = async app => {
+  const ofProject = { can: 'notification_setting.project' as const }
+  const ofGroup = { can: 'notification_setting.group' as const }
 
   app.get(OF_PROJECT, { config: ofProject }, (request, reply) => showPlace(request, reply, projectSource(request)))
   app.post(OF_PROJECT, { config: ofProject, schema: { body: PlaceForm } }, (request, reply) =>
