@@ -104,3 +104,24 @@ const renew = async () => {
   }
 }
 renew()
+
+// A card of a board is dragged to another list, instead of choosing it.
+for (const card of all('[data-card]')) {
+  const form = card.querySelector('form')
+  if (!form) continue
+  card.draggable = true
+  card.addEventListener('dragstart', event => event.dataTransfer.setData('text/plain', card.dataset.card))
+}
+for (const list of all('[data-list]')) {
+  list.addEventListener('dragover', event => event.preventDefault())
+  list.addEventListener('drop', event => {
+    event.preventDefault()
+    const dragged = event.dataTransfer.getData('text/plain')
+    const form = all('[data-card]')
+      .find(({ dataset }) => dataset.card === dragged)
+      ?.querySelector('form')
+    if (!form || form.elements.from.value === list.dataset.list) return
+    form.elements.to.value = list.dataset.list
+    form.requestSubmit()
+  })
+}

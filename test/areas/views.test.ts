@@ -750,6 +750,7 @@ const issue: Columns<IssueRow> = {
 const boardList: Columns<BoardListRow> = {
   id: ID,
   position: COUNT,
+  label_id: ID,
   label_title: TEXT,
   label_color: TEXT,
   label_description: or(TEXT)

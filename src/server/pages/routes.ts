@@ -18,6 +18,7 @@ import { groupPages } from './people/groups.js'
 import { homePage } from './people/home.js'
 import { searchPages } from './people/search.js'
 import { userPages } from './people/users.js'
+import { boardPages } from './planning/boards.js'
 import { issueFormPages } from './planning/issue-forms.js'
 import { issuePages } from './planning/issues.js'
 import { labelPages } from './planning/labels.js'
@@ -37,6 +38,7 @@ export const pageRoutes: FastifyPluginAsync = async app => {
   await app.register(groupPages)
   await app.register(searchPages)
   await app.register(userPages)
+  await app.register(boardPages)
   await app.register(issuePages)
   await app.register(issueFormPages)
   await app.register(labelPages)

@@ -30,6 +30,17 @@ export interface Specimens {
 export const PAGES: Readonly<Record<string, (its: Specimens) => string>> = {
   'public projects': () => '/explore',
   'own projects': () => '/dashboard/projects',
+  issues: ({ project }) => `/${project}/issues`,
+  issue: ({ project, issue }) => `/${project}/issues/${issue}`,
+  'new issue': ({ project }) => `/${project}/issues/new`,
+  'edited issue': ({ project, issue }) => `/${project}/issues/${issue}/edit`,
+  'issues of a group': ({ group }) => `/groups/${group}/issues`,
+  'own issues': () => '/dashboard/issues',
+  labels: ({ project }) => `/${project}/labels`,
+  milestones: ({ project }) => `/${project}/milestones`,
+  milestone: ({ project, milestone }) => `/${project}/milestones/${milestone}`,
+  'new milestone': ({ project }) => `/${project}/milestones/new`,
+  board: ({ project }) => `/${project}/boards`,
   pipelines: ({ project }) => `/${project}/pipelines`,
   pipeline: ({ project, pipeline }) => `/${project}/pipelines/${pipeline}`,
   'new pipeline': ({ project }) => `/${project}/pipelines/new`,
@@ -139,6 +150,9 @@ export async function makeSpecimens(app: TestApp): Promise<Specimens> {
   await owner.put(`/projects/${project.id}`, { snippets_enabled: true })
   await make(owner, 'labels', { name: 'bug', color: '#cc0033' })
   const milestone = await make(owner, 'milestones', { title: 'First concert', due_date: '2100-01-01' })
+  const { id: board } = (await owner.get(`/projects/${project.id}/boards`)).json()[0]
+  const { id: label } = (await owner.get(`/projects/${project.id}/labels`)).json()[0]
+  await make(owner, `boards/${board}/lists`, { label_id: label })
   const issue = await make(member, 'issues', {
     ...{ title: 'Rests are too short', description: 'Play `r4`:\n\n```ts\nplay([])\n```\n\nSee @ada.', labels: 'bug' },
     ...{ milestone_id: milestone.id, assignee_id: user.id }
@@ -161,7 +175,7 @@ export async function makeSpecimens(app: TestApp): Promise<Specimens> {
   )
   return {
     ...{ user, project: project.path, group: group.path, sha: compile.sha },
-    ...{ issue: issue.iid, mergeRequest: mergeRequest.iid, milestone: milestone.iid, snippet: snippet.id, board: 0 },
+    ...{ issue: issue.iid, mergeRequest: mergeRequest.iid, milestone: milestone.iid, snippet: snippet.id, board },
     ...{ pipeline: compile.pipelineId, build: compile.id, runningBuild: running.id },
     environment:
       (await row<{ id: number }>('select max(id) as id from environments where project_id = ?', [project.id]))?.id ?? 0

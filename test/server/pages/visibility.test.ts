@@ -52,6 +52,21 @@ const TWINS: { readonly [route: string]: Twin } = {
     api: `/issues/${issue}/notes/${note}`,
     form: true
   }),
+  '/issues': () => ({ page: '/issues', api: '/issues' }),
+  '/issues/new': () => ({ page: '/issues/new', api: '/issues' }),
+  '/issues/:iid/edit': ({ issue }) => ({ page: '/issues/1/edit', api: `/issues/${issue}`, form: true }),
+  '/labels': () => ({ page: '/labels', api: '/labels' }),
+  '/labels/:label/edit': () => ({ page: '/labels/1/edit', api: '/labels', form: true }),
+  '/milestones': () => ({ page: '/milestones', api: '/milestones' }),
+  '/milestones/new': () => ({ page: '/milestones/new', api: '/milestones', form: true }),
+  '/milestones/:iid': ({ milestone }) => ({ page: '/milestones/1', api: `/milestones/${milestone}` }),
+  '/milestones/:iid/edit': ({ milestone }) => ({
+    page: '/milestones/1/edit',
+    api: `/milestones/${milestone}`,
+    form: true
+  }),
+  '/boards': () => ({ page: '/boards', api: '/boards' }),
+  '/boards/:board': ({ board }) => ({ page: `/boards/${board}`, api: `/boards/${board}/lists` }),
   '/issues/:iid': ({ issue }) => ({ page: '/issues/1', api: `/issues/${issue}` }),
   '/notification_setting': () => ({ page: '/notification_setting', api: '/notification_settings' }),
   '/merge_requests': () => ({ page: '/merge_requests', api: '/merge_requests' })

@@ -4,6 +4,7 @@ import { NotFound } from '../../../errors.js'
 export interface BoardListRow {
   readonly id: number
   readonly position: number
+  readonly label_id: number
   readonly label_title: string
   readonly label_color: string
   readonly label_description: string | null
@@ -14,7 +15,7 @@ export interface BoardRow {
   readonly lists: readonly BoardListRow[]
 }
 
-const SELECT = `select t.id, l.title as label_title, l.color as label_color, l.description as label_description,
+const SELECT = `select t.id, l.id as label_id, l.title as label_title, l.color as label_color, l.description as label_description,
   cast(row_number() over (order by t.position, t.id) - 1 as signed) as position
   from board_lists t join labels l on l.id = t.label_id where t.board_id = ?`
 

@@ -1,5 +1,6 @@
 // Frequent reads of merge requests.
 import type { Actor } from '../../../access/actor.js'
+import { publicUrl } from '../../../config.js'
 import { type Fragment, marks, padded, row, rows } from '../../../db/connect/sql.js'
 import { and, below, equals, isIn } from '../../../db/lists/conditions.js'
 import { fromPlace, versionOf } from '../../../db/lists/keyset-cache.js'
@@ -84,6 +85,10 @@ const JOINS = `left join projects p on p.id = m.target_project_id left join name
 const WHOLE = 'm.deleted_at is null and a.id is not null and n.id is not null'
 
 const BY_ID = `select ${COLUMNS} from merge_requests m ${JOINS} where m.id = ? and ${WHOLE}`
+
+/** Returns the URL of the page of a merge request. */
+export const mergeRequestUrl = (row: Pick<MergeRequestRow, 'namespace_path' | 'project_path' | 'iid'>): string =>
+  `${publicUrl()}/${row.namespace_path}/${row.project_path}/merge_requests/${row.iid}`
 
 export const findMergeRequest = (id: number): Promise<MergeRequestRow | undefined> => row<MergeRequestRow>(BY_ID, [id])
 

@@ -1,5 +1,4 @@
 // The records "Merge request" and its changes.
-import { publicUrl } from '../../../config.js'
 import type { Patch } from '../../../git/history/patches.js'
 import { described, Flag, IdOf, Integer, Moment, Nullable, OneOf, Text } from '../../../lib/schema.js'
 import { Type } from '../../../lib/type.js'
@@ -7,7 +6,7 @@ import { DiffEntry, viewDiffEntry } from '../../code/history/history.view.js'
 import { viewUserBasic } from '../../people/users/users.record.js'
 import { UserBasic } from '../../people/users/users.view.js'
 import { Milestone, viewMilestone } from '../milestones/milestones.view.js'
-import type { MergeRequestRow } from './merge-requests.queries.js'
+import { type MergeRequestRow, mergeRequestUrl } from './merge-requests.queries.js'
 import type { MergeRequestReading } from './readings.js'
 import { isWorkInProgress } from './titles.js'
 
@@ -101,7 +100,3 @@ function viewAssignee({ assignee_id: id, assignee_name: name, ...row }: MergeReq
   if (id === null || name === null) return null
   return viewUserBasic({ id, name, username: row.assignee_username ?? '', state: row.assignee_state ?? 'active' })
 }
-
-/** Returns the URL of the page of a merge request. */
-export const mergeRequestUrl = (row: Pick<MergeRequestRow, 'namespace_path' | 'project_path' | 'iid'>): string =>
-  `${publicUrl()}/${row.namespace_path}/${row.project_path}/merge_requests/${row.iid}`

@@ -129,7 +129,7 @@ t.test('a guest sees nothing of a confidential issue', async t => {
   t.equal((await browser.post(`${place}/notes/issues/${secret}`, { ...token, note: 'y' })).status, 404)
   const give = { ...token, give: '0 heart' }
   t.equal((await browser.post(`${place}/notes/issues/${secret}/awards`, give)).status, 404)
-  t.equal((await browser.get(`${place}/notes/nothing/1/1`)).status, 400)
+  t.equal((await browser.get(`${place}/notes/nothing/1/1`)).status, 404)
 })
 
 t.test('a long stream shows its newest page, and links to older notes find theirs', async t => {
