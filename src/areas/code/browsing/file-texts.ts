@@ -70,7 +70,7 @@ const shortLine = (line: string): string =>
   visible(line.length > LONGEST_LINE ? `${line.slice(0, LONGEST_LINE)}…` : line.replace(/\r$/, ''))
 
 /** Returns the lines of a text for a page. Control characters and marks of direction can be seen in them. */
-export async function shownLines({ entry }: FoundFile, text: string): Promise<ShownText> {
+export async function shownLines(entry: Pick<PathEntry, 'id' | 'name'>, text: string): Promise<ShownText> {
   const all = text.split('\n')
   if (all.at(-1) === '') all.pop()
   const shown = all.slice(0, MOST_LINES).map(shortLine)

@@ -82,6 +82,20 @@ export async function requireOwnSnippet(id: number, userId: number): Promise<Sni
   return found
 }
 
+/**
+ * Returns a personal snippet for its page: one of the caller, or a public one, which the API lists for everybody who is signed in.
+ * Not specified: the page of the snippet of another user. The API returns only the caller's own by their ids, but the permissions
+ * say that public ones are for all. Throws NotFound.
+ */
+export async function requireReadableSnippet(id: number, userId: number): Promise<SnippetRow> {
+  const found = await row<SnippetRow>(
+    `${SELECT} where s.id = ? and s.project_id is null and (s.author_id = ? or s.visibility_level = ${PUBLIC})`,
+    [id, userId]
+  )
+  if (!found) throw new NotFound('Snippet')
+  return found
+}
+
 export const findSnippet = (id: number) => row<SnippetRow>(`${SELECT} where s.id = ?`, [id])
 
 /** Returns the text of a snippet. Throws NotFound when it was removed in the meantime. */

@@ -1,23 +1,14 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import type { Actor } from '../../../access/actor.js'
-import { authorizeRecord } from '../../../access/records.js'
 import { PlainText, ProjectParams } from '../../../lib/schema.js'
 import { Type } from '../../../lib/type.js'
-import type { ProjectRow } from '../projects/projects.queries.js'
 import { rawSnippet } from './raw.js'
+import { requireChangeableSnippet } from './snippet-rights.js'
 import { createProjectSnippet, deleteSnippet, updateProjectSnippet } from './snippets.js'
 import { listProjectSnippets, requireProjectSnippet, snippetContent } from './snippets.queries.js'
 import { SnippetBody, SnippetChange, SnippetListQuery, SnippetParams } from './snippets.schema.js'
 import { ProjectSnippet, viewProjectSnippet } from './snippets.view.js'
 
 const TAGS = ['Snippets']
-
-/** Returns a snippet that the caller may change. Throws NotFound or Forbidden. */
-async function changeable({ project, actor }: { project: ProjectRow; actor: Actor }, id: number) {
-  const snippet = await requireProjectSnippet(project, id, actor, 'Snippet')
-  authorizeRecord(actor, 'snippet.change', { author: snippet.author_id, project })
-  return snippet
-}
 
 export const snippetRoutes: FastifyPluginAsyncTypebox = async app => {
   const read = { can: 'snippet.read' as const }
@@ -85,7 +76,7 @@ export const snippetRoutes: FastifyPluginAsyncTypebox = async app => {
     '/projects/:id/snippets/:snippet_id',
     { config: write, schema: { ...one, summary: 'Change a snippet of a project', body: SnippetChange } },
     async req => {
-      const old = await changeable(req, req.params.snippet_id)
+      const old = await requireChangeableSnippet(req, req.params.snippet_id)
       return viewProjectSnippet(await updateProjectSnippet(old, req.body, req.origin), req.project)
     }
   )
@@ -94,7 +85,7 @@ export const snippetRoutes: FastifyPluginAsyncTypebox = async app => {
     '/projects/:id/snippets/:snippet_id',
     { config: write, schema: { ...one, summary: 'Delete a snippet of a project' } },
     async req => {
-      const snippet = await changeable(req, req.params.snippet_id)
+      const snippet = await requireChangeableSnippet(req, req.params.snippet_id)
       await deleteSnippet(snippet)
       return viewProjectSnippet(snippet, req.project)
     }

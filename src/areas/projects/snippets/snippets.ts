@@ -3,7 +3,7 @@ import { type ActorUser, type Origin, requireAsker } from '../../../access/actor
 import { execute, row } from '../../../db/connect/sql.js'
 import { transact } from '../../../db/connect/transact.js'
 import { deleteRows } from '../../../db/ownership/owned-rows.js'
-import { BadParameters, Forbidden, Invalid, NotFound } from '../../../errors.js'
+import { BadParameters, Forbidden, Invalid, NotFound, Stale } from '../../../errors.js'
 import { INTERNAL } from '../../../lib/levels.js'
 import { isLonger } from '../../../lib/text-line.js'
 import { applicationSettings } from '../../ground/settings/settings.queries.js'
@@ -57,21 +57,32 @@ async function insert(values: Required<Values>, projectId: number | null, author
   return found(id)
 }
 
+interface Options {
+  /** Throws Stale when somebody has changed the snippet since `old` was read. */
+  readonly unchanged?: boolean
+}
+
 /** Changes the given parts of a snippet of a project. Throws Invalid, BadParameters or NotFound. */
-export function updateProjectSnippet(old: SnippetRow, change: SnippetChange, origin: Origin): Promise<SnippetRow> {
+export function updateProjectSnippet(
+  old: SnippetRow,
+  change: SnippetChange,
+  origin: Origin,
+  options: Options = {}
+): Promise<SnippetRow> {
   requireSome(change, Object.keys(SnippetChange.properties))
   const { code, ...values } = change
-  return update(old, { ...values, ...(code !== undefined && { content: code }) }, requireAsker(origin))
+  return update(old, { ...values, ...(code !== undefined && { content: code }) }, requireAsker(origin), options)
 }
 
 /** Changes the given parts of a snippet of the calling user. Throws Invalid, BadParameters or NotFound. */
 export function updatePersonalSnippet(
   old: SnippetRow,
   change: PersonalSnippetChange,
-  origin: Origin
+  origin: Origin,
+  options: Options = {}
 ): Promise<SnippetRow> {
   requireSome(change, Object.keys(PersonalSnippetChange.properties))
-  return update(old, change, requireAsker(origin))
+  return update(old, change, requireAsker(origin), options)
 }
 
 function requireSome(change: object, names: readonly string[]): void {
@@ -81,16 +92,23 @@ function requireSome(change: object, names: readonly string[]): void {
 
 const COLUMNS = ['title', 'file_name', 'content', 'visibility_level'] as const
 
-async function update(old: SnippetRow, values: Values, by: ActorUser): Promise<SnippetRow> {
+async function update(
+  old: SnippetRow,
+  values: Values,
+  by: ActorUser,
+  { unchanged = false }: Options
+): Promise<SnippetRow> {
   const { visibility_level: level, ...texts } = values
   await check(level === old.visibility_level ? texts : values, by)
   const changed = COLUMNS.filter(name => values[name] !== undefined)
-  await execute(`update snippets set ${changed.map(name => `${name} = ?`).join(', ')}, updated_at = ? where id = ?`, [
-    ...changed.map(name => values[name] ?? null),
-    new Date(),
-    old.id
-  ])
-  return found(old.id)
+  const { affectedRows } = await execute(
+    `update snippets set ${changed.map(name => `${name} = ?`).join(', ')}, updated_at = ?
+     where id = ?${unchanged ? ' and updated_at = ?' : ''}`,
+    [...changed.map(name => values[name] ?? null), new Date(), old.id, ...(unchanged ? [old.updated_at] : [])]
+  )
+  const snippet = await found(old.id)
+  if (unchanged && affectedRows === 0) throw new Stale()
+  return snippet
 }
 
 /** Removes a snippet with its notes and awards. Throws NotFound when a concurrent request was faster. */

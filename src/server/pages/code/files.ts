@@ -46,7 +46,7 @@ export const filePages: FastifyPluginAsyncTypebox = async app => {
       text === null || request.query.plain ? null : await renderedText(request, found, { path: found.path, text })
     if (place.isFixed && (await isKnownPage(request, reply, rendered ?? ''))) return reply
     const [shown, last] = await Promise.all([
-      text === null ? null : shownLines(file, text),
+      text === null ? null : shownLines(file.entry, text),
       place.may.commits ? lastCommitAt(found) : null
     ])
     const about = { image: imageType(file.entry.name) !== null, isText: isMarkdown(found.path) }
@@ -65,7 +65,8 @@ export const filePages: FastifyPluginAsyncTypebox = async app => {
     const file = await findFileAt(found)
     if (place.isFixed && (await isKnownPage(request, reply))) return reply
     const text = await textAt(found, file)
-    const [shown, ranges] = text === null ? [null, []] : await Promise.all([shownLines(file, text), readBlame(found)])
+    const [shown, ranges] =
+      text === null ? [null, []] : await Promise.all([shownLines(file.entry, text), readBlame(found)])
     const page = {
       title: `Blame of ${titleOf(found, place.refName)}`,
       heading: headingOf(found),

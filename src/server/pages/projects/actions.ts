@@ -7,9 +7,10 @@ import { forkProject } from '../../../areas/projects/imports/forks.js'
 import { ForkBody } from '../../../areas/projects/imports/forks.schema.js'
 import { findProject } from '../../../areas/projects/projects/projects.queries.js'
 import { starProject, unstarProject } from '../../../areas/projects/projects/stars.js'
-import { NotFound, NotModified } from '../../../errors.js'
+import { NotFound } from '../../../errors.js'
 import { show } from '../page-routes.js'
 import { projectPath } from '../place.js'
+import { unlessDone } from '../planning/once.js'
 import { type Refusals, refusalsOf } from '../refusals.js'
 
 /** The most namespaces that the form offers. */
@@ -20,12 +21,12 @@ export const projectActionPages: FastifyPluginAsyncTypebox = async app => {
   const fork = { config: { can: 'project.fork' as const } }
 
   app.post('/:namespace/:project/star', star, async ({ project, actor }, reply) => {
-    await starProject(project, askerOf(actor)).catch(asDone)
+    await unlessDone(starProject(project, askerOf(actor)))
     return reply.redirect(projectPath(project), 303)
   })
 
   app.post('/:namespace/:project/unstar', star, async ({ project, actor }, reply) => {
-    await unstarProject(project, askerOf(actor)).catch(asDone)
+    await unlessDone(unstarProject(project, askerOf(actor)))
     return reply.redirect(projectPath(project), 303)
   })
 
@@ -41,11 +42,6 @@ export const projectActionPages: FastifyPluginAsyncTypebox = async app => {
       return showFork(request, reply.code(409), refusalsOf(error))
     }
   })
-}
-
-/** A second click on the same button changes nothing. */
-function asDone(error: unknown): void {
-  if (!(error instanceof NotModified)) throw error
 }
 
 async function showFork(request: FastifyRequest, reply: FastifyReply, refusals?: Refusals): Promise<FastifyReply> {
