@@ -33,6 +33,7 @@ type Twin = (made: Made) => {
 
 const TREE = '/repository/tree'
 const COMMIT = '/repository/commits/master'
+const COMPARE = '/repository/compare?from=master&to=topic'
 
 const app = await testApp(t)
 
@@ -42,6 +43,18 @@ const TWINS: { readonly [route: string]: Twin } = {
   '/blob/*': () => ({ page: '/blob/master/README', api: TREE }),
   '/raw/*': () => ({ page: '/raw/master/README', api: TREE }),
   '/blame/*': () => ({ page: '/blame/master/README', api: COMMIT }),
+  '/commits': () => ({ page: '/commits', api: COMMIT }),
+  '/commits/*': () => ({ page: '/commits/master', api: COMMIT }),
+  '/commit/:sha': ({ sha }) => ({ page: `/commit/${sha}`, api: COMMIT }),
+  '/compare': () => ({ page: '/compare', api: COMPARE }),
+  '/compare/*': () => ({ page: '/compare/master...topic', api: COMPARE }),
+  '/branches': () => ({ page: '/branches', api: '/repository/branches' }),
+  '/tags': () => ({ page: '/tags', api: '/repository/tags' }),
+  '/tags/*': () => ({ page: '/tags/v1', api: '/repository/tags/v1' }),
+  '/releases/*': () => ({ page: '/releases/v1', api: '/repository/tags/v1' }),
+  '/edit/*': () => ({ page: '/edit/master/README', api: TREE, form: true }),
+  '/new/*': () => ({ page: '/new/master', api: TREE, form: true }),
+  '/delete/*': () => ({ page: '/delete/master/README', api: TREE, form: true }),
   '/search': () => ({ page: '/search?q=read', api: TREE }),
   '/notes/:kind/:target/:note': ({ issue, note }) => ({
     page: `/notes/issues/${issue}/${note}`,

@@ -6,22 +6,31 @@ import type { ProjectRow } from '../../projects/projects/projects.queries.js'
 import type { FileDeletion, FileUpdate } from './repository.schema.js'
 import { commitOn } from './writing/branch-commits.js'
 
+/** `start` is the commit at which a new branch begins; without it, the branch must exist. */
+interface Start {
+  readonly start?: string | undefined
+}
+
 /** Creates or updates a file by a commit on a branch. Throws BadRequest for every failure. */
 export async function writeFile(
   project: ProjectRow,
-  { action, ...body }: FileUpdate & { readonly action: 'create' | 'update' },
+  { action, start, ...body }: FileUpdate & Start & { readonly action: 'create' | 'update' },
   origin: Origin
 ): Promise<void> {
   await commitChange(
     project,
-    { body, change: { action, path: storedPath(body.file_path), content: contentOf(body) } },
+    { body, start, change: { action, path: storedPath(body.file_path), content: contentOf(body) } },
     origin
   )
 }
 
 /** Deletes a file by a commit on a branch. Throws BadRequest for every failure. */
-export async function deleteFile(project: ProjectRow, body: FileDeletion, origin: Origin): Promise<void> {
-  await commitChange(project, { body, change: { action: 'delete', path: storedPath(body.file_path) } }, origin)
+export async function deleteFile(
+  project: ProjectRow,
+  { start, ...body }: FileDeletion & Start,
+  origin: Origin
+): Promise<void> {
+  await commitChange(project, { body, start, change: { action: 'delete', path: storedPath(body.file_path) } }, origin)
 }
 
 /** Returns the path as it is stored, without a leading slash. */
@@ -42,11 +51,11 @@ export function contentOf({
 
 async function commitChange(
   project: ProjectRow,
-  { body, change }: { readonly body: FileDeletion; readonly change: FileChange },
+  { body, start, change }: Start & { readonly body: FileDeletion; readonly change: FileChange },
   origin: Origin
 ): Promise<void> {
   const changes = () => [{ ...change, lastCommitId: body.last_commit_id }]
-  await commitOn(project, { body, changes, reason }, origin)
+  await commitOn(project, { body, changes, start, reason }, origin)
 }
 
 function reason(error: unknown): string | null {

@@ -15,6 +15,7 @@ import { visible } from '../../../lib/visible.js'
 import { commitTitle, inPath } from '../components.js'
 import { show } from '../page-routes.js'
 import { projectPath } from '../place.js'
+import { readCommitDiscussion } from '../planning/discussion.js'
 import { DiffQuery, diffPart } from './diff.js'
 import { codePath, codePlace, restOf } from './places.js'
 
@@ -31,6 +32,8 @@ const MOST_COMPARED = 100
 
 const ListQuery = Type.Object({ page: Type.Optional(Type.Integer({ minimum: 1, maximum: 100_000 })) })
 const DiffParameters = Type.Object(DiffQuery)
+/** `page` is that of the comments. */
+const CommitQuery = Type.Object({ ...DiffQuery, page: ListQuery.properties.page })
 const CompareForm = Type.Object({
   from: Type.Optional(Type.String({ maxLength: 255 })),
   to: Type.Optional(Type.String({ maxLength: 255 }))
@@ -59,7 +62,7 @@ export const commitPages: FastifyPluginAsyncTypebox = async app => {
 
   app.get(
     '/:namespace/:project/commit/:sha',
-    { config: { can: 'commit.read' }, schema: { querystring: DiffParameters } },
+    { config: { can: 'commit.read' }, schema: { querystring: CommitQuery } },
     async (request, reply) => {
       const { project, query, actor } = request
       const base = projectPath(project)
@@ -67,10 +70,11 @@ export const commitPages: FastifyPluginAsyncTypebox = async app => {
       const [, name = sha, format] = /^([0-9a-f]{4,40})\.(diff|patch)$/i.exec(sha) ?? []
       const id = await findCommitOf(project, name)
       if (format) return sendDiff(reply, await openDiff(project, id, format === 'patch' ? format : 'diff', actor))
-      const [{ commit, stats }, changes, statuses] = await Promise.all([
+      const [{ commit, stats }, changes, statuses, discussion] = await Promise.all([
         readCommitOf(project, id),
         readDiff(project, id),
-        listCommitStatuses(project.id, id, { per_page: MOST_STATUSES })
+        listCommitStatuses(project.id, id, { per_page: MOST_STATUSES }),
+        readCommitDiscussion(request, id)
       ])
       const [parent] = commit.parentIds
       const diff = diffPart(changes, query, {
@@ -79,7 +83,7 @@ export const commitPages: FastifyPluginAsyncTypebox = async app => {
         fileAt: ({ path, oldPath }, side) =>
           side === 'new' ? codePath(base, 'blob', id, path) : parent ? codePath(base, 'blob', parent, oldPath) : null
       })
-      const page = { base, commit, stats, diff, statuses, mayReadBuilds: may(actor, 'build.read', project) }
+      const page = { base, commit, stats, diff, statuses, discussion, mayReadBuilds: may(actor, 'build.read', project) }
       return show(request, reply, 'code/commit', { title: commitTitle(commit.message), ...page })
     }
   )

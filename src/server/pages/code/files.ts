@@ -1,5 +1,7 @@
 // Pages of the files of a repository: folders, files, who wrote them, and a search in them.
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { may } from '../../../access/authorize.js'
 import { readBlame } from '../../../areas/code/browsing/blames.js'
 import { findFileAt, kindAt, lastCommitAt, shownLines, textAt } from '../../../areas/code/browsing/file-texts.js'
 import { readFolder } from '../../../areas/code/browsing/folders.js'
@@ -25,7 +27,7 @@ export const filePages: FastifyPluginAsyncTypebox = async app => {
 
   app.get('/:namespace/:project/tree/*', { ...read, schema: { querystring: FolderQuery } }, async (request, reply) => {
     const { project, query } = request
-    if (project.default_branch === null) return show(request, reply, 'code/empty', { title: 'No files yet' })
+    if (project.default_branch === null) return showEmpty(request, reply)
     const found = await findRefPath(project, restOf(request))
     const place = codePlace(request, found)
     if ((await kindAt(found)) === 'blob') return reply.redirect(place.at('blob'))
@@ -81,7 +83,7 @@ export const filePages: FastifyPluginAsyncTypebox = async app => {
   app.get('/:namespace/:project/search', { ...read, schema: { querystring: SearchQuery } }, async (request, reply) => {
     const { project, query, actor } = request
     const ref = query.ref ?? project.default_branch
-    if (ref === null) return show(request, reply, 'code/empty', { title: 'No files yet' })
+    if (ref === null) return showEmpty(request, reply)
     const found = { ...(await findRefPath(project, ref)), path: '' }
     const text = (query.q ?? '').trim()
     const result = text === '' ? null : await searchCode(found, text, actor)
@@ -97,3 +99,9 @@ export const filePages: FastifyPluginAsyncTypebox = async app => {
 const titleOf = ({ path }: RefPath, ref: string): string =>
   `${visible(path === '' ? 'Files' : path)} at ${visible(ref)}`
 const headingOf = ({ path }: RefPath): string => visible(path.slice(path.lastIndexOf('/') + 1) || 'Files')
+
+const showEmpty = (request: FastifyRequest, reply: FastifyReply) =>
+  show(request, reply, 'code/empty', {
+    title: 'No files yet',
+    mayWrite: may(request.actor, 'repository.write', request.project)
+  })

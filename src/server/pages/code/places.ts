@@ -31,7 +31,10 @@ export const codePath = (base: string, page: CodePage, ref: string, path = ''): 
   `${base}/${page}/${inPath(ref)}${path === '' ? '' : `/${inPath(path)}`}`
 
 /** Returns the place of a path in a commit. */
-export function codePlace({ project, actor }: FastifyRequest, found: CodePlace['found']): CodePlace {
+export function codePlace(
+  { project, actor }: Pick<FastifyRequest, 'project' | 'actor'>,
+  found: CodePlace['found']
+): CodePlace {
   const base = projectPath(project)
   const { kind, ref, commitId, path } = found
   const at = (page: CodePage, other = path) => codePath(base, page, ref, other)

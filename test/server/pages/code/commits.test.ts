@@ -53,6 +53,11 @@ t.test('a commit with its changes, its statuses and its whole diff', async t => 
     )
     t.notMatch(page.body, /<script>|\u202e/)
   }
+  await api.post(`/projects/${project.id}/repository/commits/${id}/comments`, { note: `**bold** ${HOSTILE}` })
+  const talk = await owner.get(`${path}/commit/${id}`)
+  t.match(talk.body, '<strong>bold</strong> &lt;script&gt;')
+  const said = await owner.submit(talk, 'name="note"', { note: 'from the page' })
+  t.match(said.location, new RegExp(`^${path}/commit/${id}#note_`))
   t.match((await owner.get(`${path}/commit/${id}?view=parallel`)).body, '<table class="parallel">')
   const one = await owner.get(`${path}/commit/${id}?file=README.md`)
   t.match(one.body, 'One of 2 changed files')

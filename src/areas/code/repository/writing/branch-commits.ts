@@ -22,6 +22,8 @@ export interface BranchCommit {
   readonly body: CommitBody
   /** Returns the changes. `isFirst`: the project has no commits. */
   readonly changes: (isFirst: boolean) => readonly ExpectedChange[]
+  /** The id of the commit at which the branch begins, if it does not exist. */
+  readonly start?: string | undefined
   /** Returns the reason for an error that the caller sees; null for other errors. */
   readonly reason: (error: unknown) => string | null
 }
@@ -37,7 +39,7 @@ export interface ExpectedChange extends FileChange {
  */
 export const commitOn = (project: ProjectRow, commit: BranchCommit, origin: Origin): Promise<string> =>
   changeBranch(project, commit.body.branch_name, origin, async moved => {
-    const place = await placeOf(project, commit.body.branch_name)
+    const place = await placeOf(project, commit.body.branch_name, commit.start)
     const changes = commit.changes(place.parent === null)
     return move(project, place, { ...commit, changes, moved }, origin)
   })
@@ -48,25 +50,38 @@ interface BranchPlace {
   readonly repository: string
   /** The newest commit of the branch; null for the first one of a project. */
   readonly parent: string | null
+  /** The value of the branch; ZERO for a new one. */
+  readonly old: string
 }
 
-/** Finds a branch for a commit. Throws BadRequest unless the branch exists or the project has no commits. */
-async function placeOf(project: ProjectRow, branch: string): Promise<BranchPlace> {
+/** Finds a branch for a commit. Throws BadRequest unless the branch exists, has a start, or the project has no commits. */
+async function placeOf(project: ProjectRow, branch: string, start?: string): Promise<BranchPlace> {
   const ref = `refs/heads/${branch}`
   if (!isNewRefName(ref)) throw new BadRequest('The branch name is invalid')
   const repository = await ensureRepository(project)
-  const parent = await refValue(repository, ref)
-  if (parent === null && project.default_branch !== null) {
+  const value = await refValue(repository, ref)
+  if (start !== undefined) {
+    if (value !== null) throw new BadRequest('Branch already exists')
+    return { ref, repository, parent: start, old: ZERO }
+  }
+  if (value === null && project.default_branch !== null) {
     throw new BadRequest('You can only create or edit files when you are on a branch')
   }
-  return { ref, repository, parent }
+  return { ref, repository, parent: value, old: value ?? ZERO }
 }
 
-/** Throws BadRequest when a file has changed since the commit that the caller knows. */
+/** A file has changed since the commit that the caller knows. */
+export class OutdatedFile extends BadRequest {
+  constructor() {
+    super('You are attempting to update a file that has changed since you started editing it.')
+  }
+}
+
+/** Throws OutdatedFile. */
 async function refuseOutdated(repository: string, parent: string, changes: readonly ExpectedChange[]): Promise<void> {
   for (const { path, from, lastCommitId } of changes) {
     if (lastCommitId && (await lastCommitOfPath(repository, parent, from ?? path)) !== lastCommitId) {
-      throw new BadRequest('You are attempting to update a file that has changed since you started editing it.')
+      throw new OutdatedFile()
     }
   }
 }
@@ -78,7 +93,7 @@ interface KnownCommit extends Omit<BranchCommit, 'changes'> {
 
 async function move(
   project: ProjectRow,
-  { ref, repository, parent }: BranchPlace,
+  { ref, repository, parent, old }: BranchPlace,
   { body, changes, reason, moved }: KnownCommit,
   origin: Origin
 ): Promise<string> {
@@ -95,7 +110,7 @@ async function move(
       author,
       committer
     })
-    await moveRefs(project, [{ ref, old: parent ?? ZERO, new: id }], origin, { write, moved })
+    await moveRefs(project, [{ ref, old, new: id }], origin, { write, moved })
     return id
   } catch (error) {
     throw error instanceof RefMoved ? error : asBadRequest(error, reason)
