@@ -5,6 +5,7 @@ import { titleOf } from '../../areas/code/repository/repository.view.js'
 import { bytesText } from '../../lib/bytes.js'
 import { isHexColor } from '../../lib/color.js'
 import { levelName, visibilityName } from '../../lib/levels.js'
+import { isWebUrl } from '../../lib/link.js'
 import { visible } from '../../lib/visible.js'
 
 // `visible` is a line or a name that others chose. It is not escaped.
@@ -182,6 +183,12 @@ export const counted = (count: number, one: string, many = `${one}s`): string =>
  */
 export const preview = (field: string, project = ''): string =>
   `<button name="preview" value="${escaped(field)}" formaction="/markdown/preview?${new URLSearchParams({ project })}" formtarget="_blank" formnovalidate data-preview>Preview</button>`
+
+/** A link that leads out of the appliance; only the text when it is no http or https URL. An import may have any URL. */
+export const outside = (url: string | null, text = url ?? ''): string =>
+  url !== null && isWebUrl(url)
+    ? `<a href="${escaped(url)}" rel="nofollow noopener">${escaped(text)}</a>`
+    : escaped(text)
 
 /** A number of seconds in words, such as `1 h 5 min`. */
 export function lasted(seconds: number): string {

@@ -150,7 +150,8 @@ export function backOf({ headers, url }: FastifyRequest): string {
   const { referer } = headers
   if (referer !== undefined && URL.canParse(referer)) {
     const from = new URL(referer)
-    if (from.host === headers.host) return from.pathname + from.search
+    // A path with two slashes would be another host.
+    if (from.host === headers.host) return from.pathname.replace(/^\/+/, '/') + from.search
   }
   return url.split('/').slice(0, 3).join('/')
 }

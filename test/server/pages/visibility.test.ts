@@ -3,11 +3,12 @@
 import { beginSession } from '../../../src/areas/people/credentials/credentials.js'
 import type { ProjectKind } from '../../access/expectations.js'
 import { makeWorld } from '../../access/world.js'
-import { makePipeline } from '../../areas/ci/builds/make-builds.js'
+import { endBuild, makePipeline } from '../../areas/ci/builds/make-builds.js'
 import { testApp } from '../../helpers/app.js'
 import { factory, type TestProject } from '../../helpers/factory.js'
 import { pagesOf } from '../../helpers/route-configs.js'
 import t from '../../helpers/tap.js'
+import { zipOf } from './ci/archives.js'
 
 /** The records of each project. */
 interface Made {
@@ -82,6 +83,37 @@ const TWINS: { readonly [route: string]: Twin } = {
   '/boards/:board': ({ board }) => ({ page: `/boards/${board}`, api: `/boards/${board}/lists` }),
   '/issues/:iid': ({ issue }) => ({ page: '/issues/1', api: `/issues/${issue}` }),
   '/notification_setting': () => ({ page: '/notification_setting', api: '/notification_settings' }),
+  '/pipelines': () => ({ page: '/pipelines', api: '/pipelines' }),
+  '/pipelines/new': () => ({ page: '/pipelines/new', api: '/pipelines', form: true }),
+  '/pipelines/:pipeline_id': ({ pipeline }) => ({ page: `/pipelines/${pipeline}`, api: `/pipelines/${pipeline}` }),
+  '/builds': () => ({ page: '/builds', api: '/builds' }),
+  '/builds/:build_id': ({ build }) => ({ page: `/builds/${build}`, api: `/builds/${build}` }),
+  '/builds/:build_id/trace': ({ build }) => ({
+    page: `/builds/${build}/trace?attempt=0&offset=0`,
+    api: `/builds/${build}`
+  }),
+  '/builds/:build_id/raw': ({ build }) => ({ page: `/builds/${build}/raw`, api: `/builds/${build}/trace` }),
+  '/builds/:build_id/artifacts/download': ({ build }) => ({
+    page: `/builds/${build}/artifacts/download`,
+    api: `/builds/${build}/artifacts`
+  }),
+  '/builds/:build_id/artifacts/browse': ({ build }) => ({
+    page: `/builds/${build}/artifacts/browse`,
+    api: `/builds/${build}/artifacts`
+  }),
+  '/builds/:build_id/artifacts/browse/*': ({ build }) => ({
+    page: `/builds/${build}/artifacts/browse/out/`,
+    api: `/builds/${build}/artifacts`
+  }),
+  '/builds/:build_id/artifacts/file/*': ({ build }) => ({
+    page: `/builds/${build}/artifacts/file/out/a`,
+    api: `/builds/${build}/artifacts`
+  }),
+  '/environments': () => ({ page: '/environments', api: '/environments' }),
+  '/environments/:environment_id': ({ environment }) => ({
+    page: `/environments/${environment}`,
+    api: '/deployments'
+  }),
   '/merge_requests': () => ({ page: '/merge_requests', api: '/merge_requests' })
 }
 
@@ -96,6 +128,7 @@ async function fill(project: TestProject): Promise<Made> {
   const post = async (path: string, body: object) => (await api.post(`/projects/${project.id}${path}`, body)).json()
   await factory.file(project, 'README', 'read me\n')
   const builds = await makePipeline(project, CI)
+  if (builds[0]) await endBuild(builds[0], { trace: 'made', artifacts: await zipOf({ 'out/a': 'a' }) })
   await factory.branch(project, 'topic')
   await factory.file(project, 'more', 'more\n', 'topic')
   await post('/repository/tags', { tag_name: 'v1', ref: 'master', release_description: 'First' })

@@ -1,16 +1,13 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { may } from '../../../access/authorize.js'
-import { buildsOfPipeline } from '../../../areas/ci/builds/builds.queries.js'
 import { cancelPipeline, retryPipeline } from '../../../areas/ci/builds/pipeline-actions.js'
 import { shownBuild } from '../../../areas/ci/builds/shown/build-lines.js'
-import { stagesOf } from '../../../areas/ci/builds/shown/stages.js'
-import { titlesOf } from '../../../areas/ci/builds/shown/titles.js'
-import { lastRuns, listPipelines, requirePipeline } from '../../../areas/ci/pipelines/pipelines.queries.js'
+import { listShownPipelines, readShownPipeline } from '../../../areas/ci/builds/shown/pipelines.js'
+import { lastRuns, requirePipeline } from '../../../areas/ci/pipelines/pipelines.queries.js'
 import { PipelineBody, PipelineListQuery } from '../../../areas/ci/pipelines/pipelines.schema.js'
 import { viewPipeline } from '../../../areas/ci/pipelines/pipelines.view.js'
 import { createPipelineOf } from '../../../areas/ci/pipelines/requested-pipelines.js'
-import { listExternalStatuses } from '../../../areas/ci/pipelines/statuses/commit-statuses.queries.js'
 import { viewCommitStatus } from '../../../areas/ci/pipelines/statuses/commit-statuses.view.js'
 import { Text } from '../../../lib/schema.js'
 import { Type } from '../../../lib/type.js'
@@ -32,19 +29,13 @@ export const pipelinePages: FastifyPluginAsyncTypebox = async app => {
     '/:namespace/:project/pipelines',
     { config: read, schema: { querystring: PipelineListQuery } },
     async (request, reply) => {
-      const { project, query } = request
-      const [pipelines, runs] = await Promise.all([listPipelines(project.id, query), lastRuns(project.id, PLOTTED)])
-      const titles = await titlesOf(
-        project,
-        pipelines.items.map(({ sha }) => sha)
-      )
-      const shown = { ...pipelines, items: pipelines.items.map(viewPipeline) }
-      return showCi(request, reply, 'ci/pipelines', {
-        title: 'Pipelines',
-        pipelines: shown,
-        titles,
-        plot: plotOf(runs)
-      })
+      const { project, query, actor } = request
+      const [found, runs] = await Promise.all([
+        listShownPipelines(project, query, actor),
+        lastRuns(project.id, PLOTTED)
+      ])
+      const pipelines = { ...found, items: found.items.map(viewPipeline) }
+      return showCi(request, reply, 'ci/pipelines', { title: 'Pipelines', pipelines, plot: plotOf(runs) })
     }
   )
 
@@ -72,18 +63,14 @@ export const pipelinePages: FastifyPluginAsyncTypebox = async app => {
     '/:namespace/:project/pipelines/:pipeline_id',
     { config: read, schema: { params } },
     async (request, reply) => {
-      const { project, params } = request
-      const pipeline = await requirePipeline(project.id, params.pipeline_id)
-      const [builds, statuses, titles] = await Promise.all([
-        buildsOfPipeline(pipeline.id),
-        listExternalStatuses(pipeline.id),
-        titlesOf(project, [pipeline.sha])
-      ])
-      const stages = stagesOf(builds).map(stage => ({ ...stage, builds: stage.builds.map(shownBuild) }))
+      const { project, params, actor } = request
+      const found = await readShownPipeline(project, params.pipeline_id, actor)
       return showCi(request, reply, 'ci/pipeline', {
-        title: `Pipeline #${pipeline.id}`,
-        ...{ pipeline: viewPipeline(pipeline), stages, statuses: statuses.map(viewCommitStatus) },
-        commitTitle: titles.get(pipeline.sha)
+        title: `Pipeline #${found.pipeline.id}`,
+        ...found,
+        pipeline: viewPipeline(found.pipeline),
+        stages: found.stages.map(stage => ({ ...stage, builds: stage.builds.map(shownBuild) })),
+        statuses: found.statuses.map(viewCommitStatus)
       })
     }
   )

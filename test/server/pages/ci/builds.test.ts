@@ -98,17 +98,23 @@ t.test('a pipeline shows its builds by stage, with what its reader may do', asyn
   const posted = (await owner.get(pipeline)).body
   t.match(posted, '<a href="https://scan.example/1" rel="nofollow noopener">&lt;b&gt;scan</a>')
   t.match(posted, '&lt;i&gt;fine')
+  await execute("update commit_statuses set target_url = 'javascript:alert(1)' where project_id = ?", [project.id])
+  t.notMatch((await owner.get(pipeline)).body, 'javascript:', 'an imported status may have any URL')
 
   const back = { referer: `${base}${pipeline}` }
-  const token = { authenticity_token: /name="authenticity_token" value="([^"]+)"/.exec(shown.body)?.[1] ?? '' }
+  const tokenOf = ({ body }: { body: string }) => ({
+    authenticity_token: /name="authenticity_token" value="([^"]+)"/.exec(body)?.[1] ?? ''
+  })
+  const token = tokenOf(shown)
   t.equal((await owner.post(`${page('deploy')}/play`, {}, back)).status, 409, 'only with the token of a form')
   const played = await owner.post(`${page('deploy')}/play`, token, back)
   t.match([played.status, played.location], [303, pipeline])
   t.match((await owner.get(page('deploy'))).body, '<span class="state busy">pending</span>')
-  const again = await owner.post(`${page('deploy')}/play`, token)
+  const again = await owner.post(`${page('deploy')}/play`, tokenOf(await owner.get(pipeline)))
   t.equal(again.status, 400)
   t.match(again.body, 'Unplayable')
-  t.equal((await owner.post(`${page('deploy')}/cancel`, token, back)).status, 303)
+  const wrong = { referer: `${base}//evil.example/x` }
+  t.equal((await owner.post(`${page('deploy')}/cancel`, token, wrong)).location, '/evil.example/x')
   const retried = await owner.post(`${page('unit')}/retry`, token)
   t.match(retried.location, new RegExp(`^${place}/builds/\\d+$`))
   t.not(retried.location, page('unit'))
@@ -120,8 +126,7 @@ t.test('a pipeline shows its builds by stage, with what its reader may do', asyn
   const read = (await reporter.get(pipeline)).body
   t.match(read, `href="${page('unit')}"`)
   t.notMatch(read, /action="[^"]*\/(retry|cancel|play)"/)
-  const own = /name="authenticity_token" value="([^"]+)"/.exec(read)?.[1] ?? ''
-  t.equal((await reporter.post(`${page('unit')}/retry`, { authenticity_token: own })).status, 403)
+  t.equal((await reporter.post(`${page('unit')}/retry`, tokenOf({ body: read }))).status, 403)
 })
 
 t.test('who cannot read builds by the API sees the same page as for no build', async t => {
@@ -137,6 +142,12 @@ t.test('who cannot read builds by the API sees the same page as for no build', a
       t.match(answer.body, 'There is no page here')
     }
   }
+  const open = await subject(CI, { visibility_level: 20 })
+  await execute('update projects set public_builds = 0 where id = ?', [open.project.id])
+  const seen = (await stranger.get(open.pipeline)).body
+  t.match(seen, 'Only members of the project see the builds')
+  t.notMatch(seen, 'compile', 'strangers may read this pipeline, but not its builds')
+  t.match((await open.owner.get(open.pipeline)).body, 'compile')
   const other = await subject()
   t.equal((await other.owner.get(`${other.place}/builds/${page('unit').split('/').at(-1)}`)).status, 404)
 })

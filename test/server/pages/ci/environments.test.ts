@@ -50,7 +50,10 @@ t.test('who may create, stop and delete one sees the forms for it', async t => {
   t.match(wrong.body, /id="external_url-error">Address of the application is not an http/)
   t.match(wrong.body, 'value="a&lt;b"')
   t.match((await developer.submit(form, 'name="name"', { name: 'live' })).location, /\/environments\/\d+$/)
-  t.match((await developer.submit(form, 'name="name"', { name: 'live' })).body, 'has already been taken')
+  t.match(
+    (await developer.submit(await developer.get(list), 'name="name"', { name: 'live' })).body,
+    'has already been taken'
+  )
   t.match((await developer.get(page)).body, `${page}/stop`)
   t.notMatch((await developer.get(page)).body, `${page}/delete`)
 
