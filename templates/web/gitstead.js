@@ -47,6 +47,41 @@ for (const button of all('[data-preview]')) {
   })
 }
 
+// #L10-20 marks lines. A click on a number with Shift marks all lines from the one that is marked.
+const lines = () => /^#L(\d+)(?:-L?(\d+))?$/.exec(location.hash)?.slice(1).map(Number) ?? []
+const markLines = () => {
+  for (const row of all('.marked')) row.classList.remove('marked')
+  const [from, to] = lines()
+  if (!to) return
+  const first = Math.min(from, to)
+  for (let at = first; at <= Math.max(from, to) && at < first + 20000; at++) {
+    document.getElementById(`L${at}`)?.classList.add('marked')
+  }
+  document.getElementById(`L${first}`)?.scrollIntoView({ block: 'center' })
+}
+addEventListener('hashchange', markLines)
+markLines()
+addEventListener('click', async event => {
+  const link = event.target.closest('a')
+  const [from] = lines()
+  const number = /^#L(\d+)$/.exec(link?.getAttribute('href') ?? '')?.[1]
+  if (number && from && event.shiftKey) {
+    event.preventDefault()
+    location.hash = `L${Math.min(from, number)}-${Math.max(from, number)}`
+  }
+  // The lines stay marked.
+  if (link && 'permalink' in link.dataset) link.hash = location.hash
+  const { load } = link?.dataset ?? {}
+  if (!load || event.ctrlKey || event.metaKey || event.shiftKey) return
+  // The changes of a large file take the place of the link to them.
+  event.preventDefault()
+  const answer = await fetch(link.href).catch(() => null)
+  const html = answer?.ok ? await answer.text() : ''
+  const part = new DOMParser().parseFromString(html, 'text/html').getElementById(load)
+  if (part) document.getElementById(load).replaceWith(part)
+  else location.assign(link.href)
+})
+
 // A link to a note of a long discussion leads to the page that has it.
 const note = /^#note_(\d+)$/.exec(location.hash)?.[1]
 const [stream] = all('[data-notes]')

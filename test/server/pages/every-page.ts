@@ -41,6 +41,21 @@ export const PAGES: Readonly<Record<string, (its: Specimens) => string>> = {
   milestone: ({ project, milestone }) => `/${project}/milestones/${milestone}`,
   'new milestone': ({ project }) => `/${project}/milestones/new`,
   board: ({ project }) => `/${project}/boards`,
+  folder: ({ project }) => `/${project}/tree/master`,
+  file: ({ project }) => `/${project}/blob/master/src/play.ts#L3-5`,
+  'formatted file': ({ project, sha }) => `/${project}/blob/${sha}/README.md`,
+  authors: ({ project }) => `/${project}/blame/master/src/play.ts`,
+  'search in the code': ({ project }) => `/${project}/search?q=note`,
+  'edited file': ({ project }) => `/${project}/edit/master/src/play.ts`,
+  'new file': ({ project }) => `/${project}/new/master/src`,
+  'deleted file': ({ project }) => `/${project}/delete/master/src/play.ts`,
+  commits: ({ project }) => `/${project}/commits/master`,
+  commit: ({ project, sha }) => `/${project}/commit/${sha}`,
+  comparison: ({ project }) => `/${project}/compare/v1.0...rests`,
+  'comparison in two columns': ({ project }) => `/${project}/compare/v1.0...rests?view=parallel`,
+  branches: ({ project }) => `/${project}/branches`,
+  tags: ({ project }) => `/${project}/tags`,
+  tag: ({ project }) => `/${project}/tags/v1.0`,
   pipelines: ({ project }) => `/${project}/pipelines`,
   pipeline: ({ project, pipeline }) => `/${project}/pipelines/${pipeline}`,
   'new pipeline': ({ project }) => `/${project}/pipelines/new`,
@@ -160,6 +175,9 @@ export async function makeSpecimens(app: TestApp): Promise<Specimens> {
   await make(owner, `issues/${issue.id}/notes`, { body: 'I see it, too. :thumbsup:' })
   await app.make.branch(project, 'rests')
   await app.make.file(project, 'src/rest.ts', CODE, 'rests')
+  await make(owner, 'repository/tags', {
+    ...{ tag_name: 'v1.0', ref: 'master', message: 'The first concert', release_description: '**Listen** to #1.' }
+  })
   const mergeRequest = await make(member, 'merge_requests', {
     ...{ title: 'Play rests', description: 'Closes #1', source_branch: 'rests', target_branch: 'master' }
   })

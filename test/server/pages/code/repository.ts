@@ -22,7 +22,7 @@ export async function codePages(t: Test) {
     const path = `/${project.path}`
     return { project, path, repository, git: (args: string[], input?: string | Buffer) => git(repository, args, input) }
   }
-  return { app, make, signedIn, nobody: new Browser(base) }
+  return { app, base, make, signedIn, nobody: new Browser(base) }
 }
 
 const text = (content: string | Buffer) =>

@@ -1,0 +1,41 @@
+// What the script adds to pages of code, in a real browser.
+import t from 'tap'
+import { chromium, openPage } from '../../../helpers/chromium.js'
+import { codePages, commitOf } from './repository.js'
+
+const { make, base } = await codePages(t)
+const browser = await chromium(t)
+
+t.test('ranges of lines are marked, and stay so at the permalink', async t => {
+  const { project, path, git } = await make()
+  git(['fast-import', '--quiet', '--force'], commitOf({ 'a.txt': 'line\n'.repeat(300) }))
+  const { page, problems, close } = await openPage(browser, base, { user: project.owner })
+  const marked = () => page.$$eval('.marked', rows => rows.map(({ id }) => id))
+  await page.goto(`${base}${path}/blob/master/a.txt#L200-202`)
+  t.same(await marked(), ['L200', 'L201', 'L202'])
+  t.ok(await page.evaluate('scrollY > 1000'))
+  await page.click('a[href="#L203"]')
+  t.equal(await page.evaluate('location.hash'), '#L203')
+  await page.keyboard.down('Shift')
+  await page.click('a[href="#L205"]')
+  await page.keyboard.up('Shift')
+  t.equal(await page.evaluate('location.hash'), '#L203-205')
+  t.same(await marked(), ['L203', 'L204', 'L205'])
+  await Promise.all([page.waitForNavigation(), page.click('[data-permalink]')])
+  t.equal(page.url(), `${base}${path}/blob/${git(['rev-parse', 'master'])}/a.txt#L203-205`)
+  t.same(problems, [])
+  await close()
+})
+
+t.test('the changes of a large file are loaded into the page', async t => {
+  const { project, path, git } = await make()
+  git(['fast-import', '--quiet', '--force'], commitOf({ 'a.txt': 'line\n'.repeat(600), 'b.txt': 'x\n' }))
+  const { page, problems, close } = await openPage(browser, base, { user: project.owner })
+  await page.goto(`${base}${path}/commit/master`)
+  t.equal((await page.$$('.diff td.added')).length, 1)
+  await page.click('[data-load]')
+  await page.waitForFunction(`document.querySelectorAll('.diff td.added').length === 601`)
+  t.equal(page.url(), `${base}${path}/commit/master`)
+  t.same(problems, [])
+  await close()
+})
