@@ -32,6 +32,7 @@ export const PAGES: Readonly<Record<string, (its: Specimens) => string>> = {
   'own projects': () => '/dashboard/projects',
   issues: ({ project }) => `/${project}/issues`,
   issue: ({ project, issue }) => `/${project}/issues/${issue}`,
+  'emoji to choose from': ({ project, issue }) => `/${project}/notes/issues/${issue}/0/awards`,
   'new issue': ({ project }) => `/${project}/issues/new`,
   'edited issue': ({ project, issue }) => `/${project}/issues/${issue}/edit`,
   'issues of a group': ({ group }) => `/groups/${group}/issues`,

@@ -66,6 +66,10 @@ const TWINS: { readonly [route: string]: Twin } = {
     api: `/issues/${issue}/notes/${note}`,
     form: true
   }),
+  '/notes/:kind/:target/:note/awards': ({ issue, note }) => ({
+    page: `/notes/issues/${issue}/${note}/awards`,
+    api: `/issues/${issue}/notes/${note}`
+  }),
   '/issues': () => ({ page: '/issues', api: '/issues' }),
   '/issues/new': () => ({ page: '/issues/new', api: '/issues' }),
   '/issues/:iid/edit': ({ issue }) => ({ page: '/issues/1/edit', api: `/issues/${issue}`, form: true }),

@@ -1,8 +1,6 @@
 // The notes about a record as one stream, for templates/web/planning/discussion.eta. notes.ts has the routes of its forms.
 import type { FastifyRequest } from 'fastify'
-import type { Actor } from '../../../access/actor.js'
 import { may } from '../../../access/authorize.js'
-import { isOwnVote } from '../../../areas/planning/discussion/awards.js'
 import { type AwardCount, countAwards } from '../../../areas/planning/discussion/awards.queries.js'
 import { listCommitComments } from '../../../areas/planning/discussion/comments/commit-comments.queries.js'
 import { mayChangeNote } from '../../../areas/planning/discussion/note-rights.js'
@@ -10,30 +8,13 @@ import type { Noteable, NoteableType } from '../../../areas/planning/discussion/
 import { listNotes, type NoteRow, noteIdsBefore } from '../../../areas/planning/discussion/notes.queries.js'
 import type { ProjectRow } from '../../../areas/projects/projects/projects.queries.js'
 import type { Page } from '../../../db/lists/paginate.js'
-import { emojiCharacters } from '../../../text/emoji.js'
 import { path } from '../components.js'
 import { projectPath } from '../place.js'
 import { textsHtml } from '../text/texts.js'
+import { type Awards, awardsShown } from './awards.js'
 
 /** Notes on a page of a stream. */
 export const NOTES = 100
-
-/** The emoji that the menu of every record offers. Others can be given by a note such as `:rocket:`. */
-const OFFERED = ['thumbsup', 'thumbsdown', 'smile', 'tada', 'heart', 'eyes']
-
-interface ShownAward {
-  readonly name: string
-  readonly characters: string
-  readonly count: number
-  readonly mine: boolean
-  readonly givers: string
-}
-
-interface Awards {
-  readonly given: readonly ShownAward[]
-  /** What the visitor may give. */
-  readonly offered: readonly { readonly name: string; readonly characters: string }[]
-}
 
 interface ShownNote {
   readonly id: number
@@ -176,21 +157,3 @@ const noteShown = (note: NoteRow) => ({
   isSystem: note.is_system === 1,
   line: null
 })
-
-const charactersOf = (name: string) => emojiCharacters(name) ?? `:${name}:`
-
-/** `authorId` is the author of the record if the visitor may give awards. */
-function awardsShown(counts: readonly AwardCount[], authorId: number | null, { user }: Actor): Awards {
-  const mine = new Set(counts.filter(({ mine }) => mine === 1).map(({ name }) => name))
-  const isFree = (name: string) => !mine.has(name) && !isOwnVote(name, { authorId: authorId ?? 0 }, user?.id)
-  return {
-    given: counts.map(({ name, count, givers }) => ({
-      name,
-      characters: charactersOf(name),
-      count,
-      mine: mine.has(name),
-      givers
-    })),
-    offered: authorId === null ? [] : OFFERED.filter(isFree).map(name => ({ name, characters: charactersOf(name) }))
-  }
-}

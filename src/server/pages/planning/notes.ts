@@ -22,6 +22,7 @@ import { Type } from '../../../lib/type.js'
 import { versionOf } from '../../../text/versions.js'
 import { show } from '../page-routes.js'
 import { projectPath } from '../place.js'
+import { offeredEmoji } from './awards.js'
 import { NOTES, notesPath, pathOf } from './discussion.js'
 
 const target = {
@@ -37,8 +38,9 @@ const NewNote = Type.Object({
 })
 const ChangedNote = Type.Object({ note: Type.Optional(Type.String()), version: Type.Optional(Type.String()) })
 /** The id of a note, or 0 for the record itself, and an emoji. */
-const Award = Type.String({ pattern: '^\\d{1,10} [a-z0-9_+-]{1,64}$' })
-const AwardForm = Type.Object({ give: Type.Optional(Award), take: Type.Optional(Award) })
+const Award = Type.Optional(Type.String({ pattern: '^\\d{1,10} ([a-z0-9_+-]{1,64})?$' }))
+/** `name` is an emoji that the visitor has entered. */
+const AwardForm = Type.Object({ give: Award, take: Award, name: Type.Optional(Type.String({ maxLength: 64 })) })
 
 interface Asked {
   readonly project: ProjectRow
@@ -133,6 +135,26 @@ export const notePages: FastifyPluginAsyncTypebox = async app => {
     return reply.redirect(await recordPath(request.project, kind, noteable), 303)
   })
 
+  app.get(
+    `${base}/:note/awards`,
+    { config: { can: 'award.write' }, schema: { params: OneNote } },
+    async (request, reply) => {
+      const found = await noteableOf(request)
+      const { note } = request.params
+      const { authorId } = await awardableOf(request, found, note)
+      return show(request, reply, 'planning/react', {
+        title: 'React',
+        action: `${notesPath(request.project, found.noteable.type, found.noteable.id)}/awards`,
+        note,
+        offered: offeredEmoji(authorId, request.actor),
+        back:
+          note === 0
+            ? await recordPath(request.project, found.kind, found.noteable)
+            : await pageOf(request, found, note)
+      })
+    }
+  )
+
   app.post(
     `${base}/awards`,
     { config: { can: 'award.write' }, schema: { params: Target, body: AwardForm } },
@@ -140,7 +162,7 @@ export const notePages: FastifyPluginAsyncTypebox = async app => {
       const found = await noteableOf(request)
       const [id = '0', name = ''] = (request.body.give ?? request.body.take ?? '').split(' ')
       const noteId = Number(id)
-      await award(request, noteId === 0 ? found.noteable : await awardableNote(request, found, noteId), name)
+      await award(request, await awardableOf(request, found, noteId), request.body.name ?? name)
       return reply.redirect(await pageOf(request, found, noteId), 303)
     }
   )
@@ -172,7 +194,9 @@ async function pageOfNew(request: FastifyRequest & Asked, found: Found, body: st
   }
 }
 
-async function awardableNote({ actor }: Asked, { noteable }: Found, noteId: number): Promise<Awardable> {
+/** Returns the note, or the record itself for 0. */
+async function awardableOf({ actor }: Asked, { noteable }: Found, noteId: number): Promise<Awardable> {
+  if (noteId === 0) return noteable
   const { id, author_id: authorId } = await requireNote(noteable, noteId, actor)
   return { type: 'Note', id, authorId }
 }

@@ -89,7 +89,17 @@ t.test('emoji are given and taken back; twice is the same as once', async t => {
     t.equal(given.location, `${path}#note_${note}`)
   }
   t.match((await theirs.get(path)).body, `name="take" value="${note} thumbsup" title="thumbsup: ${other.name}"`)
-  t.match((await owner.get(path)).body, `name="give" value="${note} thumbsup" title="thumbsup: ${other.name}"`)
+  t.match((await owner.get(path)).body, `<span title="thumbsup: ${other.name}">`, 'no vote for an own note')
+  const more = await theirs.get(`${notes}/${note}/awards`)
+  t.equal(
+    (await theirs.submit(more, 'name="name"', { give: `${note} `, name: 'hammer' })).location,
+    `${path}#note_${note}`
+  )
+  t.match((await theirs.get(path)).body, `name="take" value="${note} hammer"`)
+  const own = await owner.get(`${notes}/0/awards`)
+  t.match(own.body, 'value="0 rocket"')
+  t.notMatch(own.body, 'value="0 thumbsup"')
+  t.equal((await owner.get(`${notes}/999999/awards`)).status, 404)
   t.notMatch((await owner.get(path)).body, `name="give" value="0 thumbsup"`, 'no vote for an own issue')
   for (const _ of [1, 2]) await theirs.post(`${notes}/awards`, { ...(await token()), take: `${note} thumbsup` })
   t.notMatch((await theirs.get(path)).body, 'title="thumbsup: ')
