@@ -3,9 +3,12 @@
 
 const CONTROLS = /[\u0000-\u0008\u000a-\u001f\u007f]/g
 const DIRECTIONS = /[\u202a-\u202e\u2066-\u2069]/g
+/** Most texts have neither: one look takes a fifth of the time of replacing them. */
+const EITHER = /[\u0000-\u0008\u000a-\u001f\u007f\u202a-\u202e\u2066-\u2069]/
 
 /** Returns a line or a name in which every control character and every mark of direction can be seen. */
 export function visible(text: string): string {
+  if (!EITHER.test(text)) return text
   return text
     .replace(CONTROLS, sign => (sign === '\u007f' ? '\u2421' : String.fromCharCode(0x2400 + sign.charCodeAt(0))))
     .replace(DIRECTIONS, sign => `[U+${sign.charCodeAt(0).toString(16).toUpperCase()}]`)

@@ -116,7 +116,7 @@ export function shownDiff(
   { isCut = false, skip = 0, only }: DiffQuestion = {}
 ): ShownDiff {
   const limits = only === undefined ? PAGE : WHOLE_FILE
-  const counted = patches.map(patch => ({ patch, ...countLines(patch.text) }))
+  const counted = patches.map(patch => ({ patch, ...countsOf(patch) }))
   const asked = only === undefined ? counted.slice(skip) : counted.filter(({ patch }) => patch.newPath === only)
   const room = { lines: limits.lines, text: limits.text }
   const files = asked.slice(0, limits.files).map(one => {
@@ -165,11 +165,25 @@ function runOf(lines: readonly DiffLine[], from: number, kind: DiffLine['kind'])
   return lines.slice(from, end)
 }
 
-interface Counted {
-  readonly patch: FilePatch
+interface Counts {
   readonly lines: number
   readonly added: number
   readonly removed: number
+}
+
+interface Counted extends Counts {
+  readonly patch: FilePatch
+}
+
+/** The git layer keeps its answers: large changes are counted once. */
+const counts = new WeakMap<FilePatch, Counts>()
+
+function countsOf(patch: FilePatch): Counts {
+  const known = counts.get(patch)
+  if (known) return known
+  const counted = countLines(patch.text)
+  counts.set(patch, counted)
+  return counted
 }
 
 interface Room {
@@ -200,17 +214,17 @@ function shownFile({ patch, lines, added, removed }: Counted, fold: Fold | null,
 }
 
 /** Counts lines without keeping them: a page shows the numbers of every file, also of those that are folded. */
-function countLines(text: string): { lines: number; added: number; removed: number } {
-  const counts = { lines: 0, added: 0, removed: 0 }
+function countLines(text: string): Counts {
+  const found = { lines: 0, added: 0, removed: 0 }
   eachLine(text, Number.POSITIVE_INFINITY, {
     hunk: () => {},
     line: kind => {
-      counts.lines += 1
-      if (kind !== 'same') counts[kind] += 1
+      found.lines += 1
+      if (kind !== 'same') found[kind] += 1
     },
     unended: () => {}
   })
-  return counts
+  return found
 }
 
 type Writable<T> = { -readonly [Key in keyof T]: T[Key] }

@@ -1,13 +1,7 @@
 // What templates/web/code/diff.eta needs to show changes: the changes themselves, and where its links lead.
 import { type Static, Type } from '../../../lib/type.js'
-import {
-  type DiffLine,
-  type FilePatch,
-  type ShownDiff,
-  type ShownFile,
-  shownDiff,
-  sideBySide
-} from '../../../text/diff.js'
+import { type FilePatch, type ShownDiff, type ShownFile, shownDiff } from '../../../text/diff.js'
+import { type LineNotes, rowsOf } from './diff-rows.js'
 
 /** The parameters of a page with changes. */
 export const DiffQuery = {
@@ -19,17 +13,13 @@ const Query = Type.Object(DiffQuery)
 export type DiffQuery = Static<typeof Query>
 
 /** Where the links of the changes lead, and what other parts of a page add to them. */
-export interface DiffPlace {
+export interface DiffPlace extends LineNotes {
   /** The path of the page, with a question mark at its end, or with other parameters and an ampersand. */
   readonly page: string
   /** Where the whole diff is as text. */
   readonly raw?: string
   /** Returns the page of the whole file before or after the change; null without a page. */
   readonly fileAt?: (file: ShownFile, side: 'old' | 'new') => string | null
-  /** Returns the notes below a line as HTML that is safe to show; an empty text without notes. */
-  readonly notesAt?: (file: ShownFile, line: DiffLine) => string
-  /** Returns the page where a note on a line is written. */
-  readonly noteFormAt?: (file: ShownFile, line: DiffLine) => string
 }
 
 export interface DiffPart extends DiffPlace {
@@ -38,7 +28,8 @@ export interface DiffPart extends DiffPlace {
   readonly only: string | undefined
   /** Returns the address of the page with other parameters. */
   readonly at: (query: DiffQuery) => string
-  readonly sideBySide: typeof sideBySide
+  /** Returns the rows of a file as HTML. */
+  readonly rowsOf: (file: ShownFile) => string
 }
 
 /** Returns the part of a page that shows changes: `include('/code/diff', part)`. */
@@ -53,7 +44,7 @@ export function diffPart(
     view,
     only: file,
     at: query => place.page + queryOf({ ...(view === 'parallel' && { view }), ...query }),
-    sideBySide
+    rowsOf: file => rowsOf(file, view, place)
   }
 }
 
