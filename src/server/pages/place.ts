@@ -70,6 +70,7 @@ function placeOfGroup(group: GroupRow, { user }: Actor, here: string): Place {
   const base = path('groups', group.path)
   const items = [
     ['Group', ''],
+    ['Activity', '/activity'],
     ['Issues', '/issues'],
     ['Members', '/group_members'],
     ...(user ? [['Notifications', '/notification_setting'] as const] : [])

@@ -13,6 +13,7 @@ import { mergeRequestListPages } from './merge-requests/lists.js'
 import { mergeRequestPages } from './merge-requests/merge-request.js'
 import { newMergeRequestPages } from './merge-requests/new.js'
 import { servePages } from './page-routes.js'
+import { activityOfManyPages } from './people/activity.js'
 import { projectListPages } from './people/explore.js'
 import { groupPages } from './people/groups.js'
 import { homePage } from './people/home.js'
@@ -34,6 +35,7 @@ export const pageRoutes: FastifyPluginAsync = async app => {
   await app.register(projectPages)
   await app.register(previewPages)
   await app.register(homePage)
+  await app.register(activityOfManyPages)
   await app.register(projectListPages)
   await app.register(groupPages)
   await app.register(searchPages)

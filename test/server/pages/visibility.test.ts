@@ -40,6 +40,20 @@ const app = await testApp(t)
 
 /** By the path of the page after `/:namespace/:project`. */
 const TWINS: { readonly [route: string]: Twin } = {
+  '': () => ({ page: '', api: '' }),
+  '/activity': () => ({ page: '/activity', api: '/events' }),
+  '/activity.atom': () => ({ page: '/activity.atom', api: '/events' }),
+  '/project_members': () => ({ page: '/project_members', api: '/members' }),
+  '/forks/new': () => ({ page: '/forks/new', api: TREE, form: true }),
+  '/snippets': ({ snippet }) => ({ page: '/snippets', api: `/snippets/${snippet}` }),
+  '/snippets/new': ({ snippet }) => ({ page: '/snippets/new', api: `/snippets/${snippet}`, form: true }),
+  '/snippets/:snippet_id': ({ snippet }) => ({ page: `/snippets/${snippet}`, api: `/snippets/${snippet}` }),
+  '/snippets/:snippet_id/raw': ({ snippet }) => ({ page: `/snippets/${snippet}/raw`, api: `/snippets/${snippet}/raw` }),
+  '/snippets/:snippet_id/edit': ({ snippet }) => ({
+    page: `/snippets/${snippet}/edit`,
+    api: `/snippets/${snippet}`,
+    form: true
+  }),
   '/tree/*': () => ({ page: '/tree/master', api: TREE }),
   '/blob/*': () => ({ page: '/blob/master/README', api: TREE }),
   '/raw/*': () => ({ page: '/raw/master/README', api: TREE }),
@@ -141,6 +155,7 @@ async function fill(project: TestProject): Promise<Made> {
   const note = await post(`/issues/${issue.id}/notes`, { body: 'A note' })
   await post('/labels', { name: 'bug', color: '#ff0000' })
   const mergeRequest = await post('/merge_requests', { source_branch: 'topic', target_branch: 'master', title: 'More' })
+  await api.put(`/projects/${project.id}`, { snippets_enabled: true })
   const snippet = await post('/snippets', { title: 's', file_name: 's.txt', code: 'code', visibility_level: 20 })
   const environment = await post('/environments', { name: 'staging' })
   const [board] = (await api.get(`/projects/${project.id}/boards`)).json()

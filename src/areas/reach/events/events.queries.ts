@@ -2,7 +2,7 @@
 import type { Actor } from '../../../access/actor.js'
 import { isOpenTo } from '../../../access/authorize.js'
 import { type Fragment, projectsOfMember, visibleProjects } from '../../../access/membership.js'
-import { rows, type Value } from '../../../db/connect/sql.js'
+import { padded, rows, type Value } from '../../../db/connect/sql.js'
 import { countTotal, type Page, type PageRequest, window } from '../../../db/lists/paginate.js'
 import { INTERNAL, PUBLIC, REPORTER } from '../../../lib/levels.js'
 import { readableIssues } from '../../planning/issues/issues.queries.js'
@@ -120,6 +120,30 @@ export function listUserEvents(userId: number, query: PageRequest, actor: Actor)
     `e.author_id = ? and ${visible.sql} and ((${NO_CODE}) or ${readable.sql}) and ${SWITCHED_ON} and ${seen.sql}`,
     [userId, ...visible.values, ...readable.values, ...seen.values],
     query
+  )
+}
+
+/** The newest events of each project among which those that the caller may see are chosen. */
+const MOST_OF_PROJECT = 50
+
+/** Returns the newest events of some projects, newest first, that the caller may see: at most `most` of at most 50 of each. */
+export async function listEventsOf(projectIds: readonly number[], most: number, actor: Actor): Promise<EventRow[]> {
+  const ids = padded(projectIds)
+  if (ids.length === 0) return []
+  const visible = visibleProjects(actor)
+  const readable = visibleProjects(actor, REPORTER)
+  const seen = visibleTargets(actor)
+  // Each part reads the end of an index. A repeated project adds no rows.
+  const newest = ids.map(
+    () =>
+      `(select a.id from activity_events a where a.project_id = ? order by a.created_at desc, a.id desc limit ${MOST_OF_PROJECT})`
+  )
+  return rows<EventRow>(
+    `select ${COLUMNS} from (${newest.join(' union ')}) r join activity_events e on e.id = r.id
+     join projects p on p.id = e.project_id join users u on u.id = e.author_id
+     where ${visible.sql} and ((${NO_CODE}) or ${readable.sql}) and ${SWITCHED_ON} and ${seen.sql}
+     order by e.created_at desc, e.id desc limit ${Math.trunc(most)}`,
+    [...ids, ...visible.values, ...readable.values, ...seen.values]
   )
 }
 

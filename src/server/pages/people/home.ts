@@ -9,6 +9,7 @@ import { readTodos } from '../../../areas/reach/todos/readings.js'
 import { listTodos } from '../../../areas/reach/todos/todos.queries.js'
 import { viewTodo } from '../../../areas/reach/todos/todos.view.js'
 import { show } from '../page-routes.js'
+import { activityIn } from './activity.js'
 import { showProjects } from './explore.js'
 
 const FEW = { page: 1, per_page: 10 }
@@ -26,9 +27,11 @@ export const homePage: FastifyPluginAsyncTypebox = async app => {
       listOwnIssues({ ...FEW, state: 'opened', order_by: 'updated_at' }, actor),
       listProjects('member', { ...FEW, order_by: 'last_activity_at' }, actor)
     ])
-    const [readTodoList, readIssueList] = await Promise.all([
+    const projectIds = projects.items.map(({ id }) => id)
+    const [readTodoList, readIssueList, events] = await Promise.all([
       readTodos(todos.items, actor),
-      readIssues(issues.items, actor)
+      readIssues(issues.items, actor),
+      activityIn(projectIds, actor, FEW.per_page)
     ])
     return show(request, reply, 'people/home', {
       title: 'Home',
@@ -36,7 +39,8 @@ export const homePage: FastifyPluginAsyncTypebox = async app => {
       todos: readTodoList.map(viewTodo),
       todoCount: todos.total,
       issues: readIssueList.map(viewIssue),
-      projects
+      projects,
+      events
     })
   })
 }

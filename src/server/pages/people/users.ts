@@ -7,11 +7,17 @@ import { findNamespace } from '../../../areas/people/groups/namespaces.queries.j
 import { findUser } from '../../../areas/people/users/users.queries.js'
 import { viewUser } from '../../../areas/people/users/users.record.js'
 import { listProjects } from '../../../areas/projects/projects/project-list.queries.js'
+import { readEventLines } from '../../../areas/reach/events/event-lines.js'
+import { listUserEvents } from '../../../areas/reach/events/events.queries.js'
 import { NotFound } from '../../../errors.js'
 import { Paging } from '../../../lib/schema.js'
 import { Type } from '../../../lib/type.js'
 import { path } from '../components.js'
 import { show } from '../page-routes.js'
+import { sendFeed } from '../projects/feed.js'
+
+/** The events on the page of a user, and in the feed. */
+const FEW = { page: 1, per_page: 20 }
 
 const UserParams = Type.Object({ namespace: Type.String({ maxLength: 255 }) })
 
@@ -20,14 +26,19 @@ export const userPages: FastifyPluginAsyncTypebox = async app => {
     '/:namespace',
     { config: { can: 'user.read' }, schema: { params: UserParams, querystring: Type.Object(Paging) } },
     async (request, reply) => {
-      const { id, place, owner } = await findOwner(request.params.namespace, request.actor)
-      if (place.toLowerCase() !== path(request.params.namespace).toLowerCase()) return reply.redirect(place)
-      const [user, projects] = await Promise.all([
-        findUser(owner),
-        listProjects({ group: id }, request.query, request.actor)
-      ])
+      const { actor, params, query } = request
+      // No name ends like this.
+      const [, name = params.namespace, feed] = /^(.+)(\.atom)$/.exec(params.namespace) ?? []
+      const { id, place, owner } = await findOwner(name, actor)
+      if (place.toLowerCase() !== path(name).toLowerCase()) return reply.redirect(place + (feed ?? ''))
+      const user = await findUser(owner)
       if (!user) throw new NotFound('User')
-      return show(request, reply, 'people/user', { title: user.name, user: viewUser(user), projects })
+      const { items } = await listUserEvents(user.id, FEW, actor)
+      const events = await readEventLines(items)
+      if (feed) return sendFeed(reply, { title: `Activity of ${user.name}`, page: place, events })
+      const projects = await listProjects({ group: id }, query, actor)
+      const page = { title: user.name, user: viewUser(user), projects, events, feed: `${place}.atom` }
+      return show(request, reply, 'people/user', page)
     }
   )
 }

@@ -2,6 +2,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { askerOf } from '../../../access/actor.js'
+import { may } from '../../../access/authorize.js'
 import { listNamespaces } from '../../../areas/people/groups/namespaces.queries.js'
 import { forkProject } from '../../../areas/projects/imports/forks.js'
 import { ForkBody } from '../../../areas/projects/imports/forks.schema.js'
@@ -30,7 +31,11 @@ export const projectActionPages: FastifyPluginAsyncTypebox = async app => {
     return reply.redirect(projectPath(project), 303)
   })
 
-  app.get('/:namespace/:project/forks/new', fork, (request, reply) => showFork(request, reply))
+  app.get('/:namespace/:project/forks/new', fork, (request, reply) => {
+    // The rule refuses a visitor who may not read the code.
+    if (!may(request.actor, 'repository.read', request.project)) throw new NotFound()
+    return showFork(request, reply)
+  })
 
   app.post('/:namespace/:project/forks', { ...fork, schema: { body: ForkBody } }, async (request, reply) => {
     const { project, body, actor, origin } = request
