@@ -256,6 +256,24 @@ function readHunks(text: string, most: number): Hunk[] {
   return hunks
 }
 
+/** Whether a change of a file shows a line, as `DiffLine` numbers it: a line of the new file, or one that was removed. */
+export function showsLine(text: string, side: 'old' | 'new', number: number): boolean {
+  let [old, young] = [0, 0]
+  let found = false
+  eachLine(text, Number.POSITIVE_INFINITY, {
+    hunk: from => {
+      ;[old, young] = from
+    },
+    line: kind => {
+      if (side === 'old' ? kind === 'removed' && old === number : kind !== 'removed' && young === number) found = true
+      if (kind !== 'added') old += 1
+      if (kind !== 'removed') young += 1
+    },
+    unended: () => {}
+  })
+  return found
+}
+
 interface Reader {
   readonly hunk: (from: [old: number, young: number], heading: string) => void
   readonly line: (kind: DiffLine['kind'], start: number, end: number) => void

@@ -66,14 +66,19 @@ const PLACE = Type.String()
 /** Sends a page of the visitor, with the menu of its project or group. */
 export function show(request: FastifyRequest, reply: FastifyReply, name: string, page: Page): Promise<FastifyReply> {
   const { user } = request.actor
-  const cookie = request.cookies[SESSION_COOKIE]
   return sendPage(reply, name, {
     visitor: user ?? undefined,
-    formToken: user && cookie ? formTokenOf(cookie) : undefined,
+    formToken: formToken(request),
     place: placeOf(request),
     here: request.url,
     ...page
   })
+}
+
+/** The token for the forms of a page, if the visitor has signed in. */
+export function formToken({ actor, cookies }: FastifyRequest): string | undefined {
+  const cookie = cookies[SESSION_COOKIE]
+  return actor.user && cookie ? formTokenOf(cookie) : undefined
 }
 
 /** The sign-in page, with the path to return to. */

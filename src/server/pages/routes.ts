@@ -9,6 +9,7 @@ import { pipelinePages } from './ci/pipelines.js'
 import { codePages } from './code/routes.js'
 import { mergeRequestActions } from './merge-requests/actions.js'
 import { mergeRequestEditPages } from './merge-requests/edit.js'
+import { lineNotePages } from './merge-requests/line-notes.js'
 import { mergeRequestListPages } from './merge-requests/lists.js'
 import { mergeRequestPages } from './merge-requests/merge-request.js'
 import { newMergeRequestPages } from './merge-requests/new.js'
@@ -55,5 +56,6 @@ export const pageRoutes: FastifyPluginAsync = async app => {
   await app.register(mergeRequestActions)
   await app.register(mergeRequestEditPages)
   await app.register(newMergeRequestPages)
+  await app.register(lineNotePages)
   await app.register(placeNotificationPages)
 }

@@ -19,6 +19,10 @@ export interface NoteRow {
   readonly refers_type: 'Issue' | 'MergeRequest' | 'Commit' | 'Snippet' | null
   readonly refers_id: number | null
   readonly refers_project_id: number | null
+  /** The file and the line of a note about a line of the changes of a merge request, and its side; otherwise null. */
+  readonly path: string | null
+  readonly line: number | null
+  readonly line_type: 'new' | 'old' | null
   readonly created_at: Date
   readonly updated_at: Date
   readonly author_id: number
@@ -31,7 +35,7 @@ const FROM = 'notes n straight_join users u on u.id = n.author_id'
 const columnsWith = (
   note: string
 ) => `n.id, n.project_id, n.noteable_type, n.noteable_id, ${note} as note, n.is_system, n.refers_type, n.refers_id,
-  n.refers_project_id, n.created_at, n.updated_at, n.author_id, u.name as author_name, u.username as author_username,
+  n.refers_project_id, n.path, n.line, n.line_type, n.created_at, n.updated_at, n.author_id, u.name as author_name, u.username as author_username,
   u.state as author_state`
 const SELECT = `select ${columnsWith('n.note')} from ${FROM}`
 const SHORT = shortTexts('n.note')
@@ -119,6 +123,18 @@ export async function requireNote({ type, id }: Noteable, noteId: number, actor:
 
 /** Returns a note about any target; undefined when the note or its author no longer exists. */
 export const findNote = (id: number) => row<NoteRow>(`${SELECT} where n.id = ?`, [id])
+
+/** How many notes about lines of one merge request a page of changes shows. */
+const MOST_OF_LINES = 500
+
+/** Returns the newest notes about lines of the changes of a merge request, in the order in which they were written. */
+export async function listLineNotes(mergeRequestId: number): Promise<NoteRow[]> {
+  const found = await rows<NoteRow>(
+    `${SELECT_LIST} where ${OF} and not n.is_system and n.path is not null order by n.id desc limit ${MOST_OF_LINES}`,
+    ['MergeRequest', mergeRequestId]
+  )
+  return (await withLongTexts(found, NOTE)).reverse()
+}
 
 /** Returns notes by their ids, without a check of access. */
 export async function readNotes(ids: readonly number[]): Promise<ReadonlyMap<number, NoteRow>> {

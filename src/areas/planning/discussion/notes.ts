@@ -28,11 +28,24 @@ export class OnlyCommands extends NotFound {
   }
 }
 
+/** The place of a note in the changes of a merge request. */
+export interface NotedLine {
+  readonly path: string
+  readonly line: number
+  readonly side: 'new' | 'old'
+}
+
+/** The text of a note, and where it belongs if it is about a line. */
+interface NewNote extends NoteBody {
+  readonly place?: NotedLine
+}
+
 /** A note that a user writes. */
 interface Written {
   readonly noteable: Noteable
   readonly author: ActorUser
   readonly body: string
+  readonly place: NotedLine | undefined
   readonly createdAt: Date
 }
 
@@ -40,12 +53,12 @@ interface Written {
 export async function createNote(
   project: ProjectRow,
   noteable: Noteable,
-  { body, created_at: time }: NoteBody,
+  { body, created_at: time, place }: NewNote,
   actor: Actor
 ): Promise<NoteRow> {
   checkText(body)
   const author = askerOf(actor)
-  const written = { noteable, author, body, createdAt: timeOf(time, project, actor) ?? new Date() }
+  const written = { noteable, author, body, place, createdAt: timeOf(time, project, actor) ?? new Date() }
   await readAhead(body)
   // Only notes that write nothing but their own rows are written together: others would hold the locks of all.
   const id = isPlain(body) ? await writeTogether(project.id, written) : (await writeNotes([written], project.id))[0]
@@ -64,14 +77,17 @@ function writeNotes(notes: readonly Written[], projectId: number): Promise<numbe
       notes.map(({ author }) => author.id)
     )
     const { insertId } = await execute(
-      `insert into notes (project_id, noteable_type, noteable_id, author_id, note, created_at, updated_at)
-       values ${notes.map(() => '(?, ?, ?, ?, ?, ?, ?)').join(', ')}`,
-      notes.flatMap(({ noteable: { type, id }, author, body, createdAt }) => [
+      `insert into notes (project_id, noteable_type, noteable_id, author_id, note, path, line, line_type, created_at, updated_at)
+       values ${notes.map(() => '(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)').join(', ')}`,
+      notes.flatMap(({ noteable: { type, id }, author, body, place, createdAt }) => [
         projectId,
         type,
         id,
         author.id,
         body,
+        place?.path ?? null,
+        place?.line ?? null,
+        place?.side ?? null,
         createdAt,
         createdAt
       ]),
@@ -97,7 +113,7 @@ const toldOf = ({ noteable, author, body }: Written, noteId: number, projectId: 
   text: { projectId, authorId: author.id, target: noteable, noteId, text: body }
 })
 
-const rowOfNew = (project: ProjectRow, { noteable, author, body, createdAt }: Written, id: number): NoteRow => ({
+const rowOfNew = (project: ProjectRow, { noteable, author, body, place, createdAt }: Written, id: number): NoteRow => ({
   id,
   project_id: project.id,
   noteable_type: noteable.type,
@@ -107,6 +123,9 @@ const rowOfNew = (project: ProjectRow, { noteable, author, body, createdAt }: Wr
   refers_type: null,
   refers_id: null,
   refers_project_id: null,
+  path: place?.path ?? null,
+  line: place?.line ?? null,
+  line_type: place?.side ?? null,
   created_at: createdAt,
   updated_at: createdAt,
   author_id: author.id,
@@ -135,7 +154,7 @@ async function holdAll(projectId: number, userIds: readonly number[]): Promise<v
 export async function createNoteWithCommands(
   project: ProjectRow,
   noteable: Noteable,
-  body: NoteBody,
+  body: NewNote,
   by: { readonly actor: Actor; readonly origin: Origin }
 ): Promise<NoteRow> {
   checkText(body.body)

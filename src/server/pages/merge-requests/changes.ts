@@ -1,6 +1,9 @@
-// The changes of a merge request, or of one of its versions.
-
+// The changes of a merge request, or of one of its versions, with the notes about their lines.
+import type { FastifyRequest } from 'fastify'
 import { may } from '../../../access/authorize.js'
+import { lineNotesAt } from '../../../areas/planning/discussion/line-notes.js'
+import { mayChangeNote } from '../../../areas/planning/discussion/note-rights.js'
+import type { NoteRow } from '../../../areas/planning/discussion/notes.queries.js'
 import { readPatches } from '../../../areas/planning/merge-requests/versions/changes.js'
 import {
   listVersions,
@@ -9,16 +12,30 @@ import {
 } from '../../../areas/planning/merge-requests/versions/versions.queries.js'
 import type { ProjectRow } from '../../../areas/projects/projects/projects.queries.js'
 import { type Static, Type } from '../../../lib/type.js'
-import type { ShownFile } from '../../../text/diff.js'
+import type { DiffLine, ShownFile } from '../../../text/diff.js'
 import { DiffQuery, diffPart } from '../code/diff.js'
 import { inPath } from '../components.js'
+import { renderPart } from '../page.js'
+import { formToken } from '../page-routes.js'
 import { projectPath } from '../place.js'
-import { type Asked, readHead } from './head.js'
+import { notesPath } from '../planning/discussion.js'
+import { textsHtml } from '../text/texts.js'
+import { type Head, readHead } from './head.js'
 
-export const ChangesQuery = Type.Object({ ...DiffQuery, version: Type.Optional(Type.Integer()) })
+export const ChangesQuery = Type.Object({
+  ...DiffQuery,
+  version: Type.Optional(Type.Integer()),
+  // The id of the line that gets a note.
+  note: Type.Optional(Type.String({ maxLength: 64 }))
+})
 export type ChangesQuery = Static<typeof ChangesQuery>
 
-export async function readChangesTab(request: Asked & { readonly query: ChangesQuery }) {
+interface Asked extends FastifyRequest {
+  readonly params: { readonly iid: number }
+  readonly query: ChangesQuery
+}
+
+export async function readChangesTab(request: Asked) {
   const { project, query, actor } = request
   const head = await readHead(request, 'diffs')
   const [versions, version] = await Promise.all([
@@ -26,12 +43,61 @@ export async function readChangesTab(request: Asked & { readonly query: ChangesQ
     query.version === undefined ? head.version : requireVersion(head.found.id, query.version)
   ])
   const changes = await readPatches(project, version)
+  const notes = version ? await lineNotesAt(project, head.found, version, { versions, patches: changes.patches }) : []
   const chosen = query.version === undefined ? '' : `version=${query.version}&`
+  const mayWrite = may(actor, 'note.write', project) && version?.id === head.version?.id
   const part = diffPart(changes, query, {
     page: `${head.base}/diffs?${chosen}`,
-    ...(version && may(actor, 'file.read', project) && { fileAt: fileAt(project, version) })
+    ...(version && may(actor, 'file.read', project) && { fileAt: fileAt(project, version) }),
+    notesAt: await notesAt(request, head, notes, mayWrite),
+    ...(mayWrite && { noteFormAt: noteFormAt(query) })
   })
   return { ...head, part, versions, shown: version }
+}
+
+/** The id of a line in the page of the changes. */
+const lineId = (file: ShownFile, { kind, old, new: young }: DiffLine): string =>
+  kind === 'removed' ? `${file.anchor}-L${old}` : `${file.anchor}-R${young}`
+
+/** Returns the same page with the form for a note at a line. It is short, because every line has it. */
+const noteFormAt = ({ view, file, skip, version: _, note: _note }: ChangesQuery) => {
+  const query = new URLSearchParams({
+    ...(view && { view }),
+    ...(file !== undefined && { file }),
+    ...(skip !== undefined && { skip: String(skip) }),
+    note: ''
+  })
+  return (shown: ShownFile, line: DiffLine): string => {
+    const id = lineId(shown, line)
+    return `?${query}${id}#${id}`
+  }
+}
+
+/** Returns the notes below a line, and the form for another one below the line that the query names. */
+async function notesAt(request: Asked, { base, found }: Head, notes: readonly NoteRow[], mayWrite: boolean) {
+  const { project, actor, query } = request
+  const texts = await textsHtml(
+    notes.map(({ note }) => note),
+    request
+  )
+  const placed = new Map<string, object[]>()
+  for (const [at, note] of notes.entries()) {
+    const key = `${note.line_type} ${note.line} ${note.path}`
+    const shown = { ...note, html: texts[at] ?? '', mayEdit: mayChangeNote(note, project, actor) }
+    placed.set(key, [...(placed.get(key) ?? []), shown])
+  }
+  return (file: ShownFile, line: DiffLine): string => {
+    const [side, number] = line.kind === 'removed' ? (['old', line.old] as const) : (['new', line.new] as const)
+    const here = placed.get(`${side} ${number} ${file.path}`) ?? []
+    const isAsked = mayWrite && query.note !== undefined && query.note === lineId(file, line)
+    if (here.length === 0 && !isAsked) return ''
+    return renderPart('merge-requests/line-notes', {
+      notes: here,
+      notesBase: notesPath(project, 'MergeRequest', found.id),
+      form: isAsked && { base, head: found.head_sha, path: file.path, line: number, side, query },
+      formToken: isAsked ? formToken(request) : undefined
+    })
+  }
 }
 
 /** Returns the page of a file before or after the changes. The repository of the target has all commits of all versions. */

@@ -11,6 +11,7 @@ import { type Static, Type } from '../../../lib/type.js'
 import { versionOf } from '../../../text/versions.js'
 import { show } from '../page-routes.js'
 import { readChoices } from '../planning/choices.js'
+import { pathOf } from '../planning/discussion.js'
 import { PlanFields, planOf, withEntered } from '../planning/plan-form.js'
 import { refusalsOf } from '../refusals.js'
 import { branchNames } from './branch-names.js'
@@ -87,6 +88,7 @@ async function showForm(request: FastifyRequest, reply: FastifyReply, found: Mer
     choices,
     plan: choices && withEntered(mergeRequest, entered ?? {}, choices),
     branches,
+    project: pathOf(project),
     refusals,
     base: mergeRequestPath(project, found.iid)
   })

@@ -15,6 +15,7 @@ import { DiffQuery, diffPart } from '../code/diff.js'
 import { show } from '../page-routes.js'
 import { projectPath } from '../place.js'
 import { readChoices } from '../planning/choices.js'
+import { pathOf } from '../planning/discussion.js'
 import { PlanFields, planOf, withEntered } from '../planning/plan-form.js'
 import { refusalsOf } from '../refusals.js'
 import { branchNames } from './branch-names.js'
@@ -131,7 +132,7 @@ async function showForm(
     choices,
     plan: choices && withEntered({ assignee: null, milestone: null, labels: [] }, refused?.entered ?? {}, choices),
     removable: await mayRemoveBranch(project, from, actor),
-    project: `${target.namespace_path}/${target.path}`,
+    project: pathOf(target),
     commits: preview.commits.slice(0, COMMITS).map(viewCommitItem),
     total: preview.commits.length,
     hidden: preview.hidden,

@@ -27,7 +27,8 @@ export async function readOverview(request: Asked, filled: object = {}) {
     readMerge(request, head),
     readDiscussion(request, noteable, {
       description: found.description,
-      command: rightsOn(project, found, actor).command
+      command: rightsOn(project, found, actor).command,
+      linePage: id => `${head.base}/diffs/notes/${id}`
     }),
     listParticipants(target),
     actor.user === null ? false : hasTodoOn(target, actor.user.id)

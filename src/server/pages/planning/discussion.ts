@@ -2,7 +2,10 @@
 import type { FastifyRequest } from 'fastify'
 import { may } from '../../../access/authorize.js'
 import { type AwardCount, countAwards } from '../../../areas/planning/discussion/awards.queries.js'
-import { listCommitComments } from '../../../areas/planning/discussion/comments/commit-comments.queries.js'
+import {
+  type CommitCommentRow,
+  listCommitComments
+} from '../../../areas/planning/discussion/comments/commit-comments.queries.js'
 import { mayChangeNote } from '../../../areas/planning/discussion/note-rights.js'
 import type { Noteable, NoteableType } from '../../../areas/planning/discussion/noteables.js'
 import { listNotes, type NoteRow, noteIdsBefore } from '../../../areas/planning/discussion/notes.queries.js'
@@ -26,8 +29,13 @@ interface ShownNote {
   readonly isSystem: boolean
   readonly mayEdit: boolean
   readonly awards: Awards | null
-  /** The line of a commit. */
-  readonly line: { readonly path: string; readonly number: number; readonly side: string } | null
+  /** The line of a commit or a merge request, with the page that shows it. */
+  readonly line: {
+    readonly path: string
+    readonly number: number
+    readonly side: string
+    readonly href?: string | undefined
+  } | null
 }
 
 export interface Discussion {
@@ -65,6 +73,8 @@ export const notesPath = (project: ProjectRow, type: NoteableType, id: number): 
 interface About {
   readonly description?: string | null
   readonly command?: Discussion['command']
+  /** Returns the page that shows the line of a note. */
+  readonly linePage?: (noteId: number) => string
 }
 
 /**
@@ -74,7 +84,7 @@ interface About {
 export async function readDiscussion(
   { project, actor, query }: Asked,
   noteable: Noteable,
-  { description = null, command = null }: About
+  { description = null, command = null, linePage }: About
 ): Promise<Discussion> {
   const stream = await newestPage(page => listNotes(noteable, { page, per_page: NOTES }, actor), query)
   const ids = stream.items.map(({ id }) => id)
@@ -92,6 +102,7 @@ export async function readDiscussion(
     base: notesPath(project, noteable.type, noteable.id),
     notes: stream.items.map((note, at) => ({
       ...noteShown(note),
+      line: lineOf(note, linePage?.(note.id)),
       html: texts[at] ?? '',
       mayEdit: mayChangeNote(note, project, actor),
       awards: note.is_system === 1 ? null : awards(awardsOf('Note', note.id), note.author_id)
@@ -125,10 +136,7 @@ export async function readCommitDiscussion({ project, actor, query }: Asked, sha
       isSystem: false,
       mayEdit: false,
       awards: null,
-      line:
-        comment.path === null || comment.line === null
-          ? null
-          : { path: comment.path, number: comment.line, side: comment.line_type ?? 'new' }
+      line: lineOf(comment)
     })),
     stream,
     earlier: [],
@@ -154,6 +162,11 @@ const noteShown = (note: NoteRow) => ({
   author: { name: note.author_name, username: note.author_username },
   createdAt: note.created_at,
   editedAt: note.updated_at.getTime() === note.created_at.getTime() ? null : note.updated_at,
-  isSystem: note.is_system === 1,
-  line: null
+  isSystem: note.is_system === 1
 })
+
+const lineOf = (
+  { path: name, line, line_type: side }: Pick<CommitCommentRow, 'path' | 'line' | 'line_type'>,
+  href?: string
+): ShownNote['line'] =>
+  name === null || line === null ? null : { path: name, number: line, side: side ?? 'new', href }
