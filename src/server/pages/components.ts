@@ -1,6 +1,5 @@
 // The components of the pages, which templates call as `it.ui`. Each returns HTML in which all values are escaped, so templates show
 // it with `<%~ %>`.
-import { createHash } from 'node:crypto'
 import { titleOf } from '../../areas/code/repository/repository.view.js'
 import { bytesText } from '../../lib/bytes.js'
 import { isHexColor } from '../../lib/color.js'
@@ -87,13 +86,14 @@ export const user = (person: Person | null | undefined): string =>
 
 /** The initials of a user on a colour that depends on the username. It only decorates the name next to it. */
 export function avatar({ username, name }: Person, size = 24): string {
-  const hue = (createHash('sha1').update(username).digest()[0] ?? 0) * 1.4
+  let hue = 0
+  for (let at = 0; at < username.length; at++) hue = (hue * 31 + username.charCodeAt(at)) % 360
   const letters = name
     .split(/\s+/)
     .flatMap(word => [...word].slice(0, 1))
     .slice(0, 2)
     .join('')
-  return `<svg class="avatar" width="${size}" height="${size}" viewBox="0 0 24 24" aria-hidden="true"><circle cx="12" cy="12" r="12" fill="hsl(${hue.toFixed()} 45% 38%)"/><text x="12" y="16" text-anchor="middle" font-size="10" fill="#fff">${escaped(letters.toUpperCase())}</text></svg>`
+  return `<svg class="avatar" width="${size}" height="${size}" viewBox="0 0 24 24" aria-hidden="true"><circle cx="12" cy="12" r="12" fill="hsl(${hue} 45% 38%)"/><text x="12" y="16" text-anchor="middle" font-size="10" fill="#fff">${escaped(letters.toUpperCase())}</text></svg>`
 }
 
 /** A label with its colour as a dot: the text keeps the contrast of the page, whatever colour was chosen. */

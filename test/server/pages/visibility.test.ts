@@ -15,6 +15,7 @@ interface Made {
   readonly sha: string
   readonly issue: number
   readonly note: number
+  readonly label: number
   readonly mergeRequest: number
   readonly milestone: number
   readonly snippet: number
@@ -36,24 +37,15 @@ const TREE = '/repository/tree'
 const COMMIT = '/repository/commits/master'
 const COMPARE = '/repository/compare?from=master&to=topic'
 
+const ofMergeRequest = ({ mergeRequest }: Made, rest: string) => ({
+  page: `/merge_requests/1${rest}`,
+  api: `/merge_requests/${mergeRequest}`
+})
+
 const app = await testApp(t)
 
 /** By the path of the page after `/:namespace/:project`. */
 const TWINS: { readonly [route: string]: Twin } = {
-  '': () => ({ page: '', api: '' }),
-  '/activity': () => ({ page: '/activity', api: '/events' }),
-  '/activity.atom': () => ({ page: '/activity.atom', api: '/events' }),
-  '/project_members': () => ({ page: '/project_members', api: '/members' }),
-  '/forks/new': () => ({ page: '/forks/new', api: TREE, form: true }),
-  '/snippets': ({ snippet }) => ({ page: '/snippets', api: `/snippets/${snippet}` }),
-  '/snippets/new': ({ snippet }) => ({ page: '/snippets/new', api: `/snippets/${snippet}`, form: true }),
-  '/snippets/:snippet_id': ({ snippet }) => ({ page: `/snippets/${snippet}`, api: `/snippets/${snippet}` }),
-  '/snippets/:snippet_id/raw': ({ snippet }) => ({ page: `/snippets/${snippet}/raw`, api: `/snippets/${snippet}/raw` }),
-  '/snippets/:snippet_id/edit': ({ snippet }) => ({
-    page: `/snippets/${snippet}/edit`,
-    api: `/snippets/${snippet}`,
-    form: true
-  }),
   '/tree/*': () => ({ page: '/tree/master', api: TREE }),
   '/blob/*': () => ({ page: '/blob/master/README', api: TREE }),
   '/raw/*': () => ({ page: '/raw/master/README', api: TREE }),
@@ -88,7 +80,7 @@ const TWINS: { readonly [route: string]: Twin } = {
   '/issues/new': () => ({ page: '/issues/new', api: '/issues' }),
   '/issues/:iid/edit': ({ issue }) => ({ page: '/issues/1/edit', api: `/issues/${issue}`, form: true }),
   '/labels': () => ({ page: '/labels', api: '/labels' }),
-  '/labels/:label/edit': () => ({ page: '/labels/1/edit', api: '/labels', form: true }),
+  '/labels/:label/edit': ({ label }) => ({ page: `/labels/${label}/edit`, api: '/labels', form: true }),
   '/milestones': () => ({ page: '/milestones', api: '/milestones' }),
   '/milestones/new': () => ({ page: '/milestones/new', api: '/milestones', form: true }),
   '/milestones/:iid': ({ milestone }) => ({ page: '/milestones/1', api: `/milestones/${milestone}` }),
@@ -107,8 +99,8 @@ const TWINS: { readonly [route: string]: Twin } = {
   '/builds': () => ({ page: '/builds', api: '/builds' }),
   '/builds/:build_id': ({ build }) => ({ page: `/builds/${build}`, api: `/builds/${build}` }),
   '/builds/:build_id/trace': ({ build }) => ({
-    page: `/builds/${build}/trace?attempt=0&offset=0`,
-    api: `/builds/${build}`
+    page: `/builds/${build}/trace?attempt=1&offset=0`,
+    api: `/builds/${build}/trace`
   }),
   '/builds/:build_id/raw': ({ build }) => ({ page: `/builds/${build}/raw`, api: `/builds/${build}/trace` }),
   '/builds/:build_id/artifacts/download': ({ build }) => ({
@@ -132,7 +124,28 @@ const TWINS: { readonly [route: string]: Twin } = {
     page: `/environments/${environment}`,
     api: '/deployments'
   }),
-  '/merge_requests': () => ({ page: '/merge_requests', api: '/merge_requests' })
+  '/merge_requests': () => ({ page: '/merge_requests', api: '/merge_requests' }),
+  '': () => ({ page: '', api: '' }),
+  '/activity': () => ({ page: '/activity', api: '/events' }),
+  '/activity.atom': () => ({ page: '/activity.atom', api: '/events' }),
+  '/project_members': () => ({ page: '/project_members', api: '/members' }),
+  '/forks/new': () => ({ page: '/forks/new', api: '', form: true }),
+  '/snippets': () => ({ page: '/snippets', api: '/snippets' }),
+  '/snippets/new': () => ({ page: '/snippets/new', api: '/snippets', form: true }),
+  '/snippets/:snippet_id': ({ snippet }) => ({ page: `/snippets/${snippet}`, api: `/snippets/${snippet}` }),
+  '/snippets/:snippet_id/raw': ({ snippet }) => ({ page: `/snippets/${snippet}/raw`, api: `/snippets/${snippet}/raw` }),
+  '/snippets/:snippet_id/edit': ({ snippet }) => ({
+    page: `/snippets/${snippet}/edit`,
+    api: `/snippets/${snippet}`,
+    form: true
+  }),
+  '/merge_requests/new': () => ({ page: '/merge_requests/new', api: '/merge_requests', form: true }),
+  '/merge_requests/:iid': made => ofMergeRequest(made, ''),
+  '/merge_requests/:iid/commits': made => ofMergeRequest(made, '/commits'),
+  '/merge_requests/:iid/diffs': made => ofMergeRequest(made, '/diffs'),
+  '/merge_requests/:iid/changes': made => ofMergeRequest(made, '/changes'),
+  '/merge_requests/:iid/pipelines': made => ofMergeRequest(made, '/pipelines'),
+  '/merge_requests/:iid/edit': made => ({ ...ofMergeRequest(made, '/edit'), form: true })
 }
 
 const KINDS: readonly ProjectKind[] = ['private', 'internal', 'public', 'closedBuilds', 'withoutBuilds', 'grouped']
@@ -153,7 +166,7 @@ async function fill(project: TestProject): Promise<Made> {
   const milestone = await post('/milestones', { title: 'm1' })
   const issue = await post('/issues', { title: 'First' })
   const note = await post(`/issues/${issue.id}/notes`, { body: 'A note' })
-  await post('/labels', { name: 'bug', color: '#ff0000' })
+  const label = await post('/labels', { name: 'bug', color: '#ff0000' })
   const mergeRequest = await post('/merge_requests', { source_branch: 'topic', target_branch: 'master', title: 'More' })
   await api.put(`/projects/${project.id}`, { snippets_enabled: true })
   const snippet = await post('/snippets', { title: 's', file_name: 's.txt', code: 'code', visibility_level: 20 })
@@ -164,6 +177,7 @@ async function fill(project: TestProject): Promise<Made> {
     sha: commit.id,
     issue: issue.id,
     note: note.id,
+    label: label.id,
     mergeRequest: mergeRequest.id,
     milestone: milestone.id,
     snippet: snippet.id,
