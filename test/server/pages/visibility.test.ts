@@ -62,6 +62,7 @@ const TWINS: { readonly [route: string]: Twin } = {
   '/edit/*': () => ({ page: '/edit/master/README', api: TREE, form: true }),
   '/new/*': () => ({ page: '/new/master', api: TREE, form: true }),
   '/delete/*': () => ({ page: '/delete/master/README', api: TREE, form: true }),
+  '/switch': () => ({ page: '/switch?ref=topic&path=none', api: TREE }),
   '/search': () => ({ page: '/search?q=read', api: TREE }),
   '/notes/:kind/:target/:note': ({ issue, note }) => ({
     page: `/notes/issues/${issue}/${note}`,

@@ -4,7 +4,7 @@ import type { ProjectRow } from '../../projects/projects/projects.queries.js'
 import { repositoryPath } from '../../projects/projects/repositories.js'
 import { branchReader, listBranches } from '../refs/branches.js'
 import type { BranchRow } from '../refs/branches.view.js'
-import type { NamedRef } from '../refs/ref-names.js'
+import { type NamedRef, namedRefs } from '../refs/ref-names.js'
 import { listTags, readTags } from '../refs/tags/tags.js'
 import type { TagRow } from '../refs/tags/tags.view.js'
 
@@ -32,6 +32,32 @@ function pageOf(refs: readonly NamedRef[], { search = '', page = 1 }: Question):
   const wanted = search.toLowerCase()
   const found = search === '' ? refs : refs.filter(({ name }) => name.toLowerCase().includes(wanted))
   return { items: found.slice((page - 1) * PER_PAGE, page * PER_PAGE), total: found.length, page, perPage: PER_PAGE }
+}
+
+/** Names for a short menu of a long list. */
+export interface SomeRefs {
+  readonly branches: readonly string[]
+  readonly tags: readonly string[]
+}
+
+const SOME = 15
+
+/** Returns the first branches by name, the default branch before them, and the last tags. Empty lists stand for what the caller may not see. */
+export async function someRefs(project: ProjectRow, see: { readonly branches: boolean }): Promise<SomeRefs> {
+  const [branches, tags] = await Promise.all([
+    see.branches ? namedRefs(project, 'refs/heads/') : [],
+    namedRefs(project, 'refs/tags/')
+  ])
+  const names = branches.map(({ name }) => name)
+  const first =
+    project.default_branch !== null && names.includes(project.default_branch) ? [project.default_branch] : []
+  return {
+    branches: [...first, ...names.filter(name => name !== project.default_branch)].slice(0, SOME),
+    tags: tags
+      .slice(-SOME)
+      .reverse()
+      .map(({ name }) => name)
+  }
 }
 
 /** Returns a page of the branches by name, the default branch first. */

@@ -17,7 +17,7 @@ import { show } from '../page-routes.js'
 import { projectPath } from '../place.js'
 import { readCommitDiscussion } from '../planning/discussion.js'
 import { DiffQuery, diffPart } from './diff.js'
-import { codePath, codePlace, restOf } from './places.js'
+import { codePath, codePlace, otherRefs, restOf } from './places.js'
 
 /** Plain text in a sandbox, like the content of files. */
 const sendDiff = (reply: FastifyReply, stream: Readable) =>
@@ -52,7 +52,9 @@ export const commitPages: FastifyPluginAsyncTypebox = async app => {
       const commits = await (await findCommits(project, asked)).read()
       const title = found.path === '' ? 'Commits' : `History of ${visible(found.path)}`
       const isLast = commits.length < PER_PAGE
-      return show(request, reply, 'code/commits', { title, code: codePlace(request, found), commits, page, isLast })
+      const code = codePlace(request, found)
+      const refs = await otherRefs(request, code)
+      return show(request, reply, 'code/commits', { title, code, commits, page, isLast, refs, part: 'commits' })
     }
   )
 

@@ -10,13 +10,19 @@ import { searchCode } from '../../../areas/code/browsing/searches.js'
 import { Type } from '../../../lib/type.js'
 import { visible } from '../../../lib/visible.js'
 import { show } from '../page-routes.js'
+import { projectPath } from '../place.js'
 import { isMarkdown, renderedText } from '../text/readme.js'
 import { isKnownPage } from './fixed.js'
-import { codePlace, restOf } from './places.js'
+import { codePath, codePlace, otherRefs, restOf } from './places.js'
 import { imageType, sendRaw } from './raw.js'
 
 const FolderQuery = Type.Object({ page: Type.Optional(Type.Integer({ minimum: 1, maximum: 20 })) })
 const FileQuery = Type.Object({ plain: Type.Optional(Type.Boolean()) })
+const SwitchQuery = Type.Object({
+  ref: Type.String({ minLength: 1, maxLength: 255 }),
+  page: Type.Optional(Type.Enum(['tree', 'blob', 'blame', 'commits'])),
+  path: Type.Optional(Type.String({ maxLength: 4096 }))
+})
 const SearchQuery = Type.Object({
   q: Type.Optional(Type.String({ maxLength: 200 })),
   ref: Type.Optional(Type.String({ maxLength: 255 }))
@@ -35,7 +41,7 @@ export const filePages: FastifyPluginAsyncTypebox = async app => {
     const readme = folder.readme && (await renderedText(request, found, folder.readme))
     if (place.isFixed && (await isKnownPage(request, reply, readme ?? ''))) return reply
     const page = { title: titleOf(found, place.refName), heading: headingOf(found), code: place, folder, readme }
-    return show(request, reply, 'code/tree', page)
+    return show(request, reply, 'code/tree', { ...page, refs: await otherRefs(request, place), part: 'tree' })
   })
 
   app.get('/:namespace/:project/blob/*', { ...read, schema: { querystring: FileQuery } }, async (request, reply) => {
@@ -53,7 +59,10 @@ export const filePages: FastifyPluginAsyncTypebox = async app => {
     ])
     const about = { image: imageType(file.entry.name) !== null, isText: isMarkdown(found.path) }
     const page = { title: titleOf(found, place.refName), heading: headingOf(found), code: place, file, shown, last }
-    return show(request, reply, 'code/blob', { ...page, ...about, rendered })
+    return show(request, reply, 'code/blob', {
+      ...{ ...page, ...about, rendered },
+      ...{ refs: await otherRefs(request, place), part: 'blob' }
+    })
   })
 
   app.get('/:namespace/:project/raw/*', read, async (request, reply) => {
@@ -79,6 +88,17 @@ export const filePages: FastifyPluginAsyncTypebox = async app => {
     }
     return show(request, reply, 'code/blame', page)
   })
+
+  app.get(
+    '/:namespace/:project/switch',
+    { ...read, schema: { querystring: SwitchQuery } },
+    async ({ project, query }, reply) => {
+      const { ref, path = '', page = 'tree' } = query
+      const found = await findRefPath(project, ref)
+      const exists = page === 'commits' || (await kindAt({ ...found, path })) !== null
+      return reply.redirect(codePath(projectPath(project), exists ? page : 'tree', ref, exists ? path : ''))
+    }
+  )
 
   app.get('/:namespace/:project/search', { ...read, schema: { querystring: SearchQuery } }, async (request, reply) => {
     const { project, query, actor } = request

@@ -2,6 +2,7 @@
 
 import type { FastifyRequest } from 'fastify'
 import { may } from '../../../access/authorize.js'
+import { type SomeRefs, someRefs } from '../../../areas/code/browsing/branch-pages.js'
 import type { RefPath } from '../../../areas/code/browsing/ref-paths.js'
 import { inPath } from '../components.js'
 import { projectPath } from '../place.js'
@@ -57,3 +58,7 @@ export function codePlace(
 
 /** Returns the end of the address: REF/PATH. */
 export const restOf = ({ params }: FastifyRequest): string => (params as { '*': string })['*']
+
+/** Returns what the menu of branches and tags offers; nothing on pages that a commit fixes, because branches come and go. */
+export const otherRefs = ({ project, actor }: FastifyRequest, { isFixed }: CodePlace): Promise<SomeRefs> | null =>
+  isFixed ? null : someRefs(project, { branches: may(actor, 'branch.read', project) })
