@@ -80,11 +80,15 @@ interface AxeResults {
   }[]
 }
 
-/** Returns what axe-core finds wrong with a page, one line for each element. */
-export async function axeFindings(page: Page): Promise<string[]> {
+/** The rules of axe-core that depend on the colours of a page. */
+export const COLOR_RULES = ['color-contrast', 'link-in-text-block']
+
+/** Returns what axe-core finds wrong with a page, one line for each element; with `rules` by these rules only. */
+export async function axeFindings(page: Page, rules?: readonly string[]): Promise<string[]> {
   // Unlike a script in the page, this is not subject to its policy.
   await page.evaluate(axeSource)
-  const { violations } = (await page.evaluate('axe.run({ resultTypes: ["violations"] })')) as AxeResults
+  const options = { resultTypes: ['violations'], ...(rules && { runOnly: rules }) }
+  const { violations } = (await page.evaluate(`axe.run(${JSON.stringify(options)})`)) as AxeResults
   return violations.flatMap(({ id, nodes }) =>
     nodes.map(({ html, failureSummary = '' }) => `${id}: ${html.slice(0, 200)} ${failureSummary.replace(/\s+/g, ' ')}`)
   )

@@ -7,13 +7,19 @@ import { measureTrace } from '../../../src/storage/measure.js'
 import { appendTrace } from '../../../src/storage/traces.js'
 import { beginBuild, makePipeline } from '../../areas/ci/builds/make-builds.js'
 import { testApp } from '../../helpers/app.js'
-import { listen } from '../../helpers/browser.js'
-import { axeFindings, chromium, excessWidth, type OpenOptions, openPage } from '../../helpers/chromium.js'
-import { makeSpecimens, PAGES } from './every-page.js'
+import { Browser, listen } from '../../helpers/browser.js'
+import { axeFindings, COLOR_RULES, chromium, excessWidth, type OpenOptions, openPage } from '../../helpers/chromium.js'
+import { pagesOf } from '../../helpers/route-configs.js'
+import { makeSpecimens, OTHER, PAGES } from './every-page.js'
 
-const LOOKS: Readonly<Record<string, OpenOptions>> = {
-  light: { dark: false },
-  dark: { dark: true },
+interface Look extends OpenOptions {
+  /** The rules of axe-core for this look; empty for all of them. */
+  readonly rules?: readonly string[]
+}
+
+const LOOKS: Readonly<Record<string, Look>> = {
+  light: { rules: [] },
+  dark: { dark: true, rules: COLOR_RULES },
   phone: { width: 320, height: 700 }
 }
 
@@ -66,14 +72,40 @@ t.test('pages in a browser', async t => {
   const specimens = await makeSpecimens(app)
   const { SCREENSHOTS: folder } = process.env
 
-  for (const [look, options] of Object.entries(LOOKS)) {
+  t.test('the table has every kind of page', async t => {
+    const paths = Object.values(PAGES).map(pathOf => pathOf(specimens).replace(/[?#].*/, ''))
+    const open = pagesOf(app.fastify, 'GET').filter(route => {
+      const pattern = new RegExp(`^${route.replaceAll(/:\w+/g, '[^/]+').replace('/*', '/.+')}$`)
+      return !OTHER.some(other => other.test(route)) && !paths.some(path => pattern.test(path))
+    })
+    t.same(open, [], 'add a line to PAGES in every-page.ts')
+  })
+
+  t.test('every link on every page leads somewhere', async t => {
+    const visitor = new Browser(base)
+    await visitor.signIn(specimens.user)
+    const from = new Map<string, string>()
+    for (const [name, pathOf] of Object.entries(PAGES)) {
+      const { body } = await visitor.get(pathOf(specimens))
+      for (const [, link = ''] of body.matchAll(/ (?:href|src)="(\/[^"#]*)/g)) {
+        const path = link.replaceAll('&amp;', '&')
+        if (!from.has(path)) from.set(path, name)
+      }
+    }
+    for (const [path, name] of from) {
+      const { status } = await visitor.get(path)
+      t.ok(status < 400, `${name}: ${path} answers ${status}`)
+    }
+  })
+
+  for (const [look, { rules, ...options }] of Object.entries(LOOKS)) {
     t.test(`${look}: each page is accessible, fits into the window, and keeps to its policy`, async t => {
       const { page, problems, close } = await openPage(browser, base, { user: specimens.user, ...options })
       for (const [name, pathOf] of Object.entries(PAGES)) {
         const answer = await page.goto(base + pathOf(specimens))
         t.equal(answer?.status(), 200, name)
         t.ok((await excessWidth(page)) <= 0, `${name}: nothing is wider than the window`)
-        t.same(await axeFindings(page), [], name)
+        if (rules) t.same(await axeFindings(page, rules.length > 0 ? rules : undefined), [], name)
         t.same(problems.splice(0), [], name)
         const path: `${string}.png` = `${folder}/${name.replaceAll(' ', '-')}-${look}.png`
         if (folder) await page.screenshot({ path })

@@ -16,9 +16,12 @@ export interface Specimens {
   readonly sha: string
   /** Ids, or numbers within the project. */
   readonly issue: number
+  readonly issueId: number
+  readonly note: number
+  readonly label: number
   readonly mergeRequest: number
-  readonly milestone: number
   readonly snippet: number
+  readonly ownSnippet: number
   readonly board: number
   readonly pipeline: number
   readonly build: number
@@ -26,72 +29,115 @@ export interface Specimens {
   readonly environment: number
 }
 
+const inProject =
+  (rest: string) =>
+  ({ project }: Specimens): string =>
+    `/${project}${rest}`
+
 /** The path of each kind of page. */
 export const PAGES: Readonly<Record<string, (its: Specimens) => string>> = {
+  home: () => '/',
   'public projects': () => '/explore',
   'own projects': () => '/dashboard/projects',
-  home: () => '/',
-  'own activity': () => '/dashboard/activity',
+  'starred projects': () => '/dashboard/starred',
+  'own groups': () => '/dashboard/groups',
+  'own issues': () => '/dashboard/issues',
+  'own merge requests': () => '/dashboard/merge_requests',
+  todos: () => '/dashboard/todos',
+  'new project': () => '/projects/new',
+  search: () => '/search?q=rests',
   user: ({ user }) => `/${user.username}`,
-  'activity of a group': ({ group }) => `/groups/${group}/activity`,
-  project: ({ project }) => `/${project}`,
-  'activity of a project': ({ project }) => `/${project}/activity`,
-  'members of a project': ({ project }) => `/${project}/project_members`,
-  'new fork': ({ project }) => `/${project}/forks/new`,
-  snippets: ({ project }) => `/${project}/snippets`,
+  group: ({ group }) => `/groups/${group}`,
+  'own activity': () => '/dashboard/activity',
+  'group activity': ({ group }) => `/groups/${group}/activity`,
+  'group members': ({ group }) => `/groups/${group}/group_members`,
+  'group issues': ({ group }) => `/groups/${group}/issues`,
+  'group notifications': ({ group }) => `/groups/${group}/notification_setting`,
+
+  project: inProject(''),
+  'new fork': inProject('/forks/new'),
+  activity: inProject('/activity'),
+  'project members': inProject('/project_members'),
+  'project notifications': inProject('/notification_setting'),
+  folder: inProject('/tree/master'),
+  file: inProject('/blob/master/src/play.ts#L3-5'),
+  'rendered file': inProject('/blob/master/README.md'),
+  blame: inProject('/blame/master/src/play.ts'),
+  'code search': inProject('/search?q=play'),
+  'edit file': inProject('/edit/master/src/play.ts'),
+  'new file': inProject('/new/master/src'),
+  'delete file': inProject('/delete/master/src/play.ts'),
+  commits: inProject('/commits/master'),
+  'commits of a file': inProject('/commits/master/README.md'),
+  commit: ({ project, sha }) => `/${project}/commit/${sha}`,
+  compare: inProject('/compare'),
+  comparison: inProject('/compare/v1.0...rests'),
+  'comparison in two columns': inProject('/compare/v1.0...rests?view=parallel'),
+  branches: inProject('/branches'),
+  tags: inProject('/tags'),
+  tag: inProject('/tags/v1.0'),
+  release: inProject('/releases/v1.0'),
+  issues: inProject('/issues'),
+  issue: ({ project, issue }) => `/${project}/issues/${issue}`,
+  'new issue': inProject('/issues/new'),
+  'edit issue': ({ project, issue }) => `/${project}/issues/${issue}/edit`,
+  emoji: ({ project, issueId }) => `/${project}/notes/issues/${issueId}/0/awards`,
+  'edit note': ({ project, issueId, note }) => `/${project}/notes/issues/${issueId}/${note}/edit`,
+  labels: inProject('/labels'),
+  'edit label': ({ project, label }) => `/${project}/labels/${label}/edit`,
+  milestones: inProject('/milestones'),
+  milestone: inProject('/milestones/1'),
+  'new milestone': inProject('/milestones/new'),
+  'edit milestone': inProject('/milestones/1/edit'),
+  boards: inProject('/boards'),
+  board: ({ project, board }) => `/${project}/boards/${board}`,
+  'merge requests': inProject('/merge_requests'),
+  'merge request': ({ project, mergeRequest }) => `/${project}/merge_requests/${mergeRequest}`,
+  'merge request commits': ({ project, mergeRequest }) => `/${project}/merge_requests/${mergeRequest}/commits`,
+  'merge request changes': ({ project, mergeRequest }) => `/${project}/merge_requests/${mergeRequest}/diffs`,
+  'merge request pipelines': ({ project, mergeRequest }) => `/${project}/merge_requests/${mergeRequest}/pipelines`,
+  'new merge request': inProject('/merge_requests/new'),
+  'prepared merge request': inProject('/merge_requests/new?merge_request[source_branch]=chords'),
+  'edit merge request': ({ project, mergeRequest }) => `/${project}/merge_requests/${mergeRequest}/edit`,
+  snippets: inProject('/snippets'),
   snippet: ({ project, snippet }) => `/${project}/snippets/${snippet}`,
-  'edited snippet': ({ project, snippet }) => `/${project}/snippets/${snippet}/edit`,
+  'new snippet': inProject('/snippets/new'),
+  'edit snippet': ({ project, snippet }) => `/${project}/snippets/${snippet}/edit`,
   'own snippets': () => '/snippets',
   'public snippets': () => '/explore/snippets',
-  'new personal snippet': () => '/snippets/new',
-  issues: ({ project }) => `/${project}/issues`,
-  issue: ({ project, issue }) => `/${project}/issues/${issue}`,
-  'emoji to choose from': ({ project, issue }) => `/${project}/notes/issues/${issue}/0/awards`,
-  'new issue': ({ project }) => `/${project}/issues/new`,
-  'edited issue': ({ project, issue }) => `/${project}/issues/${issue}/edit`,
-  'issues of a group': ({ group }) => `/groups/${group}/issues`,
-  'own issues': () => '/dashboard/issues',
-  labels: ({ project }) => `/${project}/labels`,
-  milestones: ({ project }) => `/${project}/milestones`,
-  milestone: ({ project, milestone }) => `/${project}/milestones/${milestone}`,
-  'new milestone': ({ project }) => `/${project}/milestones/new`,
-  board: ({ project }) => `/${project}/boards`,
-  folder: ({ project }) => `/${project}/tree/master`,
-  file: ({ project }) => `/${project}/blob/master/src/play.ts#L3-5`,
-  'formatted file': ({ project, sha }) => `/${project}/blob/${sha}/README.md`,
-  authors: ({ project }) => `/${project}/blame/master/src/play.ts`,
-  'search in the code': ({ project }) => `/${project}/search?q=note`,
-  'edited file': ({ project }) => `/${project}/edit/master/src/play.ts`,
-  'new file': ({ project }) => `/${project}/new/master/src`,
-  'deleted file': ({ project }) => `/${project}/delete/master/src/play.ts`,
-  commits: ({ project }) => `/${project}/commits/master`,
-  commit: ({ project, sha }) => `/${project}/commit/${sha}`,
-  comparison: ({ project }) => `/${project}/compare/v1.0...rests`,
-  'comparison in two columns': ({ project }) => `/${project}/compare/v1.0...rests?view=parallel`,
-  branches: ({ project }) => `/${project}/branches`,
-  tags: ({ project }) => `/${project}/tags`,
-  tag: ({ project }) => `/${project}/tags/v1.0`,
-  pipelines: ({ project }) => `/${project}/pipelines`,
+  'new own snippet': () => '/snippets/new',
+  'own snippet': ({ ownSnippet }) => `/snippets/${ownSnippet}`,
+  'edit own snippet': ({ ownSnippet }) => `/snippets/${ownSnippet}/edit`,
+  pipelines: inProject('/pipelines'),
   pipeline: ({ project, pipeline }) => `/${project}/pipelines/${pipeline}`,
-  'new pipeline': ({ project }) => `/${project}/pipelines/new`,
-  builds: ({ project }) => `/${project}/builds`,
+  'new pipeline': inProject('/pipelines/new'),
+  builds: inProject('/builds'),
   build: ({ project, build }) => `/${project}/builds/${build}`,
   'running build': ({ project, runningBuild }) => `/${project}/builds/${runningBuild}`,
   artifacts: ({ project, build }) => `/${project}/builds/${build}/artifacts/browse`,
-  environments: ({ project }) => `/${project}/environments`,
+  'folder of artifacts': ({ project, build }) => `/${project}/builds/${build}/artifacts/browse/out/`,
+  environments: inProject('/environments'),
   environment: ({ project, environment }) => `/${project}/environments/${environment}`,
-  'to-dos': () => '/dashboard/todos',
-  profile: () => '/profile',
+
+  account: () => '/profile',
   password: () => '/profile/password',
   keys: () => '/profile/keys',
-  addresses: () => '/profile/emails',
+  emails: () => '/profile/emails',
   notifications: () => '/profile/notifications',
-  'notifications of a project': ({ project }) => `/${project}/notification_setting`,
-  'notifications of a group': ({ group }) => `/groups/${group}/notification_setting`,
   'access tokens': () => '/profile/personal_access_tokens',
   applications: () => '/profile/applications',
   sessions: () => '/profile/sessions'
 }
+
+/** Routes that answer with something else than a page, or that lead to one. */
+export const OTHER = [
+  /\/raw(\/|$)/,
+  /\.atom$/,
+  /\/builds\/:build_id\/(trace|artifacts\/(download|file))/,
+  /\/commits$/,
+  /\/notes\/:kind\/:target\/:note$/,
+  /\/merge_requests\/:iid\/changes$/
+]
 
 const README = `# Compiler
 
@@ -178,21 +224,25 @@ export async function makeSpecimens(app: TestApp): Promise<Specimens> {
     return answer.json()
   }
   await owner.put(`/projects/${project.id}`, { snippets_enabled: true })
-  await make(owner, 'labels', { name: 'bug', color: '#cc0033' })
+  const label = await make(owner, 'labels', { name: 'bug', color: '#cc0033' })
   const milestone = await make(owner, 'milestones', { title: 'First concert', due_date: '2100-01-01' })
   const { id: board } = (await owner.get(`/projects/${project.id}/boards`)).json()[0]
-  const { id: label } = (await owner.get(`/projects/${project.id}/labels`)).json()[0]
-  await make(owner, `boards/${board}/lists`, { label_id: label })
+  await make(owner, `boards/${board}/lists`, { label_id: label.id })
   const issue = await make(member, 'issues', {
     ...{ title: 'Rests are too short', description: 'Play `r4`:\n\n```ts\nplay([])\n```\n\nSee @ada.', labels: 'bug' },
     ...{ milestone_id: milestone.id, assignee_id: user.id }
   })
-  await make(owner, `issues/${issue.id}/notes`, { body: 'I see it, too. :thumbsup:' })
+  const note = await make(owner, `issues/${issue.id}/notes`, { body: 'I see it, too. :thumbsup:' })
   await app.make.branch(project, 'rests')
-  await app.make.file(project, 'src/rest.ts', CODE, 'rests')
+  await app.make.branch(project, 'chords')
   await make(owner, 'repository/tags', {
-    ...{ tag_name: 'v1.0', ref: 'master', message: 'The first concert', release_description: '**Listen** to #1.' }
+    tag_name: 'v1.0',
+    ref: 'master',
+    message: 'Listen',
+    release_description: '**Listen** to #1.'
   })
+  await app.make.file(project, 'src/rest.ts', CODE, 'rests')
+  await app.make.file(project, 'src/chord.ts', CODE, 'chords')
   const mergeRequest = await make(member, 'merge_requests', {
     ...{ title: 'Play rests', description: 'Closes #1', source_branch: 'rests', target_branch: 'master' }
   })
@@ -200,6 +250,8 @@ export async function makeSpecimens(app: TestApp): Promise<Specimens> {
   const snippet = await make(owner, 'snippets', {
     ...{ title: 'A scale', file_name: 'scale.ts', code: CODE, visibility_level: 20 }
   })
+  const own = await owner.post('/snippets', { title: 'Mine', file_name: 'a.md', content: README, visibility: 'public' })
+  if (own.statusCode !== 201) throw new Error(`snippets: ${own.body}`)
   await app.runJobs()
   await execute(
     `update pipelines set status = if(id % 4, 'success', 'failed'), duration = 150 + id * 37 % 90
@@ -208,7 +260,8 @@ export async function makeSpecimens(app: TestApp): Promise<Specimens> {
   )
   return {
     ...{ user, project: project.path, group: group.path, sha: compile.sha },
-    ...{ issue: issue.iid, mergeRequest: mergeRequest.iid, milestone: milestone.iid, snippet: snippet.id, board },
+    ...{ issue: issue.iid, issueId: issue.id, note: note.id, label: label.id, mergeRequest: mergeRequest.iid },
+    ...{ snippet: snippet.id, ownSnippet: own.json().id, board },
     ...{ pipeline: compile.pipelineId, build: compile.id, runningBuild: running.id },
     environment:
       (await row<{ id: number }>('select max(id) as id from environments where project_id = ?', [project.id]))?.id ?? 0
