@@ -12,7 +12,7 @@ import { versionOf } from '../../../text/versions.js'
 import { show } from '../page-routes.js'
 import { readChoices } from '../planning/choices.js'
 import { pathOf } from '../planning/discussion.js'
-import { PlanFields, planOf, withEntered } from '../planning/plan-form.js'
+import { PlanFields, planChangeOf, withEntered } from '../planning/plan-form.js'
 import { refusalsOf } from '../refusals.js'
 import { branchNames } from './branch-names.js'
 import { mergeRequestPath, Numbered, rightsOn } from './head.js'
@@ -44,9 +44,10 @@ export const mergeRequestEditPages: FastifyPluginAsyncTypebox = async app => {
     async (request, reply) => {
       const { project, body, actor, origin } = request
       const found = await changeable(request, request.params.iid)
-      const { labels: _labels, new_labels: _added, ...values } = body
+      const { labels: _, new_labels: _added, plan_was: _was, assignee_id: _of, milestone_id: _for, ...values } = body
       try {
-        await updateMergeRequest(project, found.id, { ...values, ...planOf(body) }, actor, origin)
+        const plan = planChangeOf(body, (await readMergeRequest(found, actor)).labels)
+        await updateMergeRequest(project, found.id, { ...values, ...plan }, actor, origin)
         return reply.redirect(mergeRequestPath(project, found.iid), 303)
       } catch (error) {
         return showForm(request, reply.code(error instanceof Stale ? 409 : 400), found, { entered: body, error })

@@ -50,7 +50,7 @@ export const newMergeRequestPages: FastifyPluginAsyncTypebox = async app => {
 
   app.post(path, { config, bodyLimit: FORM_LIMIT, schema: { body: Form } }, async (request, reply) => {
     const { project, body, actor, origin } = request
-    const { labels: _labels, new_labels: _added, ...values } = body
+    const { labels: _labels, new_labels: _added, plan_was: _was, ...values } = body
     const target = await findTarget(project, body.target_project_id, actor)
     try {
       const made = await createMergeRequest(project, { ...values, ...planOf(body) }, actor, origin)

@@ -24,14 +24,16 @@ import { projectPath } from '../place.js'
 import { type Refusals, refusalsOf } from '../refusals.js'
 import { readChoices } from './choices.js'
 import { issuePath, rightsOn } from './issue-page.js'
-import { PlanFields, planOf, withEntered } from './plan-form.js'
+import { PlanFields, planChangeOf, planOf, withEntered } from './plan-form.js'
 
 const IssueNumber = Type.Object({ iid: Type.Integer() })
 const IssueForm = Type.Object({
   title: Type.Optional(Type.String()),
   description: Type.Optional(Type.String()),
   confidential: Type.Optional(Type.Boolean()),
+  confidential_was: Type.Optional(Type.Boolean()),
   due_date: Type.Optional(Type.String({ maxLength: 64 })),
+  due_date_was: Type.Optional(Type.String({ maxLength: 64 })),
   version: Type.Optional(Type.String({ maxLength: 64 })),
   ...PlanFields
 })
@@ -58,7 +60,7 @@ export const issueFormPages: FastifyPluginAsyncTypebox = async app => {
   app.post(all, { config: create, bodyLimit: FORM_LIMIT, schema: { body: IssueForm } }, async (request, reply) => {
     const { project, body, actor } = request
     try {
-      const { iid } = await createIssue(project, { title: '', ...valuesOf(body) }, actor)
+      const { iid } = await createIssue(project, { title: '', ...valuesOf(body), ...planOf(body) }, actor)
       return reply.redirect(issuePath(project, iid), 303)
     } catch (error) {
       return showNew(request, reply.code(400), { entered: body, refusals: refusalsOf(error) })
@@ -76,7 +78,8 @@ export const issueFormPages: FastifyPluginAsyncTypebox = async app => {
       const { project, body, actor } = request
       const issue = await changeable(request)
       try {
-        await updateIssue(project, issue.id, changeOf(body), actor)
+        const change = changeOf(body, (await readIssue(issue, actor)).labels)
+        if (Object.keys(change).length > 0) await updateIssue(project, issue.id, change, actor)
         return reply.redirect(issuePath(project, issue.iid), 303)
       } catch (error) {
         if (error instanceof Stale) return showEdit(request, reply.code(409), issue, { entered: body, isStale: true })
@@ -120,17 +123,21 @@ async function idOfProject(path: string | undefined, { actor }: FastifyRequest):
   return found.id
 }
 
-const valuesOf = ({ title, description, confidential, due_date, ...plan }: IssueForm) => ({
+const valuesOf = ({ title, description, confidential, due_date }: IssueForm) => ({
   ...(title !== undefined && { title }),
   ...(description !== undefined && { description }),
   ...(confidential !== undefined && { confidential }),
-  ...(due_date !== undefined && { due_date }),
-  ...planOf(plan)
+  ...(due_date !== undefined && { due_date })
 })
 
-/** Returns what a form changes. Texts that are as the visitor has found them stay as somebody else may have changed them since. */
-function changeOf(form: IssueForm) {
-  const { title, description, ...others } = valuesOf(form)
+/** Returns what a form changes. What is as the visitor has found it is left out: somebody else may have changed it since. */
+function changeOf(form: IssueForm, labels: readonly string[]) {
+  const { title, description, confidential, due_date } = valuesOf(form)
+  const others = {
+    ...(confidential !== undefined && confidential !== form.confidential_was && { confidential }),
+    ...(due_date !== undefined && due_date !== form.due_date_was && { due_date }),
+    ...planChangeOf(form, labels)
+  }
   const isSame = form.version === versionOf(title ?? '', description || null)
   return isSame ? others : { ...others, title: title ?? '', description: description ?? '', ...versionIn(form) }
 }

@@ -180,7 +180,26 @@ t.test('a form changes what it shows, and a stale one changes nothing', async t 
   t.match(await issue(), { title: 'One', description: 'Theirs', due_date: '2027-01-31' })
   const saved = await owner.submit(stale, 'name="version"', { ...shown, title: 'Mine', description: '', due_date: '' })
   t.equal(saved.location, `${path}/issues/1`)
-  t.match(await issue(), { title: 'Mine', description: null, due_date: null })
+  t.match(await issue(), { title: 'Mine', description: null, due_date: '2027-01-31' })
+})
+
+t.test('a form changes only what the visitor has changed', async t => {
+  const { project, owner, api, path, of } = await subject()
+  for (const name of ['a', 'b', 'c']) await api.post(`${of}/labels`, { name, color: '#ff0000' })
+  const { id: milestone } = (await api.post(`${of}/milestones`, { title: 'Step' })).json()
+  const id = await makeIssue(project, project.owner, { title: 'One', labels: 'a,b' })
+  const form = await owner.get(`${path}/issues/1/edit`)
+  await api.put(`${of}/issues/${id}`, { milestone_id: milestone, labels: 'a,b,c', assignee_id: project.owner.id })
+  await api.put(`${of}/issues/${id}`, { due_date: '2027-01-31', confidential: true })
+  const sent = { title: 'One', assignee_id: '0', milestone_id: '0', 'labels[]': 'a', new_labels: 'd' }
+  t.equal((await owner.submit(form, 'name="version"', sent)).location, `${path}/issues/1`)
+  t.match((await api.get(`${of}/issues/${id}`)).json(), {
+    milestone: { id: milestone },
+    assignee: { id: project.owner.id },
+    due_date: '2027-01-31',
+    confidential: true,
+    labels: ['a', 'c', 'd']
+  })
 })
 
 t.test('only those who may change an issue get the form', async t => {

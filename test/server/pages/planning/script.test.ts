@@ -1,0 +1,75 @@
+// What the script does on the pages of issues and boards, in a real browser.
+import t from 'tap'
+import { execute } from '../../../../src/db/connect/sql.js'
+import { makeIssue } from '../../../areas/planning/discussion/make-discussion.js'
+import { testApp } from '../../../helpers/app.js'
+import { listen } from '../../../helpers/browser.js'
+import { chromium, openPage } from '../../../helpers/chromium.js'
+
+t.test('issues and boards with the script', async t => {
+  const app = await testApp(t)
+  const base = await listen(app.fastify)
+  const browser = await chromium(t)
+  const project = await app.make.project()
+  const user = project.owner
+  const api = app.as(user)
+  const id = await makeIssue(project, user, { title: 'One' })
+  const issue = `${base}/${project.path}/issues/1`
+  const values = Array.from({ length: 150 }, (_, at) => [project.id, 'Issue', id, user.id, `number ${at}.`])
+  const { insertId: first } = await execute(
+    `insert into notes (project_id, noteable_type, noteable_id, author_id, note, created_at, updated_at)
+     values ${values.map(() => '(?, ?, ?, ?, ?, now(3), now(3))').join(', ')}`,
+    values.flat()
+  )
+
+  t.test('a link to a note on an earlier page leads there, with and without the script', async t => {
+    const { page, problems, close } = await openPage(browser, base, { user })
+    await page.goto(`${issue}#note_${first}`)
+    await page.waitForFunction(`location.search === '?page=1'`)
+    t.equal(await page.$eval(`article#note_${first} .text`, element => element.textContent?.trim()), 'number 0.')
+    t.same(problems, [])
+    await close()
+    const plain = await openPage(browser, base, { user, script: false })
+    await plain.page.goto(`${issue}#note_${first}`)
+    await Promise.all([plain.page.waitForNavigation(), plain.page.click(`a#note_${first}`)])
+    t.equal(plain.page.url(), `${issue}?page=1#note_${first}`)
+    await plain.close()
+  })
+
+  t.test('a comment is kept until it is sent, and shown before', async t => {
+    const { page, problems, close } = await openPage(browser, base, { user })
+    await page.goto(issue)
+    await page.type('textarea[name=note]', 'It is *kept*')
+    await page.reload()
+    t.equal(await page.$eval('textarea[name=note]', field => field.value), 'It is *kept*')
+    await page.click('[data-preview]')
+    await page.waitForSelector('[aria-live] em')
+    const comment = await page.$('form:has(textarea) .main')
+    await Promise.all([page.waitForNavigation(), comment?.click()])
+    t.match(page.url(), /#note_\d+$/)
+    t.equal(await page.$eval('textarea[name=note]', field => field.value), '')
+    t.equal(await page.$eval(':target em', element => element.textContent), 'kept')
+    t.same(problems, [])
+    await close()
+  })
+
+  t.test('a card is dragged to another list', async t => {
+    const of = `/projects/${project.id}`
+    const { id: label } = (await api.post(`${of}/labels`, { name: 'doing', color: '#ff0000' })).json()
+    const [{ id: board }] = (await api.get(`${of}/boards`)).json()
+    const { id: list } = (await api.post(`${of}/boards/${board}/lists`, { label_id: label })).json()
+    const { page, problems, close } = await openPage(browser, base, { user })
+    await page.goto(`${base}/${project.path}/boards`)
+    const moved = page.waitForNavigation()
+    await page.evaluate(`{
+      const dataTransfer = new DataTransfer()
+      document.querySelector('[data-card="1"]').dispatchEvent(new DragEvent('dragstart', { dataTransfer }))
+      document.querySelector('[data-list="${list}"]').dispatchEvent(new DragEvent('drop', { dataTransfer }))
+    }`)
+    await moved
+    t.ok(await page.$(`[data-list="${list}"] [data-card="1"]`))
+    t.match((await api.get(`${of}/issues/${id}`)).json(), { labels: ['doing'] })
+    t.same(problems, [])
+    await close()
+  })
+})
