@@ -3,19 +3,17 @@ import type { Readable } from 'node:stream'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply } from 'fastify'
 import { may } from '../../../access/authorize.js'
-import { listCommitStatuses } from '../../../areas/ci/pipelines/statuses/commit-statuses.queries.js'
 import { findRefPath } from '../../../areas/code/browsing/ref-paths.js'
 import { openDiff } from '../../../areas/code/browsing/whole-diffs.js'
-import { readDiff } from '../../../areas/code/history/commit-diff.js'
 import { findCommits } from '../../../areas/code/history/commit-list.js'
 import { compare, findCompared } from '../../../areas/code/history/compare.js'
-import { findCommitOf, readCommitOf } from '../../../areas/code/repository/contents.js'
+import { findCommitOf } from '../../../areas/code/repository/contents.js'
 import { Type } from '../../../lib/type.js'
 import { visible } from '../../../lib/visible.js'
-import { commitTitle, inPath } from '../components.js'
+import { inPath } from '../components.js'
 import { show } from '../page-routes.js'
 import { projectPath } from '../place.js'
-import { readCommitDiscussion } from '../planning/discussion.js'
+import { readCommitPage } from './commit-page.js'
 import { DiffQuery, diffPart } from './diff.js'
 import { codePath, codePlace, otherRefs, restOf } from './places.js'
 
@@ -25,15 +23,17 @@ const sendDiff = (reply: FastifyReply, stream: Readable) =>
 
 /** Commits of one page. */
 const PER_PAGE = 40
-/** Statuses and parents of a commit that its page shows. */
-const MOST_STATUSES = 50
 /** Commits that a comparison lists. */
 const MOST_COMPARED = 100
 
 const ListQuery = Type.Object({ page: Type.Optional(Type.Integer({ minimum: 1, maximum: 100_000 })) })
 const DiffParameters = Type.Object(DiffQuery)
 /** `page` is that of the comments. */
-const CommitQuery = Type.Object({ ...DiffQuery, page: ListQuery.properties.page })
+const CommitQuery = Type.Object({
+  ...DiffQuery,
+  page: ListQuery.properties.page,
+  note: Type.Optional(Type.String({ maxLength: 64 }))
+})
 const CompareForm = Type.Object({
   from: Type.Optional(Type.String({ maxLength: 255 })),
   to: Type.Optional(Type.String({ maxLength: 255 }))
@@ -67,26 +67,11 @@ export const commitPages: FastifyPluginAsyncTypebox = async app => {
     { config: { can: 'commit.read' }, schema: { querystring: CommitQuery } },
     async (request, reply) => {
       const { project, query, actor } = request
-      const base = projectPath(project)
       const { sha } = request.params as { sha: string }
       const [, name = sha, format] = /^([0-9a-f]{4,40})\.(diff|patch)$/i.exec(sha) ?? []
       const id = await findCommitOf(project, name)
       if (format) return sendDiff(reply, await openDiff(project, id, format === 'patch' ? format : 'diff', actor))
-      const [{ commit, stats }, changes, statuses, discussion] = await Promise.all([
-        readCommitOf(project, id),
-        readDiff(project, id),
-        listCommitStatuses(project.id, id, { per_page: MOST_STATUSES }),
-        readCommitDiscussion(request, id)
-      ])
-      const [parent] = commit.parentIds
-      const diff = diffPart(changes, query, {
-        page: `${base}/commit/${id}?`,
-        raw: `${base}/commit/${id}.diff`,
-        fileAt: ({ path, oldPath }, side) =>
-          side === 'new' ? codePath(base, 'blob', id, path) : parent ? codePath(base, 'blob', parent, oldPath) : null
-      })
-      const page = { base, commit, stats, diff, statuses, discussion, mayReadBuilds: may(actor, 'build.read', project) }
-      return show(request, reply, 'code/commit', { title: commitTitle(commit.message), ...page })
+      return show(request, reply, 'code/commit', await readCommitPage(request, id, query))
     }
   )
 

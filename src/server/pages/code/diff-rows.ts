@@ -5,8 +5,8 @@ import { counted, escaped } from '../components.js'
 export interface LineNotes {
   /** Returns the notes below a line as HTML that is safe to show; an empty text without notes. */
   readonly notesAt?: (file: ShownFile, line: DiffLine) => string
-  /** Returns the page where a note on a line is written. */
-  readonly noteFormAt?: (file: ShownFile, line: DiffLine) => string
+  /** Returns the page where a note on a line is written; null for a line without notes. */
+  readonly noteFormAt?: (file: ShownFile, line: DiffLine) => string | null
 }
 
 /** Returns the rows of a file; everything that others wrote is escaped. */
@@ -36,7 +36,8 @@ function numberCell(file: ShownFile, line: DiffLine | null, side: 'old' | 'new',
   const number = line?.[side] ?? null
   if (line === null || number === null) return '<td></td>'
   if (side === 'old' && line.kind !== 'removed') return `<td>${number}</td>`
-  const link = noteFormAt ? `<a href="${escaped(noteFormAt(file, line))}">${number}</a>` : number
+  const form = noteFormAt?.(file, line)
+  const link = form ? `<a href="${escaped(form)}">${number}</a>` : number
   return `<td id="${file.anchor}-${side === 'old' ? 'L' : 'R'}${number}">${link}</td>`
 }
 
