@@ -140,7 +140,11 @@ export async function showFailure(error: unknown, request: FastifyRequest, reply
     })
   }
   const { status } = answerTo(error, request)
-  if (reads(request) && ([401, 403, 404].includes(status) || isWrongPath(error))) return sendMissing(request, reply)
+  if (reads(request) && ([401, 403, 404].includes(status) || isWrongPath(error))) {
+    // People open the address of a clone, too.
+    const [, project] = /^(\/[^/?]+\/[^/?]+)\.git\/?$/.exec(request.url) ?? []
+    return project === undefined ? sendMissing(request, reply) : reply.redirect(project)
+  }
   if (status === 304) return reply.code(304).send()
   const { user } = request.actor ?? {}
   return showProblem(error, request, reply, user || reads(request) ? backOf(request) : SIGN_IN)

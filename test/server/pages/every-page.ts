@@ -202,6 +202,7 @@ export async function makeSpecimens(app: TestApp): Promise<Specimens> {
     visibility_level: 20
   })
   await app.make.member(project, 30, other)
+  await app.make.file(project, 'docs/manual.md', 'x')
   await app.make.file(project, 'README.md', README)
   await app.make.file(project, 'src/play.ts', CODE)
   const builds = await makePipeline(project, CI)
@@ -212,7 +213,6 @@ export async function makeSpecimens(app: TestApp): Promise<Specimens> {
   await endBuild(lint, { status: 'failed', trace: 'no\n' })
   await runBuild(staging)
   for (const name of ['notes', 'rests', 'chords']) await app.make.file(project, `docs/${name}.md`, 'x')
-  await app.make.file(project, 'docs/manual.md', 'x')
   const [running] = await pipelineOf(project)
   if (!running) throw new Error('no build')
   const { attempt } = await beginBuild(running)
