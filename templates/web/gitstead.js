@@ -140,6 +140,38 @@ const renew = async () => {
 }
 renew()
 
+// Files that are chosen, pasted or dropped are attached to the text at the cursor.
+for (const link of all('[data-attach]')) {
+  const field = link.closest('form').elements[link.dataset.attach]
+  const attach = async files => {
+    for (const file of files) {
+      const body = new FormData()
+      body.append('file', file)
+      const answer = await fetch(`${link.pathname}?part=1`, { method: 'POST', body }).catch(() => undefined)
+      if (!answer?.ok) {
+        link.textContent = 'The file was refused'
+        return
+      }
+      field.setRangeText(`${await answer.text()}\n`, field.selectionStart, field.selectionEnd, 'end')
+      field.dispatchEvent(new Event('input'))
+    }
+  }
+  const chooser = document.createElement('input')
+  chooser.type = 'file'
+  chooser.addEventListener('change', () => attach(chooser.files))
+  link.addEventListener('click', event => {
+    event.preventDefault()
+    chooser.click()
+  })
+  const take = (event, { files }) => {
+    if (files.length === 0) return
+    event.preventDefault()
+    attach(files)
+  }
+  field.addEventListener('paste', event => take(event, event.clipboardData))
+  field.addEventListener('drop', event => take(event, event.dataTransfer))
+}
+
 // A card of a board is dragged to another list, instead of choosing it.
 for (const card of all('[data-card]')) {
   const form = card.querySelector('form')

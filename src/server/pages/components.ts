@@ -179,9 +179,15 @@ export const counted = (count: number, one: string, many = `${one}s`): string =>
 
 /**
  * A button of a form that shows one of its Markdown fields as it would look: below the field, or without the script in a new tab.
- * `project` is NAMESPACE/PROJECT.
+ * In a project, also a link that attaches a file to the field. `project` is NAMESPACE/PROJECT.
  */
 export const preview = (field: string, project = ''): string =>
+  previewButton(field, project) + (project === '' ? '' : attachment(field, project))
+
+const attachment = (field: string, project: string) =>
+  ` <a class="button" href="${path(...project.split('/'))}/uploads/new" target="_blank" data-attach="${escaped(field)}">Attach a file</a>`
+
+const previewButton = (field: string, project: string) =>
   `<button name="preview" value="${escaped(field)}" formaction="/markdown/preview?${new URLSearchParams({ project })}" formtarget="_blank" formnovalidate data-preview>Preview</button>`
 
 /** A link that leads out of the appliance; only the text when it is no http or https URL. An import may have any URL. */

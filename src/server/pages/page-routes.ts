@@ -10,7 +10,7 @@ import { sendMissing } from './missing.js'
 import { openForm } from './open-form.js'
 import { type Page, sendPage } from './page.js'
 import { placeOf } from './place.js'
-import { isOtherOrigin } from './same-origin.js'
+import { isOtherOrigin, sameOrigin } from './same-origin.js'
 import { unsentOf } from './unsent.js'
 import { formIdOf, formTokenOf, isOwnForm } from './visitor.js'
 
@@ -38,6 +38,8 @@ export function servePages(app: FastifyInstance): void {
     dropEmptyFields(request)
     if (reads(request)) return undefined
     const cookie = request.cookies[SESSION_COOKIE]
+    // The fields of a form with a file arrive later, so the browser has to say which page sends it.
+    if (request.routeOptions.config.takesFile && sameOrigin(request)) return undefined
     if (isOwnForm(request, cookie)) return acceptOnce(request, reply)
     // The visitor signed in again since the page was opened: what they wrote must not be lost.
     if (request.actor.user && cookie && !isFromElsewhere(request)) return askAgain(request, reply)

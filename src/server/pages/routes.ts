@@ -28,6 +28,7 @@ import { milestonePages } from './planning/milestones.js'
 import { notePages } from './planning/notes.js'
 import { projectPages } from './projects/routes.js'
 import { previewPages } from './text/preview.js'
+import { uploadPages } from './text/uploads.js'
 
 export const pageRoutes: FastifyPluginAsync = async app => {
   servePages(app)
@@ -35,6 +36,7 @@ export const pageRoutes: FastifyPluginAsync = async app => {
   await app.register(mergeRequestListPages)
   await app.register(projectPages)
   await app.register(previewPages)
+  await app.register(uploadPages)
   await app.register(homePage)
   await app.register(activityOfManyPages)
   await app.register(projectListPages)

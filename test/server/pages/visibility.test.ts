@@ -77,6 +77,7 @@ const TWINS: { readonly [route: string]: Twin } = {
     page: `/notes/issues/${issue}/${note}/awards`,
     api: `/issues/${issue}/notes/${note}`
   }),
+  '/uploads/new': () => ({ page: '/uploads/new', api: '/labels' }),
   '/issues': () => ({ page: '/issues', api: '/issues' }),
   '/issues/new': () => ({ page: '/issues/new', api: '/issues' }),
   '/issues/:iid/edit': ({ issue }) => ({ page: '/issues/1/edit', api: `/issues/${issue}`, form: true }),

@@ -53,6 +53,22 @@ t.test('issues and boards with the script', async t => {
     await close()
   })
 
+  t.test('a pasted file is attached', async t => {
+    const { page, problems, close } = await openPage(browser, base, { user })
+    await page.goto(issue)
+    await page.type('textarea[name=note]', 'See ')
+    await page.evaluate(`{
+      const clipboardData = new DataTransfer()
+      clipboardData.items.add(new File(['PNG'], 'a screen.png', { type: 'image/png' }))
+      document.querySelector('textarea[name=note]').dispatchEvent(new ClipboardEvent('paste', { clipboardData, cancelable: true }))
+    }`)
+    await page.waitForFunction(`document.querySelector('textarea[name=note]').value.includes('uploads')`)
+    const text = await page.$eval('textarea[name=note]', field => field.value)
+    t.match(text, /^See !\[a\\_screen\]\(\/uploads\/[0-9a-f]{32}\/a_screen\.png\)\n$/)
+    t.same(problems, [])
+    await close()
+  })
+
   t.test('a card is dragged to another list', async t => {
     const of = `/projects/${project.id}`
     const { id: label } = (await api.post(`${of}/labels`, { name: 'doing', color: '#ff0000' })).json()
