@@ -143,8 +143,10 @@ function readable(tokens: readonly Token[]): { read: string; runs: Run[] } {
         run = { from: read.length, words: '' }
         runs.push(run)
       }
-      run.words += token.content
-      read += links > 0 || isSpecial ? UNREAD.repeat(token.content.length) : token.content
+      // The library decodes the text of a URL.
+      const words = token.content.replaceAll(MARK, '\ufffd')
+      run.words += words
+      read += links > 0 || isSpecial ? UNREAD.repeat(words.length) : words
       continue
     }
     run = undefined
@@ -153,8 +155,15 @@ function readable(tokens: readonly Token[]): { read: string; runs: Run[] } {
     if (token.type === 'link_close') links--
     if (token.type === 'softbreak' || token.type === 'hardbreak') read += '\n'
     if (token.type === 'code_inline' || token.type === 'image') read += UNREAD
+    if (token.type === 'image') token.children = joined(token.children ?? [])
   }
   return { read, runs }
+}
+
+/** The alternative text of an image has no references. */
+function joined(tokens: readonly Token[]): Token[] {
+  for (const token of tokens) if (token.type === 'text_special') token.type = 'text'
+  return [...tokens]
 }
 
 interface Finding {

@@ -106,6 +106,8 @@ t.test('no text becomes active', async t => {
   t.notMatch(await html('```js\n</code><script>"`\n```'), '<script')
   t.notMatch((await pageTexts(['~"<img src=x onerror=x>" :<b>: @<b>'], NOTE))[0]?.gaps[0]?.words ?? '<img', '<img')
   t.equal(await html('a\0b &#0; #1'), '<p>a\ufffdb \ufffd [issue - 1|#1]</p>', 'nobody else makes gaps')
+  t.match(await html('https://x.example/%00 #1'), '>https://x.example/\ufffd</a> [issue - 1|#1]</p>')
+  t.match(await html('![&lt;b&gt;](a.png)'), 'alt="&lt;b&gt;"')
 })
 
 t.test('headings of files have addresses', async t => {
