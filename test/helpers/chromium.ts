@@ -57,6 +57,10 @@ export async function openPage(browser: Browser, base: string, options: OpenOpti
   })
   page.on('pageerror', error => problems.push(String(error)))
   page.on('requestfailed', request => problems.push(`${request.url()}: ${request.failure()?.errorText}`))
+  page.on('dialog', async dialog => {
+    problems.push(`a script ran: ${dialog.message()}`)
+    await dialog.dismiss()
+  })
   const viewport: Viewport = { width, height, isMobile: width < 500, hasTouch: width < 500 }
   await page.setViewport(viewport)
   await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: dark ? 'dark' : 'light' }])

@@ -113,4 +113,21 @@ t.test('pages in a browser', async t => {
       await close()
     })
   }
+
+  t.test('hostile names and texts run nothing, and fit into the window', async t => {
+    const hostile = await makeSpecimens(app, { hostile: true })
+    const { page, problems, close } = await openPage(browser, base, { user: hostile.user, width: 320 })
+    for (const [name, pathOf] of Object.entries(PAGES)) {
+      const answer = await page.goto(base + pathOf(hostile))
+      t.equal(answer?.status(), 200, name)
+      t.ok((await excessWidth(page)) <= 0, `${name}: nothing is wider than the window`)
+      t.equal(await page.$('img[src="x"], body script, main svg[onload], a[href^="javascript:"]'), null, name)
+      t.same(problems.splice(0), [], name)
+      const path: `${string}.png` = `${folder}/hostile-${name.replaceAll(' ', '-')}.png`
+      if (folder) await page.screenshot({ path })
+    }
+    await page.goto(base + (PAGES.issue?.(hostile) ?? ''))
+    t.match(await page.$eval('h1', element => element.textContent), /<script>alert\(2\)/, 'what stands there is text')
+    await close()
+  })
 })

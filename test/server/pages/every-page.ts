@@ -56,6 +56,7 @@ export const PAGES: Readonly<Record<string, (its: Specimens) => string>> = {
 
   project: inProject(''),
   'new fork': inProject('/forks/new'),
+  'new upload': inProject('/uploads/new'),
   activity: inProject('/activity'),
   'project members': inProject('/project_members'),
   'project notifications': inProject('/notification_setting'),
@@ -135,7 +136,8 @@ export const OTHER = [
   /\.atom$/,
   /\/builds\/:build_id\/(trace|artifacts\/(download|file))/,
   /\/commits$/,
-  /\/notes\/:kind\/:target\/:note$/,
+  /\/notes\/(:kind\/:target\/)?:note$/,
+  /\/switch$/,
   /\/merge_requests\/:iid\/changes$/
 ]
 
@@ -174,6 +176,10 @@ staging: { stage: deploy, script: [make deploy], environment: staging }
 production: { stage: deploy, script: [make deploy], when: manual, environment: production }
 `
 
+const HOSTILE_CI = `stages: ['<img src=x onerror=alert(8)>', test, deploy]
+'"><img src=x onerror=alert(9)>': { stage: '<img src=x onerror=alert(8)>', script: [make], artifacts: { paths: [out] } }
+${CI.split('\n').slice(2).join('\n')}`
+
 const TRACE = [
   'Running with the built-in runner',
   'section_start:1700000000:fetch\r\x1b[0K\x1b[36;1mFetching the commit\x1b[0m',
@@ -189,11 +195,18 @@ const TRACE = [
   ''
 ].join('\n')
 
-/** Makes a project that has something on each page. */
-export async function makeSpecimens(app: TestApp): Promise<Specimens> {
-  const user = await app.make.user({ username: 'ada', name: 'Ada Lovelace' })
-  const other = await app.make.user({ username: 'grace', name: 'Grace Hopper' })
-  const group = await app.make.group({ path: 'analytical', owner: user, visibilityLevel: 20 })
+/** A text that would be a script if a page did not escape it, and that is too long for any line. */
+const HOSTILE = `"'><img src=x onerror=alert(1)><script>alert(2)</script>\u202e${'x'.repeat(120)}`
+const HOSTILE_MARKDOWN = `[a](javascript:alert(3)) ![b](https://evil.example/b.png) <svg onload=alert(4)> ${HOSTILE}\n\n\`\`\`"><b>\n${HOSTILE}\n\`\`\`\n`
+
+/** Makes a project that has something on each page. With `hostile`, an attacker chose all names and texts. */
+export async function makeSpecimens(app: TestApp, { hostile = false } = {}): Promise<Specimens> {
+  const text = (plain: string) => (hostile ? HOSTILE : plain)
+  const markdown = (plain: string) => (hostile ? HOSTILE_MARKDOWN + plain : plain)
+  const [username, otherName, place] = hostile ? ['mallory', 'eve', 'x'.repeat(100)] : ['ada', 'grace', 'analytical']
+  const user = await app.make.user({ username, name: text('Ada Lovelace') })
+  const other = await app.make.user({ username: otherName, name: text('Grace Hopper') })
+  const group = await app.make.group({ path: place, owner: user, visibilityLevel: 20 })
   const project = await app.make.project({
     owner: user,
     group,
@@ -203,14 +216,21 @@ export async function makeSpecimens(app: TestApp): Promise<Specimens> {
   })
   await app.make.member(project, 30, other)
   await app.make.file(project, 'docs/manual.md', 'x')
-  await app.make.file(project, 'README.md', README)
-  await app.make.file(project, 'src/play.ts', CODE)
-  const builds = await makePipeline(project, CI)
+  await app.make.file(project, 'README.md', markdown(README))
+  await app.make.file(project, 'src/play.ts', hostile ? `// ${HOSTILE}\n${CODE}` : CODE)
+  if (hostile) {
+    await app.make.file(project, `src/"'><img src=x onerror=alert(5)>${'y'.repeat(150)}.ts`, HOSTILE)
+    await app.make.branch(project, `"'><img/src=x/onerror=alert(6)>${'z'.repeat(150)}`)
+  }
+  const builds = await makePipeline(project, hostile ? HOSTILE_CI : CI)
   const [compile, unit, lint, staging] = builds
   if (!compile || !unit || !lint || !staging) throw new Error('no builds')
-  await endBuild(compile, { trace: TRACE, artifacts: await zipOf({ 'out/play.o': 'x', 'report.html': '<p>' }) })
+  await endBuild(compile, {
+    trace: text('') + TRACE,
+    artifacts: await zipOf({ 'out/play.o': 'x', 'report.html': '<p>', [text('a')]: 'x' })
+  })
   await endBuild(unit, { trace: TRACE })
-  await endBuild(lint, { status: 'failed', trace: 'no\n' })
+  await endBuild(lint, { status: 'failed', trace: text('no') })
   await runBuild(staging)
   for (const name of ['notes', 'rests', 'chords']) await app.make.file(project, `docs/${name}.md`, 'x')
   const [running] = await pipelineOf(project)
@@ -224,33 +244,43 @@ export async function makeSpecimens(app: TestApp): Promise<Specimens> {
     return answer.json()
   }
   await owner.put(`/projects/${project.id}`, { snippets_enabled: true })
-  const label = await make(owner, 'labels', { name: 'bug', color: '#cc0033' })
-  const milestone = await make(owner, 'milestones', { title: 'First concert', due_date: '2100-01-01' })
+  const label = await make(owner, 'labels', {
+    name: hostile ? '"><img src=x onerror=alert(7)>' : 'bug',
+    color: '#cc0033'
+  })
+  const milestone = await make(owner, 'milestones', {
+    ...{ title: text('First concert'), description: markdown('Play.'), due_date: '2100-01-01' }
+  })
   const { id: board } = (await owner.get(`/projects/${project.id}/boards`)).json()[0]
   await make(owner, `boards/${board}/lists`, { label_id: label.id })
   const issue = await make(member, 'issues', {
-    ...{ title: 'Rests are too short', description: 'Play `r4`:\n\n```ts\nplay([])\n```\n\nSee @ada.', labels: 'bug' },
+    title: text('Rests are too short'),
+    description: markdown('Play `r4`:\n\n```ts\nplay([])\n```\n\nSee @ada.'),
+    ...(hostile ? {} : { labels: 'bug' }),
     ...{ milestone_id: milestone.id, assignee_id: user.id }
   })
-  const note = await make(owner, `issues/${issue.id}/notes`, { body: 'I see it, too. :thumbsup:' })
+  const note = await make(owner, `issues/${issue.id}/notes`, { body: markdown('I see it, too. :thumbsup:') })
   await app.make.branch(project, 'rests')
   await app.make.branch(project, 'chords')
   await make(owner, 'repository/tags', {
     tag_name: 'v1.0',
     ref: 'master',
-    message: 'Listen',
-    release_description: '**Listen** to #1.'
+    message: text('Listen'),
+    release_description: markdown('**Listen** to #1.')
   })
   await app.make.file(project, 'src/rest.ts', CODE, 'rests')
   await app.make.file(project, 'src/chord.ts', CODE, 'chords')
   const mergeRequest = await make(member, 'merge_requests', {
-    ...{ title: 'Play rests', description: 'Closes #1', source_branch: 'rests', target_branch: 'master' }
+    ...{ title: text('Play rests'), description: markdown('Closes #1') },
+    ...{ source_branch: 'rests', target_branch: 'master' }
   })
-  await make(owner, `merge_requests/${mergeRequest.id}/notes`, { body: 'Looks good.' })
+  await make(owner, `merge_requests/${mergeRequest.id}/notes`, { body: markdown('Looks good.') })
   const snippet = await make(owner, 'snippets', {
-    ...{ title: 'A scale', file_name: 'scale.ts', code: CODE, visibility_level: 20 }
+    ...{ title: text('A scale'), file_name: 'scale.ts', code: text(CODE), visibility_level: 20 }
   })
-  const own = await owner.post('/snippets', { title: 'Mine', file_name: 'a.md', content: README, visibility: 'public' })
+  const own = await owner.post('/snippets', {
+    ...{ title: text('Mine'), file_name: 'a.md', content: markdown(README), visibility: 'public' }
+  })
   if (own.statusCode !== 201) throw new Error(`snippets: ${own.body}`)
   await app.runJobs()
   await execute(
