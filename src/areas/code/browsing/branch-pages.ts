@@ -60,6 +60,20 @@ export async function someRefs(project: ProjectRow, see: { readonly branches: bo
   }
 }
 
+/** Returns the names of branches and tags that point to a commit. */
+export async function refsAt(project: ProjectRow, id: string, see: { readonly branches: boolean }): Promise<SomeRefs> {
+  const [branches, tags] = await Promise.all([
+    see.branches ? namedRefs(project, 'refs/heads/') : [],
+    namedRefs(project, 'refs/tags/')
+  ])
+  const names = (refs: readonly NamedRef[]) =>
+    refs
+      .filter(({ target }) => target === id)
+      .slice(0, SOME)
+      .map(({ name }) => name)
+  return { branches: names(branches), tags: names(tags) }
+}
+
 /** Returns a page of the branches by name, the default branch first. */
 export async function pageOfBranches(project: ProjectRow, question: Question): Promise<RefPage<ShownBranch>> {
   const list = await listBranches(project)

@@ -10,7 +10,7 @@ import { highlightedLines } from '../../../text/page-texts.js'
 import type { RefPath } from './ref-paths.js'
 
 /** Bytes and lines of a file that is shown. */
-const LONGEST_TEXT = 524_288
+export const LONGEST_TEXT = 524_288
 const MOST_LINES = 10_000
 /** Characters of a line. */
 const LONGEST_LINE = 5000

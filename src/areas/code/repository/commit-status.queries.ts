@@ -1,5 +1,5 @@
 import { aggregateStatus, type BuildStatus } from '../../../ci/status.js'
-import { rows } from '../../../db/connect/sql.js'
+import { marks, padded, rows } from '../../../db/connect/sql.js'
 
 /** Returns the combined status of a commit's newest pipelines, one for each branch or tag; null when it has no pipeline. */
 export async function latestStatusOf(projectId: number, sha: string): Promise<string | null> {
@@ -9,4 +9,23 @@ export async function latestStatusOf(projectId: number, sha: string): Promise<st
     [projectId, sha]
   )
   return latest.length === 0 ? null : aggregateStatus(latest.map(({ status }) => ({ status, allowFailure: false })))
+}
+
+/** Returns the combined statuses of some commits; commits without a pipeline are missing. */
+export async function latestStatusesOf(
+  projectId: number,
+  shas: readonly string[]
+): Promise<ReadonlyMap<string, string>> {
+  if (shas.length === 0) return new Map()
+  const listed = padded(shas)
+  const latest = await rows<{ sha: string; status: BuildStatus }>(
+    `select sha, status from pipelines where id in
+       (select max(id) from pipelines where project_id = ? and sha in (${marks(listed)}) and is_child = false
+        group by sha, ref, tag)`,
+    [projectId, ...listed]
+  )
+  const all = Map.groupBy(latest, ({ sha }) => sha)
+  return new Map(
+    [...all].map(([sha, some]) => [sha, aggregateStatus(some.map(({ status }) => ({ status, allowFailure: false })))])
+  )
 }

@@ -2,6 +2,7 @@
 import type { FastifyRequest } from 'fastify'
 import { may } from '../../../access/authorize.js'
 import { listCommitStatuses } from '../../../areas/ci/pipelines/statuses/commit-statuses.queries.js'
+import { refsAt } from '../../../areas/code/browsing/branch-pages.js'
 import { readDiff } from '../../../areas/code/history/commit-diff.js'
 import { readCommitOf } from '../../../areas/code/repository/contents.js'
 import type { DiffLine, ShownFile } from '../../../text/diff.js'
@@ -25,11 +26,12 @@ export interface CommitPageQuery extends DiffQuery {
 export async function readCommitPage(request: FastifyRequest, id: string, query: CommitPageQuery) {
   const { project, actor } = request
   const base = projectPath(project)
-  const [{ commit, stats }, changes, statuses, discussion] = await Promise.all([
+  const [{ commit, stats }, changes, statuses, discussion, refs] = await Promise.all([
     readCommitOf(project, id),
     readDiff(project, id),
     listCommitStatuses(project.id, id, { per_page: MOST_STATUSES }),
-    readCommitDiscussion(request, id)
+    readCommitDiscussion(request, id),
+    refsAt(project, id, { branches: may(actor, 'branch.read', project) })
   ])
   const [parent] = commit.parentIds
   const diff = diffPart(changes, query, {
@@ -40,7 +42,7 @@ export async function readCommitPage(request: FastifyRequest, id: string, query:
     ...lineNotes(request, discussion, query)
   })
   const mayReadBuilds = may(actor, 'build.read', project)
-  return { title: commitTitle(commit.message), base, commit, stats, diff, statuses, discussion, mayReadBuilds }
+  return { title: commitTitle(commit.message), base, commit, stats, refs, diff, statuses, discussion, mayReadBuilds }
 }
 
 interface LinePlace {

@@ -7,6 +7,7 @@ import { findRefPath } from '../../../areas/code/browsing/ref-paths.js'
 import { openDiff } from '../../../areas/code/browsing/whole-diffs.js'
 import { findCommits } from '../../../areas/code/history/commit-list.js'
 import { compare, findCompared } from '../../../areas/code/history/compare.js'
+import { latestStatusesOf } from '../../../areas/code/repository/commit-status.queries.js'
 import { findCommitOf } from '../../../areas/code/repository/contents.js'
 import { Type } from '../../../lib/type.js'
 import { visible } from '../../../lib/visible.js'
@@ -53,8 +54,23 @@ export const commitPages: FastifyPluginAsyncTypebox = async app => {
       const title = found.path === '' ? 'Commits' : `History of ${visible(found.path)}`
       const isLast = commits.length < PER_PAGE
       const code = codePlace(request, found)
-      const refs = await otherRefs(request, code)
-      return show(request, reply, 'code/commits', { title, code, commits, page, isLast, refs, part: 'commits' })
+      const [refs, statuses] = await Promise.all([
+        otherRefs(request, code),
+        latestStatusesOf(
+          project.id,
+          commits.map(({ id }) => id)
+        )
+      ])
+      return show(request, reply, 'code/commits', {
+        title,
+        code,
+        commits,
+        statuses,
+        page,
+        isLast,
+        refs,
+        part: 'commits'
+      })
     }
   )
 

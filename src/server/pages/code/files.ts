@@ -3,10 +3,17 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { may } from '../../../access/authorize.js'
 import { readBlame } from '../../../areas/code/browsing/blames.js'
-import { findFileAt, kindAt, lastCommitAt, shownLines, textAt } from '../../../areas/code/browsing/file-texts.js'
+import {
+  findFileAt,
+  kindAt,
+  LONGEST_TEXT,
+  lastCommitAt,
+  shownLines,
+  textAt
+} from '../../../areas/code/browsing/file-texts.js'
 import { readFolder } from '../../../areas/code/browsing/folders.js'
 import { findRefPath, type RefPath } from '../../../areas/code/browsing/ref-paths.js'
-import { searchCode } from '../../../areas/code/browsing/searches.js'
+import { findPaths, searchCode } from '../../../areas/code/browsing/searches.js'
 import { Type } from '../../../lib/type.js'
 import { visible } from '../../../lib/visible.js'
 import { show } from '../page-routes.js'
@@ -57,7 +64,11 @@ export const filePages: FastifyPluginAsyncTypebox = async app => {
       text === null ? null : shownLines(file.entry, text),
       place.may.commits ? lastCommitAt(found) : null
     ])
-    const about = { image: imageType(file.entry.name) !== null, isText: isMarkdown(found.path) }
+    const about = {
+      image: imageType(file.entry.name) !== null,
+      isText: isMarkdown(found.path),
+      isTooLarge: file.size > LONGEST_TEXT
+    }
     const page = { title: titleOf(found, place.refName), heading: headingOf(found), code: place, file, shown, last }
     return show(request, reply, 'code/blob', {
       ...{ ...page, ...about, rendered },
@@ -106,13 +117,10 @@ export const filePages: FastifyPluginAsyncTypebox = async app => {
     if (ref === null) return showEmpty(request, reply)
     const found = { ...(await findRefPath(project, ref)), path: '' }
     const text = (query.q ?? '').trim()
-    const result = text === '' ? null : await searchCode(found, text, actor)
-    return show(request, reply, 'code/search', {
-      title: 'Search the code',
-      code: codePlace(request, found),
-      text,
-      result
-    })
+    const [result, paths] =
+      text === '' ? [null, []] : await Promise.all([searchCode(found, text, actor), findPaths(found, text)])
+    const code = codePlace(request, found)
+    return show(request, reply, 'code/search', { title: 'Search the code', code, text, result, paths })
   })
 }
 

@@ -42,10 +42,12 @@ t.test('a commit with its changes, its statuses and its whole diff', async t => 
     name: 'lint',
     target_url: 'https://ci.example.org/1'
   })
+  t.match((await owner.get(`${path}/commits/master`)).body, '<span class="state bad">failed</span>')
   for (const sha of [id, id.slice(0, 8), 'master']) {
     const page = await owner.get(`${path}/commit/${sha}`)
     t.equal(page.status, 200)
     t.match(page.body, '2 files changed, 2 lines added, 0 removed')
+    t.match(page.body, `<a class="label" href="${path}/tree/master">branch master</a>`)
     t.match(page.body, '<td class="added">&lt;b&gt;new&lt;/b&gt;</td>')
     t.match(
       page.body,

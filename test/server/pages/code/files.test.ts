@@ -154,6 +154,7 @@ t.test('the search in the files of a project', async t => {
   const owner = await signedIn(project.owner)
   const found = await owner.get(`${path}/search?q=needle`)
   t.match(found.body, '1 line in 1 file')
+  t.match((await owner.get(`${path}/search?q=READ`)).body, `<a href="${path}/blob/master/README.md">README.md</a>`)
   t.match(found.body, `href="${path}/blob/master/a%20%26%20b.c#L1"`)
   t.notMatch(found.body, '<script>')
   t.match((await owner.get(`${path}/search?q=--help&ref=master`)).body, '0 lines in 0 files')
