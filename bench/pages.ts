@@ -13,7 +13,7 @@ const NOTES = 100
 const FILES = 50
 const MEMBERSHIPS = 1000
 /** 300 pages a second and core. */
-const MOST_PROCESSOR_MS = 1000 / 300
+const OFTEN = { firstByte: 50, processor: 1000 / 300 }
 const MOST_BYTES = 60_000
 
 interface PageOf {
@@ -22,6 +22,8 @@ interface PageOf {
   readonly cookie: string
   /** The limit of the time until the first byte, in ms. */
   readonly firstByte: number
+  /** The limit of the processor time, in ms; null for a page that is only opened now and then. */
+  readonly processor: number | null
 }
 
 async function makePages(appliance: Prepared): Promise<PageOf[]> {
@@ -65,10 +67,16 @@ async function makePages(appliance: Prepared): Promise<PageOf[]> {
   }
   const cookie = await cookieOf(appliance.admin)
   return [
-    { name: 'project', path: `/${path}`, cookie, firstByte: 50 },
-    { name: 'issue with 100 notes', path: `/${path}/issues/${issue.iid}`, cookie, firstByte: 50 },
-    { name: 'changes of 50 files', path: `/${path}/merge_requests/${mergeRequest.iid}/diffs`, cookie, firstByte: 50 },
-    { name: 'home, 1,000 memberships', path: '/', cookie: await cookieOf({ ...person, id: member.id }), firstByte: 40 }
+    { name: 'project', path: `/${path}`, cookie, ...OFTEN },
+    { name: 'issue with 100 notes', path: `/${path}/issues/${issue.iid}`, cookie, ...OFTEN },
+    { name: 'changes of 50 files', path: `/${path}/merge_requests/${mergeRequest.iid}/diffs`, cookie, ...OFTEN },
+    {
+      name: 'home, 1,000 memberships',
+      path: '/',
+      cookie: await cookieOf({ ...person, id: member.id }),
+      firstByte: 40,
+      processor: null
+    }
   ]
 }
 
@@ -101,7 +109,7 @@ async function measure(appliance: Prepared): Promise<void> {
       name,
       value: cost.processor_ms,
       unit: 'processor ms each',
-      limit: MOST_PROCESSOR_MS,
+      limit: page.processor,
       ...lower,
       detail: { per_second: perSecond, ...cost }
     })
