@@ -21,20 +21,39 @@ const [asAda, asBob, nobody] = [await signedIn(ada), await signedIn(bob), new Br
 const open = await app.make.project({ owner: ada, visibility_level: 20, name: 'open' })
 const hidden = await app.make.project({ owner: ada, visibility_level: 0, name: 'hidden' })
 
-t.test('home shows the to-dos and issues of its visitor, and the public projects to strangers', async t => {
-  const issue = (
-    await app.as(ada).post(`/projects/${hidden.id}/issues`, { title: HOSTILE, assignee_id: ada.id })
-  ).json()
-  const home = await asAda.get('/')
-  t.equal(home.status, 200)
-  t.match(home.body, `href="/${ada.username}/hidden/issues/${issue.iid}"`)
-  t.match(home.body, '/hidden"')
-  t.notMatch(home.body, '<script>')
-  t.match(home.headers.get('content-security-policy'), "style-src 'self'")
-  const strange = await nobody.get('/')
-  t.match(strange.body, `href="/${ada.username}/open"`)
-  t.notMatch(strange.body, '/hidden"')
-})
+t.test(
+  'home shows the to-dos, issues and merge requests of its visitor, and the public projects to strangers',
+  async t => {
+    const issue = (
+      await app.as(ada).post(`/projects/${hidden.id}/issues`, { title: HOSTILE, assignee_id: ada.id })
+    ).json()
+    await app.make.file(hidden, 'a.txt', 'a')
+    await app.make.branch(hidden, 'topic')
+    await app.make.file(hidden, 'b.txt', 'b', 'topic')
+    const mergeRequest = {
+      title: `${HOSTILE} merge`,
+      source_branch: 'topic',
+      target_branch: 'master',
+      assignee_id: ada.id
+    }
+    await app.as(ada).post(`/projects/${hidden.id}/merge_requests`, mergeRequest)
+    const home = await asAda.get('/')
+    t.equal(
+      home.body
+        .split('id="merge-requests"')[1]
+        ?.match(new RegExp(`class="title" href="/${ada.username}/hidden/merge_requests/1"`, 'g'))?.length,
+      1
+    )
+    t.equal(home.status, 200)
+    t.match(home.body, `href="/${ada.username}/hidden/issues/${issue.iid}"`)
+    t.match(home.body, '/hidden"')
+    t.notMatch(home.body, '<script>')
+    t.match(home.headers.get('content-security-policy'), "style-src 'self'")
+    const strange = await nobody.get('/')
+    t.match(strange.body, `href="/${ada.username}/open"`)
+    t.notMatch(strange.body, '/hidden"')
+  }
+)
 
 t.test('lists of projects have pages and a search', async t => {
   t.match((await asAda.get('/dashboard/projects?search=hidd')).body, '/hidden"')

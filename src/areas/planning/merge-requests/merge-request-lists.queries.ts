@@ -47,13 +47,27 @@ const isUser = (column: string, username: string): Fragment => ({
 /** Returns a page of the merge requests that the caller created or has to work on, in projects whose merge requests the caller may read. */
 export function listOwnMergeRequests(query: OwnMergeRequestQuery, actor: Actor): Promise<MergeRequestTabs> {
   const { state = 'opened', scope = 'created', order_by: order = 'created_at' } = query
+  const index = scope === 'created' && order === 'created_at' ? BY_AUTHOR : undefined
+  return tabsOf(ownOf(scope, actor), { ...query, state }, actor, index)
+}
+
+const BY_AUTHOR = 'merge_requests_author'
+
+function ownOf(scope: 'created' | 'assigned', actor: Actor): Fragment {
   const visible = visibleProjects(actor, REPORTER)
-  const filters = and(equals(scope === 'created' ? 'm.author_id' : 'm.assignee_id', actor.user?.id ?? 0), {
+  return and(equals(scope === 'created' ? 'm.author_id' : 'm.assignee_id', actor.user?.id ?? 0), {
     sql: `0 < (select count(*) from projects p where p.id = m.target_project_id and p.merge_requests_enabled and ${visible.sql})`,
     values: visible.values
   })
-  const index = scope === 'created' && order === 'created_at' ? 'merge_requests_author' : undefined
-  return tabsOf(filters, { ...query, state }, actor, index)
+}
+
+/** Returns the newest open merge requests that the caller created or has to work on, at most `most`. */
+export async function newestOwnMergeRequests(most: number, actor: Actor): Promise<ListedMergeRequestRow[]> {
+  const open = (scope: 'created' | 'assigned', index?: string) =>
+    pageOf(and(ownOf(scope, actor), inState('opened')), { page: 1, per_page: most }, actor, index)
+  const [created, assigned] = await Promise.all([open('created', BY_AUTHOR), open('assigned')])
+  const all = new Map([...created.items, ...assigned.items].map(row => [row.id, row]))
+  return [...all.values()].sort((a, b) => b.created_at.getTime() - a.created_at.getTime()).slice(0, most)
 }
 
 async function tabsOf(

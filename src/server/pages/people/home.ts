@@ -4,6 +4,7 @@ import { applicationSettings } from '../../../areas/ground/settings/settings.que
 import { readIssues } from '../../../areas/planning/issues/issue-readings.js'
 import { viewIssue } from '../../../areas/planning/issues/issues.view.js'
 import { listOwnIssues } from '../../../areas/planning/issues/own-issues.queries.js'
+import { newestOwnMergeRequests } from '../../../areas/planning/merge-requests/merge-request-lists.queries.js'
 import { listProjects } from '../../../areas/projects/projects/project-list.queries.js'
 import { readTodos } from '../../../areas/reach/todos/readings.js'
 import { listTodos } from '../../../areas/reach/todos/todos.queries.js'
@@ -22,10 +23,11 @@ export const homePage: FastifyPluginAsyncTypebox = async app => {
       if (home) return reply.redirect(home)
       return showProjects(request, reply, { scope: 'visible', title: 'Public projects', query: {} })
     }
-    const [todos, issues, projects] = await Promise.all([
+    const [todos, issues, projects, mergeRequests] = await Promise.all([
       listTodos(FEW, actor),
       listOwnIssues({ ...FEW, state: 'opened', order_by: 'updated_at' }, actor),
-      listProjects('member', { ...FEW, order_by: 'last_activity_at' }, actor)
+      listProjects('member', { ...FEW, order_by: 'last_activity_at' }, actor),
+      newestOwnMergeRequests(FEW.per_page, actor)
     ])
     const projectIds = projects.items.map(({ id }) => id)
     const [readTodoList, readIssueList, events] = await Promise.all([
@@ -39,6 +41,7 @@ export const homePage: FastifyPluginAsyncTypebox = async app => {
       todos: readTodoList.map(viewTodo),
       todoCount: todos.total,
       issues: readIssueList.map(viewIssue),
+      mergeRequests,
       projects,
       events
     })
