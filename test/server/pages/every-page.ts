@@ -1,6 +1,7 @@
 // A path for each kind of page, with records to show. The browser tests open all of them; add a line for a new kind of page.
 import { execute, row } from '../../../src/db/connect/sql.js'
 import { appendTrace } from '../../../src/storage/traces.js'
+import { anchorOf } from '../../../src/text/diff.js'
 import { beginBuild, endBuild, makePipeline, pipelineOf } from '../../areas/ci/builds/make-builds.js'
 import { runBuild } from '../../areas/ci/environments/make-environments.js'
 import type { TestApp } from '../../helpers/app.js'
@@ -96,6 +97,8 @@ export const PAGES: Readonly<Record<string, (its: Specimens) => string>> = {
   'merge request': ({ project, mergeRequest }) => `/${project}/merge_requests/${mergeRequest}`,
   'merge request commits': ({ project, mergeRequest }) => `/${project}/merge_requests/${mergeRequest}/commits`,
   'merge request changes': ({ project, mergeRequest }) => `/${project}/merge_requests/${mergeRequest}/diffs`,
+  'comment on a line': ({ project, mergeRequest }) =>
+    `/${project}/merge_requests/${mergeRequest}/diffs?view=parallel&note=${anchorOf('src/rest.ts')}-R2`,
   'merge request pipelines': ({ project, mergeRequest }) => `/${project}/merge_requests/${mergeRequest}/pipelines`,
   'new merge request': inProject('/merge_requests/new'),
   'prepared merge request': inProject('/merge_requests/new?merge_request[source_branch]=chords'),
@@ -272,7 +275,8 @@ export async function makeSpecimens(app: TestApp, { hostile = false } = {}): Pro
   await app.make.file(project, 'src/chord.ts', CODE, 'chords')
   const mergeRequest = await make(member, 'merge_requests', {
     ...{ title: text('Play rests'), description: markdown('Closes #1') },
-    ...{ source_branch: 'rests', target_branch: 'master' }
+    ...{ source_branch: 'rests', target_branch: 'master' },
+    ...{ assignee_id: user.id, milestone_id: milestone.id, labels: 'bug' }
   })
   await make(owner, `merge_requests/${mergeRequest.id}/notes`, { body: markdown('Looks good.') })
   const snippet = await make(owner, 'snippets', {

@@ -17,6 +17,7 @@ interface Made {
   readonly note: number
   readonly label: number
   readonly mergeRequest: number
+  readonly mergeRequestNote: number
   readonly milestone: number
   readonly snippet: number
   readonly pipeline: number
@@ -145,6 +146,10 @@ const TWINS: { readonly [route: string]: Twin } = {
   '/merge_requests/:iid': made => ofMergeRequest(made, ''),
   '/merge_requests/:iid/commits': made => ofMergeRequest(made, '/commits'),
   '/merge_requests/:iid/diffs': made => ofMergeRequest(made, '/diffs'),
+  '/merge_requests/:iid/diffs/notes/:note': ({ mergeRequest, mergeRequestNote: note }) => ({
+    page: `/merge_requests/1/diffs/notes/${note}`,
+    api: `/merge_requests/${mergeRequest}/notes/${note}`
+  }),
   '/merge_requests/:iid/changes': made => ofMergeRequest(made, '/changes'),
   '/merge_requests/:iid/pipelines': made => ofMergeRequest(made, '/pipelines'),
   '/merge_requests/:iid/edit': made => ({ ...ofMergeRequest(made, '/edit'), form: true })
@@ -170,6 +175,7 @@ async function fill(project: TestProject): Promise<Made> {
   const note = await post(`/issues/${issue.id}/notes`, { body: 'A note' })
   const label = await post('/labels', { name: 'bug', color: '#ff0000' })
   const mergeRequest = await post('/merge_requests', { source_branch: 'topic', target_branch: 'master', title: 'More' })
+  const mergeRequestNote = await post(`/merge_requests/${mergeRequest.id}/notes`, { body: 'A note' })
   await api.put(`/projects/${project.id}`, { snippets_enabled: true })
   const snippet = await post('/snippets', { title: 's', file_name: 's.txt', code: 'code', visibility_level: 20 })
   const environment = await post('/environments', { name: 'staging' })
@@ -181,6 +187,7 @@ async function fill(project: TestProject): Promise<Made> {
     note: note.id,
     label: label.id,
     mergeRequest: mergeRequest.id,
+    mergeRequestNote: mergeRequestNote.id,
     milestone: milestone.id,
     snippet: snippet.id,
     pipeline: builds[0]?.pipelineId ?? 0,

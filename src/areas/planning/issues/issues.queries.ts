@@ -116,7 +116,20 @@ export async function findIssues(ids: readonly number[], { user }: Actor): Promi
 export const findIssueByNumber = (projectId: number, iid: number): Promise<IssueRow | undefined> =>
   row<IssueRow>(`${SELECT} where i.project_id = ? and i.iid = ?`, [projectId, iid])
 
-/** Does the same for a command. Throws NoSuch. */
+/** Finds several issues by their numbers, with one statement. Those that do not exist are left out. */
+export async function findIssuesByNumbers(
+  numbers: readonly { readonly projectId: number; readonly iid: number }[]
+): Promise<IssueRow[]> {
+  if (numbers.length === 0) return []
+  const list = padded(numbers)
+  const each = list.map(() => '(i.project_id = ? and i.iid = ?)').join(' or ')
+  return rows<IssueRow>(
+    `${SELECT} where ${each}`,
+    list.flatMap(({ projectId, iid }) => [projectId, iid])
+  )
+}
+
+/** Finds an issue for a command. Throws NoSuch. */
 export async function requireIssueByNumber(projectId: number, iid: number): Promise<IssueRow> {
   const found = await findIssueByNumber(projectId, iid)
   if (!found) throw new NoSuch('issue', iid)

@@ -6,27 +6,29 @@ import { keyOf, type Reference } from '../../../text/references.js'
 import { pushedMessages, readableMessages } from '../../code/refs/pushed-commits.js'
 import type { ChangeRow } from '../../code/refs/ref-changes.queries.js'
 import { findSudoUser } from '../../people/credentials/credentials.js'
-import { findProject, type ProjectRow } from '../../projects/projects/projects.queries.js'
+import { findProject, findProjects, type ProjectRow } from '../../projects/projects/projects.queries.js'
 import { closeIssue, mayUpdateIssue } from '../issues/issues.js'
-import { canSeeIssue, findIssueByNumber, type IssueRow } from '../issues/issues.queries.js'
+import { canSeeIssue, findIssuesByNumbers, type IssueRow } from '../issues/issues.queries.js'
 import type { MergeRequestRow } from './merge-requests.queries.js'
 import { readCommits } from './versions/changes.js'
-import { latestVersion } from './versions/versions.queries.js'
+import { latestVersion, type VersionRow } from './versions/versions.queries.js'
 
 /** The maximum number of issues that one merge request or push closes. Not specified: a limit. */
 const MOST_ISSUES = 100
 
 /**
  * Returns the issues that a merge request closes when it is merged, if the actor may see them. Decided: none when its
- * target is not the default branch.
+ * target is not the default branch. `version` is its newest version, if the caller has read it.
  */
 export async function issuesClosedBy(
   project: ProjectRow,
   found: MergeRequestRow,
-  actor: Actor
+  actor: Actor,
+  version?: VersionRow
 ): Promise<readonly IssueRow[]> {
   if (found.target_branch !== project.default_branch) return []
-  return (await findIssues(project, await readReferences(project, found), actor)).map(({ issue }) => issue)
+  const references = await readReferences(project, found, version ?? (await latestVersion(found.id)))
+  return (await findIssues(project, references, actor)).map(({ issue }) => issue)
 }
 
 /** Closes the issues of a merged merge request in the name of the user who merged it, if this user may. */
@@ -34,12 +36,16 @@ export async function closeIssuesOf(found: MergeRequestRow, userId: number | nul
   const actor = await actorBy(userId)
   const project = actor && (await findProject(found.target_project_id, actor))
   if (!actor || !project || found.target_branch !== project.default_branch) return
-  await closeAll(project, await readReferences(project, found), actor)
+  await closeAll(project, await readReferences(project, found, await latestVersion(found.id)), actor)
 }
 
 /** Reads as much of the messages as of a push. */
-async function readReferences(project: ProjectRow, found: MergeRequestRow): Promise<Reference[]> {
-  const { commits } = await readCommits(project, await latestVersion(found.id))
+async function readReferences(
+  project: ProjectRow,
+  found: MergeRequestRow,
+  version: VersionRow | undefined
+): Promise<Reference[]> {
+  const { commits } = await readCommits(project, version)
   return readClosedIssues([found.description ?? '', ...readableMessages(commits).map(({ message }) => message)])
 }
 
@@ -75,14 +81,27 @@ interface FoundIssue {
 async function findIssues(project: ProjectRow, references: readonly Reference[], actor: Actor): Promise<FoundIssue[]> {
   const wanted = new Map<string, Reference>()
   for (const reference of references) if (wanted.size < MOST_ISSUES) wanted.set(keyOf(reference), reference)
-  const projects = new Map<string | null, ProjectRow | undefined>([[null, project]])
-  const found = new Map<number, FoundIssue>()
-  for (const { project: path, name } of wanted.values()) {
-    if (!projects.has(path)) projects.set(path, await findProject(path ?? '', actor))
+  const projects = await projectsOf([...wanted.values()], project, actor)
+  const asked = [...wanted.values()].flatMap(({ project: path, name }) => {
     const where = projects.get(path)
-    if (!where || !may(actor, 'issue.read', where)) continue
-    const issue = await findIssueByNumber(where.id, Number(name))
+    return where && may(actor, 'issue.read', where) ? [{ where, projectId: where.id, iid: Number(name) }] : []
+  })
+  const issues = new Map((await findIssuesByNumbers(asked)).map(issue => [`${issue.project_id} ${issue.iid}`, issue]))
+  const found = new Map<number, FoundIssue>()
+  for (const { where, projectId, iid } of asked) {
+    const issue = issues.get(`${projectId} ${iid}`)
     if (issue && canSeeIssue(issue, where, actor)) found.set(issue.id, { issue, project: where })
   }
   return [...found.values()]
+}
+
+/** Returns the projects of references by their paths, with one statement unless some have moved; null stands for the project of the texts. */
+async function projectsOf(references: readonly Reference[], project: ProjectRow, actor: Actor) {
+  const paths = [...new Set(references.flatMap(({ project: path }) => (path === null ? [] : [path])))]
+  const found = new Map(
+    (await findProjects(paths, actor)).map(one => [`${one.namespace_path}/${one.path}`.toLowerCase(), one])
+  )
+  const projects = new Map<string | null, ProjectRow | undefined>([[null, project]])
+  for (const path of paths) projects.set(path, found.get(path.toLowerCase()) ?? (await findProject(path, actor)))
+  return projects
 }

@@ -5,7 +5,7 @@ import { Conflicts, Invalid, UnprocessableList } from '../../../errors.js'
 import { DEVELOPER } from '../../../lib/levels.js'
 import { isLonger } from '../../../lib/text-line.js'
 import { findProtections } from '../../code/refs/protected-branches.queries.js'
-import { allows } from '../../code/refs/protection.js'
+import { allows, type Protections } from '../../code/refs/protection.js'
 import { findForkLink } from '../../projects/projects/fork-links.js'
 import type { ProjectRow } from '../../projects/projects/projects.queries.js'
 import { LONGEST_DESCRIPTION } from '../participation/targets.js'
@@ -77,10 +77,14 @@ export const alreadyOpen = (title: string) =>
   new Conflicts([`Cannot Create: This merge request already exists: [${JSON.stringify(title)}]`])
 
 /** Whether the actor may merge into a branch: as a user who may push to it, or as a developer if its rule allows merges. */
-export async function mayMergeInto(project: ProjectRow, branch: string, actor: Actor): Promise<boolean> {
+export const mayMergeInto = async (project: ProjectRow, branch: string, actor: Actor): Promise<boolean> =>
+  mayMergeBy(await findProtections(project.id), project, branch, actor)
+
+/** Does the same with the protected branches of the project. */
+export function mayMergeBy(protections: Protections, project: ProjectRow, branch: string, actor: Actor): boolean {
   const level = levelIn(project, actor)
   if (project.archived || level < DEVELOPER) return false
-  const protection = (await findProtections(project.id)).of(branch)
+  const protection = protections.of(branch)
   return protection === null || allows(protection, level, 'merge')
 }
 

@@ -67,9 +67,10 @@ const noteFormAt = ({ view, file, skip, version: _, note: _note }: ChangesQuery)
     ...(skip !== undefined && { skip: String(skip) }),
     note: ''
   })
+  const start = `?${query}`
   return (shown: ShownFile, line: DiffLine): string => {
     const id = lineId(shown, line)
-    return `?${query}${id}#${id}`
+    return `${start}${id}#${id}`
   }
 }
 
@@ -86,6 +87,7 @@ async function notesAt(request: Asked, { base, found }: Head, notes: readonly No
     const shown = { ...note, html: texts[at] ?? '', mayEdit: mayChangeNote(note, project, actor) }
     placed.set(key, [...(placed.get(key) ?? []), shown])
   }
+  if (placed.size === 0 && query.note === undefined) return () => ''
   return (file: ShownFile, line: DiffLine): string => {
     const [side, number] = line.kind === 'removed' ? (['old', line.old] as const) : (['new', line.new] as const)
     const here = placed.get(`${side} ${number} ${file.path}`) ?? []

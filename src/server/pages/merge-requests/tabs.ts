@@ -4,7 +4,6 @@ import { pipelinesBefore } from '../../../areas/ci/pipelines/pipelines.queries.j
 import { viewCommitItem } from '../../../areas/code/repository/repository.view.js'
 import { findUser } from '../../../areas/people/users/users.queries.js'
 import { readMergeState } from '../../../areas/planning/merge-requests/accept/accept.js'
-import { mayRemoveBranch } from '../../../areas/planning/merge-requests/accept/finish.js'
 import { messageOf } from '../../../areas/planning/merge-requests/accept/merge-message.js'
 import { issuesClosedBy } from '../../../areas/planning/merge-requests/closing.js'
 import { isOpen } from '../../../areas/planning/merge-requests/rules.js'
@@ -37,12 +36,11 @@ export async function readOverview(request: Asked, filled: object = {}) {
 }
 
 /** What the box about the merge shows. */
-async function readMerge({ project, actor }: Asked, { found, source }: Head) {
-  const [state, closes, by, removable] = await Promise.all([
-    isOpen(found) ? readMergeState(project, found, actor) : undefined,
-    issuesClosedBy(project, found, actor),
-    found.merge_user_id === null ? undefined : findUser(found.merge_user_id),
-    isOpen(found) && source ? mayRemoveBranch(source, found.source_branch, actor) : false
+async function readMerge({ project, actor }: Asked, { found, source, version }: Head) {
+  const [state, closes, by] = await Promise.all([
+    isOpen(found) ? readMergeState(project, found, source, actor) : undefined,
+    issuesClosedBy(project, found, actor, version),
+    found.merge_user_id === null ? undefined : findUser(found.merge_user_id)
   ])
   const seesPipeline = source !== undefined && may(actor, 'pipeline.read', source)
   return {
@@ -53,7 +51,6 @@ async function readMerge({ project, actor }: Asked, { found, source }: Head) {
     pipeline: seesPipeline ? state?.pipeline : undefined,
     closes,
     by,
-    removable,
     message: messageOf(found, closes)
   }
 }

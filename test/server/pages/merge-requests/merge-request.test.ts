@@ -53,7 +53,7 @@ t.test('its tabs show the texts, commits, changes and pipelines', async t => {
   t.equal((await owner.get(`${path}/diffs?version=999999`)).status, 404)
 })
 
-t.test('each version can be read, and the page does not need more statements for more labels', async t => {
+t.test('each version can be read, and more labels or issues need no more statements', async t => {
   const { owner, path, project, mergeRequest, api } = await subject({ labels: 'one' })
   await app.make.file(project, 'later.txt', 'later\n', 'feature')
   await app.runJobs()
@@ -65,8 +65,15 @@ t.test('each version can be read, and the page does not need more statements for
   t.match(first.body, />Version 1 of 2</)
   t.notMatch(first.body, 'later.txt')
   const few = await countStatements(() => owner.get(path))
-  await api.put(`/projects/${project.id}/merge_requests/${mergeRequest.id}`, { labels: 'one,two,three,four' })
+  const change = (values: object) => api.put(`/projects/${project.id}/merge_requests/${mergeRequest.id}`, values)
+  await change({ labels: 'one,two,three,four' })
   t.equal(await countStatements(() => owner.get(path)), few)
+  for (const title of ['a', 'b', 'c']) await api.post(`/projects/${project.id}/issues`, { title })
+  await change({ description: 'Closes #1' })
+  const one = await countStatements(() => owner.get(path))
+  await change({ description: 'Closes #1, #2 and #3' })
+  t.match((await owner.get(path)).body, /A merge closes .*#1<.*#2<.*#3</)
+  t.equal(await countStatements(() => owner.get(path)), one, 'however many issues it closes')
 })
 
 t.test('whom the API refuses gets the page of something that does not exist', async t => {
@@ -145,7 +152,7 @@ t.test('it waits for its pipeline, and the wait can be canceled', async t => {
   await app.runJobs()
   await execute("update pipelines set status = 'running' where project_id = ?", [project.id])
   const page = await owner.get(path)
-  t.match(page.body, /Pipeline <a href="[^"]*\/pipelines\/\d+">/)
+  t.match(page.body, /<a href="[^"]*\/pipelines\/\d+">Pipeline #/)
   t.match(page.body, 'Merge when the pipeline succeeds</button>')
   t.equal((await owner.submit(page, '/merge"', { merge_when_build_succeeds: 'true' })).status, 303)
   t.match((await api.get(record)).json(), { state: 'opened', merge_when_build_succeeds: true })

@@ -8,17 +8,18 @@ import { Conflict, NotAcceptable, NotAllowed, Unauthorized } from '../../../../e
 import { mergeBase } from '../../../../git/history/merge-base.js'
 import { mergeTree } from '../../../../git/write/merge.js'
 import { enqueue } from '../../../../queue/enqueue.js'
+import { findProtections } from '../../../code/refs/protected-branches.queries.js'
 import type { ProjectRow } from '../../../projects/projects/projects.queries.js'
 import { issuesClosedBy } from '../closing.js'
 import { publishMergeRequest } from '../events.js'
 import { type MergeRequestRow, requireMergeRequest, reread } from '../merge-requests.queries.js'
 import type { AcceptBody } from '../merge-requests.schema.js'
-import { isOpen, mayMergeInto } from '../rules.js'
+import { isOpen, mayMergeBy, mayMergeInto } from '../rules.js'
 import { isWorkInProgress } from '../titles.js'
 import { readBranches } from '../versions/branches.js'
 import { noteStatus } from '../versions/mergeability.js'
 import { followSource } from '../versions/versions.js'
-import { markMerged, settleNow } from './finish.js'
+import { markMerged, mayRemoveBy, settleNow } from './finish.js'
 import { CANNOT, mergeBranches, NOT_NOW } from './merge-commit.js'
 import { messageOf } from './merge-message.js'
 
@@ -107,14 +108,24 @@ export interface MergeState {
   readonly obstacle: Obstacle | null
   /** Whether a merge can wait for the pipeline. */
   readonly canWait: boolean
+  /** Whether the merge may remove the source branch. */
+  readonly mayRemove: boolean
 }
 
-/** Returns what is known about merging an open merge request, without asking git. */
-export async function readMergeState(project: ProjectRow, found: MergeRequestRow, actor: Actor): Promise<MergeState> {
-  const [mayMerge, pipeline] = await Promise.all([
-    mayMergeInto(project, found.target_branch, actor),
+/** Returns what is known about merging an open merge request, without asking git. `source` is the project of the source branch. */
+export async function readMergeState(
+  project: ProjectRow,
+  found: MergeRequestRow,
+  source: ProjectRow | undefined,
+  actor: Actor
+): Promise<MergeState> {
+  const isFork = source !== undefined && source.id !== project.id
+  const [protections, ofSource, pipeline] = await Promise.all([
+    findProtections(project.id),
+    isFork ? findProtections(source.id) : undefined,
     headPipeline(found)
   ])
+  const mayMerge = mayMergeBy(protections, project, found.target_branch, actor)
   const status = found.merge_status
   const obstacle = isWorkInProgress(found.title)
     ? 'unfinished'
@@ -130,7 +141,8 @@ export async function readMergeState(project: ProjectRow, found: MergeRequestRow
     mayMerge,
     mayCancel: mayMerge || found.author_id === actor.user?.id,
     obstacle,
-    canWait: pipeline !== undefined && ACTIVE.has(pipeline.status)
+    canWait: pipeline !== undefined && ACTIVE.has(pipeline.status),
+    mayRemove: source !== undefined && mayRemoveBy(ofSource ?? protections, source, found.source_branch, actor)
   }
 }
 

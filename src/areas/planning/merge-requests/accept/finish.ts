@@ -9,6 +9,7 @@ import { log } from '../../../../log.js'
 import { enqueue } from '../../../../queue/enqueue.js'
 import { moveRefs } from '../../../code/refs/move-refs.js'
 import { findProtections } from '../../../code/refs/protected-branches.queries.js'
+import type { Protections } from '../../../code/refs/protection.js'
 import { findSudoUser } from '../../../people/credentials/credentials.js'
 import { findProject, type ProjectRow } from '../../../projects/projects/projects.queries.js'
 import { repositoryPath } from '../../../projects/projects/repositories.js'
@@ -82,9 +83,11 @@ export async function settleMerge(merged: { readonly id: number; readonly userId
 
 /** Whether a merge may remove the branch in the name of the actor: it is neither the default branch nor protected. */
 export const mayRemoveBranch = async (project: ProjectRow, branch: string, actor: Actor): Promise<boolean> =>
-  may(actor, 'branch.write', project) &&
-  branch !== project.default_branch &&
-  !(await findProtections(project.id)).of(branch)
+  mayRemoveBy(await findProtections(project.id), project, branch, actor)
+
+/** Does the same with the protected branches of the project. */
+export const mayRemoveBy = (protections: Protections, project: ProjectRow, branch: string, actor: Actor): boolean =>
+  may(actor, 'branch.write', project) && branch !== project.default_branch && !protections.of(branch)
 
 /** Removes the branch in the name of a user, if it still points to the merged commit. A branch that cannot be removed stays. */
 async function removeSourceBranch(found: MergeRequestRow, userId: number | null): Promise<void> {
