@@ -9,6 +9,7 @@ import { Stale } from '../../../errors.js'
 import { DEVELOPER } from '../../../lib/levels.js'
 import { type Static, Type } from '../../../lib/type.js'
 import { versionOf } from '../../../text/versions.js'
+import { FORM_LIMIT } from '../form-limit.js'
 import { show } from '../page-routes.js'
 import { readChoices } from '../planning/choices.js'
 import { pathOf } from '../planning/discussion.js'
@@ -26,9 +27,6 @@ const Form = Type.Object({
   ...PlanFields
 })
 type Form = Static<typeof Form>
-
-/** A form encodes a character with up to nine bytes. */
-export const FORM_LIMIT = 4 * 1024 * 1024
 
 export const mergeRequestEditPages: FastifyPluginAsyncTypebox = async app => {
   const path = '/:namespace/:project/merge_requests/:iid/edit'

@@ -7,9 +7,9 @@ import { requireByNumber } from '../../../areas/planning/merge-requests/merge-re
 import { listVersions } from '../../../areas/planning/merge-requests/versions/versions.queries.js'
 import { Stale } from '../../../errors.js'
 import { Type } from '../../../lib/type.js'
+import { FORM_LIMIT } from '../form-limit.js'
 import { show } from '../page-routes.js'
 import { refusalsOf } from '../refusals.js'
-import { FORM_LIMIT } from './edit.js'
 import { mergeRequestPath, Numbered } from './head.js'
 
 const Form = Type.Object({

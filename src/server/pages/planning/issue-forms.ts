@@ -19,6 +19,7 @@ import { GUEST } from '../../../lib/levels.js'
 import { type Static, Type } from '../../../lib/type.js'
 import { versionOf } from '../../../text/versions.js'
 import { local } from '../components.js'
+import { FORM_LIMIT } from '../form-limit.js'
 import { show } from '../page-routes.js'
 import { projectPath } from '../place.js'
 import { type Refusals, refusalsOf } from '../refusals.js'
@@ -42,9 +43,6 @@ const texts = { title: Type.Optional(Type.String()), description: Type.Optional(
 /** What a link to the form fills in, as `title` or `issue[title]`. */
 const NewIssueQuery = Type.Object({ ...texts, issue: Type.Optional(Type.Object(texts)) })
 const MoveForm = Type.Object({ to: Type.Optional(Type.String({ maxLength: 1024 })) })
-
-/** Bytes of a form: it encodes a character with up to nine. */
-const FORM_LIMIT = 4 * 1024 * 1024
 
 export const issueFormPages: FastifyPluginAsyncTypebox = async app => {
   const all = '/:namespace/:project/issues'

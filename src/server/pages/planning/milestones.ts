@@ -16,6 +16,7 @@ import { viewMilestone } from '../../../areas/planning/milestones/milestones.vie
 import { Stale } from '../../../errors.js'
 import { type Static, Type } from '../../../lib/type.js'
 import { path } from '../components.js'
+import { FORM_LIMIT } from '../form-limit.js'
 import { show } from '../page-routes.js'
 import { projectPath } from '../place.js'
 import { refusalsOf } from '../refusals.js'
@@ -62,7 +63,7 @@ export const milestonePages: FastifyPluginAsyncTypebox = async app => {
 
   app.get(`${all}/new`, { config: write }, async (request, reply) => showForm(request, reply))
 
-  app.post(all, { config: write, schema: { body: MilestoneForm } }, async (request, reply) => {
+  app.post(all, { config: write, bodyLimit: FORM_LIMIT, schema: { body: MilestoneForm } }, async (request, reply) => {
     try {
       const { iid } = await createMilestone(request.project, valuesOf(request.body), request.origin)
       return reply.redirect(basePath(request) + path(iid), 303)
@@ -86,7 +87,7 @@ export const milestonePages: FastifyPluginAsyncTypebox = async app => {
 
   app.post(
     `${one}/edit`,
-    { config: write, schema: { params: MilestoneNumber, body: MilestoneForm } },
+    { config: write, bodyLimit: FORM_LIMIT, schema: { params: MilestoneNumber, body: MilestoneForm } },
     async (request, reply) => {
       const { project, body, origin } = request
       const milestone = await milestoneOf(request)

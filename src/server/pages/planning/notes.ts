@@ -20,6 +20,7 @@ import type { ProjectRow } from '../../../areas/projects/projects/projects.queri
 import { Invalid, NotFound, Stale } from '../../../errors.js'
 import { Type } from '../../../lib/type.js'
 import { versionOf } from '../../../text/versions.js'
+import { FORM_LIMIT } from '../form-limit.js'
 import { show } from '../page-routes.js'
 import { projectPath } from '../place.js'
 import { offeredEmoji } from './awards.js'
@@ -90,17 +91,21 @@ export const notePages: FastifyPluginAsyncTypebox = async app => {
   const base = '/:namespace/:project/notes/:kind/:target'
   const write = { can: 'note.write' as const }
 
-  app.post(base, { config: write, schema: { params: Target, body: NewNote } }, async (request, reply) => {
-    const found = await noteableOf(request)
-    const { note = '', command } = request.body
-    const body = command ? `${note}\n\n/${command}` : note
-    try {
-      return reply.redirect(await pageOfNew(request, found, body), 303)
-    } catch (error) {
-      if (!(error instanceof Invalid)) throw error
-      return showForm(request, reply.code(400), found, { text: note, problem: error.message })
+  app.post(
+    base,
+    { config: write, bodyLimit: FORM_LIMIT, schema: { params: Target, body: NewNote } },
+    async (request, reply) => {
+      const found = await noteableOf(request)
+      const { note = '', command } = request.body
+      const body = command ? `${note}\n\n/${command}` : note
+      try {
+        return reply.redirect(await pageOfNew(request, found, body), 303)
+      } catch (error) {
+        if (!(error instanceof Invalid)) throw error
+        return showForm(request, reply.code(400), found, { text: note, problem: error.message })
+      }
     }
-  })
+  )
 
   // The page with a note, wherever it is in a long stream. The script asks for notes that are not on the page that it runs on.
   app.get(`${base}/:note`, { config: { can: 'note.read' }, schema: { params: OneNote } }, async (request, reply) =>
@@ -114,7 +119,7 @@ export const notePages: FastifyPluginAsyncTypebox = async app => {
 
   app.post(
     `${base}/:note`,
-    { config: write, schema: { params: OneNote, body: ChangedNote } },
+    { config: write, bodyLimit: FORM_LIMIT, schema: { params: OneNote, body: ChangedNote } },
     async (request, reply) => {
       const found = await changeableNote(request)
       const { note: text = '', version } = request.body
@@ -169,7 +174,7 @@ export const notePages: FastifyPluginAsyncTypebox = async app => {
 
   app.post(
     '/:namespace/:project/commit/:sha/notes',
-    { config: { can: 'commit.comment' }, schema: { params: CommitParams, body: CommentBody } },
+    { config: { can: 'commit.comment' }, bodyLimit: FORM_LIMIT, schema: { params: CommitParams, body: CommentBody } },
     async (request, reply) => {
       const { project, params, body, origin } = request
       const made = await createCommitComment(project, params.sha, body, origin)

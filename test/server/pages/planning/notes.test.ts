@@ -59,6 +59,18 @@ t.test('a note of an old page overwrites nothing, and both texts are shown', asy
   t.equal(again.location, `${path}#note_${note}`)
 })
 
+t.test('the longest note is accepted, and a longer one is kept in the form', async t => {
+  const { owner, path } = await subject()
+  const page = await owner.get(path)
+  const text = '\u3042'.repeat(262_144)
+  t.match((await owner.submit(page, 'name="note"', { note: text })).location, /#note_\d+$/)
+  const refused = await owner.submit(page, 'name="note"', { note: `${text}!` })
+  t.equal(refused.status, 400)
+  t.match(refused.body, 'is too long (maximum is 262144 characters)')
+  t.ok(refused.body.includes(`${text}!`))
+  t.match((await owner.get(path)).body, 'This text is too long to be formatted')
+})
+
 t.test('commands run, and a text that is only an emoji becomes an award', async t => {
   const { owner, path, api, project, id } = await subject()
   const issue = async () => (await api.get(`/projects/${project.id}/issues/${id}`)).json()
