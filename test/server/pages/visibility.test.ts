@@ -1,6 +1,8 @@
 // A page shows exactly what the API shows to the same person. Each page has a twin here: the request of the API that reads the same
 // record. Where the API answers 200, the page exists; everywhere else it is the page of a path that does not exist.
+
 import { beginSession } from '../../../src/areas/people/credentials/credentials.js'
+import { row } from '../../../src/db/connect/sql.js'
 import type { ProjectKind } from '../../access/expectations.js'
 import { makeWorld } from '../../access/world.js'
 import { endBuild, makePipeline } from '../../areas/ci/builds/make-builds.js'
@@ -15,6 +17,8 @@ interface Made {
   readonly sha: string
   readonly issue: number
   readonly note: number
+  /** On the commit. */
+  readonly comment: number
   readonly label: number
   readonly mergeRequest: number
   readonly mergeRequestNote: number
@@ -68,6 +72,14 @@ const TWINS: { readonly [route: string]: Twin } = {
   '/notes/:kind/:target/:note': ({ issue, note }) => ({
     page: `/notes/issues/${issue}/${note}`,
     api: `/issues/${issue}/notes/${note}`
+  }),
+  '/notes/:kind/:target/:note/whole': ({ issue, note }) => ({
+    page: `/notes/issues/${issue}/${note}/whole`,
+    api: `/issues/${issue}/notes/${note}`
+  }),
+  '/commit/:sha/notes/:note/whole': ({ sha, comment }) => ({
+    page: `/commit/${sha}/notes/${comment}/whole`,
+    api: COMMIT
   }),
   '/notes/:kind/:target/:note/edit': ({ issue, note }) => ({
     page: `/notes/issues/${issue}/${note}/edit`,
@@ -181,10 +193,16 @@ async function fill(project: TestProject): Promise<Made> {
   const environment = await post('/environments', { name: 'staging' })
   const [board] = (await api.get(`/projects/${project.id}/boards`)).json()
   const commit = (await api.get(`/projects/${project.id}/repository/commits/master`)).json()
+  await post(`/repository/commits/${commit.id}/comments`, { note: 'A comment' })
+  const comment = await row<{ id: number }>(
+    "select max(id) as id from notes where project_id = ? and noteable_type = 'Commit'",
+    [project.id]
+  )
   return {
     sha: commit.id,
     issue: issue.id,
     note: note.id,
+    comment: comment?.id ?? 0,
     label: label.id,
     mergeRequest: mergeRequest.id,
     mergeRequestNote: mergeRequestNote.id,

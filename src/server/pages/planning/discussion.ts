@@ -15,6 +15,7 @@ import { path } from '../components.js'
 import { projectPath } from '../place.js'
 import { textsHtml } from '../text/texts.js'
 import { type Awards, awardsShown } from './awards.js'
+import { shortened } from './long-notes.js'
 
 /** Notes on a page of a stream. */
 export const NOTES = 100
@@ -23,6 +24,8 @@ interface ShownNote {
   readonly id: number
   readonly author: { readonly name: string; readonly username: string }
   readonly html: string
+  /** Whether the text is only its beginning. */
+  readonly isCut: boolean
   readonly createdAt: Date
   /** When it was last changed, if it was. */
   readonly editedAt: Date | null
@@ -88,8 +91,9 @@ export async function readDiscussion(
 ): Promise<Discussion> {
   const stream = await newestPage(page => listNotes(noteable, { page, per_page: NOTES }, actor), query)
   const ids = stream.items.map(({ id }) => id)
+  const shown = shortened(stream.items.map(({ note }) => note))
   const [[descriptionHtml = '', ...texts], awardsOf, earlier] = await Promise.all([
-    textsHtml([description, ...stream.items.map(({ note }) => note)], { project, actor }),
+    textsHtml([description, ...shown.map(({ text }) => text)], { project, actor }),
     countAwards(noteable, ids, actor.user?.id),
     stream.page > 1 && ids[0] !== undefined ? noteIdsBefore(noteable, ids[0], actor) : []
   ])
@@ -104,6 +108,7 @@ export async function readDiscussion(
       ...noteShown(note),
       line: lineOf(note, linePage?.(note.id)),
       html: texts[at] ?? '',
+      isCut: shown[at]?.isCut ?? false,
       mayEdit: mayChangeNote(note, project, actor),
       awards: note.is_system === 1 ? null : awards(awardsOf('Note', note.id), note.author_id)
     })),
@@ -120,8 +125,9 @@ export async function readDiscussion(
 /** Reads the comments on a commit as a stream. */
 export async function readCommitDiscussion({ project, actor, query }: Asked, sha: string): Promise<Discussion> {
   const stream = await newestPage(page => listCommitComments(project.id, sha, { page, per_page: NOTES }), query)
+  const shown = shortened(stream.items.map(({ note }) => note))
   const texts = await textsHtml(
-    stream.items.map(({ note }) => note),
+    shown.map(({ text }) => text),
     { project, actor }
   )
   return {
@@ -131,6 +137,7 @@ export async function readCommitDiscussion({ project, actor, query }: Asked, sha
       id: comment.id,
       author: { name: comment.author_name, username: comment.author_username },
       html: texts[at] ?? '',
+      isCut: shown[at]?.isCut ?? false,
       createdAt: comment.created_at,
       editedAt: null,
       isSystem: false,

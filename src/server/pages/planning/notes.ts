@@ -5,6 +5,7 @@ import { type Actor, askerOf } from '../../../access/actor.js'
 import { giveAward, noteEmoji, removeAward } from '../../../areas/planning/discussion/awards.js'
 import { type Awardable, findAward } from '../../../areas/planning/discussion/awards.queries.js'
 import { createCommitComment } from '../../../areas/planning/discussion/comments/commit-comments.js'
+import { findCommitComment } from '../../../areas/planning/discussion/comments/commit-comments.queries.js'
 import { CommentBody, NewCommentParams } from '../../../areas/planning/discussion/comments/commit-comments.schema.js'
 import { NOTEABLE_KINDS } from '../../../areas/planning/discussion/kinds/all.js'
 import { requireChangeableNote } from '../../../areas/planning/discussion/note-rights.js'
@@ -23,6 +24,7 @@ import { versionOf } from '../../../text/versions.js'
 import { FORM_LIMIT } from '../form-limit.js'
 import { show } from '../page-routes.js'
 import { projectPath } from '../place.js'
+import { textsHtml } from '../text/texts.js'
 import { offeredEmoji } from './awards.js'
 import { NOTES, notesPath, pathOf } from './discussion.js'
 
@@ -112,6 +114,16 @@ export const notePages: FastifyPluginAsyncTypebox = async app => {
     reply.redirect(await pageOf(request, await noteableOf(request), request.params.note))
   )
 
+  app.get(
+    `${base}/:note/whole`,
+    { config: { can: 'note.read' }, schema: { params: OneNote } },
+    async (request, reply) => {
+      const found = await noteableOf(request)
+      const note = await requireNote(found.noteable, request.params.note, request.actor)
+      return showWhole(request, reply, note, await pageOf(request, found, note.id))
+    }
+  )
+
   app.get(`${base}/:note/edit`, { config: write, schema: { params: OneNote } }, async (request, reply) => {
     const found = await changeableNote(request)
     return showForm(request, reply, found, { text: found.note.note, note: found.note })
@@ -172,6 +184,17 @@ export const notePages: FastifyPluginAsyncTypebox = async app => {
     }
   )
 
+  app.get(
+    '/:namespace/:project/commit/:sha/notes/:note/whole',
+    { config: { can: 'commit.read' }, schema: { params: CommitNote } },
+    async (request, reply) => {
+      const { project, params } = request
+      const comment = await findCommitComment(params.note)
+      if (!comment || comment.project_id !== project.id || comment.sha !== params.sha) throw new NotFound('Note')
+      return showWhole(request, reply, comment, `${projectPath(project)}/commit/${comment.sha}#note_${comment.id}`)
+    }
+  )
+
   app.post(
     '/:namespace/:project/commit/:sha/notes',
     { config: { can: 'commit.comment' }, bodyLimit: FORM_LIMIT, schema: { params: CommitParams, body: CommentBody } },
@@ -183,7 +206,29 @@ export const notePages: FastifyPluginAsyncTypebox = async app => {
   )
 }
 
-const CommitParams = Type.Object({ sha: NewCommentParams.properties.sha })
+interface Written {
+  readonly note: string
+  readonly author_name: string
+  readonly author_username: string
+  readonly created_at: Date
+}
+
+/** Shows a note that is too long for the page of its discussion. */
+async function showWhole(request: FastifyRequest, reply: FastifyReply, note: Written, back: string) {
+  const [html] = await textsHtml([note.note], request)
+  const author = { name: note.author_name, username: note.author_username }
+  return show(request, reply, 'planning/whole-note', {
+    title: 'Comment',
+    html,
+    author,
+    createdAt: note.created_at,
+    back
+  })
+}
+
+const sha = { sha: NewCommentParams.properties.sha }
+const CommitParams = Type.Object(sha)
+const CommitNote = Type.Object({ ...sha, note: Type.Integer() })
 
 /** Writes a note, and returns the path of the page that shows it, or of the record when it has become commands or an award. */
 async function pageOfNew(request: FastifyRequest & Asked, found: Found, body: string): Promise<string> {

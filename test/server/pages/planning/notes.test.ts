@@ -71,6 +71,23 @@ t.test('the longest note is accepted, and a longer one is kept in the form', asy
   t.match((await owner.get(path)).body, 'This text is too long to be formatted')
 })
 
+t.test('a page of very long notes shows the beginning of most of them', async t => {
+  const { project, owner, path, id, notes } = await subject()
+  const text = '\u{1f600}'.repeat(100_000)
+  const { insertId } = await execute(
+    `insert into notes (project_id, noteable_type, noteable_id, author_id, note, created_at, updated_at)
+     values ${Array.from({ length: 5 }, () => '(?, ?, ?, ?, ?, now(3), now(3))').join(', ')}`,
+    Array.from({ length: 5 }, () => [project.id, 'Issue', id, project.owner.id, `x${text}`]).flat()
+  )
+  const { body } = await owner.get(path)
+  t.match(body, `href="${notes}/${insertId + 4}/whole">Show all of it`)
+  t.equal(body.match(/Show all of it/g)?.length, 3)
+  t.notMatch(body, /[\ud800-\udbff](?![\udc00-\udfff])/)
+  const whole = await owner.get(`${notes}/${insertId + 4}/whole`)
+  t.ok(whole.body.includes(text))
+  t.match(whole.body, `href="${path}#note_${insertId + 4}">Back to the discussion`)
+})
+
 t.test('commands run, and a text that is only an emoji becomes an award', async t => {
   const { owner, path, api, project, id } = await subject()
   const issue = async () => (await api.get(`/projects/${project.id}/issues/${id}`)).json()
