@@ -61,7 +61,7 @@ export const personalSnippetPages: FastifyPluginAsyncTypebox = async app => {
     const snippet = await requireReadableSnippet(request.params.snippet_id, id)
     const mayChange = snippet.author_id === id
     return show(request, reply, 'projects/snippet', {
-      ...(await readSnippetPage(snippet)),
+      ...(await readSnippetPage(request, snippet)),
       base: pageOf(snippet),
       mayChange
     })

@@ -7,6 +7,8 @@ import { Stale } from '../../../errors.js'
 import { type Static, Type } from '../../../lib/type.js'
 import { show } from '../page-routes.js'
 import { type Refusals, refusalsOf } from '../refusals.js'
+import { isMarkdown } from '../text/readme.js'
+import { textsHtml } from '../text/texts.js'
 
 const text = (maxLength: number) => Type.String({ maxLength, default: '' })
 
@@ -71,9 +73,11 @@ async function showStale(request: FastifyRequest, reply: FastifyReply, page: For
   return showSnippetForm(request, reply.code(409), { ...page, ...(snippet && { snippet }), current })
 }
 
-/** Returns what the page of a snippet shows of its text. */
-export async function readSnippetPage(snippet: SnippetRow) {
+/** Returns what the page of a snippet shows of its text: Markdown is formatted, other languages have colours. */
+export async function readSnippetPage({ actor, project }: FastifyRequest, snippet: SnippetRow) {
   const content = await snippetContent(snippet.id)
+  const page = { title: snippet.title, snippet }
+  if (isMarkdown(snippet.file_name)) return { ...page, html: (await textsHtml([content], { actor, project }))[0] }
   const id = createHash('sha1').update(content).digest('hex')
-  return { title: snippet.title, snippet, shown: await shownLines({ id, name: snippet.file_name }, content) }
+  return { ...page, shown: await shownLines({ id, name: snippet.file_name }, content) }
 }

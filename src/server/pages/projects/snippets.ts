@@ -58,7 +58,10 @@ export const snippetPages: FastifyPluginAsyncTypebox = async app => {
     const { project, params, actor } = request
     const snippet = await requireProjectSnippet(project, params.snippet_id, actor)
     const noteable = { type: 'Snippet', id: snippet.id, authorId: snippet.author_id, confidential: false } as const
-    const [page, discussion] = await Promise.all([readSnippetPage(snippet), readDiscussion(request, noteable, {})])
+    const [page, discussion] = await Promise.all([
+      readSnippetPage(request, snippet),
+      readDiscussion(request, noteable, {})
+    ])
     return show(request, reply, 'projects/snippet', {
       ...page,
       discussion,

@@ -33,6 +33,11 @@ t.test('a snippet is written, shown, changed and deleted', async t => {
   t.match(form.body, '<textarea id="content"')
   t.equal((await owner.submit(form, `action="${page}"`, { content: 'new' })).location, page)
   t.equal((await owner.get(`${page}/raw`)).body, 'new')
+  await owner.submit(await owner.get(`${page}/edit`), `action="${page}"`, {
+    file_name: 'a.md',
+    content: '# Title <b>\n#1'
+  })
+  t.match((await owner.get(page)).body, '<h2>Title &lt;b&gt;</h2>', 'Markdown is formatted')
   const stranger = await signedIn(await app.make.user())
   t.equal((await stranger.get(`${page}/edit`)).status, 404)
   t.notMatch((await stranger.get(page)).body, 'Delete')
