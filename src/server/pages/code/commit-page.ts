@@ -68,23 +68,28 @@ function lineNotes(request: FastifyRequest, discussion: Discussion, query: Commi
     discussion.notes.filter(({ line }) => line !== null),
     ({ line }) => keyOf(line as LinePlace)
   )
+  const notesAt = (file: ShownFile, line: DiffLine): string => {
+    const place = placeOf(file, line)
+    const notes = placed.get(keyOf(place)) ?? []
+    const isAsked = mayWrite && line.kind !== 'same' && query.note === idOf(file, line)
+    if (notes.length === 0 && !isAsked) return ''
+    const form = isAsked ? { action: base, place, token: formToken(request) } : null
+    return renderPart('code/line-notes', { notes, form })
+  }
   return {
-    notesAt: (file, line) => {
-      const place = placeOf(file, line)
-      const notes = placed.get(keyOf(place)) ?? []
-      const isAsked = mayWrite && line.kind !== 'same' && query.note === idOf(file, line)
-      if (notes.length === 0 && !isAsked) return ''
-      const form = isAsked ? { action: base, place, token: formToken(request) } : null
-      return renderPart('code/line-notes', { notes, form })
-    },
-    ...(mayWrite && { noteFormAt: (file: ShownFile, line: DiffLine) => formAt(file, line, query) })
+    // It would run for each line, and most commits have no such comments.
+    ...((placed.size > 0 || query.note !== undefined) && { notesAt }),
+    ...(mayWrite && { noteFormAt: formLinks(query) })
   }
 }
 
-/** A short link, because every changed line has it. */
-function formAt(shown: ShownFile, line: DiffLine, { view, file, skip }: DiffQuery): string | null {
-  if (line.kind === 'same') return null
-  const id = idOf(shown, line)
+/** Returns the link of a changed line to its form. It is short, because every changed line has one. */
+function formLinks({ view, file, skip }: DiffQuery): (file: ShownFile, line: DiffLine) => string | null {
   const kept = { ...(view && { view }), ...(file !== undefined && { file }), ...(skip && { skip: String(skip) }) }
-  return `?${new URLSearchParams({ ...kept, note: id })}#${id}`
+  const start = `?${new URLSearchParams({ ...kept, note: '' })}`
+  return (shown, line) => {
+    if (line.kind === 'same') return null
+    const id = idOf(shown, line)
+    return `${start}${id}#${id}`
+  }
 }

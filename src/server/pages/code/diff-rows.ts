@@ -9,12 +9,16 @@ export interface LineNotes {
   readonly noteFormAt?: (file: ShownFile, line: DiffLine) => string | null
 }
 
+/** Outside of attributes, quotes stay: code is full of them. */
+const escapedCode = (text: string): string =>
+  text.replace(/[&<>]/g, sign => (sign === '<' ? '&lt;' : sign === '>' ? '&gt;' : '&amp;'))
+
 /** Returns the rows of a file; everything that others wrote is escaped. */
 export function rowsOf(file: ShownFile, view: 'inline' | 'parallel', notes: LineNotes): string {
   const columns = view === 'parallel' ? 4 : 3
   const parts: string[] = []
   for (const { heading, lines } of file.hunks) {
-    parts.push(`<tr class="hunk"><td colspan="${columns}">${escaped(heading)}</td></tr>\n`)
+    parts.push(`<tr class="hunk"><td colspan="${columns}">${escapedCode(heading)}</td></tr>\n`)
     if (view === 'inline') {
       for (const line of lines) {
         const cells = numberCell(file, line, 'old', notes) + numberCell(file, line, 'new', notes) + codeCell(line)
@@ -46,7 +50,7 @@ function codeCell(line: DiffLine | null): string {
   const { kind, text, cut, isUnended } = line
   const more = cut > 0 ? `<em> and ${counted(cut, 'more character')}</em>` : ''
   const end = isUnended ? '<em> no line end</em>' : ''
-  return `<td${kind === 'same' ? '' : ` class="${kind}"`}>${escaped(text)}${more}${end}</td>`
+  return `<td${kind === 'same' ? '' : ` class="${kind}"`}>${escapedCode(text)}${more}${end}</td>`
 }
 
 function notesRow(file: ShownFile, line: DiffLine | null, columns: number, { notesAt }: LineNotes): string {
