@@ -133,7 +133,8 @@ const askAgain = (request: FastifyRequest, reply: FastifyReply) =>
 
 /** Shows a failure of a page. A form whose visitor has been signed out can be sent again after signing in. */
 export async function showFailure(error: unknown, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-  if (error instanceof Unauthorized && !reads(request)) {
+  // Another site must not put words into the form that its visitor is asked to send.
+  if (error instanceof Unauthorized && !reads(request) && !isFromElsewhere(request)) {
     return sendPage(reply.code(401), 'sign-in-again', {
       title: 'Sign in to send this',
       formToken: openForm(request, reply),

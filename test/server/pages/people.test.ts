@@ -142,6 +142,9 @@ t.test('a form from elsewhere changes nothing', async t => {
   ] as const) {
     const { status } = await browser.post('/projects', values, { [name]: value })
     t.equal(status, 403)
+    const stranger = await nobody.post('/projects', values, { [name]: value })
+    t.equal(stranger.status, 401)
+    t.notMatch(stranger.body, 'Forged', 'the form of another site is not kept for later')
   }
   const shown = await browser.post('/projects', values)
   t.equal(shown.status, 409, 'without a sign of the origin, the visitor is asked')
