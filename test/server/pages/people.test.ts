@@ -27,6 +27,7 @@ t.test(
     const issue = (
       await app.as(ada).post(`/projects/${hidden.id}/issues`, { title: HOSTILE, assignee_id: ada.id })
     ).json()
+    const made = (await app.as(ada).post(`/projects/${hidden.id}/issues`, { title: 'Of nobody' })).json()
     await app.make.file(hidden, 'a.txt', 'a')
     await app.make.branch(hidden, 'topic')
     await app.make.file(hidden, 'b.txt', 'b', 'topic')
@@ -46,6 +47,7 @@ t.test(
     )
     t.equal(home.status, 200)
     t.match(home.body, `href="/${ada.username}/hidden/issues/${issue.iid}"`)
+    t.notMatch(home.body.split('id="activity"')[0], `/hidden/issues/${made.iid}"`, 'nobody has to work on it')
     t.match(home.body, '/hidden"')
     t.notMatch(home.body, '<script>')
     t.match(home.headers.get('content-security-policy'), "style-src 'self'")

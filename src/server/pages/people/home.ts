@@ -1,4 +1,4 @@
-// The home page: the to-dos, issues and projects of its visitor. Strangers see the public projects.
+// The home page: the to-dos, issues, merge requests and projects of its visitor. Strangers see the public projects.
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { applicationSettings } from '../../../areas/ground/settings/settings.queries.js'
 import { readIssues } from '../../../areas/planning/issues/issue-readings.js'
@@ -25,7 +25,7 @@ export const homePage: FastifyPluginAsyncTypebox = async app => {
     }
     const [todos, issues, projects, mergeRequests] = await Promise.all([
       listTodos(FEW, actor),
-      listOwnIssues({ ...FEW, state: 'opened', order_by: 'updated_at' }, actor),
+      listOwnIssues({ ...FEW, scope: 'assigned', state: 'opened', order_by: 'updated_at' }, actor),
       listProjects('member', { ...FEW, order_by: 'last_activity_at' }, actor),
       newestOwnMergeRequests(FEW.per_page, actor)
     ])
