@@ -107,8 +107,8 @@ t.test('pages in a browser', async t => {
         t.ok((await excessWidth(page)) <= 0, `${name}: nothing is wider than the window`)
         if (rules) t.same(await axeFindings(page, rules.length > 0 ? rules : undefined), [], name)
         t.same(problems.splice(0), [], name)
-        const path: `${string}.png` = `${folder}/${name.replaceAll(' ', '-')}-${look}.png`
-        if (folder) await page.screenshot({ path })
+        const path: `${string}.webp` = `${folder}/${name.replaceAll(' ', '-')}-${look}.webp`
+        if (folder) await page.screenshot({ path, quality: 70 })
       }
       await close()
     })
@@ -123,8 +123,8 @@ t.test('pages in a browser', async t => {
       t.ok((await excessWidth(page)) <= 0, `${name}: nothing is wider than the window`)
       t.equal(await page.$('img[src="x"], body script, main svg[onload], a[href^="javascript:"]'), null, name)
       t.same(problems.splice(0), [], name)
-      const path: `${string}.png` = `${folder}/hostile-${name.replaceAll(' ', '-')}.png`
-      if (folder) await page.screenshot({ path })
+      const path: `${string}.webp` = `${folder}/hostile-${name.replaceAll(' ', '-')}.webp`
+      if (folder) await page.screenshot({ path, quality: 70 })
     }
     await page.goto(base + (PAGES.issue?.(hostile) ?? ''))
     t.match(await page.$eval('h1', element => element.textContent), /<script>alert\(2\)/, 'what stands there is text')

@@ -32,7 +32,7 @@ export interface ShownTrace extends TracePart {
 }
 
 /** What a page shows of a trace. */
-const SHOWN = { bytes: 262_144, lines: 5_000 }
+const SHOWN = { bytes: 196_608, lines: 3_000 }
 /** The part of a trace, from its end, in which lines are counted. */
 const COUNTED = 4_194_304
 /** What one request of a follower gets. */
