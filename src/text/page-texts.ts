@@ -9,8 +9,10 @@ import type { TextContext } from './page-links.js'
 import { Busy, TextThread } from './text-thread.js'
 import { workOn } from './work.js'
 
-/** The limit in seconds is twice as long as the thread needs for the longest text. What takes longer is shown plain. */
-const thread = new TextThread(2)
+/** The limit in seconds is a few times as long as the thread needs for the longest text. What takes longer is shown plain. */
+const thread = new TextThread(5)
+/** Milliseconds for which such a text is shown plain: it may have been the machine that was slow. */
+const AGAIN = { ttl: 60_000 }
 
 /** Bytes. In memory, a text has two bytes for each character if one of them is beyond Latin-1. */
 const MOST = 8 * 1024 * 1024
@@ -48,21 +50,29 @@ export async function pageTexts(wanted: readonly string[], context: TextContext)
     }
     const isShort = text.length <= room && !HIGHLIGHTED.test(text)
     if (isShort) room -= text.length
-    const pieces = isShort ? workOn({ name: 'toPage', texts: [text], context: about })[0] : await onThread(text, about)
-    if (pieces) texts.set(key, pieces)
-    found.push(pieces ?? plain(text))
+    found.push(
+      isShort
+        ? keep(key, workOn({ name: 'toPage', texts: [text], context: about })[0])
+        : await onThread(key, text, about)
+    )
   }
   return found
 }
 
 const plain = (text: string): TextPieces => ({ parts: [plainHtml(text)], gaps: [] })
 
-/** Returns nothing when too many texts wait. */
-async function onThread(text: string, context: string): Promise<TextPieces | undefined> {
+function keep(key: string, pieces = plain(''), options?: typeof AGAIN): TextPieces {
+  texts.set(key, pieces, options)
+  return pieces
+}
+
+/** Returns the text without formatting when too many texts wait, or when it takes too long. */
+async function onThread(key: string, text: string, context: string): Promise<TextPieces> {
   try {
-    return (await thread.run({ name: 'toPage', texts: [text], context }))[0]
+    const [pieces] = await thread.run({ name: 'toPage', texts: [text], context })
+    return keep(key, pieces)
   } catch (error) {
-    return error instanceof Busy ? undefined : plain(text)
+    return error instanceof Busy ? plain(text) : keep(key, plain(text), AGAIN)
   }
 }
 
@@ -74,17 +84,19 @@ export async function highlightedLines(id: string, name: string, code: string): 
   const language = languageOfFile(name)
   if (!language || code.length > LONGEST_CODE || isTall(code)) return null
   const key = `${language} ${id}`
-  const html = codes.get(key) ?? (await highlighted(code, language))
-  if (html !== undefined) codes.set(key, html)
-  return html ? html.split('\n') : null
+  const html = codes.get(key) ?? (await highlighted(key, code, language))
+  return html === '' && code !== '' ? null : html.split('\n')
 }
 
-/** Returns nothing when too many texts wait. */
-async function highlighted(code: string, language: string): Promise<string | undefined> {
+/** Returns an empty text when too many texts wait, or when it takes too long. */
+async function highlighted(key: string, code: string, language: string): Promise<string> {
   try {
-    return (await thread.run({ name: 'highlightLines', texts: [code], context: language }))[0]
+    const [html = ''] = await thread.run({ name: 'highlightLines', texts: [code], context: language })
+    codes.set(key, html)
+    return html
   } catch (error) {
-    return error instanceof Busy ? undefined : ''
+    if (!(error instanceof Busy)) codes.set(key, '', AGAIN)
+    return ''
   }
 }
 
