@@ -19,6 +19,8 @@ export interface Specimens {
   readonly issue: number
   readonly issueId: number
   readonly note: number
+  /** On the commit. */
+  readonly comment: number
   readonly label: number
   readonly mergeRequest: number
   readonly snippet: number
@@ -84,6 +86,8 @@ export const PAGES: Readonly<Record<string, (its: Specimens) => string>> = {
   'new issue': inProject('/issues/new'),
   'edit issue': ({ project, issue }) => `/${project}/issues/${issue}/edit`,
   emoji: ({ project, issueId }) => `/${project}/notes/issues/${issueId}/0/awards`,
+  'whole note': ({ project, issueId, note }) => `/${project}/notes/issues/${issueId}/${note}/whole`,
+  'whole comment': ({ project, sha, comment }) => `/${project}/commit/${sha}/notes/${comment}/whole`,
   'edit note': ({ project, issueId, note }) => `/${project}/notes/issues/${issueId}/${note}/edit`,
   labels: inProject('/labels'),
   'edit label': ({ project, label }) => `/${project}/labels/${label}/edit`,
@@ -292,9 +296,12 @@ export async function makeSpecimens(app: TestApp, { hostile = false } = {}): Pro
      where project_id = ? and status <> 'running'`,
     [project.id]
   )
+  await owner.post(`/projects/${project.id}/repository/commits/${compile.sha}/comments`, { note: 'Here, too.' })
+  const { id: comment = 0 } =
+    (await row<{ id: number }>("select max(id) as id from notes where noteable_type = 'Commit'")) ?? {}
   return {
     ...{ user, project: project.path, group: group.path, sha: compile.sha },
-    ...{ issue: issue.iid, issueId: issue.id, note: note.id, label: label.id, mergeRequest: mergeRequest.iid },
+    ...{ issue: issue.iid, issueId: issue.id, note: note.id, comment, label: label.id, mergeRequest: mergeRequest.iid },
     ...{ snippet: snippet.id, ownSnippet: own.json().id, board },
     ...{ pipeline: compile.pipelineId, build: compile.id, runningBuild: running.id },
     environment:
