@@ -1,6 +1,6 @@
 // The pages in a real browser.
 //
-// SCREENSHOTS=FOLDER npm test -- test/server/pages/browser.test.ts writes a picture of each page there, light, dark and of a phone.
+// `SCREENSHOTS=FOLDER npm test -- test/server/pages/browser.test.ts` also writes a picture of each page into the folder.
 import t from 'tap'
 import { finishBuild } from '../../../src/areas/ci/builds/claim.js'
 import { measureTrace } from '../../../src/storage/measure.js'
