@@ -22,7 +22,13 @@ addEventListener('submit', event => {
   setTimeout(() => delete form.dataset.sent, 5000)
 })
 
-// What is written in a large field stays in this tab until it is sent.
+// What is written in a large field stays in this tab until it is sent. Somebody else who signs in must not see it.
+const { visitor } = document.body.dataset
+if (visitor && sessionStorage.getItem('visitor') !== visitor) {
+  sessionStorage.clear()
+  sessionStorage.setItem('visitor', visitor)
+}
+for (const form of all('[action="/users/sign_out"]')) form.addEventListener('submit', () => sessionStorage.clear())
 for (const field of all('textarea[data-keep]')) {
   const key = `${location.pathname} ${field.dataset.keep}`
   const kept = sessionStorage.getItem(key)
@@ -43,7 +49,9 @@ for (const button of all('[data-preview]')) {
       () => undefined
     )
     if (answer?.ok) place.innerHTML = await answer.text()
-    else place.textContent = 'There is no preview now. Try again later.'
+    else if (answer?.status === 401) {
+      place.textContent = 'Your session has ended. Send the form: you can sign in then, and your text is kept.'
+    } else place.textContent = 'There is no preview now. Try again later.'
   })
 }
 

@@ -27,6 +27,19 @@ t.test('ranges of lines are marked, and stay so at the permalink', async t => {
   await close()
 })
 
+t.test('who wrote a line can be read on a phone, and the menu shows where the visitor is', async t => {
+  const { project, path, git } = await make()
+  git(['fast-import', '--quiet', '--force'], commitOf({ 'a.txt': 'a line that is not very short\n' }))
+  const { page, problems, close } = await openPage(browser, base, { user: project.owner, width: 320 })
+  await page.goto(`${base}${path}/blame/master/a.txt`)
+  const height = await page.$eval('.blame tr', row => row.getBoundingClientRect().height)
+  t.ok(height < 60, `a row is ${height} pixels high`)
+  await page.goto(`${base}${path}/activity`)
+  t.ok(await page.$eval('.menu [aria-current]', link => link.getBoundingClientRect().right <= innerWidth))
+  t.same(problems, [])
+  await close()
+})
+
 t.test('the changes of a large file are loaded into the page', async t => {
   const { project, path, git } = await make()
   git(['fast-import', '--quiet', '--force'], commitOf({ 'a.txt': 'line\n'.repeat(600), 'b.txt': 'x\n' }))

@@ -40,6 +40,7 @@ t.test('lists are added, ordered and removed', async t => {
   const names = async () =>
     (await api.get(`${of}/boards`)).json()[0].lists.map((list: { label: { name: string } }) => list.label.name)
   t.same(await names(), ['<b>"first', 'second'])
+  t.match(page.body, /<details><summary aria-label="Remove the list second">/, 'one click removes nothing')
   await owner.submit(page, 'first to the right')
   t.same(await names(), ['second', '<b>"first'])
   await owner.submit(await owner.get(`${path}/${board.id}`), 'Remove the list second')

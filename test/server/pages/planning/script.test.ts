@@ -1,6 +1,7 @@
 // What the script does on the pages of issues and boards, in a real browser.
 import t from 'tap'
 import { execute } from '../../../../src/db/connect/sql.js'
+import { DEVELOPER } from '../../../../src/lib/levels.js'
 import { makeIssue } from '../../../areas/planning/discussion/make-discussion.js'
 import { testApp } from '../../../helpers/app.js'
 import { listen } from '../../../helpers/browser.js'
@@ -50,6 +51,40 @@ t.test('issues and boards with the script', async t => {
     t.equal(await page.$eval('textarea[name=note]', field => field.value), '')
     t.equal(await page.$eval(':target em', element => element.textContent), 'kept')
     t.same(problems, [])
+    await close()
+  })
+
+  t.test('what a user has not sent is never shown to the next one', async t => {
+    const other = await app.make.user()
+    await app.make.member(project, DEVELOPER, other)
+    const { page, problems, close } = await openPage(browser, base, { user })
+    await page.goto(issue)
+    await page.type('textarea[name=note]', 'It is mine')
+    const context = page.browserContext()
+    await context.deleteCookie(...(await context.cookies()))
+    await page.goto(`${base}/users/sign_in`)
+    await page.type('[name=login]', other.username)
+    await page.type('[name=password]', other.password)
+    await Promise.all([page.waitForNavigation(), page.click('main button')])
+    await page.goto(issue)
+    t.equal(await page.$eval('textarea[name=note]', field => field.value), '')
+    t.notMatch(await page.evaluate('JSON.stringify(sessionStorage)'), 'mine')
+    await page.type('textarea[name=note]', 'It is theirs')
+    await page.click('.account summary')
+    await Promise.all([page.waitForNavigation(), page.click('[action="/users/sign_out"] button')])
+    t.equal(await page.evaluate('JSON.stringify(sessionStorage)'), '{}')
+    t.same(problems, [])
+    await close()
+  })
+
+  t.test('the preview says when the session has ended', async t => {
+    const { page, close } = await openPage(browser, base, { user })
+    await page.goto(issue)
+    await page.type('textarea[name=note]', 'It stays')
+    await execute('delete from sessions where user_id = ?', [user.id])
+    await page.click('[data-preview]')
+    await page.waitForFunction(`document.querySelector('[aria-live]')?.textContent.includes('session has ended')`)
+    t.equal(await page.$eval('textarea[name=note]', field => field.value), 'It stays')
     await close()
   })
 
