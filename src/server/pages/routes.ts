@@ -18,6 +18,7 @@ import { activityOfManyPages } from './people/activity.js'
 import { projectListPages } from './people/explore.js'
 import { groupPages } from './people/groups.js'
 import { homePage } from './people/home.js'
+import { memberPages } from './people/members.js'
 import { searchPages } from './people/search.js'
 import { userPages } from './people/users.js'
 import { boardPages } from './planning/boards.js'
@@ -41,6 +42,7 @@ export const pageRoutes: FastifyPluginAsync = async app => {
   await app.register(activityOfManyPages)
   await app.register(projectListPages)
   await app.register(groupPages)
+  await app.register(memberPages)
   await app.register(searchPages)
   await app.register(userPages)
   await app.register(boardPages)

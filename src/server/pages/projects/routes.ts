@@ -3,7 +3,6 @@ import type { FastifyPluginAsync } from 'fastify'
 import { projectActionPages } from './actions.js'
 import { activityPages } from './activity.js'
 import { projectHomePage } from './home.js'
-import { projectMemberPages } from './members.js'
 import { personalSnippetPages } from './personal-snippets.js'
 import { snippetPages } from './snippets.js'
 
@@ -11,7 +10,6 @@ export const projectPages: FastifyPluginAsync = async app => {
   await app.register(projectHomePage)
   await app.register(projectActionPages)
   await app.register(activityPages)
-  await app.register(projectMemberPages)
   await app.register(snippetPages)
   await app.register(personalSnippetPages)
 }
