@@ -10,6 +10,8 @@ export interface Place {
   /** The links that lead to it, from the outermost. */
   readonly trail: readonly (readonly [text: string, href: string])[]
   readonly menu: readonly MenuItem[]
+  /** NAMESPACE/PROJECT. */
+  readonly project?: string
   /** What is special about the whole place, such as that a project is archived. */
   readonly notice?: string | undefined
 }
@@ -52,6 +54,7 @@ function placeOfProject(project: ProjectRow, actor: Actor, here: string): Place 
   ]
   const [segment = ''] = here.slice(base.length + 1).split('/', 1)
   return {
+    project: `${project.namespace_path}/${project.path}`,
     trail: [
       [
         project.namespace_name,

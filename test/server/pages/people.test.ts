@@ -18,7 +18,7 @@ const signedIn = async (user: { username: string; password: string }) => {
 
 const [ada, bob] = [await app.make.user({ name: HOSTILE }), await app.make.user()]
 const [asAda, asBob, nobody] = [await signedIn(ada), await signedIn(bob), new Browser(base)]
-const open = await app.make.project({ owner: ada, visibility_level: 20, name: 'open' })
+const open = await app.make.project({ owner: ada, visibility_level: 20, name: 'open', description: 'What it is for' })
 const hidden = await app.make.project({ owner: ada, visibility_level: 0, name: 'hidden' })
 
 t.test(
@@ -54,6 +54,7 @@ t.test(
     const strange = await nobody.get('/')
     t.match(strange.body, `href="/${ada.username}/open"`)
     t.notMatch(strange.body, '/hidden"')
+    t.notMatch(strange.body, 'What it is for', 'the API does not show descriptions to strangers')
   }
 )
 
@@ -104,6 +105,35 @@ t.test('a project is created, and refused values stay in the form', async t => {
   t.notMatch(again.body, '<script>')
 })
 
+t.test('members are added, changed and removed by those who may', async t => {
+  const path = `/${ada.username}/hidden/project_members`
+  const page = await asAda.get(path)
+  const unknown = await asAda.submit(page, 'Add the member', { username: 'nobody-has-it', access_level: '30' })
+  t.equal(unknown.status, 400)
+  t.match(unknown.body, 'nobody has this username')
+  t.match(unknown.body, 'value="nobody-has-it"')
+  const added = await asAda.submit(page, 'Add the member', { username: bob.username, access_level: '10' })
+  t.equal(added.location, path)
+  t.match((await asBob.get(path)).body, 'Leave for good')
+  t.notMatch((await asBob.get(path)).body, 'Add the member')
+  t.equal((await asBob.submit(page, 'Add the member', { username: ada.username, access_level: '40' })).status, 409)
+  const changed = await asAda.submit(await asAda.get(path), `/${bob.id}"`, { access_level: '20' })
+  t.equal(changed.status, 303)
+  t.match((await asAda.get(path)).body, '<td>Reporter</td>')
+  t.equal((await asBob.submit(await asBob.get(path), '/remove')).location, '/')
+  t.equal((await asBob.get(path)).status, 404, 'who left a private project cannot open it')
+})
+
+t.test('a group is created, with the path of its name', async t => {
+  const form = await asBob.get('/groups/new')
+  const made = await asBob.submit(form, 'action="/groups"', { name: 'The Band', visibility_level: '10' })
+  t.equal(made.location, '/groups/the-band')
+  t.match((await asBob.get('/groups/the-band/group_members')).body, '<td>Owner</td>')
+  const again = await asBob.submit(form, 'action="/groups"', { name: 'The Band', path: 'the-band' })
+  t.equal(again.status, 400)
+  t.match(again.body, 'role="alert"')
+})
+
 t.test('the search finds only what the visitor may see', async t => {
   await app.as(ada).post(`/projects/${hidden.id}/issues`, { title: 'Needle in private' })
   await app.as(ada).post(`/projects/${open.id}/issues`, { title: 'needle in public' })
@@ -117,6 +147,9 @@ t.test('the search finds only what the visitor may see', async t => {
   t.notMatch((await nobody.get('/search?q=NEEDLE&scope=issues')).body, 'needle in public')
   t.match((await asBob.get(`/search?q=${ada.username}&scope=users`)).body, `href="/${ada.username}"`)
   t.notMatch((await nobody.get('/search?q=hidden')).body, '/hidden"')
+  const all = await asBob.get(`/search?q=needle&project=${ada.username}/open`)
+  t.match(all.body, 'needle in public', 'without a kind, it looks at all of them')
+  t.match(all.body, `href="/${ada.username}/open/search?q=needle"`)
   t.match((await asBob.get('/search?q=needle&scope=merge_requests')).body, 'class="empty"')
   t.equal((await asBob.get(`/search?q=${'x'.repeat(256)}`)).status, 400)
 })

@@ -8,7 +8,7 @@ import { issueUrl } from '../../../areas/planning/issues/issues.queries.js'
 import { searchMergeRequests } from '../../../areas/planning/merge-requests/merge-request-search.queries.js'
 import { mergeRequestUrl } from '../../../areas/planning/merge-requests/merge-requests.queries.js'
 import { listProjects } from '../../../areas/projects/projects/project-list.queries.js'
-import { type Static, Type } from '../../../lib/type.js'
+import { Type } from '../../../lib/type.js'
 import { path } from '../components.js'
 import { show } from '../page-routes.js'
 
@@ -17,7 +17,9 @@ const SCOPES = ['projects', 'issues', 'merge_requests', 'users'] as const
 const SearchQuery = Type.Object({
   q: Type.Optional(Type.String({ maxLength: 255 })),
   scope: Type.Optional(Type.Enum(SCOPES)),
-  page: Type.Optional(Type.Integer({ minimum: 1 }))
+  page: Type.Optional(Type.Integer({ minimum: 1 })),
+  /** The path of the project from whose page the search comes. */
+  project: Type.Optional(Type.String({ maxLength: 511, pattern: '^[\\w.-]+/[\\w.-]+$' }))
 })
 
 interface Found {
@@ -42,32 +44,39 @@ export const searchPages: FastifyPluginAsyncTypebox = async app => {
     '/search',
     { config: { can: 'project.list_visible' }, schema: { querystring: SearchQuery } },
     async (request, reply) => {
-      const { q = '', scope = 'projects', page = 1 } = request.query
-      const isOpen = scope === 'projects' || request.actor.user !== null
-      const results =
-        q.trim() === '' || !isOpen ? undefined : await search(scope, { text: q.trim(), page }, request.actor)
+      const { q = '', scope, page = 1, project } = request.query
+      const text = q.trim()
+      const { actor } = request
+      // Users and the texts of projects are for signed-in users, as in the API.
+      const open = actor.user ? SCOPES : (['projects'] as const)
+      const wanted = text === '' ? [] : open.filter(each => scope === undefined || scope === each)
+      const found = await Promise.all(
+        wanted.map(async each => ({ scope: each, results: await search(each, { text, page }, actor) }))
+      )
+      const isOpen = scope === undefined || actor.user !== null || scope === 'projects'
       return show(request, reply, 'people/search', {
         title: 'Search',
         searched: q,
+        project,
         scope,
         scopes: SCOPES,
-        results,
+        few: scope === undefined ? FEW : undefined,
+        found,
         isOpen
       })
     }
   )
 }
 
+/** A search of everything shows the first results of each kind. */
+const FEW = 5
+
 interface Query {
   readonly text: string
   readonly page: number
 }
 
-async function search(
-  scope: Static<typeof SearchQuery>['scope'],
-  { text, page }: Query,
-  actor: Actor
-): Promise<Results> {
+async function search(scope: (typeof SCOPES)[number], { text, page }: Query, actor: Actor): Promise<Results> {
   if (scope === 'users') {
     const found = await listUsersInShort({ search: text, page })
     const items = found.items
@@ -99,7 +108,8 @@ async function search(
   const items = found.items.map(project => ({
     title: `${project.namespace_name} / ${project.name}`,
     href: path(project.namespace_path, project.path),
-    where: project.description?.slice(0, 200) ?? ''
+    // Strangers do not see descriptions in the API either.
+    where: (actor.user && project.description?.slice(0, 200)) ?? ''
   }))
   return { ...found, items }
 }
