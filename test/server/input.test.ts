@@ -316,7 +316,7 @@ t.test('paths and queries', async t => {
     const browser = { accept: 'text/html,*/*;q=0.8' }
     const link = await app.fastify.inject({ url: '/ada/engine/issues/1', headers: browser })
     t.equal(link.statusCode, 404)
-    t.match(link.body, 'Gitstead shows projects, issues and merge requests through its API')
+    t.match(link.body, 'The page does not exist, or you may not see it')
     const program = await app.fastify.inject({ url: '/api/v3/no/such/thing', headers: { ...headers, ...browser } })
     t.same(program.json(), { error: '404 Not Found' })
     for (const [method, url] of [

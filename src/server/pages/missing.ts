@@ -20,5 +20,5 @@ export async function sendMissing(request: FastifyRequest, reply: FastifyReply):
 }
 
 /** Whether a browser follows a link, such as those in mails. */
-const wantsPage = ({ method, url, headers }: FastifyRequest): boolean =>
+export const wantsPage = ({ method, url, headers }: FastifyRequest): boolean =>
   (method === 'GET' || method === 'HEAD') && !/^\/(api|ci)\//.test(url) && /\btext\/html\b/.test(headers.accept ?? '')

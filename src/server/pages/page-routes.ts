@@ -1,17 +1,19 @@
 // What all pages have in common: who the visitor is, which forms are accepted, and how failures are shown.
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
+import { may } from '../../access/authorize.js'
+import { MissingRef } from '../../areas/code/browsing/ref-paths.js'
 import { acceptForm, forgetForm } from '../../areas/ground/forms/sent-forms.js'
 import { isOldPath } from '../../areas/projects/projects/projects.queries.js'
 import { Failure, Forbidden, TooManyRequests, Unauthorized } from '../../errors.js'
 import { Type } from '../../lib/type.js'
 import { SESSION_COOKIE } from '../plugins/authenticate.js'
 import { answerTo } from '../plugins/errors.js'
-import { sendMissing } from './missing.js'
+import { sendMissing, wantsPage } from './missing.js'
 import { openForm } from './open-form.js'
 import { type Page, sendPage } from './page.js'
-import { placeOf } from './place.js'
+import { placeOf, projectPath } from './place.js'
 import { isOtherOrigin, sameOrigin } from './same-origin.js'
-import { unsentOf } from './unsent.js'
+import { textsIn, unsentOf } from './unsent.js'
 import { formIdOf, formTokenOf, isOwnForm } from './visitor.js'
 
 declare module 'fastify' {
@@ -142,6 +144,8 @@ export async function showFailure(error: unknown, request: FastifyRequest, reply
       unsent: JSON.stringify(unsentOf(request))
     })
   }
+  // Links to branches remain after a merge has removed them.
+  if (error instanceof MissingRef && wantsPage(request)) return showMissingRef(error, request, reply)
   const { status } = answerTo(error, request)
   if (reads(request) && ([401, 403, 404].includes(status) || isWrongPath(error))) {
     // People open the address of a clone, too.
@@ -152,6 +156,17 @@ export async function showFailure(error: unknown, request: FastifyRequest, reply
   const { user } = request.actor ?? {}
   return showProblem(error, request, reply, user || reads(request) ? backOf(request) : SIGN_IN)
 }
+
+const showMissingRef = ({ asked }: MissingRef, request: FastifyRequest, reply: FastifyReply) =>
+  show(request, reply.code(404), 'code/missing-ref', {
+    title: 'There is no such branch or tag',
+    asked,
+    base: projectPath(request.project),
+    may: {
+      branches: may(request.actor, 'branch.read', request.project),
+      commits: may(request.actor, 'commit.read', request.project)
+    }
+  })
 
 /** Fastify says which part of a request its schema refuses. */
 const isWrongPath = (error: unknown): boolean =>
@@ -184,6 +199,8 @@ export async function showProblem(
     title: 'This did not work',
     problem: text,
     back,
+    // What cannot be saved any more is not lost.
+    written: request.acceptedForm ? textsIn(request) : [],
     visitor: actor?.user ?? undefined,
     formToken: cookie && formTokenOf(cookie)
   })

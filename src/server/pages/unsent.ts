@@ -15,6 +15,10 @@ export function unsentOf({ url, body }: FastifyRequest): Unsent {
   return { action: url, fields: fieldsOf(body as Readonly<Record<string, unknown>> | null) }
 }
 
+/** Returns the texts that somebody wrote in a form, but not its names, numbers and choices. */
+export const textsIn = (request: FastifyRequest): Unsent['fields'] =>
+  unsentOf(request).fields.filter(([name, value]) => name !== 'keeps_empty' && /\s|.{61}/.test(value.trim()))
+
 function fieldsOf(body: Readonly<Record<string, unknown>> | null): [string, string][] {
   return Object.entries(body ?? {}).flatMap(([name, value]): [string, string][] => {
     if (CREDENTIALS.has(name)) return []

@@ -5,7 +5,7 @@ import * as errors from '../../errors.js'
 import { GitLimit, GitTimeout } from '../../git/process/run.js'
 import { isDiskFull } from '../../lib/disk-full.js'
 import { log } from '../../log.js'
-import { sendMissing } from '../pages/missing.js'
+import { sendMissing, wantsPage } from '../pages/missing.js'
 import { methodsOf } from './methods.js'
 import { logUnroutable } from './request-log.js'
 
@@ -27,7 +27,8 @@ export function answerErrors(app: FastifyInstance): void {
   })
   app.setNotFoundHandler((request, reply) => {
     const methods = methodsOf(app, request)
-    if (methods.length === 0) return sendMissing(request, reply)
+    // A browser that is started again opens the address of a form that it had sent.
+    if (methods.length === 0 || wantsPage(request)) return sendMissing(request, reply)
     reply.header('allow', methods.join(', '))
     if (request.method === 'OPTIONS') return reply.code(204).send()
     return send(reply, { status: 405, body: { error: '405 Not Allowed' } })

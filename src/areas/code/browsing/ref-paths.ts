@@ -17,6 +17,13 @@ export interface RefPath {
   readonly path: string
 }
 
+/** No branch, tag or commit has the name at the beginning of `REF/PATH`. */
+export class MissingRef extends NotFound {
+  constructor(readonly asked: string) {
+    super('Tree')
+  }
+}
+
 /** The longest name of a ref, in bytes. */
 const LONGEST = 255
 const KINDS = [
@@ -26,7 +33,7 @@ const KINDS = [
 
 /**
  * Splits `REF/PATH`. Not specified: names that fit in several ways. The longest ref wins, a branch before a tag, and both before
- * the id of a commit. Throws NotFound.
+ * the id of a commit. Throws MissingRef.
  */
 export async function findRefPath(project: ProjectRow, text: string): Promise<RefPath> {
   const repository = repositoryPath(project)
@@ -43,7 +50,7 @@ export async function findRefPath(project: ProjectRow, text: string): Promise<Re
   if (project.default_branch !== null && text.startsWith(project.default_branch)) {
     await commitOf(project, repository, project.default_branch)
   }
-  throw new NotFound('Tree')
+  throw new MissingRef(text)
 }
 
 async function findRef(repository: string, name: string): Promise<Pick<RefPath, 'kind' | 'commitId'> | null> {

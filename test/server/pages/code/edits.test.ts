@@ -40,6 +40,26 @@ t.test('a file that somebody else changed is not overwritten, and both texts are
   t.equal(git(['cat-file', 'blob', 'master:README.md']), 'both')
 })
 
+t.test('what was written for a file or branch that is gone is not lost', async t => {
+  const { project, path, git } = await make()
+  const owner = await signedIn(project.owner)
+  await app.make.branch(project, 'doomed')
+  const form = await owner.get(`${path}/edit/master/README.md`)
+  const other = await owner.get(`${path}/edit/doomed/README.md`)
+  git(['update-ref', '-d', 'refs/heads/doomed'])
+  await owner.submit(await owner.get(`${path}/delete/master/README.md`), 'name="commit_message"')
+  for (const gone of [form, other]) {
+    const refused = await owner.submit(gone, 'name="content"', { content: 'long\nwork </textarea>' })
+    t.equal(refused.status, 404)
+    t.match(refused.body, '\nlong\nwork &lt;/textarea&gt;</textarea>')
+    t.notMatch(refused.body, 'authenticity_token</label>')
+  }
+  const get = await owner.get(`${path}/branches/delete/doomed`)
+  t.match([get.status, get.body], [404, 'There is no page here'], 'the address of a form shows a page')
+  const foreign = await owner.post(`${path}/edit/doomed/README.md`, { content: 'put here by others' })
+  t.notMatch(foreign.body, 'It was not saved')
+})
+
 t.test('a file is created and deleted, and a new branch leads to a merge request', async t => {
   const { project, path, git } = await make()
   const owner = await signedIn(project.owner)

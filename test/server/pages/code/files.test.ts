@@ -47,6 +47,21 @@ t.test('a folder, a file, who wrote it, and its content', async t => {
   }
 })
 
+t.test('a link to a branch that is gone leads to those that exist, for readers only', async t => {
+  const { project, path } = await make()
+  const owner = await signedIn(project.owner)
+  const stranger = await signedIn(await app.make.user())
+  for (const page of ['tree', 'blob', 'commits', 'blame']) {
+    const gone = await owner.get(`${path}/${page}/doomed/${encodeURIComponent(HOSTILE)}`)
+    t.equal(gone.status, 404, page)
+    t.match(gone.body, 'There is no such branch or tag')
+    t.match(gone.body, '<code>doomed/&lt;script&gt;')
+    t.match(gone.body, `<a href="${path}/branches">`)
+    t.match(gone.body, `<a href="${path}/commits">`)
+    t.match((await stranger.get(`${path}/${page}/doomed`)).body, 'you may not see it', page)
+  }
+})
+
 t.test('a branch comes before a tag and an id, and the longest name wins', async t => {
   const { path, git, project } = await make()
   const owner = await signedIn(project.owner)
