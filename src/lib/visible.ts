@@ -13,3 +13,12 @@ export function visible(text: string): string {
     .replace(CONTROLS, sign => (sign === '\u007f' ? '\u2421' : String.fromCharCode(0x2400 + sign.charCodeAt(0))))
     .replace(DIRECTIONS, sign => `[U+${sign.charCodeAt(0).toString(16).toUpperCase()}]`)
 }
+
+/** Characters of a name that are shown. Git and zip archives allow names of 65,000 bytes. */
+const LONGEST_NAME = 255
+
+/** Returns a name or path as `visible` does, in at most as many characters as a page has room for. */
+export function visibleName(name: string, most = LONGEST_NAME): string {
+  // Without half of a character at the end.
+  return visible(name.length > most ? `${name.slice(0, most).replace(/[\ud800-\udbff]$/, '')}…` : name)
+}

@@ -1,7 +1,7 @@
 // Makes what pages show of changes: files, hunks and lines with their numbers, within limits. A file that is not shown
 // says why, so that the page can link to it.
 import { createHash } from 'node:crypto'
-import { visible } from '../lib/visible.js'
+import { visible, visibleName } from '../lib/visible.js'
 
 /** The change of one file, as the git layer returns it. */
 export interface FilePatch {
@@ -53,7 +53,7 @@ export interface ShownFile {
   readonly anchor: string
   readonly path: string
   readonly oldPath: string
-  /** Both paths with visible control characters. */
+  /** Both paths with visible control characters, cut when they are very long. */
   readonly name: string
   readonly oldName: string
   readonly change: 'added' | 'deleted' | 'renamed' | 'copied' | 'changed'
@@ -205,7 +205,7 @@ function shownFile({ patch, lines, added, removed }: Counted, fold: Fold | null,
   const shown = sum(hunks.map(hunk => hunk.lines.length))
   return {
     anchor: anchorOf(newPath),
-    ...{ path: newPath, oldPath, oldMode, newMode, name: visible(newPath), oldName: visible(oldPath) },
+    ...{ path: newPath, oldPath, oldMode, newMode, name: visibleName(newPath), oldName: visibleName(oldPath) },
     change: CHANGES[status] ?? 'changed',
     isBinary: text.startsWith('Binary files '),
     ...{ added, removed, fold, hunks },

@@ -5,10 +5,12 @@ import { bytesText } from '../../lib/bytes.js'
 import { isHexColor } from '../../lib/color.js'
 import { levelName, visibilityName } from '../../lib/levels.js'
 import { isWebUrl } from '../../lib/link.js'
-import { visible } from '../../lib/visible.js'
+import { visible, visibleName } from '../../lib/visible.js'
 
-// `visible` is a line or a name that others chose. It is not escaped.
-export { bytesText as size, levelName, visibilityName, visible }
+export { limitedLinks } from './file-links.js'
+
+// `visible` is a line that others wrote, and `visibleName` the name or path of a file. Both are not escaped.
+export { bytesText as size, levelName, visibilityName, visible, visibleName }
 
 /** The first line of the message of a commit. It is not escaped. */
 export const commitTitle = (message: string): string => visible(titleOf(message)) || '(no message)'

@@ -34,8 +34,9 @@ export interface Folder {
   readonly readme: Readme | null
 }
 
-/** Entries that are read and sorted. */
+/** Entries that are read and sorted, and characters of their names. */
 const MOST_ENTRIES = 10_000
+const MOST_OF_NAMES = 4 * 1024 * 1024
 const PER_PAGE = 500
 /** Bytes of a file that is shown below the folder. */
 const LONGEST_README = 262_144
@@ -53,8 +54,10 @@ export async function readFolder(found: RefPath, { page = 1, commits }: FolderQu
   if (folder?.type !== 'tree') throw new NotFound('Tree')
   const all: PathEntry[] = []
   let isCut = false
+  let room = MOST_OF_NAMES
   await walkTree(repository, { id: folder.id, folder: path, recursive: false }, entry => {
-    isCut = all.length === MOST_ENTRIES
+    room -= entry.name.length
+    isCut = all.length === MOST_ENTRIES || room < 0
     if (!isCut) all.push(entry)
     return !isCut
   })

@@ -32,6 +32,8 @@ export async function searchCode({ repository, commitId }: RefPath, text: string
 /** Files that are looked at, and that are found by their names. */
 const MOST_LOOKED_AT = 20_000
 const MOST_NAMED = 20
+/** No page can show a file with a longer path. */
+const LONGEST_PATH = 4096
 
 /** Returns the paths of files that contain a text, in any case, up to MOST_NAMED of the first MOST_LOOKED_AT files. */
 export async function findPaths({ repository, commitId }: RefPath, text: string): Promise<string[]> {
@@ -41,7 +43,7 @@ export async function findPaths({ repository, commitId }: RefPath, text: string)
   let looked = 0
   if (!root || wanted === '') return found
   await walkTree(repository, { id: root.id, folder: '', recursive: true }, ({ path, type }) => {
-    if (type === 'blob' && path.toLowerCase().includes(wanted)) found.push(path)
+    if (type === 'blob' && path.length <= LONGEST_PATH && path.toLowerCase().includes(wanted)) found.push(path)
     looked += 1
     return looked < MOST_LOOKED_AT && found.length < MOST_NAMED
   })

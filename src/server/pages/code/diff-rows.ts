@@ -9,6 +9,9 @@ export interface LineNotes {
   readonly noteFormAt?: (file: ShownFile, line: DiffLine) => string | null
 }
 
+/** Characters of a link that each line of a file has. */
+const LONGEST_FORM = 1000
+
 /** Outside of attributes, quotes stay: code is full of them. */
 const escapedCode = (text: string): string =>
   text.replace(/[&<>]/g, sign => (sign === '<' ? '&lt;' : sign === '>' ? '&gt;' : '&amp;'))
@@ -41,7 +44,7 @@ function numberCell(file: ShownFile, line: DiffLine | null, side: 'old' | 'new',
   if (line === null || number === null) return '<td></td>'
   if (side === 'old' && line.kind !== 'removed') return `<td>${number}</td>`
   const form = noteFormAt?.(file, line)
-  const link = form ? `<a href="${escaped(form)}">${number}</a>` : number
+  const link = form && form.length <= LONGEST_FORM ? `<a href="${escaped(form)}">${number}</a>` : number
   return `<td id="${file.anchor}-${side === 'old' ? 'L' : 'R'}${number}">${link}</td>`
 }
 

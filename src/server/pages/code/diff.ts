@@ -1,6 +1,7 @@
 // What templates/web/code/diff.eta needs to show changes: the changes themselves, and where its links lead.
 import { type Static, Type } from '../../../lib/type.js'
 import { type FilePatch, type ShownDiff, type ShownFile, shownDiff } from '../../../text/diff.js'
+import { limitedLinks } from '../file-links.js'
 import { type LineNotes, rowsOf } from './diff-rows.js'
 
 /** The parameters of a page with changes. */
@@ -28,6 +29,8 @@ export interface DiffPart extends DiffPlace {
   readonly only: string | undefined
   /** Returns the address of the page with other parameters. */
   readonly at: (query: DiffQuery) => string
+  /** Returns the address of the page of one file; null when its path is too long for a link. */
+  readonly wholeAt: (file: ShownFile) => string | null
   /** Returns the rows of a file as HTML. */
   readonly rowsOf: (file: ShownFile) => string
 }
@@ -38,12 +41,17 @@ export function diffPart(
   { view = 'inline', file, skip }: DiffQuery,
   place: DiffPlace
 ): DiffPart {
+  const at = (query: DiffQuery) => place.page + queryOf({ ...(view === 'parallel' && { view }), ...query })
+  const wholeAt = limitedLinks(path => at({ file: path }))
+  const fileAt = limitedLinks((_path, file: ShownFile, side: 'old' | 'new') => place.fileAt?.(file, side) ?? '')
   return {
     ...place,
+    fileAt: (file, side) => fileAt(side === 'new' ? file.path : file.oldPath, file, side) || null,
     diff: shownDiff(patches, { isCut, ...(skip !== undefined && { skip }), ...(file !== undefined && { only: file }) }),
     view,
     only: file,
-    at: query => place.page + queryOf({ ...(view === 'parallel' && { view }), ...query }),
+    at,
+    wholeAt: file => wholeAt(file.path),
     rowsOf: file => rowsOf(file, view, place)
   }
 }

@@ -5,6 +5,7 @@ import { may } from '../../../access/authorize.js'
 import { type SomeRefs, someRefs } from '../../../areas/code/browsing/branch-pages.js'
 import type { RefPath } from '../../../areas/code/browsing/ref-paths.js'
 import { inPath } from '../components.js'
+import { foldersOf } from '../file-links.js'
 import { projectPath } from '../place.js'
 import { isFullId } from './fixed.js'
 
@@ -16,8 +17,8 @@ export interface CodePlace {
   readonly found: Pick<RefPath, 'kind' | 'ref' | 'commitId' | 'path'>
   /** What the visitor calls the commit: the name of a branch or tag, or the first digits of its id. */
   readonly refName: string
-  /** The folders of the path and its last part, each with its page. */
-  readonly crumbs: readonly (readonly [name: string, href: string])[]
+  /** The folders of the path and its last part, each with its page; null for folders that are left out. */
+  readonly crumbs: readonly (readonly [name: string, href: string | null])[]
   /** Returns another page of the same path, or of the given one. */
   readonly at: (page: CodePage, path?: string) => string
   /** Returns the same page at the commit itself, which stays the same when the branch moves. */
@@ -39,12 +40,11 @@ export function codePlace(
   const base = projectPath(project)
   const { kind, ref, commitId, path } = found
   const at = (page: CodePage, other = path) => codePath(base, page, ref, other)
-  const names = path === '' ? [] : path.split('/')
   return {
     base,
     found,
     refName: kind === 'commit' ? ref.slice(0, 8) : ref,
-    crumbs: names.map((name, index) => [name, at('tree', names.slice(0, index + 1).join('/'))] as const),
+    crumbs: foldersOf(path).map(([name, to]) => [name, to === null ? null : at('tree', to)] as const),
     at,
     isFixed: kind === 'commit' && isFullId(ref),
     fixed: page => codePath(base, page, commitId, path),

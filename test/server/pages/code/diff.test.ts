@@ -72,6 +72,21 @@ t.test('what is not shown is named, with a link where it can be loaded', async t
   t.match(show(pages), `<a href="/g/p/commit/1?skip=${PAGE.files}">Next files</a> (2 more)`)
 })
 
+t.test('long paths are cut, and have no links', t => {
+  const path = '"'.repeat(60_000)
+  const html = show(
+    [patch(path, SMALL), patch(`${path}x`, `@@ -0,0 +1,999 @@\n${'+x\n'.repeat(999)}`)],
+    {},
+    {
+      fileAt: ({ path }) => `/g/p/blob/${path}`
+    }
+  )
+  t.match(html, 'The changes of this file are not shown (999 lines)')
+  t.notMatch(html, /blob|file=/)
+  t.ok(html.length < 30_000, `${html.length} characters`)
+  t.end()
+})
+
 t.test('notes stand below their line, and line numbers lead to a form', async t => {
   const place = {
     notesAt: (_: unknown, line: { new: number | null }) => (line.new === 2 ? '<p>a note</p>' : ''),

@@ -146,6 +146,43 @@ t.test('hostile names, texts, images and files stay what they are', async t => {
   t.equal(svg.get('content-type'), 'image/svg+xml')
 })
 
+t.test('names and paths that are very long do not make a page very large', async t => {
+  const { project, path, git } = await make({ visibility_level: 20 })
+  const long = Array.from({ length: 40 }, (_, at) => `n/${at}${'"'.repeat(60_000)}`)
+  const wide = Array.from({ length: 200 }, (_, at) => `n/w${at}${'"'.repeat(3_900)}`)
+  const deep = `${'d/'.repeat(900)}file`
+  const files = Object.fromEntries([...long, ...wide, deep].map(name => [name, 'text\n']))
+  git(['fast-import', '--quiet', '--force'], commitOf(files))
+  const owner = await signedIn(project.owner)
+  for (const page of ['tree/master/n', 'search?q=text', 'search?q=w1', `commit/${git(['rev-parse', 'master'])}`]) {
+    const { status, body } = await owner.get(`${path}/${page}`)
+    t.equal(status, 200, page)
+    t.match(body, '&quot;…', page)
+    t.ok(body.length < 4_000_000, `${page}: ${body.length} characters`)
+  }
+  const { body } = await nobody.get(`${path}/tree/master/n`)
+  t.match(body, /<a href="[^"]*\/blob\/master\/n\/w/, 'a path that a request can have is a link')
+  t.notMatch(body, /<a href="[^"]*\/blob\/master\/n\/\d/)
+  const blob = (await nobody.get(`${path}/blob/master/${deep}`)).body
+  t.match(blob, '</a> / … / <a')
+  t.ok(blob.length < 100_000, `${blob.length} characters`)
+})
+
+t.test('a file whose lines come from two commits in turn has a small page', async t => {
+  const { project, path, git } = await make()
+  const author = 'A'.repeat(2000)
+  const lines = (text: string) =>
+    Array.from({ length: 4000 }, (_, at) => (at % 2 ? 'same' : `${text} ${at}`)).join('\n')
+  for (const text of ['one', 'two']) {
+    const commit = commitOf({ 'a.txt': lines(text) }).toString()
+    git(['fast-import', '--quiet', '--force'], commit.replace('committer Ann', `committer ${author}`))
+  }
+  const { body } = await (await signedIn(project.owner)).get(`${path}/blame/master/a.txt`)
+  t.match(body, 'id="L4000"')
+  t.match(body, `${'A'.repeat(40)}…, <time`)
+  t.ok(body.length < 1_500_000, `${body.length} characters`)
+})
+
 t.test('a page that a commit fixes is not sent twice, unless something around it changes', async t => {
   const { project, path, git } = await make({ visibility_level: 20 })
   const id = git(['rev-parse', 'master'])
