@@ -21,8 +21,8 @@ export interface Attached {
 
 export interface ReceivedMail {
   readonly subject: string
-  /** In lower case. */
-  readonly from: readonly string[]
+  /** In lower case; null when From is not exactly one address. */
+  readonly from: string | null
   /** All addresses of the recipients that its headers name, in lower case. */
   readonly recipients: readonly string[]
   /** The same for each delivery of one mail. */
@@ -72,7 +72,7 @@ export async function readMail(bytes: Buffer, sender?: string): Promise<Received
   const names = ['delivered-to', 'x-original-to', 'envelope-to', 'to', 'cc']
   return {
     subject: mail.subject ?? '',
-    from: addresses('from'),
+    from: isOneAddress(mail.headerLines) ? (addresses('from')[0] ?? null) : null,
     recipients: names.flatMap(addresses).slice(0, MOST_ADDRESSES),
     identity: createHash('sha256')
       .update(mail.messageId ?? bytes)
@@ -96,6 +96,23 @@ function whyOurs(listId = '', messageId = ''): string | null {
 const OURS = /^<\d{8}T\d{6}Z\.\d+\.[0-9a-z]+@/
 
 const nameOf = (type: string) => `attachment.${/^image\/(png|jpeg|gif|webp)$/.exec(type)?.[1] ?? 'bin'}`
+
+/** A name, in which quoted texts and comments are whole; then an address in angle brackets, or just an address. */
+const ADDRESS = String.raw`[^\s<>()[\]:;@\\,"]+@[^\s<>()[\]:;@\\,"]+`
+const NAME = String.raw`(?:"(?:[^"\\]|\\["\\])*"|\([^()\\]*\)|[^<>()[\]:;@\\,"])*`
+const COMMENT = String.raw`(?:\([^()\\]*\)|\s)*`
+const ONE_ADDRESS = new RegExp(`^(?:${NAME}<${ADDRESS}>|\\s*${ADDRESS})${COMMENT}$`)
+const LONGEST_FROM = 2000
+
+/**
+ * The mail server checks the sender by From. Programs disagree about the sender when there are several From, several addresses, or
+ * forms that nobody writes any more, so those count as no sender.
+ */
+function isOneAddress(lines: readonly { readonly key: string; readonly line: string }[]): boolean {
+  const [only, ...more] = lines.filter(({ key }) => key === 'from')
+  if (!only || more.length > 0 || only.line.length > LONGEST_FROM) return false
+  return ONE_ADDRESS.test(only.line.slice(only.line.indexOf(':') + 1))
+}
 
 /** The addresses of a header. One that occurs several times is a list; some headers are plain texts. */
 function addressesIn(value: unknown): string[] {

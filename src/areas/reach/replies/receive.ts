@@ -3,7 +3,7 @@
 import { actorOf } from '../../../access/actor.js'
 import { ACTOR_USER, type ActorUserColumns, actorUserOf } from '../../../access/actor-user.js'
 import { config } from '../../../config.js'
-import { marks, row } from '../../../db/connect/sql.js'
+import { row } from '../../../db/connect/sql.js'
 import {
   AlreadyRunning,
   DiskFull,
@@ -90,10 +90,10 @@ const refusal = (why: string): Refusal => ({ why, page: null })
 /** Writes the comment. Returns why that is not possible; null when it is done. */
 async function write(mail: ReceivedMail, { subject }: ReplyTicket, user: Replier): Promise<Refusal | null> {
   // Not specified: a person who gets a forwarded mail could reply to its address, so From must be an address of the user.
+  if (mail.from === null) return refusal('its From is not exactly one address')
   if (!(await isAddressOf(user.id, mail.from))) {
-    const from = oneLine(mail.from.join(', '), 200)
     return {
-      why: `it came from ${from}, which is not a confirmed address of your account. Add the address, or reply from another one`,
+      why: `it came from ${oneLine(mail.from, 200)}, which is not a confirmed address of your account. Add the address, or reply from another one`,
       page: '/profile/emails'
     }
   }
@@ -121,13 +121,11 @@ function whyOf(failure: Failure): string {
 
 const GONE = 'what it replies to no longer exists, or you may not read it any more'
 
-async function isAddressOf(userId: number, addresses: readonly string[]): Promise<boolean> {
-  if (addresses.length !== 1) return false
-  const list = marks(addresses)
+async function isAddressOf(userId: number, address: string): Promise<boolean> {
   const found = await row(
-    `select 1 from users where id = ? and email_key in (${list}) and email_confirmed_at is not null
-     union select 1 from emails where user_id = ? and email_key in (${list}) and confirmed_at is not null`,
-    [userId, ...addresses, userId, ...addresses]
+    `select 1 from users where id = ? and email_key = ? and email_confirmed_at is not null
+     union select 1 from emails where user_id = ? and email_key = ? and confirmed_at is not null`,
+    [userId, address, userId, address]
   )
   return found !== undefined
 }

@@ -266,10 +266,20 @@ t.test('a reply that cannot be posted causes one short mail to its user', async 
     return String(answer.json().why)
   }
   t.match(
-    await refused({ from: 'mallory@evil.example' }),
+    await refused({ from: `"${user.email}" <mallory@evil.example> (\u00e4)` }),
     'it came from mallory@evil.example, which is not a confirmed address'
   )
-  t.match(await refused({ from: `${user.email}, a@b.c` }), 'it came from')
+  const unclear = [
+    `${user.email}, a@b.c`,
+    `a@b.c\r\nFrom: ${user.email}`,
+    `<${user.email}> <a@b.c>`,
+    `"${user.email}"`,
+    `group: ${user.email};`,
+    `<@b.c:${user.email}>`,
+    `"a\\" <${user.email}>, <a@b.c>`,
+    `a@b.c <${user.email}>`
+  ]
+  for (const from of unclear) t.equal(await refused({ from }), 'its From is not exactly one address', from)
   t.match(await refused({ text: 'On 3 Aug 2026, Ada wrote:\n> x' }), 'no text apart from quotations')
   t.match(await refused({ text: 'x'.repeat(300_000) }), 'the note is too long')
   await app.as(project.owner).delete(`/projects/${project.id}/members/${user.id}`)
