@@ -7,6 +7,7 @@ import { Forbidden, TooManyRequests } from '../../errors.js'
 import { isLocalPath } from '../../lib/link.js'
 import { Type } from '../../lib/type.js'
 import { SESSION_COOKIE } from '../plugins/authenticate.js'
+import { LARGEST_FORM } from './form-limit.js'
 import { cookieOptions, isOwnOpenForm, openForm, shownForm } from './open-form.js'
 import { sendPage } from './page.js'
 import { messageOf, SIGN_IN, showProblem } from './page-routes.js'
@@ -23,6 +24,9 @@ const SignInBody = Type.Object({
 
 const SIGNED_IN = '/'
 
+/** It takes an unsent form along as JSON, in which quotation marks are twice as long. */
+const BODY_LIMIT = 2 * LARGEST_FORM
+
 export const signInRoutes: FastifyPluginAsyncTypebox = async app => {
   const open = { public: true as const, duringMaintenance: true as const }
   const hide = { hide: true }
@@ -33,27 +37,31 @@ export const signInRoutes: FastifyPluginAsyncTypebox = async app => {
     return show(reply, { formToken: openForm(request, reply), returnTo: localPath(returnTo) })
   })
 
-  app.post(SIGN_IN, { config: open, schema: { ...hide, body: SignInBody } }, async (request, reply) => {
-    const { login, password, return_to, unsent } = request.body
-    const returnTo = localPath(return_to)
-    const formToken = shownForm(request)
-    const refuse = (status: number, problem: string) =>
-      show(reply.code(status), { formToken, returnTo, login, problem, unsent })
-    if (!isOwnOpenForm(request)) return refuse(403, 'Open this page and sign in there.')
-    const user = await userOfPassword(login, password, request.address).catch(asRefusal)
-    if (user instanceof Forbidden) return refuse(403, `${user.reason}.`)
-    if (user instanceof TooManyRequests) {
-      reply.header('retry-after', String(user.retryAfter))
-      return refuse(429, messageOf(user))
+  app.post(
+    SIGN_IN,
+    { config: open, bodyLimit: BODY_LIMIT, schema: { ...hide, body: SignInBody } },
+    async (request, reply) => {
+      const { login, password, return_to, unsent } = request.body
+      const returnTo = localPath(return_to)
+      const formToken = shownForm(request)
+      const refuse = (status: number, problem: string) =>
+        show(reply.code(status), { formToken, returnTo, login, problem, unsent })
+      if (!isOwnOpenForm(request)) return refuse(403, 'Open this page and sign in there.')
+      const user = await userOfPassword(login, password, request.address).catch(asRefusal)
+      if (user instanceof Forbidden) return refuse(403, `${user.reason}.`)
+      if (user instanceof TooManyRequests) {
+        reply.header('retry-after', String(user.retryAfter))
+        return refuse(429, messageOf(user))
+      }
+      if (!user) return refuse(401, 'The login or the password is wrong.')
+      const { cookie, expiresAt } = await beginSession(user, browserOf(request))
+      reply.setCookie(SESSION_COOKIE, cookie, { ...cookieOptions(), expires: expiresAt })
+      const kept = parseUnsent(unsent)
+      if (!kept) return reply.redirect(returnTo ?? SIGNED_IN, 303)
+      const page = { title: 'Send this again?', unsent: kept, visitor: user, formToken: formTokenOf(cookie) }
+      return sendPage(reply, 'unsent', page)
     }
-    if (!user) return refuse(401, 'The login or the password is wrong.')
-    const { cookie, expiresAt } = await beginSession(user, browserOf(request))
-    reply.setCookie(SESSION_COOKIE, cookie, { ...cookieOptions(), expires: expiresAt })
-    const kept = parseUnsent(unsent)
-    if (!kept) return reply.redirect(returnTo ?? SIGNED_IN, 303)
-    const page = { title: 'Send this again?', unsent: kept, visitor: user, formToken: formTokenOf(cookie) }
-    return sendPage(reply, 'unsent', page)
-  })
+  )
 
   app.post('/users/sign_out', { config: open, schema: hide }, async (request, reply) => {
     const visitor = await visitorOf(request)

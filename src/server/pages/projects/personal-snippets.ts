@@ -17,15 +17,9 @@ import {
 } from '../../../areas/projects/snippets/snippets.queries.js'
 import { SnippetListQuery } from '../../../areas/projects/snippets/snippets.schema.js'
 import { path } from '../components.js'
+import { LARGEST_FORM } from '../form-limit.js'
 import { show } from '../page-routes.js'
-import {
-  BODY_LIMIT,
-  readSnippetPage,
-  SnippetForm,
-  SnippetPlace,
-  saveSnippet,
-  showSnippetForm
-} from './snippet-forms.js'
+import { readSnippetPage, SnippetForm, SnippetPlace, saveSnippet, showSnippetForm } from './snippet-forms.js'
 import { SHOWN } from './snippets.js'
 
 export const personalSnippetPages: FastifyPluginAsyncTypebox = async app => {
@@ -50,7 +44,7 @@ export const personalSnippetPages: FastifyPluginAsyncTypebox = async app => {
     showSnippetForm(request, reply, { ...formOf(), values: { visibility_level: 0 } })
   )
 
-  app.post(all, { ...create, bodyLimit: BODY_LIMIT, schema: { body: SnippetForm } }, (request, reply) =>
+  app.post(all, { ...create, bodyLimit: LARGEST_FORM, schema: { body: SnippetForm } }, (request, reply) =>
     saveSnippet(request, reply, { ...formOf(), values: {} }, async values =>
       pageOf(await createPersonalSnippet(values, request.origin))
     )
@@ -80,7 +74,7 @@ export const personalSnippetPages: FastifyPluginAsyncTypebox = async app => {
 
   app.post(
     one,
-    { ...write, bodyLimit: BODY_LIMIT, schema: { ...write.schema, body: SnippetForm } },
+    { ...write, bodyLimit: LARGEST_FORM, schema: { ...write.schema, body: SnippetForm } },
     async (request, reply) => {
       const snippet = await requireOwnSnippet(request.params.snippet_id, askerOf(request.actor).id)
       return saveSnippet(request, reply, { ...formOf(snippet), values: {} }, async values =>

@@ -23,9 +23,6 @@ export const SnippetForm = Type.Object({
 })
 export type SnippetForm = Static<typeof SnippetForm>
 
-/** A form encodes a character with up to nine. */
-export const BODY_LIMIT = 9 * 1_100_000
-
 export const SnippetPlace = Type.Object({ snippet_id: Type.Integer({ minimum: 1, maximum: 4_294_967_295 }) })
 
 interface FormPage {

@@ -13,17 +13,11 @@ import {
 } from '../../../areas/projects/snippets/snippets.queries.js'
 import { SnippetListQuery } from '../../../areas/projects/snippets/snippets.schema.js'
 import { path } from '../components.js'
+import { LARGEST_FORM } from '../form-limit.js'
 import { show } from '../page-routes.js'
 import { projectPath } from '../place.js'
 import { readDiscussion } from '../planning/discussion.js'
-import {
-  BODY_LIMIT,
-  readSnippetPage,
-  SnippetForm,
-  SnippetPlace,
-  saveSnippet,
-  showSnippetForm
-} from './snippet-forms.js'
+import { readSnippetPage, SnippetForm, SnippetPlace, saveSnippet, showSnippetForm } from './snippet-forms.js'
 
 export const snippetPages: FastifyPluginAsyncTypebox = async app => {
   const all = '/:namespace/:project/snippets'
@@ -48,7 +42,7 @@ export const snippetPages: FastifyPluginAsyncTypebox = async app => {
     showSnippetForm(request, reply, { ...formOf(request), values: { visibility_level: 0 } })
   )
 
-  app.post(all, { ...create, bodyLimit: BODY_LIMIT, schema: { body: SnippetForm } }, (request, reply) =>
+  app.post(all, { ...create, bodyLimit: LARGEST_FORM, schema: { body: SnippetForm } }, (request, reply) =>
     saveSnippet(request, reply, { ...formOf(request), values: {} }, async ({ content: code, ...values }) =>
       pageOf(request, await createProjectSnippet(request.project, { ...values, code }, request.origin))
     )
@@ -83,7 +77,7 @@ export const snippetPages: FastifyPluginAsyncTypebox = async app => {
 
   app.post(
     one,
-    { ...write, bodyLimit: BODY_LIMIT, schema: { ...write.schema, body: SnippetForm } },
+    { ...write, bodyLimit: LARGEST_FORM, schema: { ...write.schema, body: SnippetForm } },
     async (request, reply) => {
       const snippet = await requireChangeableSnippet(request, request.params.snippet_id)
       const page = { ...formOf(request, snippet), values: {} }

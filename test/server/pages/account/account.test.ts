@@ -248,6 +248,19 @@ t.test('to-dos are listed, filtered, and marked as done', async t => {
   t.equal((await browser.get('/dashboard/todos?state=nonsense')).status, 400)
 })
 
+t.test('a long text that is sent after the session has ended is kept while its author signs in', async t => {
+  const user = await app.make.user()
+  const browser = await signedIn(user)
+  const page = await browser.get('/snippets/new')
+  await execute('delete from sessions where user_id = ?', [user.id])
+  const content = '"\u20ac'.repeat(300_000)
+  const asked = await browser.submit(page, 'action="/snippets"', { title: 'Long', file_name: 'a.txt', content })
+  t.equal(asked.status, 401)
+  const again = await browser.submit(asked, '/users/sign_in', { login: user.username, password: user.password })
+  t.equal(again.status, 200)
+  t.ok(again.body.includes(`\n${content.replaceAll('"', '&quot;')}</textarea>`))
+})
+
 t.test('a form that is sent after the session has ended keeps no password', async t => {
   const user = await app.make.user()
   const browser = await signedIn(user)
