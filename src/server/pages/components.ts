@@ -84,7 +84,9 @@ interface Person {
 
 /** A link to the page of a user. */
 export const user = (person: Person | null | undefined): string =>
-  person ? `<a class="user" href="${path(person.username)}">${escaped(person.name)}</a>` : '<i>a deleted user</i>'
+  person
+    ? `<a class="user" href="${path(person.username)}">${escaped(visible(person.name))}</a>`
+    : '<i>a deleted user</i>'
 
 /** The initials of a user on a colour that depends on the username. It only decorates the name next to it. */
 export function avatar({ username, name }: Person, size = 24): string {
@@ -102,7 +104,7 @@ export function avatar({ username, name }: Person, size = 24): string {
 export function label(title: string, color?: string | null, href?: string): string {
   const fill = color && isHexColor(color) ? color : '#888'
   const dot = `<svg width="10" height="10" viewBox="0 0 10 10" aria-hidden="true"><circle cx="5" cy="5" r="5" fill="${fill}"/></svg>`
-  const inner = `${dot} ${escaped(title)}`
+  const inner = `${dot} ${escaped(visible(title))}`
   return href ? `<a class="label" href="${escaped(href)}">${inner}</a>` : `<span class="label">${inner}</span>`
 }
 

@@ -211,3 +211,11 @@ t.test('marks of sent forms are removed after a day', async t => {
   await runTask('old_sent_forms', {}, someOrigin)
   t.same(await rows('select id from sent_forms'), [])
 })
+
+t.test('only the own page without projects offers to create one', async t => {
+  const idle = await app.make.user()
+  t.match((await (await signedIn(idle)).get(`/${idle.username}`)).body, 'href="/projects/new"')
+  const page = await asBob.get(`/${idle.username}`)
+  t.match(page.body, 'There are no projects here')
+  t.notMatch(page.body, 'href="/projects/new"')
+})

@@ -32,7 +32,7 @@ const MOST_COMMITS = 3
 export async function readEventLines(events: readonly EventRow[]): Promise<EventLine[]> {
   const of = (type: string) =>
     events.flatMap(({ target_type: target, target_id: id }) => (target === type && id !== null ? [id] : []))
-  const [projects, issues, mergeRequests, milestones, notes] = await Promise.all([
+  const [projects, issues, mergeRequests, milestones, notes, reopened] = await Promise.all([
     read<ProjectFound>(
       SELECT_PROJECTS,
       events.map(({ project_id: id }) => id)
@@ -40,7 +40,11 @@ export async function readEventLines(events: readonly EventRow[]): Promise<Event
     read<Numbered>('select id, iid from issues where id', of('Issue')),
     read<Numbered>('select id, iid from merge_requests where deleted_at is null and id', of('MergeRequest')),
     read<Numbered>('select id, iid from milestones where id', of('Milestone')),
-    read<NoteFound>(SELECT_NOTES, of('Note'))
+    read<NoteFound>(SELECT_NOTES, of('Note')),
+    read<{ readonly id: number }>(
+      SELECT_REOPENED,
+      events.flatMap(({ action, id }) => (action === 'opened' ? [id] : []))
+    )
   ])
   const found = { Issue: issues, MergeRequest: mergeRequests, Milestone: milestones }
   return events.map(event => {
@@ -55,7 +59,9 @@ export async function readEventLines(events: readonly EventRow[]): Promise<Event
       project: project && base ? { text: project.name, path: base } : null,
       excerpt: note ? note.text.replace(/\s+/g, ' ').trim() : null,
       ...NO_PUSH,
-      ...(event.data === null ? told(event, base, numbered, note) : pushed(event, base))
+      ...(event.data === null
+        ? told(reopened.has(event.id) ? { ...event, action: 'reopened' } : event, base, numbered, note)
+        : pushed(event, base))
     }
   })
 }
@@ -85,6 +91,9 @@ interface NoteFound {
 
 const SELECT_PROJECTS = `select p.id, concat(n.name, ' / ', p.name) as name, p.path, n.path as namespace_path
   from projects p join namespaces n on n.id = p.namespace_id where p.id`
+/** The feed says `opened` of what was reopened, too. The automatic note of the same happening shows which. */
+const SELECT_REOPENED = `select e.id from activity_events e
+  join notes c on c.once = concat(e.happening_id, ' state') where e.id`
 const SELECT_NOTES = `select c.id, c.noteable_type, c.commit_id, left(c.note, ${EXCERPT}) as text,
     coalesce(i.iid, m.iid, c.noteable_id) as number
   from notes c left join issues i on c.noteable_type = 'Issue' and i.id = c.noteable_id

@@ -29,7 +29,7 @@ export async function readOverview(request: Asked, filled: object = {}) {
       command: rightsOn(project, found, actor).command,
       linePage: id => `${head.base}/diffs/notes/${id}`
     }),
-    listParticipants(target),
+    listParticipants(target, found.author_id),
     actor.user === null ? false : hasTodoOn(target, actor.user.id)
   ])
   return { ...head, merge, discussion, participants, todo, time: viewTimeStats(found), filled }

@@ -37,7 +37,14 @@ export const userPages: FastifyPluginAsyncTypebox = async app => {
       const events = await readEventLines(items)
       if (feed) return sendFeed(reply, { title: `Activity of ${user.name}`, page: place, events })
       const projects = await listProjects({ group: id }, query, actor)
-      const page = { title: user.name, user: viewUser(user), projects, events, feed: `${place}.atom` }
+      const page = {
+        title: user.name,
+        user: viewUser(user),
+        projects,
+        events,
+        feed: `${place}.atom`,
+        mayCreate: user.id === actor.user?.id
+      }
       return show(request, reply, 'people/user', page)
     }
   )

@@ -41,7 +41,7 @@ export async function readIssuePage(request: Asked, row: ListedIssueRow) {
   const [reading, discussion, participants, todo, movedTo] = await Promise.all([
     readIssue(row, actor),
     readDiscussion(request, noteable, { description: row.description, command }),
-    listParticipants({ type: 'Issue', id: row.id }),
+    listParticipants({ type: 'Issue', id: row.id }, row.author_id),
     userId === undefined ? false : hasTodoOn({ type: 'Issue', id: row.id, projectId: project.id }, userId),
     movedIssue(row, actor)
   ])

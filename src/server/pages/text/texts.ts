@@ -38,5 +38,7 @@ function fill(gap: Gap | undefined, found: ReadonlyMap<string, Referenced>): str
   const to = found.get(keyOfGap(gap.reference))
   if (!to) return gap.words
   if (gap.reference.kind === 'label') return label(to.title, to.color, to.path)
-  return `<a href="${escaped(to.path)}" title="${escaped(to.title)}">${gap.words}</a>`
+  // The id of a commit says no more with all its digits.
+  const words = gap.reference.kind === 'commit' ? gap.words.replace(/([0-9a-f]{8})[0-9a-f]{32}$/, '$1') : gap.words
+  return `<a href="${escaped(to.path)}" title="${escaped(to.title)}">${words}</a>`
 }

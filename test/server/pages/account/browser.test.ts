@@ -1,5 +1,6 @@
 // The account pages in a real browser. browser.test.ts of all pages holds them to what is accessible.
 import t from 'tap'
+import { execute } from '../../../../src/db/connect/sql.js'
 import { DEVELOPER } from '../../../../src/lib/levels.js'
 import { testApp } from '../../../helpers/app.js'
 import { listen } from '../../../helpers/browser.js'
@@ -33,6 +34,20 @@ t.test('account pages in a browser', async t => {
     }
     t.same(problems, [])
     await close()
+  })
+
+  t.test('sessions name their browser, and end on a phone', async t => {
+    const [other, phone] = [
+      await openPage(browser, base, { user }),
+      await openPage(browser, base, { user, width: 320 })
+    ]
+    await execute('update sessions set user_agent = ?', [await browser.userAgent()])
+    await phone.page.goto(`${base}/profile/sessions`)
+    t.match(await phone.page.$eval('main .list', list => list.textContent), 'Chrome on Linux')
+    t.ok(await phone.page.$eval('main .list button', button => button.getBoundingClientRect().right <= innerWidth))
+    await Promise.all([phone.page.waitForNavigation(), phone.page.click('main .list button')])
+    t.same(phone.problems, [])
+    await Promise.all([other.close(), phone.close()])
   })
 
   t.test('a key is added with the keyboard', async t => {

@@ -153,7 +153,11 @@ t.test('it waits for its pipeline, and the wait can be canceled', async t => {
   await execute("update pipelines set status = 'running' where project_id = ?", [project.id])
   const page = await owner.get(path)
   t.match(page.body, /<a href="[^"]*\/pipelines\/\d+">Pipeline #/)
-  t.match(page.body, 'Merge when the pipeline succeeds</button>')
+  t.match(
+    page.body,
+    /class="main">Merge when the pipeline succeeds<\/button>\s*<button>Merge now</,
+    'waiting is the main thing'
+  )
   t.equal((await owner.submit(page, '/merge"', { merge_when_build_succeeds: 'true' })).status, 303)
   t.match((await api.get(record)).json(), { state: 'opened', merge_when_build_succeeds: true })
   const waiting = await owner.get(path)

@@ -62,6 +62,20 @@ t.test('a list has the filters, the tabs and the order of the API', async t => {
   t.equal((await owner.get(`${path}/issues`)).status, 404)
 })
 
+t.test('a title cannot turn the direction of what follows it, and its author takes part', async t => {
+  const { project, owner, path } = await subject()
+  await makeIssue(project, project.owner, { title: 'One \u202e two' })
+  const { body } = await owner.get(`${path}/issues/1`)
+  t.match(body, '<h1>One [U+202E] two (#1)</h1>')
+  t.match(
+    body,
+    new RegExp(`<h2>Participants</h2>\\s*<div class="row"><a class="user" href="/${project.owner.username}">`)
+  )
+  const list = await owner.get(`${path}/issues`)
+  t.same(titlesOf(list), ['One [U+202E] two'])
+  t.notMatch(body + list.body, '\u202e')
+})
+
 t.test('confidential issues stand only in the lists of those who see them', async t => {
   const { project, owner, path } = await subject()
   await makeIssue(project, project.owner, { title: 'Open' })

@@ -49,6 +49,17 @@ t.test('events are sentences with links', async t => {
   t.equal(body.match(/<rect /g)?.length, 84)
 })
 
+t.test('what was closed and opened again is called so', async t => {
+  const { project, path, issue } = await active()
+  const api = app.as(project.owner)
+  for (const state_event of ['close', 'reopen'])
+    await api.put(`/projects/${project.id}/issues/${issue.id}`, { state_event })
+  await app.runJobs()
+  const { body } = await (await signedIn(project.owner)).get(`${path}/activity`)
+  const verbs = [...body.matchAll(/<\/a> (\w+ issue)\s*<a href="[^"]*\/issues\/1">/g)].map(([, verb]) => verb)
+  t.same(verbs, ['reopened issue', 'closed issue', 'opened issue'])
+})
+
 t.test('readers see as much as the API shows them', async t => {
   const { project, path } = await active()
   const barOf = (html: string) => Number(/: (\d+)<\/title><\/rect><\/svg>/.exec(html)?.[1])

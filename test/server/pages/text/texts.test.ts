@@ -60,6 +60,7 @@ t.test('references become links', async t => {
     /<a class="label" href="\/[^"]*\/issues\?labels=in\+progress"><svg.*fill="#ff0000".* in progress<\/a>/
   )
   t.match(await html(sha.slice(0, 8), secret, secret.owner), `href="/${secret.path}/commit/${sha}"`)
+  t.match(await html(`mentioned in commit ${sha}`, secret, secret.owner), `>${sha.slice(0, 8)}</a>`)
   t.match(
     await html(`${project.path}#1`, secret, secret.owner),
     link('issues/1', 'A &quot;title&quot; &lt;b&gt;', `${project.path}#1`)
