@@ -56,7 +56,8 @@ export function diffPart(
   }
 }
 
-const queryOf = ({ view, file, skip }: DiffQuery): string =>
+/** Returns the parameters that show the same part of the changes in the same way. */
+export const queryOf = ({ view, file, skip }: DiffQuery): string =>
   new URLSearchParams({
     ...(view === 'parallel' && { view }),
     ...(file !== undefined && { file }),

@@ -13,12 +13,12 @@ import {
 import type { ProjectRow } from '../../../areas/projects/projects/projects.queries.js'
 import { type Static, Type } from '../../../lib/type.js'
 import type { DiffLine, ShownFile } from '../../../text/diff.js'
-import { DiffQuery, diffPart } from '../code/diff.js'
+import { DiffQuery, diffPart, queryOf } from '../code/diff.js'
 import { inPath } from '../components.js'
 import { renderPart } from '../page.js'
 import { formToken } from '../page-routes.js'
 import { projectPath } from '../place.js'
-import { notesPath } from '../planning/discussion.js'
+import { notesPath, pathOf } from '../planning/discussion.js'
 import { textsHtml } from '../text/texts.js'
 import { type Head, readHead } from './head.js'
 
@@ -60,14 +60,9 @@ const lineId = (file: ShownFile, { kind, old, new: young }: DiffLine): string =>
   kind === 'removed' ? `${file.anchor}-L${old}` : `${file.anchor}-R${young}`
 
 /** Returns the same page with the form for a note at a line. It is short, because every line has it. */
-const noteFormAt = ({ view, file, skip, version: _, note: _note }: ChangesQuery) => {
-  const query = new URLSearchParams({
-    ...(view && { view }),
-    ...(file !== undefined && { file }),
-    ...(skip !== undefined && { skip: String(skip) }),
-    note: ''
-  })
-  const start = `?${query}`
+const noteFormAt = (query: ChangesQuery) => {
+  const same = queryOf(query)
+  const start = `?${same && `${same}&`}note=`
   return (shown: ShownFile, line: DiffLine): string => {
     const id = lineId(shown, line)
     return `${start}${id}#${id}`
@@ -96,7 +91,10 @@ async function notesAt(request: Asked, { base, found }: Head, notes: readonly No
     return renderPart('merge-requests/line-notes', {
       notes: here,
       notesBase: notesPath(project, 'MergeRequest', found.id),
-      form: isAsked && { base, head: found.head_sha, path: file.path, line: number, side, query },
+      form: isAsked && {
+        ...{ base, head: found.head_sha, path: file.path, line: number, side, query },
+        ...{ project: pathOf(project), back: `${base}/diffs?${queryOf(query)}#${query.note}` }
+      },
       formToken: isAsked ? formToken(request) : undefined
     })
   }

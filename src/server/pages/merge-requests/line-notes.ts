@@ -7,8 +7,10 @@ import { requireByNumber } from '../../../areas/planning/merge-requests/merge-re
 import { listVersions } from '../../../areas/planning/merge-requests/versions/versions.queries.js'
 import { Stale } from '../../../errors.js'
 import { Type } from '../../../lib/type.js'
+import { DiffQuery, queryOf } from '../code/diff.js'
 import { FORM_LIMIT } from '../form-limit.js'
 import { show } from '../page-routes.js'
+import { pathOf } from '../planning/discussion.js'
 import { refusalsOf } from '../refusals.js'
 import { mergeRequestPath, Numbered } from './head.js'
 
@@ -18,7 +20,8 @@ const Form = Type.Object({
   line: Type.Integer({ minimum: 1, maximum: 2 ** 31 }),
   side: Type.Enum(['new', 'old']),
   head: Type.String({ maxLength: 40 }),
-  view: Type.Optional(Type.Enum(['inline', 'parallel']))
+  // The part of the changes from which the form is sent, and to which it leads back.
+  ...DiffQuery
 })
 const NotedParams = Type.Object({ ...Numbered.properties, note: Type.Integer() })
 
@@ -26,11 +29,8 @@ const PUSHED =
   'The source branch has new commits since you opened this page. Look at the changes: the line may be another one now.'
 
 /** Returns the query of the changes of one file. */
-const queryTo = (query: {
-  readonly view?: string | undefined
-  readonly file?: string | undefined
-  readonly version?: string
-}) => new URLSearchParams(Object.entries(query).filter((pair): pair is [string, string] => pair[1] !== undefined))
+const queryTo = (query: { readonly file?: string | undefined; readonly version?: string }) =>
+  new URLSearchParams(Object.entries(query).filter((pair): pair is [string, string] => pair[1] !== undefined))
 
 export const lineNotePages: FastifyPluginAsyncTypebox = async app => {
   const one = '/:namespace/:project/merge_requests/:iid'
@@ -43,10 +43,11 @@ export const lineNotePages: FastifyPluginAsyncTypebox = async app => {
       const { project, body } = request
       const found = await requireByNumber(request.project.id, request.params.iid)
       const base = mergeRequestPath(project, found.iid)
-      const { note, view, ...place } = body
+      const { note, view, file, skip, ...place } = body
+      const back = `${base}/diffs?${queryOf({ view, file, skip })}`
       try {
         const { id } = await createLineNote(project, found, { ...place, body: note }, request)
-        return reply.redirect(`${base}/diffs?${queryTo({ view, file: body.path })}#note_${id}`, 303)
+        return reply.redirect(`${back}#note_${id}`, 303)
       } catch (error) {
         if (error instanceof OnlyCommands) return reply.redirect(base, 303)
         const refusals = error instanceof Stale ? { base: PUSHED } : refusalsOf(error)
@@ -54,6 +55,8 @@ export const lineNotePages: FastifyPluginAsyncTypebox = async app => {
         return show(request, reply.code(error instanceof Stale ? 409 : 400), 'merge-requests/line-note', {
           title: 'Comment on a line',
           base,
+          back,
+          project: pathOf(project),
           values,
           refusals
         })

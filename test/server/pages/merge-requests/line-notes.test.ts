@@ -38,6 +38,16 @@ t.test('a line is commented on, and the note stands below it and in the discussi
   const made = await owner.submit(form, '/line_notes', { note: 'Why *this*? <b>' })
   t.equal(made.status, 303)
   const [, note = ''] = /#note_(\d+)$/.exec(made.location ?? '') ?? []
+  t.equal(made.location, `${path}/diffs?#note_${note}`, 'all files stay')
+  t.match(form.body, 'name="preview" value="note"')
+  t.match(form.body, `<a href="${path}/diffs?#${id}">Cancel</a>`)
+  const only = await owner.get(`${path}/diffs?view=parallel&file=feature.txt`)
+  const second = await owner.get(`${path}/diffs${linkAt(only.body, id)}`)
+  t.match(second.body, `<a href="${path}/diffs?view=parallel&amp;file=feature.txt#${id}">Cancel</a>`)
+  const empty = await owner.submit(second, '/line_notes', { note: ' ' })
+  t.match(empty.body, `<a href="${path}/diffs?view=parallel&amp;file=feature.txt">Cancel</a>`)
+  const also = await owner.submit(empty, '/line_notes', { note: 'And *that*?' })
+  t.match(also.location, /\/diffs\?view=parallel&file=feature\.txt#note_\d+$/)
   const shown = await owner.get(made.location ?? '')
   t.match(shown.body, new RegExp(`<tr class="notes"><td colspan="3">\\s*<article class="box" id="note_${note}">`))
   t.match(shown.body, 'Why <em>this</em>? &lt;b&gt;')
@@ -45,7 +55,11 @@ t.test('a line is commented on, and the note stands below it and in the discussi
   const page = await owner.get(path)
   t.match(page.body, new RegExp(`on <a href="${path}/diffs/notes/${note}">line 1</a> of feature.txt`))
   t.match((await owner.get(`${path}/diffs/notes/${note}`)).location, `/diffs?file=feature.txt#note_${note}`)
-  t.match((await api.get(notes)).json(), [{ id: Number(note), body: 'Why *this*? <b>' }], 'the API has it')
+  t.match(
+    (await api.get(notes)).json(),
+    [{ id: Number(note), body: 'Why *this*? <b>' }, { body: 'And *that*?' }],
+    'the API has it'
+  )
 })
 
 t.test('a note stays with its version, and is shown as long as its file does not change', async t => {
