@@ -13,6 +13,9 @@ for (const button of all('[data-copy]')) {
   })
 }
 
+// Browsers leave out the focus when the address names a part of the page.
+document.querySelector('[autofocus]')?.focus()
+
 // A form that was sent cannot be sent a second time by an impatient click.
 addEventListener('submit', event => {
   const form = event.target
@@ -138,12 +141,18 @@ const renew = async () => {
     await pause(4000)
     const old = document.querySelector('[data-live]')
     if (!old) return
-    if (document.hidden || old.contains(document.activeElement)) continue
+    // What somebody reads or fills in stays.
+    const isUsed = field => field.value !== field.defaultValue || field.checked !== field.defaultChecked
+    if (document.hidden || old.contains(document.activeElement) || old.querySelector('details[open]')) continue
+    if ([...old.querySelectorAll('input, textarea')].some(isUsed)) continue
     const answer = await fetch(location.href).catch(() => null)
     if (answer?.status === 404) return
     if (!answer?.ok) continue
     const page = new DOMParser().parseFromString(await answer.text(), 'text/html')
-    old.replaceWith(page.getElementById(old.id))
+    const next = page.getElementById(old.id)
+    // Nobody merges commits that the page did not have.
+    if (!next || next.dataset.of !== old.dataset.of) return
+    old.replaceWith(next)
   }
 }
 renew()

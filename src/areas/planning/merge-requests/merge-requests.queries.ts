@@ -280,8 +280,8 @@ export const openInto = (projectId: number, branch: string): Promise<OpenMergeRe
 
 /** Finds the open merge request of two branches. */
 export const findOpen = (source: { readonly projectId: number; readonly branch: string }, target: typeof source) =>
-  row<{ id: number; title: string }>(
-    `select id, title from merge_requests where source_project_id = ? and source_branch = ? and target_project_id = ?
+  row<{ id: number; iid: number; title: string }>(
+    `select id, iid, title from merge_requests where source_project_id = ? and source_branch = ? and target_project_id = ?
        and target_branch = ? and is_open = true`,
     [source.projectId, source.branch, target.projectId, target.branch]
   )

@@ -19,7 +19,7 @@ import { publishMergeRequest } from './events.js'
 import { type MergeRequestRow, requireMergeRequest, reread } from './merge-requests.queries.js'
 import type { MergeRequestBody } from './merge-requests.schema.js'
 import { type Plan, planFor } from './plan.js'
-import { alreadyOpen, type BranchPair, checkPair, checkTexts, refuseSecond, requireBranches } from './rules.js'
+import { AlreadyOpen, type BranchPair, checkPair, checkTexts, refuseSecond, requireBranches } from './rules.js'
 import { insertVersion, type NewVersion, prepareVersion } from './versions/versions.js'
 
 /** Creates a merge request from a branch of `source`. Throws NotFound, UnprocessableList, Invalid or Conflicts. */
@@ -50,7 +50,7 @@ export async function createMergeRequest(
   try {
     return await reread({ id: await transact(() => insertMergeRequest(target, insert)) })
   } catch (error) {
-    throw duplicateKey(error) === 'merge_requests_open' ? alreadyOpen(body.title) : error
+    throw duplicateKey(error) === 'merge_requests_open' ? new AlreadyOpen({ title: body.title }) : error
   }
 }
 

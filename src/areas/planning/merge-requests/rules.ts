@@ -2,7 +2,7 @@
 import type { Actor } from '../../../access/actor.js'
 import { levelIn } from '../../../access/authorize.js'
 import { Conflicts, Invalid, UnprocessableList } from '../../../errors.js'
-import { DEVELOPER } from '../../../lib/levels.js'
+import { DEVELOPER, MASTER } from '../../../lib/levels.js'
 import { isLonger } from '../../../lib/text-line.js'
 import { findProtections } from '../../code/refs/protected-branches.queries.js'
 import { allows, type Protections } from '../../code/refs/protection.js'
@@ -67,14 +67,23 @@ export async function requireBranches({ source, target }: BranchPair): Promise<K
   })
 }
 
-/** Throws Conflicts when another merge request between the two branches is open. */
-export async function refuseSecond({ source, target }: BranchPair, except?: number): Promise<void> {
-  const open = await findOpen(source, target)
-  if (open && open.id !== except) throw alreadyOpen(open.title)
+/** Another merge request between the same branches is open: `iid` is its number, if it is known. */
+export class AlreadyOpen extends Conflicts {
+  readonly iid: number | undefined
+  readonly title: string
+
+  constructor({ iid, title }: { readonly iid?: number; readonly title: string }) {
+    super([`Cannot Create: This merge request already exists: [${JSON.stringify(title)}]`])
+    this.iid = iid
+    this.title = title
+  }
 }
 
-export const alreadyOpen = (title: string) =>
-  new Conflicts([`Cannot Create: This merge request already exists: [${JSON.stringify(title)}]`])
+/** Throws AlreadyOpen when another merge request between the two branches is open. */
+export async function refuseSecond({ source, target }: BranchPair, except?: number): Promise<void> {
+  const open = await findOpen(source, target)
+  if (open && open.id !== except) throw new AlreadyOpen(open)
+}
 
 /** Whether the actor may merge into a branch: as a user who may push to it, or as a developer if its rule allows merges. */
 export const mayMergeInto = async (project: ProjectRow, branch: string, actor: Actor): Promise<boolean> =>
@@ -86,6 +95,12 @@ export function mayMergeBy(protections: Protections, project: ProjectRow, branch
   if (project.archived || level < DEVELOPER) return false
   const protection = protections.of(branch)
   return protection === null || allows(protection, level, 'merge')
+}
+
+/** Returns the lowest level that may merge into a branch. */
+export function levelToMerge(protections: Protections, branch: string): number {
+  const protection = protections.of(branch)
+  return protection === null || allows(protection, DEVELOPER, 'merge') ? DEVELOPER : MASTER
 }
 
 export const isOpen = ({ state }: Pick<MergeRequestRow, 'state'>): boolean => state === 'opened' || state === 'reopened'

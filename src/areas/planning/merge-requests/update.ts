@@ -19,7 +19,7 @@ import { publishMergeRequest } from './events.js'
 import { type MergeRequestRow, type MergeRequestState, requireMergeRequest, reread } from './merge-requests.queries.js'
 import type { MergeRequestChange } from './merge-requests.schema.js'
 import { type Plan, planFor } from './plan.js'
-import { alreadyOpen, type BranchPair, checkPair, checkTexts, isOpen, refuseSecond, requireBranches } from './rules.js'
+import { AlreadyOpen, type BranchPair, checkPair, checkTexts, isOpen, refuseSecond, requireBranches } from './rules.js'
 import { followSource, insertVersion, type NewVersion, prepareVersion } from './versions/versions.js'
 
 const accessTo = (project: ProjectRow, found: MergeRequestRow): RecordAccess => ({
@@ -94,7 +94,7 @@ async function apply(project: ProjectRow, found: MergeRequestRow, prepared: Prep
   try {
     await transact(() => write(project, id, { ...prepared, event: opens ? 'reopen' : closes ? 'close' : undefined }))
   } catch (error) {
-    throw duplicateKey(error) === 'merge_requests_open' ? alreadyOpen(found.title) : error
+    throw duplicateKey(error) === 'merge_requests_open' ? new AlreadyOpen({ title: found.title }) : error
   }
   // The branch may have moved while it was closed.
   return (opens ? await followSource(id) : undefined) ?? (await reread({ id }))

@@ -6,6 +6,7 @@ import { viewCommitItem } from '../../../areas/code/repository/repository.view.j
 import { mayRemoveBranch } from '../../../areas/planning/merge-requests/accept/finish.js'
 import { createMergeRequest, findTarget } from '../../../areas/planning/merge-requests/merge-requests.js'
 import { NO_PREVIEW, previewMergeRequest, suggestedTexts } from '../../../areas/planning/merge-requests/preview.js'
+import { AlreadyOpen } from '../../../areas/planning/merge-requests/rules.js'
 import { findForkLink } from '../../../areas/projects/projects/fork-links.js'
 import { findProject, type ProjectRow } from '../../../areas/projects/projects/projects.queries.js'
 import { Failure } from '../../../errors.js'
@@ -115,10 +116,12 @@ async function showForm(
   const { target, from, into } = chosen
   const refusals = refused && refusalsOf(refused.error)
   const proposal = { source: project, sourceBranch: from, target, targetBranch: into }
-  const found = await previewMergeRequest(proposal).catch(error => unlessRefused(error))
-  if (typeof found === 'string' && !refused) return showBranches(request, reply, chosen, found)
+  const found = await previewMergeRequest(proposal).catch(refusalBy)
+  const open = found instanceof AlreadyOpen && found.iid !== undefined ? mergeRequestPath(target, found.iid) : undefined
+  if (open && !refused) return reply.redirect(open)
+  if (found instanceof Failure && !refused) return showBranches(request, reply, chosen, whyNot(found))
   // What was written stays, whatever has become of the branches.
-  const preview = typeof found === 'string' ? NO_PREVIEW : found
+  const preview = found instanceof Failure ? NO_PREVIEW : found
   const choices = levelIn(target, actor) >= DEVELOPER ? await readChoices(target, DEVELOPER) : undefined
   const base = `${projectPath(project)}/merge_requests`
   const query = branchQuery(chosen)
@@ -129,6 +132,7 @@ async function showForm(
     change: `${base}/new?${new URLSearchParams({ 'merge_request[target_branch]': into })}`,
     values: refused?.entered ?? suggestedTexts(from, preview.commits),
     refusals,
+    open: open && { href: open, title: (found as AlreadyOpen).title },
     choices,
     plan: choices && withEntered({ assignee: null, milestone: null, labels: [] }, refused?.entered ?? {}, choices),
     removable: await mayRemoveBranch(project, from, actor),
@@ -151,9 +155,14 @@ const branchQuery = ({ target, from = '', into }: Chosen) =>
     'merge_request[target_project_id]': String(target.id)
   })
 
-/** Returns why the rules refuse two branches. */
-function unlessRefused(error: unknown): string {
+/** Returns the failure by which the rules refuse two branches. */
+function refusalBy(error: unknown): Failure {
   if (!(error instanceof Failure)) throw error
+  return error
+}
+
+/** Returns the words for people about it. */
+function whyNot(error: Failure): string {
   return Object.entries(refusalsOf(error))
     .map(([field, text]) => (field === 'base' ? text : `${field.replace('_', ' ')} ${text}`))
     .join('; ')

@@ -12,6 +12,7 @@ import { listParticipants } from '../../../areas/planning/participation/particip
 import { viewTimeStats } from '../../../areas/planning/participation/time-tracking.view.js'
 import { hasTodoOn } from '../../../areas/reach/todos/todos.js'
 import { type PageRequest, window } from '../../../db/lists/paginate.js'
+import { projectPath } from '../place.js'
 import { readDiscussion } from '../planning/discussion.js'
 import { type Asked, type Head, readHead, rightsOn } from './head.js'
 
@@ -45,6 +46,9 @@ async function readMerge({ project, actor }: Asked, { found, source, version }: 
   const seesPipeline = source !== undefined && may(actor, 'pipeline.read', source)
   return {
     ...state,
+    members: may(actor, 'member.read', project) ? `${projectPath(project)}/project_members` : null,
+    // The box changes soon.
+    isLive: state !== undefined && (state.canWait || state.obstacle === 'unchecked'),
     canMerge: state?.obstacle === null || state?.obstacle === 'unchecked',
     canWait:
       state?.canWait && (state.obstacle === null || state.obstacle === 'unchecked' || state.obstacle === 'pipeline'),

@@ -14,7 +14,7 @@ import { issuesClosedBy } from '../closing.js'
 import { publishMergeRequest } from '../events.js'
 import { type MergeRequestRow, requireMergeRequest, reread } from '../merge-requests.queries.js'
 import type { AcceptBody } from '../merge-requests.schema.js'
-import { isOpen, mayMergeBy, mayMergeInto } from '../rules.js'
+import { isOpen, levelToMerge, mayMergeBy, mayMergeInto } from '../rules.js'
 import { isWorkInProgress } from '../titles.js'
 import { readBranches } from '../versions/branches.js'
 import { noteStatus } from '../versions/mergeability.js'
@@ -103,6 +103,8 @@ export interface MergeState {
   readonly pipeline: HeadPipeline | undefined
   /** Whether the caller may merge into the branch. */
   readonly mayMerge: boolean
+  /** The lowest level of those who may; null when nobody may, because the project is archived. */
+  readonly mergeLevel: number | null
   /** Whether the caller may cancel the wait for the build. */
   readonly mayCancel: boolean
   readonly obstacle: Obstacle | null
@@ -139,6 +141,7 @@ export async function readMergeState(
   return {
     pipeline,
     mayMerge,
+    mergeLevel: project.archived ? null : levelToMerge(protections, found.target_branch),
     mayCancel: mayMerge || found.author_id === actor.user?.id,
     obstacle,
     canWait: pipeline !== undefined && ACTIVE.has(pipeline.status),
