@@ -2,9 +2,16 @@
 // limits, and nothing of it is written to a disk.
 import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
-import { type Entry, fromRandomAccessReaderPromise, RandomAccessReader, type ZipFile } from 'yauzl'
+import { LRUCache } from 'lru-cache'
+import {
+  type Entry,
+  fromRandomAccessReaderPromise,
+  getFileNameLowLevel,
+  RandomAccessReader,
+  validateFileName,
+  type ZipFile
+} from 'yauzl'
 import { Failure } from '../errors.js'
-import { lruOf } from '../lib/lru.js'
 import { openArtifact } from './artifacts.js'
 import type { BuildKey } from './files.js'
 
@@ -14,29 +21,44 @@ export interface ArchivedFile {
   readonly size: number
 }
 
+export interface ArchiveListing {
+  /** Sorted by their paths. */
+  readonly files: readonly ArchivedFile[]
+  /** The number of files whose paths are too long, or lead out of the archive. */
+  readonly odd: number
+}
+
 /** An archive that is not a zip file, or too large to be listed. */
 export class UnreadableArchive extends Failure {}
 
 const MOST_ENTRIES = 10_000
+/** Bytes of one path, and of the names of all entries. A zip archive allows 65,535 for each. */
+const LONGEST_PATH = 4096
+const MOST_OF_NAMES = 4 * 1024 * 1024
 /** A larger file is only in the archive as a whole. */
 const LARGEST_FILE = 1_073_741_824
 /** Deflate cannot compress better than this, so an entry that claims more is false. */
 const BEST_RATIO = 1032
 
 /** Archives never change under their key. */
-const listings = lruOf<string, readonly ArchivedFile[]>(8)
+const listings = new LRUCache<string, ArchiveListing>({
+  maxSize: 4 * MOST_OF_NAMES,
+  sizeCalculation: ({ files }) => files.reduce((sum, { path }) => sum + 100 + 2 * path.length, 100)
+})
 
 /** Returns the files of an archive; null when there is no archive. Throws UnreadableArchive. */
-export async function listArchive(key: BuildKey): Promise<readonly ArchivedFile[] | null> {
+export async function listArchive(key: BuildKey): Promise<ArchiveListing | null> {
   const name = `${key.build}-${key.attempt}`
   const known = listings.get(name)
   if (known) return known
   const found = await withArchive(key, async zip => {
     const files: ArchivedFile[] = []
-    for await (const entry of entriesOf(zip)) {
-      if (!entry.fileName.endsWith('/')) files.push({ path: entry.fileName, size: entry.uncompressedSize })
+    let odd = 0
+    for await (const { entry, path } of entriesOf(zip)) {
+      if (path === null) odd += 1
+      else if (!path.endsWith('/')) files.push({ path, size: entry.uncompressedSize })
     }
-    return files.sort((one, other) => (one.path < other.path ? -1 : 1))
+    return { files: files.sort((one, other) => (one.path < other.path ? -1 : 1)), odd }
   })
   if (found) listings.set(name, found)
   return found
@@ -48,8 +70,8 @@ export async function openArchivedFile(
   path: string
 ): Promise<{ readonly size: number; readonly stream: Readable } | null> {
   return withArchive(key, async zip => {
-    for await (const entry of entriesOf(zip)) {
-      if (entry.fileName !== path || path.endsWith('/')) continue
+    for await (const { entry, path: found } of entriesOf(zip)) {
+      if (found !== path || path.endsWith('/')) continue
       const { uncompressedSize: size, compressedSize: packed } = entry
       if (!entry.canDecodeFileData() || size > LARGEST_FILE || size > packed * BEST_RATIO + 1024) {
         throw new UnreadableArchive('this file can only be read from the whole archive')
@@ -60,9 +82,20 @@ export async function openArchivedFile(
   })
 }
 
-async function* entriesOf(zip: ZipFile): AsyncGenerator<Entry> {
+/** Returns the entries with their paths; null for a path that cannot be shown. */
+async function* entriesOf(zip: ZipFile): AsyncGenerator<{ readonly entry: Entry; readonly path: string | null }> {
   if (zip.entryCount > MOST_ENTRIES) throw new UnreadableArchive(`it has more than ${MOST_ENTRIES} entries`)
-  yield* zip.eachEntry()
+  let room = MOST_OF_NAMES
+  for await (const entry of zip.eachEntry()) {
+    room -= entry.fileNameRaw.length
+    if (room < 0) throw new UnreadableArchive('the names of its files are too long')
+    yield { entry, path: pathOf(entry) }
+  }
+}
+
+function pathOf({ generalPurposeBitFlag, fileNameRaw, extraFields }: Entry): string | null {
+  const path = getFileNameLowLevel(generalPurposeBitFlag, fileNameRaw, extraFields, true)
+  return Buffer.byteLength(path) > LONGEST_PATH || validateFileName(path) !== null ? null : path
 }
 
 async function withArchive<T>(key: BuildKey, use: (zip: ZipFile) => Promise<T>): Promise<T | null> {
@@ -75,7 +108,8 @@ async function withArchive<T>(key: BuildKey, use: (zip: ZipFile) => Promise<T>):
   if (!found) return null
   found.stream.destroy()
   try {
-    const options = { autoClose: false, lazyEntries: true, strictFileNames: true }
+    // With decoded names, the library refuses the whole archive because of one odd name.
+    const options = { autoClose: false, lazyEntries: true, decodeStrings: false as const }
     return await use(await fromRandomAccessReaderPromise(new ArchiveReader(key), size, options))
   } catch (error) {
     throw translated(error)

@@ -7,7 +7,7 @@ import { levelName, visibilityName } from '../../lib/levels.js'
 import { isWebUrl } from '../../lib/link.js'
 import { visible, visibleName } from '../../lib/visible.js'
 
-export { limitedLinks } from './file-links.js'
+export { foldersOf, limitedLinks } from './file-links.js'
 
 // `visible` is a line that others wrote, and `visibleName` the name or path of a file. Both are not escaped.
 export { bytesText as size, levelName, visibilityName, visible, visibleName }

@@ -8,3 +8,7 @@ export async function zipOf(files: Readonly<Record<string, string>>): Promise<Bu
   zip.end()
   return buffer(zip.outputStream)
 }
+
+/** Replaces a name in an archive with another of the same length, which the library would not accept. */
+export const renamed = (zip: Buffer, name: string, other: string): Buffer =>
+  Buffer.from(zip.toString('latin1').replaceAll(name, other), 'latin1')

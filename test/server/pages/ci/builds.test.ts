@@ -14,7 +14,7 @@ import { testApp } from '../../../helpers/app.js'
 import { Browser, listen } from '../../../helpers/browser.js'
 import { countStatements } from '../../../helpers/statements.js'
 import t from '../../../helpers/tap.js'
-import { zipOf } from './archives.js'
+import { renamed, zipOf } from './archives.js'
 
 const app = await testApp(t)
 const base = await listen(app.fastify)
@@ -250,6 +250,35 @@ t.test('artifacts can be browsed, downloaded, kept and erased', async t => {
   t.equal((await owner.get(`${path}/artifacts/browse`)).status, 404)
   const reader = await signedIn(await app.make.member(project, REPORTER))
   t.notMatch((await reader.get(path)).body, `<form method="post" action="/${project.path}`)
+})
+
+t.test('names in an archive that are odd or very long hide no other file', async t => {
+  const { of, page, owner } = await subject()
+  const path = `${page('compile')}/artifacts`
+  const wide = Array.from({ length: 200 }, (_, at) => `z${'"'.repeat(4000)}${at}`)
+  const names = ['AA/evil', 'a.txt', `${'d/'.repeat(900)}deep`, 'y'.repeat(5000), ...wide]
+  const zip = await zipOf(Object.fromEntries(names.map(name => [name, 'text'])))
+  await endBuild(of('compile'), { artifacts: renamed(zip, 'AA/evil', '../evil') })
+  const { body } = await owner.get(`${path}/browse`)
+  t.match(body, `${path}/file/a.txt">a.txt</a>`)
+  t.match(body, '2 files with unusual names cannot be listed')
+  t.notMatch(body, /evil|yyy/)
+  t.match(body, `z${'&quot;'.repeat(254)}…`)
+  t.ok(body.length < 2_000_000, `${body.length} characters`)
+  t.equal((await owner.get(`${path}/file/a.txt`)).body, 'text')
+  t.equal((await owner.get(`${path}/file/${'y'.repeat(5000)}`)).status, 404)
+  const deep = (await owner.get(`${path}/browse/${'d/'.repeat(899)}`)).body
+  t.match(deep, '</a> / … / <a')
+  t.ok(deep.length < 100_000, `${deep.length} characters`)
+})
+
+t.test('an archive whose names are too long together is not listed', async t => {
+  const { of, page, owner } = await subject()
+  const names = Array.from({ length: 100 }, (_, at) => `${'"'.repeat(50_000)}${at}`)
+  await endBuild(of('compile'), { artifacts: await zipOf(Object.fromEntries(names.map(name => [name, '']))) })
+  const { status, body } = await owner.get(`${page('compile')}/artifacts/browse`)
+  t.equal(status, 200)
+  t.match(body, 'The archive cannot be shown: the names of its files are too long')
 })
 
 t.test('an archive that is no archive says so', async t => {

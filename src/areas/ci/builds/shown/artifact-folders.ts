@@ -14,6 +14,8 @@ export interface ArtifactFolder {
   readonly files: readonly { readonly name: string; readonly size: number }[]
   /** How many more entries the folder has. */
   readonly more: number
+  /** How many files of the archive have names that cannot be shown. */
+  readonly odd: number
   /** Why the archive cannot be listed. */
   readonly problem: string | null
 }
@@ -31,9 +33,10 @@ export async function readArtifactFolder(
   actor: Actor
 ): Promise<ArtifactFolder> {
   const build = await mustFindArchived(project, id, actor)
-  const none = { build, folders: [], files: [], more: 0 }
+  const none = { build, folders: [], files: [], more: 0, odd: 0 }
   try {
-    const listed = (await listArchive(keyOf(build)))?.filter(file => file.path.startsWith(path))
+    const { files: all = null, odd = 0 } = (await listArchive(keyOf(build))) ?? {}
+    const listed = all?.filter(file => file.path.startsWith(path))
     if (!listed || (listed.length === 0 && path !== '')) throw new NothingThere()
     const inside = listed.map(file => ({ ...file, path: file.path.slice(path.length) }))
     const folders = new Set(inside.flatMap(file => (file.path.includes('/') ? [file.path.split('/', 1)[0] ?? ''] : [])))
@@ -43,6 +46,7 @@ export async function readArtifactFolder(
       folders: [...folders].slice(0, SHOWN),
       files: files.slice(0, Math.max(0, SHOWN - folders.size)),
       more: Math.max(0, folders.size + files.length - SHOWN),
+      odd,
       problem: null
     }
   } catch (error) {
