@@ -22,6 +22,10 @@ export interface TextPieces {
 
 /** How many references of one text become links. */
 const MOST_GAPS = 1000
+/** How many headings of one file have addresses. */
+const MOST_HEADINGS = 1000
+/** Characters of HTML. A few hundred kilobytes of text may become megabytes. */
+const LONGEST_HTML = 1_048_576
 /** How many characters of a text that is too long for formatting are shown. */
 const MOST_PLAIN = 500_000
 
@@ -30,6 +34,7 @@ let context: TextContext = { project: null }
 let gaps: Gap[] = []
 /** How many headings have the same words. */
 let headings = new Map<string, number>()
+let addressed = 0
 
 const markdown = new MarkdownIt({ html: false, linkify: true, maxNesting: 20 })
 // Only whole URLs are links: the other guesses of the library take long on some texts.
@@ -47,14 +52,16 @@ export function pageHtml(text: string, where: TextContext): TextPieces {
   context = where
   gaps = []
   headings = new Map()
-  return { parts: markdown.render(text).split(MARK), gaps }
+  addressed = 0
+  const html = markdown.render(text)
+  return html.length > LONGEST_HTML ? { parts: [plainHtml(text)], gaps: [] } : { parts: html.split(MARK), gaps }
 }
 
-/** Returns a text without formatting, which says so. */
-export function plainHtml(text: string): string {
+/** Returns a text without formatting, which says why. */
+export function plainHtml(text: string, why = 'This text is too long to be formatted.'): string {
   const cut = text.length > MOST_PLAIN ? ` Only its first ${MOST_PLAIN} characters are shown.` : ''
   const words = escapeHtml(text.slice(0, MOST_PLAIN).replaceAll(MARK, '\ufffd'))
-  return `<p class="hint">This text is too long to be formatted.${cut}</p>\n<pre tabindex="0">${words}</pre>\n`
+  return `<p class="hint">${why}${cut}</p>\n<pre tabindex="0">${words}</pre>\n`
 }
 
 /** Where the words of a paragraph are that may have references: not in code, links and images, and not escaped. */
@@ -243,7 +250,7 @@ const lower = (tag: string) => `h${Math.min(Number(tag.slice(1)) + 1, 6)}`
 
 rules.heading_open = (tokens, at) => {
   const tag = lower(tokens[at]?.tag ?? 'h1')
-  if (!context.file) return `<${tag}>`
+  if (!context.file || ++addressed > MOST_HEADINGS) return `<${tag}>`
   const slug = slugWords(tokens[at + 1])
   headings.set(slug, (headings.get(slug) ?? 0) + 1)
   return `<${tag} id="${idOf(slug)}">`
@@ -251,7 +258,7 @@ rules.heading_open = (tokens, at) => {
 
 rules.heading_close = (tokens, at) => {
   const tag = lower(tokens[at]?.tag ?? 'h1')
-  if (!context.file) return `</${tag}>\n`
+  if (!context.file || addressed > MOST_HEADINGS) return `</${tag}>\n`
   const id = idOf(slugWords(tokens[at - 1]))
   return ` <a class="anchor" href="#${id}" aria-hidden="true" tabindex="-1">#</a></${tag}>\n`
 }

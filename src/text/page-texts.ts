@@ -11,6 +11,12 @@ import { workOn } from './work.js'
 
 /** The limit in seconds is a few times as long as the thread needs for the longest text. What takes longer is shown plain. */
 const thread = new TextThread(5)
+/**
+ * Milliseconds that the thread has for all texts of one page. Those that follow are shown plain, and may be formatted when the page is
+ * opened again, because the page then finds the first ones.
+ */
+const PATIENCE = 2000
+const LATE = 'This text is not formatted, because formatting this page takes too long.'
 /** Milliseconds for which such a text is shown plain: it may have been the machine that was slow. */
 const AGAIN = { ttl: 60_000 }
 
@@ -37,10 +43,15 @@ const keyOf = (...words: readonly string[]): string => {
 const HIGHLIGHTED = /(?:```|~~~) {0,10}[\w#]/
 
 /** Returns Markdown texts with the same context as HTML that is safe to show, with gaps at their references. */
-export async function pageTexts(wanted: readonly string[], context: TextContext): Promise<TextPieces[]> {
+export async function pageTexts(
+  wanted: readonly string[],
+  context: TextContext,
+  patience = PATIENCE
+): Promise<TextPieces[]> {
   const about = JSON.stringify(context)
   const found: TextPieces[] = []
   let room = SHORT_TEXT
+  const end = Date.now() + patience
   for (const text of wanted) {
     const key = keyOf(about, text)
     const kept = texts.get(key)
@@ -53,13 +64,15 @@ export async function pageTexts(wanted: readonly string[], context: TextContext)
     found.push(
       isShort
         ? keep(key, workOn({ name: 'toPage', texts: [text], context: about })[0])
-        : await onThread(key, text, about)
+        : Date.now() < end
+          ? await onThread(key, text, about)
+          : plain(text, LATE)
     )
   }
   return found
 }
 
-const plain = (text: string): TextPieces => ({ parts: [plainHtml(text)], gaps: [] })
+const plain = (text: string, why?: string): TextPieces => ({ parts: [plainHtml(text, why)], gaps: [] })
 
 function keep(key: string, pieces = plain(''), options?: typeof AGAIN): TextPieces {
   texts.set(key, pieces, options)
@@ -72,7 +85,7 @@ async function onThread(key: string, text: string, context: string): Promise<Tex
     const [pieces] = await thread.run({ name: 'toPage', texts: [text], context })
     return keep(key, pieces)
   } catch (error) {
-    return error instanceof Busy ? plain(text) : keep(key, plain(text), AGAIN)
+    return error instanceof Busy ? plain(text, LATE) : keep(key, plain(text), AGAIN)
   }
 }
 

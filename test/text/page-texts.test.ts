@@ -131,6 +131,23 @@ t.test('long texts are read on the thread, and too long ones shown plain', async
   t.match(await html('```js\nlet a = 1\n```'), '<span class="hljs-keyword">let</span>', 'code in a known language')
 })
 
+t.test('when the time of a page is over, other long texts are plain, and are formatted later', async t => {
+  const long = '*late*\n\n'.repeat(2000)
+  const shown = (await pageTexts([long, '*short*'], NOTE, 0)).map(({ parts }) => parts.join(''))
+  t.match(shown[0], /^<p class="hint">This text is not formatted.*<pre tabindex="0">\*late\*/s)
+  t.equal(shown[1]?.trim(), '<p><em>short</em></p>')
+  t.match(await html(long), /^<p><em>late<\/em>/)
+})
+
+t.test('a file with very many headings has few addresses, and one that becomes too long is plain', async t => {
+  const headings = await html('# a\n'.repeat(5000), FILE)
+  t.equal(headings.match(/<h2/g)?.length, 5000)
+  t.equal(headings.match(/<h2 id=/g)?.length, 1000)
+  t.equal(headings.match(/class="anchor"/g)?.length, 1000)
+  t.match(headings, / href="#md-a-999" /)
+  t.match(await html('> a\n\n'.repeat(39_000), FILE), 'too long to be formatted')
+})
+
 t.test('code has whole elements in every line', async t => {
   const code = '/* one\n two <b> */\nlet a = `x\n</span>\ny`\n'
   const lines = await highlightedLines('1', 'src/a.js', code)
