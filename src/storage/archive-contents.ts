@@ -15,7 +15,7 @@ import { Failure } from '../errors.js'
 import { openArtifact } from './artifacts.js'
 import type { BuildKey } from './files.js'
 
-export interface ArchivedFile {
+interface ArchivedFile {
   readonly path: string
   /** Bytes. */
   readonly size: number
