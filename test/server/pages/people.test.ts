@@ -219,3 +219,10 @@ t.test('only the own page without projects offers to create one', async t => {
   t.match(page.body, 'There are no projects here')
   t.notMatch(page.body, 'href="/projects/new"')
 })
+
+t.test('a name without letters for a path asks for one', async t => {
+  const page = await asBob.submit(await asBob.get('/projects/new'), 'action="/projects"', { name: 'Проект' })
+  t.equal(page.status, 400)
+  t.match(page.body, 'id="path-error">Enter a path: the name has no letters for one.')
+  t.match(page.body, 'value="Проект"')
+})

@@ -1,8 +1,11 @@
 // Which events users get mail about: everywhere, and in single groups and projects.
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { askerOf } from '../../../access/actor.js'
+import { type Actor, askerOf } from '../../../access/actor.js'
+import { canSee, canSeeGroup } from '../../../access/authorize.js'
+import { findGroup } from '../../../areas/people/groups/groups.queries.js'
 import { listAddresses } from '../../../areas/people/users/emails.queries.js'
+import { findProject } from '../../../areas/projects/projects/projects.queries.js'
 import { EVENTS, type EventName, LEVELS } from '../../../areas/reach/notifications/levels.js'
 import { saveGlobalSetting, saveSetting } from '../../../areas/reach/notifications/settings.js'
 import {
@@ -38,8 +41,10 @@ export const notificationPages: FastifyPluginAsyncTypebox = async app => {
 
   app.get(PATH, { config: own, schema: { querystring: Query } }, async (request, reply) => {
     const { of } = request.query
-    if (of !== undefined) return reply.redirect(pathOf(of))
-    return showGlobal(request, reply)
+    if (of === undefined) return showGlobal(request, reply)
+    const place = await findPlace(of, request.actor)
+    if (place !== undefined) return reply.redirect(`${place}/notification_setting`)
+    return showGlobal(request, reply.code(404), { of: 'There is no project or group with this path.' })
   })
 
   app.post(PATH, { config: own, schema: { body: GlobalForm } }, async (request, reply) => {
@@ -73,14 +78,20 @@ export const placeNotificationPages: FastifyPluginAsyncTypebox = async app => {
 const projectSource = ({ project }: FastifyRequest): Source => ({ type: 'Project', id: project.id })
 const groupSource = ({ group }: FastifyRequest): Source => ({ type: 'Group', id: group.id })
 
-/** The page of a place that a user names. It answers whether there is such a place. */
-function pathOf(name: string): string {
-  const parts = name
-    .trim()
-    .replace(/^\/+|\/+$/g, '')
-    .split('/')
-  return `${parts.length === 1 ? path('groups', ...parts) : path(...parts)}/notification_setting`
+/** Returns the page of the project or group that a user names, if the user may see it. */
+async function findPlace(named: string, actor: Actor): Promise<string | undefined> {
+  const name = named.trim().replace(/^\/+|\/+$/g, '')
+  if (name.includes('/')) {
+    const project = await findProject(name, actor)
+    return project && canSee(project, actor) ? projectPath(project) : undefined
+  }
+  const group = await findGroup(name, actor)
+  return group && canSeeGroup(group, actor) ? path('groups', group.path) : undefined
 }
+
+/** The page of the level of a place. */
+const pathOf = (name: string): string =>
+  `${name.includes('/') ? path(...name.split('/')) : path('groups', name)}/notification_setting`
 
 /** A form sends only the boxes that are checked. With the other levels there are none. */
 const eventsOf = (level: string, events: readonly EventName[] = []) =>
@@ -101,6 +112,7 @@ async function showGlobal(request: FastifyRequest, reply: FastifyReply, refusals
     events: EVENTS,
     levels: LEVELS.filter(level => level !== 'global'),
     refusals,
+    of: (request.query as { of?: string }).of,
     saved: isSaved(request)
   })
 }

@@ -9,6 +9,7 @@ import { findCommits } from '../../../areas/code/history/commit-list.js'
 import { compare, findCompared } from '../../../areas/code/history/compare.js'
 import { latestStatusesOf } from '../../../areas/code/repository/commit-status.queries.js'
 import { findCommitOf } from '../../../areas/code/repository/contents.js'
+import { NotFound } from '../../../errors.js'
 import { Type } from '../../../lib/type.js'
 import { visible } from '../../../lib/visible.js'
 import { inPath } from '../components.js'
@@ -111,7 +112,21 @@ export const commitPages: FastifyPluginAsyncTypebox = async app => {
       const base = projectPath(project)
       // No name of a ref contains two dots in a row.
       const [, from = '', to = ''] = /^(.*?)\.\.\.?(.*)$/s.exec(restOf(request)) ?? []
-      const ids = await findCompared(project, { from, to })
+      const ids = await findCompared(project, { from, to }).catch(error => {
+        if (error instanceof NotFound) return null
+        throw error
+      })
+      if (!ids) {
+        const problem = 'One of these is not the name of a branch or a tag, and not the id of a commit.'
+        return show(request, reply.code(404), 'code/compare', {
+          title: 'Compare',
+          problem,
+          base,
+          from,
+          to,
+          result: null
+        })
+      }
       const result = await compare(project, ids)
       const diff = diffPart(result, query, {
         page: `${base}/compare/${inPath(from)}...${inPath(to)}?`,

@@ -8,6 +8,7 @@ import { createProject } from '../../../areas/projects/projects/projects.js'
 import { findProject } from '../../../areas/projects/projects/projects.queries.js'
 import { ProjectBody, ProjectListQuery } from '../../../areas/projects/projects/projects.schema.js'
 import { NotFound } from '../../../errors.js'
+import { pathOfName } from '../../../lib/path.js'
 import { type Static, Type } from '../../../lib/type.js'
 import { show } from '../page-routes.js'
 import { projectPath } from '../place.js'
@@ -38,10 +39,14 @@ export const projectListPages: FastifyPluginAsyncTypebox = async app => {
       if (!made) throw new NotFound('Project')
       return reply.redirect(projectPath(made), 303)
     } catch (error) {
-      return showForm(request, reply.code(400), request.body, refusalsOf(error))
+      return showForm(request, reply.code(400), request.body, { ...refusalsOf(error), ...noPath(request.body) })
     }
   })
 }
+
+/** Not specified: a path for a name whose letters are of another alphabet. People choose one. */
+const noPath = ({ name, path }: NewProject): Refusals =>
+  path || pathOfName(name) !== '' ? {} : { path: 'Enter a path: the name has no letters for one.' }
 
 interface Listed {
   readonly scope: ProjectScope

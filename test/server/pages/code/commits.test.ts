@@ -110,7 +110,9 @@ t.test('what two commits differ in', async t => {
   t.match((await owner.get(`${path}/compare/master...master`)).body, 'the same commit')
   t.equal((await owner.get(`${path}/compare?to=feature%2Fx`)).location, `${path}/compare/master...feature/x`)
   t.match((await owner.get(`${path}/compare`)).body, 'value="master"')
-  t.equal((await owner.get(`${path}/compare/master...none`)).status, 404)
+  const unknown = await owner.get(`${path}/compare/master...none`)
+  t.equal(unknown.status, 404)
+  t.match(unknown.body, /name="from"[^>]* value="master".*name="to"[^>]* value="none"/s, 'what was entered stays')
   t.equal((await owner.get(`${path}/compare/master`)).status, 404)
 })
 
