@@ -48,6 +48,7 @@ export const PAGES: Readonly<Record<string, (its: Specimens) => string>> = {
   'own merge requests': () => '/dashboard/merge_requests',
   todos: () => '/dashboard/todos',
   'new project': () => '/projects/new',
+  'new group': () => '/groups/new',
   search: () => '/search?q=rests',
   user: ({ user }) => `/${user.username}`,
   group: ({ group }) => `/groups/${group}`,
