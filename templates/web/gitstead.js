@@ -13,8 +13,12 @@ for (const button of all('[data-copy]')) {
   })
 }
 
-// Browsers leave out the focus when the address names a part of the page.
-document.querySelector('[autofocus]')?.focus()
+// Browsers leave out the focus when the address names a part of the page, and remove it when they have scrolled there.
+addEventListener('load', () =>
+  setTimeout(() => {
+    if (document.activeElement === document.body) document.querySelector('[autofocus]')?.focus()
+  }, 100)
+)
 
 // A form that was sent cannot be sent a second time by an impatient click.
 addEventListener('submit', event => {
