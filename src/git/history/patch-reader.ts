@@ -1,5 +1,6 @@
 // Parses the output of `git diff-tree --raw --patch -z` as it arrives: the list of changed files, then their texts.
 // Text beyond the limits is read and dropped.
+import { textOfPath } from '../objects/names.js'
 
 /** How one file changed. */
 export interface Patch {
@@ -108,8 +109,8 @@ export class PatchReader {
     const isPair = status === 'R' || status === 'C'
     const second = isPair ? this.#rest.indexOf(0, first + 1) : first
     if (second === -1) return undefined
-    const oldPath = this.#rest.toString('utf8', end + 1, first)
-    const newPath = isPair ? this.#rest.toString('utf8', first + 1, second) : oldPath
+    const oldPath = textOfPath(this.#rest.subarray(end + 1, first))
+    const newPath = isPair ? textOfPath(this.#rest.subarray(first + 1, second)) : oldPath
     this.#entries.push({ oldPath, newPath, oldMode: modeOf(oldMode), newMode: modeOf(newMode), status })
     return second + 1
   }

@@ -12,6 +12,14 @@ export function textOfName(raw: Buffer, from: number, end: number): string {
   return text.includes('\ufffd') && !isUtf8(raw.subarray(from, end)) ? escaped(raw.subarray(from, end)) : text
 }
 
+/** Returns the text for a path in stored bytes, in which each name is as its tree shows it. */
+export function textOfPath(raw: Buffer): string {
+  const text = raw.toString()
+  if (!text.includes('\ufffd') || isUtf8(raw)) return text
+  const names = raw.toString('latin1').split('/')
+  return names.map(name => textOfName(Buffer.from(name, 'latin1'), 0, name.length)).join('/')
+}
+
 /** Returns whether a name may be the text for bytes that are not UTF-8. */
 export const mayBeEscaped = (name: string): boolean => ESCAPED.test(name)
 

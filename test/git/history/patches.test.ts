@@ -14,6 +14,7 @@ const ask = (...args: string[]) => git(repository, args)
 function expected(commits: string[]): object[] {
   const options = ['-c', 'core.quotePath=false', 'diff-tree', '-r', '-M', '--root', '--no-commit-id']
   const raw = ask(...options, '-z', '--raw', ...commits)
+    .replaceAll('\ufffd', '\\377')
     .split('\0')
     .filter(Boolean)
   const list: { status: string; oldPath: string; newPath: string; oldMode: string; newMode: string }[] = []

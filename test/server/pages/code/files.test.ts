@@ -183,6 +183,20 @@ t.test('a file whose lines come from two commits in turn has a small page', asyn
   t.ok(body.length < 1_500_000, `${body.length} characters`)
 })
 
+t.test('a file whose name is not UTF-8 has its pages', async t => {
+  const { project, path, git } = await make()
+  const [before, after] = commitOf({ 'odd/x': 'first\n' }).toString().split('odd/x')
+  git(['fast-import', '--quiet', '--force'], `${before}odd/b\\377d ä${after}`)
+  const owner = await signedIn(project.owner)
+  const link = `${path}/blob/${git(['rev-parse', 'master'])}/odd/b%5C377d%20%C3%A4`
+  t.match((await owner.get(`${path}/commit/master`)).body, `href="${link}"`)
+  t.match((await owner.get(link)).body, 'first')
+  const blame = await owner.get(`${path}/blame/master/odd/b%5C377d%20%C3%A4`)
+  t.equal(blame.status, 200)
+  t.match(blame.body, 'is not UTF-8')
+  t.equal((await owner.get(`${path}/commits/master/odd/b%5C377d%20%C3%A4`)).status, 200)
+})
+
 t.test('a page that a commit fixes is not sent twice, unless something around it changes', async t => {
   const { project, path, git } = await make({ visibility_level: 20 })
   const id = git(['rev-parse', 'master'])
