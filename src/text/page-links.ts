@@ -57,7 +57,8 @@ function localPath(link: string, base: string): string | null {
   const whole = NOWHERE + base
   if (!URL.canParse(link, whole)) return null
   const { origin, pathname, search, hash } = new URL(link, whole)
-  return origin === NOWHERE ? pathname + search + hash : null
+  // Dots in a path may leave two slashes at its beginning, after which browsers expect another host.
+  return origin === NOWHERE && !pathname.startsWith('//') ? pathname + search + hash : null
 }
 
 const parsed = (url: string): string | null => (URL.canParse(url) ? new URL(url).href : null)

@@ -66,6 +66,8 @@ t.test('links lead where their place says', async t => {
     [FILE, '/README.md', '/group/project/blob/my/branch/README.md'],
     [FILE, '../../../../../users/sign_out', null],
     [FILE, '//evil.example/x', null],
+    [{ project: 'group/project' }, '/.//evil.example/x', null],
+    [{ project: null }, '/..//evil.example/x', null],
     [FILE, '/\\evil.example/x', '/group/project/blob/my/branch/%5Cevil.example/x'],
     [NOTE, 'javascript:alert(1)', null],
     [NOTE, 'data:text/html,x', null],
