@@ -284,8 +284,12 @@ t.test('an archive whose names are too long together is not listed', async t => 
 t.test('an archive that is no archive says so', async t => {
   const { of, page, owner } = await subject()
   await endBuild(of('compile'), { artifacts: Buffer.from('no zip') })
-  t.match((await owner.get(`${page('compile')}/artifacts/browse`)).body, 'The archive cannot be shown: it is damaged')
-  t.equal((await owner.get(`${page('compile')}/artifacts/file/x`)).status, 500)
+  const { body } = await owner.get(`${page('compile')}/artifacts/browse`)
+  t.match(body, 'The archive cannot be shown: it is damaged')
+  t.equal(body.split('it is damaged').length, 2, 'once')
+  const file = await owner.get(`${page('compile')}/artifacts/file/x`)
+  t.equal(file.status, 422)
+  t.match(file.body, 'This file of the archive cannot be opened: it is damaged')
 })
 
 t.test('the list of builds has a fixed number of statements', async t => {

@@ -1,7 +1,7 @@
 // The files in the artifacts of a build, by folder.
 import type { Readable } from 'node:stream'
 import type { Actor } from '../../../../access/actor.js'
-import { NothingThere } from '../../../../errors.js'
+import { NothingThere, Unprocessable } from '../../../../errors.js'
 import { listArchive, openArchivedFile, UnreadableArchive } from '../../../../storage/archive-contents.js'
 import type { ProjectRow } from '../../../projects/projects/projects.queries.js'
 import { mustFindArchived } from '../build-readings.js'
@@ -17,7 +17,7 @@ export interface ArtifactFolder {
   /** How many files of the archive have names that cannot be shown. */
   readonly odd: number
   /** Why the archive cannot be listed. */
-  readonly problem: string | null
+  readonly unreadable: string | null
 }
 
 /** The maximum number of entries that are shown of one folder. */
@@ -47,15 +47,15 @@ export async function readArtifactFolder(
       files: files.slice(0, Math.max(0, SHOWN - folders.size)),
       more: Math.max(0, folders.size + files.length - SHOWN),
       odd,
-      problem: null
+      unreadable: null
     }
   } catch (error) {
-    if (error instanceof UnreadableArchive) return { ...none, problem: error.message }
+    if (error instanceof UnreadableArchive) return { ...none, unreadable: error.message }
     throw error
   }
 }
 
-/** Opens one file of the artifacts. Throws NothingThere, and UnreadableArchive. */
+/** Opens one file of the artifacts. Throws NothingThere and Unprocessable. */
 export async function openArtifactFile(
   project: ProjectRow,
   id: number,
@@ -63,7 +63,10 @@ export async function openArtifactFile(
   actor: Actor
 ): Promise<{ readonly size: number; readonly stream: Readable }> {
   const build = await mustFindArchived(project, id, actor)
-  const found = await openArchivedFile(keyOf(build), path)
+  const found = await openArchivedFile(keyOf(build), path).catch(error => {
+    if (!(error instanceof UnreadableArchive)) throw error
+    throw new Unprocessable(`This file of the archive cannot be opened: ${error.message}`)
+  })
   if (!found) throw new NothingThere()
   return found
 }
