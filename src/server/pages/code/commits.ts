@@ -21,7 +21,10 @@ import { codePath, codePlace, otherRefs, restOf } from './places.js'
 
 /** Plain text in a sandbox, like the content of files. */
 const sendDiff = (reply: FastifyReply, stream: Readable) =>
-  reply.type('text/plain; charset=utf-8').header('content-security-policy', "default-src 'none'; sandbox").send(stream)
+  reply
+    .type('text/plain; charset=utf-8')
+    .headers({ 'cache-control': 'private, no-cache', 'content-security-policy': "default-src 'none'; sandbox" })
+    .send(stream)
 
 /** Commits of one page. */
 const PER_PAGE = 40

@@ -72,6 +72,7 @@ t.test('a commit with its changes, its statuses and its whole diff', async t => 
   const one = await owner.get(`${path}/commit/${id}?file=README.md`)
   t.match(one.body, 'One of 2 changed files')
   const diff = await owner.get(`${path}/commit/${id}.diff`)
+  t.equal(diff.headers.get('cache-control'), 'private, no-cache')
   t.match(diff.body, /^diff --git .*\+<b>new<\/b>\n/s)
   t.match([diff.headers.get('content-type'), diff.headers.get('content-security-policy')], [/^text\/plain/, /sandbox/])
   t.match((await owner.get(`${path}/commit/${id.slice(0, 8)}.patch`)).body, /^From [0-9a-f]{40} /)
