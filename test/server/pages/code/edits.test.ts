@@ -64,6 +64,7 @@ t.test('a file is created and deleted, and a new branch leads to a merge request
   const { project, path, git } = await make()
   const owner = await signedIn(project.owner)
   const form = await owner.get(`${path}/new/master/docs`)
+  t.equal(form.body.split('id="content"').length, 2, 'the id of the main part')
   t.match(form.body, 'value="docs/"')
   const values = { file_path: 'docs/é <b>.md', content: 'text', branch_name: 'feature/docs' }
   const made = await owner.submit(form, 'name="content"', values)

@@ -30,7 +30,8 @@ t.test('a snippet is written, shown, changed and deleted', async t => {
   t.equal(raw.headers.get('content-type'), 'text/plain; charset=utf-8')
   t.match((await nobody.get(page)).body, 'There is no page here', 'snippets are for signed-in readers')
   const form = await owner.get(`${page}/edit`)
-  t.match(form.body, '<textarea id="content"')
+  t.match(form.body, '<textarea id="content-field"')
+  t.equal(form.body.split('id="content"').length, 2, 'the id of the main part')
   t.equal((await owner.submit(form, `action="${page}"`, { content: 'new' })).location, page)
   t.equal((await owner.get(`${page}/raw`)).body, 'new')
   await owner.submit(await owner.get(`${page}/edit`), `action="${page}"`, {
