@@ -148,8 +148,8 @@ export async function showFailure(error: unknown, request: FastifyRequest, reply
   if (error instanceof MissingRef && wantsPage(request)) return showMissingRef(error, request, reply)
   const { status } = answerTo(error, request)
   if (reads(request) && ([401, 403, 404].includes(status) || isWrongPath(error))) {
-    // People open the address of a clone, too.
-    const [, project] = /^(\/[^/?]+\/[^/?]+)\.git\/?$/.exec(request.url) ?? []
+    // People open the address of a clone, too. Browsers read a backslash as a slash.
+    const [, project] = /^(\/[^/?\\]+\/[^/?\\]+)\.git\/?$/.exec(request.url) ?? []
     return project === undefined ? sendMissing(request, reply) : reply.redirect(project)
   }
   if (status === 304) return reply.code(304).send()

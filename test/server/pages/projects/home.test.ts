@@ -1,11 +1,13 @@
 // The page of a project, its members, and its stars and forks.
+import { once } from 'node:events'
+import { get } from 'node:http'
 import { execute } from '../../../../src/db/connect/sql.js'
 import { DEVELOPER, GUEST } from '../../../../src/lib/levels.js'
 import { countStatements } from '../../../helpers/statements.js'
 import t from '../../../helpers/tap.js'
 import { codePages } from '../code/repository.js'
 
-const { app, make, signedIn, nobody } = await codePages(t)
+const { app, base, make, signedIn, nobody } = await codePages(t)
 
 t.test('it shows what a project is, how to get it, and its files', async t => {
   const { project, path } = await make({
@@ -87,6 +89,15 @@ t.test('an old path leads to the page', async t => {
   const owner = await signedIn(project.owner)
   await app.as(project.owner).put(`/projects/${project.id}`, { path: 'renamed' })
   t.equal((await owner.get(path)).location, `/${project.owner.username}/renamed`)
+})
+
+t.test('the address of a clone leads to the page, and never to another host', async t => {
+  const { path } = await make({ visibility_level: 20 })
+  t.equal((await nobody.get(`${path}.git`)).location, path)
+  // Browsers would write a slash instead of the backslash.
+  const [answer] = await once(get({ port: new URL(base).port, path: '/\\evil.example/x.git' }), 'response')
+  answer.resume()
+  t.same([answer.statusCode, answer.headers.location], [404, undefined])
 })
 
 t.test('stars are given and taken, also twice', async t => {
