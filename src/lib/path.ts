@@ -1,9 +1,10 @@
 // "Path rules": the names that a project, user or group may have in a URL.
 
 // Not specified: `ci`, which is often the name of the user of a build system. The only paths below /ci are those of the runner
-// protocol, /ci/api/v1, and they are not paths of a repository.
+// protocol, /ci/api/v1, and they are not paths of a repository. Not specified either: `explore` is reserved, because
+// it is a page.
 const RESERVED = new Set(
-  `.well-known admin all assets dashboard files groups help hooks issues merge_requests new notes profile projects
+  `.well-known admin all assets dashboard explore files groups help hooks issues merge_requests new notes profile projects
   public repository robots.txt s search services snippets teams u unsubscribes users api oauth -`
     .split(/\s+/)
     .filter(Boolean)
