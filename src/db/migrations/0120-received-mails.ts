@@ -4,12 +4,12 @@ import type { Migration } from './migration.js'
 export const receivedMails: Migration = {
   name: '0120-received-mails',
   up: [
-    `create table received_mails (
+    `create table if not exists received_mails (
        name_hash binary(32) not null primary key,
        done boolean not null,
        begun_at datetime(3) not null,
        key received_mails_begun (begun_at)
      )`
   ],
-  down: ['drop table received_mails']
+  down: ['drop table if exists received_mails']
 }
