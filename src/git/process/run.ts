@@ -179,13 +179,31 @@ function supervise(child: Spawned, options: StartOptions, release: () => void): 
       options.signal?.removeEventListener('abort', kill)
       if (code === null || ended) signalGroup(child, 'SIGKILL') // ends children that outlived their parent
       release()
-      resolve({ code, signal, ...(ended && { ended }) })
+      const exit = { code, signal, ...(ended && { ended }) }
+      // The words of a failure arrive on a stream of their own, perhaps after the news of the exit.
+      if (code === 0 && !ended) resolve(exit)
+      else whenEnded(child.stderr, () => resolve(exit))
     })
   })
   const limitProcessor = (seconds: number) => limitRunning(child.pid, seconds)
   const { pid, stdin, stdout } = child
   const onStderr: GitProcess['onStderr'] = hear => void child.stderr.on('data', hear)
   return { pid, stdin, stdout, stderr: keepStart(child.stderr), onStderr, done, kill, limitProcessor }
+}
+
+/** Milliseconds for which the rest of stderr is awaited after the exit: a child that outlives its parent may keep it open. */
+const LAST_WORDS = 1000
+
+function whenEnded(stream: Readable, then: () => void): void {
+  if (stream.readableEnded || stream.closed) {
+    then()
+    return
+  }
+  const clock = setTimeout(then, LAST_WORDS)
+  stream.once('close', () => {
+    clearTimeout(clock)
+    then()
+  })
 }
 
 // The process comes first: children that it starts from then on already have the new limit. One shell handles all of
