@@ -3,7 +3,7 @@ import type { ResourceAccess } from '../access/resource.js'
 
 export const access: ResourceAccess = {
   instance: {
-    // A preflight never gets here. Every other path is unknown: wrong credentials are refused first.
-    'OPTIONS *': { expected: statuses({ blocked: 401, readUser: 401, wrong: 401, others: 404 }) }
+    // A preflight never gets here. The router takes `*` for the path of a user, so the answer names its methods.
+    'OPTIONS *': { expected: statuses({ blocked: 401, readUser: 401, wrong: 401, others: 204 }) }
   }
 }

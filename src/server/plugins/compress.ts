@@ -60,7 +60,8 @@ const CODINGS = {
 
 type Coding = keyof typeof CODINGS
 
-const TYPES = /^(application\/(json|atom\+xml)|text\/|image\/svg)/
+const TYPES = /^(application\/(json|atom\+xml)|text\/(?!html)|image\/svg)/
+const PAGE = /^text\/html/
 
 /** The routes of records of tokens and passwords, which stand next to texts that users choose. */
 const SECRETS = /\/(session|variables|triggers|runners|personal_access_tokens|applications|oauth)(\/|$)/
@@ -83,7 +84,9 @@ const isLarge = (payload: unknown): payload is string | Buffer =>
 
 function mayShrink({ method, cookies, routeOptions }: FastifyRequest, reply: FastifyReply): boolean {
   if (method !== 'GET' && method !== 'HEAD') return false
-  if (reply.hasHeader('content-encoding') || !TYPES.test(String(reply.getHeader('content-type')))) return false
+  if (reply.hasHeader('content-encoding')) return false
+  const type = String(reply.getHeader('content-type'))
+  if (!TYPES.test(type) && !(routeOptions.config.page && PAGE.test(type))) return false
   return (routeOptions.config.page || cookies?.[SESSION_COOKIE] === undefined) && !SECRETS.test(routeOptions.url ?? '')
 }
 
