@@ -3,6 +3,7 @@
 //
 // A trace grows while somebody follows it. So a part is rendered from a place that an earlier part returned, and only complete lines
 // count: the unfinished last line is returned on its own, and comes again with the next part.
+import { escapeText } from '../lib/escape-html.js'
 
 /** How the text after a place looks: indexes of the palette, and null for the colours of the page. */
 interface Look {
@@ -175,7 +176,7 @@ class Writer {
   }
 
   #begin({ name, start, collapsed }: Begun, line: number, header: string): void {
-    const summary = `<summary id="L${line}"><b>${line}</b>${header === '' ? escaped(name) : header}`
+    const summary = `<summary id="L${line}"><b>${line}</b>${header === '' ? escapeText(name) : header}`
     if (this.#open.length >= MOST_SECTIONS) {
       this.#write(`<div>${summary.replace(/^<summary/, '<span')}</span></div>`)
       return
@@ -242,17 +243,14 @@ const CONTROLS = /[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]/g
 const isVisible = (segment: string) => segment.replace(ESCAPE, '').replace(CONTROLS, '') !== ''
 const isMarked = (line: string) => line.split('\r').some(segment => MARKER.test(segment))
 
-const ESCAPES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' }
-const escaped = (text: string) => text.replace(/[&<>]/g, found => ESCAPES[found] ?? '')
-
 /** Escapes a text, and makes links of the URLs in it. */
 const linked = (text: string) =>
   text
     .split(/(https?:\/\/[\x21-\x7e]{1,2000}[^\s.,;:!?)'"\]}>])/)
     .map((part, at) =>
       at % 2 === 1 && URL.canParse(part)
-        ? `<a href="${escaped(part).replaceAll('"', '&quot;')}" rel="nofollow noopener">${escaped(part)}</a>`
-        : escaped(part)
+        ? `<a href="${escapeText(part).replaceAll('"', '&quot;')}" rel="nofollow noopener">${escapeText(part)}</a>`
+        : escapeText(part)
     )
     .join('')
 

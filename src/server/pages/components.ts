@@ -3,6 +3,7 @@
 import { titleOf } from '../../areas/code/repository/repository.view.js'
 import { bytesText } from '../../lib/bytes.js'
 import { isHexColor } from '../../lib/color.js'
+import { escapeHtml } from '../../lib/escape-html.js'
 import { levelName, visibilityName } from '../../lib/levels.js'
 import { isWebUrl } from '../../lib/link.js'
 import { visible, visibleName } from '../../lib/visible.js'
@@ -15,16 +16,8 @@ export { bytesText as size, levelName, visibilityName, visible, visibleName }
 /** The first line of the message of a commit. It is not escaped. */
 export const commitTitle = (message: string): string => visible(titleOf(message)) || '(no message)'
 
-const ESCAPES: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;'
-}
-
-/** Escapes a text for HTML and for quoted attributes. */
-export const escaped = (text: unknown): string => String(text).replace(/[&<>"']/g, found => ESCAPES[found] ?? '')
+/** Escapes a value for HTML and for quoted attributes. */
+export const escaped = (value: unknown): string => escapeHtml(String(value))
 
 /** Returns a path from its parts, each of which may contain anything: slashes in them do not separate. */
 export const path = (...parts: readonly (string | number)[]): string =>

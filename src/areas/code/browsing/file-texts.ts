@@ -5,6 +5,7 @@ import { lastCommitOfPath } from '../../../git/history/commits.js'
 import { blobSize, readBlob } from '../../../git/objects/blob.js'
 import { type Commit, readCommit } from '../../../git/objects/objects.js'
 import { findEntry, missingBlob, type PathEntry } from '../../../git/objects/tree.js'
+import { escapeText } from '../../../lib/escape-html.js'
 import { visible } from '../../../lib/visible.js'
 import { highlightedLines } from '../../../text/page-texts.js'
 import type { RefPath } from './ref-paths.js'
@@ -63,9 +64,6 @@ export interface ShownText {
   readonly cutLines: number
 }
 
-const ESCAPES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' }
-const escaped = (text: string): string => text.replace(/[&<>]/g, sign => ESCAPES[sign] ?? '')
-
 const shortLine = (line: string): string =>
   visible(line.length > LONGEST_LINE ? `${line.slice(0, LONGEST_LINE)}…` : line.replace(/\r$/, ''))
 
@@ -75,6 +73,6 @@ export async function shownLines(entry: Pick<PathEntry, 'id' | 'name'>, text: st
   if (all.at(-1) === '') all.pop()
   const shown = all.slice(0, MOST_LINES).map(shortLine)
   const colored = await highlightedLines(entry.id, entry.name, shown.join('\n'))
-  const lines = colored?.length === shown.length ? colored : shown.map(escaped)
+  const lines = colored?.length === shown.length ? colored : shown.map(escapeText)
   return { lines, cutLines: all.length - shown.length }
 }

@@ -1,4 +1,5 @@
 // The rows of changed lines as HTML. A page may have thousands, and a template takes three times as long for them.
+import { escapeText } from '../../../lib/escape-html.js'
 import { type DiffLine, type ShownFile, sideBySide } from '../../../text/diff.js'
 import { counted, escaped } from '../components.js'
 
@@ -12,16 +13,12 @@ export interface LineNotes {
 /** Characters of a link that each line of a file has. */
 const LONGEST_FORM = 1000
 
-/** Outside of attributes, quotes stay: code is full of them. */
-const escapedCode = (text: string): string =>
-  text.replace(/[&<>]/g, sign => (sign === '<' ? '&lt;' : sign === '>' ? '&gt;' : '&amp;'))
-
 /** Returns the rows of a file; everything that others wrote is escaped. */
 export function rowsOf(file: ShownFile, view: 'inline' | 'parallel', notes: LineNotes): string {
   const columns = view === 'parallel' ? 4 : 3
   const parts: string[] = []
   for (const { heading, lines } of file.hunks) {
-    parts.push(`<tr class="hunk"><td colspan="${columns}">${escapedCode(heading)}</td></tr>\n`)
+    parts.push(`<tr class="hunk"><td colspan="${columns}">${escapeText(heading)}</td></tr>\n`)
     if (view === 'inline') {
       for (const line of lines) {
         const cells = numberCell(file, line, 'old', notes) + numberCell(file, line, 'new', notes) + codeCell(line)
@@ -53,7 +50,7 @@ function codeCell(line: DiffLine | null): string {
   const { kind, text, cut, isUnended } = line
   const more = cut > 0 ? `<em> and ${counted(cut, 'more character')}</em>` : ''
   const end = isUnended ? '<em> no line end</em>' : ''
-  return `<td${kind === 'same' ? '' : ` class="${kind}"`}>${escapedCode(text)}${more}${end}</td>`
+  return `<td${kind === 'same' ? '' : ` class="${kind}"`}>${escapeText(text)}${more}${end}</td>`
 }
 
 function notesRow(file: ShownFile, line: DiffLine | null, columns: number, { notesAt }: LineNotes): string {
