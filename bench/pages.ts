@@ -1,7 +1,7 @@
 // Measures pages as a signed-in browser asks for them: a project, an issue with 100 notes, a merge request with 50 files, and the home
 // page of a user with 1,000 memberships.
 import { request } from 'node:http'
-import { beginSession } from '../src/areas/people/credentials/credentials.js'
+import { beginSession, byPassword } from '../src/areas/people/credentials/credentials.js'
 import { type Prepared, withAppliance } from './lib/appliance.js'
 import { report } from './lib/figure.js'
 import { burst, rate, stopLoad } from './lib/load.js'
@@ -60,7 +60,7 @@ async function makePages(appliance: Prepared): Promise<PageOf[]> {
   await finishJobs()
   const cookieOf = async (user: { readonly id: number; readonly username: string }) => {
     const { cookie } = await beginSession(
-      { ...user, name: user.username, email: '', admin: false, external: false },
+      byPassword({ ...user, name: user.username, email: '', admin: false, external: false }),
       { address: '127.0.0.1', userAgent: 'bench' }
     )
     return cookie

@@ -17,18 +17,22 @@ const PROGRAMS = [
   'issues',
   'merge-requests',
   'pages',
+  'search',
   'notifications',
   'repository-reads',
   'history-reads',
   'files-commit',
   'transport',
+  'large-files',
   'queue',
   'first-trace',
   'runners',
   'hook',
   'import',
+  'migrate',
   'dashboard',
   'backup',
+  'growth',
   'mixed'
 ]
 const TURNS = 3

@@ -26,6 +26,7 @@ const wanted = {
 }
 const [names, files] = existsSync(STAMP) ? readFileSync(STAMP, 'utf8').split('\n') : []
 if (names !== wanted.names || files !== wanted.files) build()
+noteRevision()
 // A named test does not need the manifest: without it, oclif reads the commands themselves, which takes a little longer.
 const whole = !process.argv.includes('--no-manifest')
 if (whole && !existsSync(MANIFEST)) run('scripts/manifest.mjs')
@@ -42,6 +43,21 @@ function build() {
   writeFileSync('dist/src/default.json', JSON.stringify(parse(readFileSync(DEFAULTS, 'utf8'))))
   writeFileSync(STAMP, `${wanted.names}\n${wanted.files}`)
   process.stderr.write(`setup: built in ${((Date.now() - started) / 1000).toFixed(1)} s\n`)
+}
+
+/** A program that is copied without its checkout keeps the revision that it was built from. */
+function noteRevision() {
+  if (!existsSync('.git')) return
+  try {
+    const id = execFileSync('git', ['rev-parse', '--short=10', 'HEAD'], {
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore']
+    })
+    writeFileSync('dist/src/revision', id.trim())
+  } catch {
+    // The owner of the checkout is somebody else, or git is not installed yet.
+    remove('dist/src/revision')
+  }
 }
 
 /** Compiles into a new folder, so that a deleted source leaves no program behind. */

@@ -1,30 +1,50 @@
 // Runs test files, with one process more at once than there are processors; writes TAP. The program `tap` does the same with loaders
 // for coverage, mocks and TypeScript in each process, which are not used here: a second of processor time for every file.
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
+import { reachedFrom } from './test-files.mjs'
 
 /** Some tests wait for a time that must pass, and the others use the processor in the meantime. */
 const AT_ONCE = availableParallelism() + 1
 
 const files = process.argv.slice(2)
-const shared = files.filter(mayShare)
 const folder = mkdtempSync(join(tmpdir(), 'gitstead-files-'))
-writeFileSync(join(folder, 'files.json'), JSON.stringify(shared))
 
 t.jobs = AT_ONCE
 t.setTimeout(0)
 t.teardown(() => rmSync(folder, { recursive: true, force: true }))
 for (const file of files.filter(file => !mayShare(file))) run(file, ['dist/test/helpers/one-file.js', file])
 // They come last, because they take one file after another from the same list: no processor waits for another at the end.
-const processes = Array.from({ length: Math.min(AT_ONCE, shared.length) }, (_, at) =>
-  run(`files that share process ${at + 1}`, ['dist/test/helpers/several-files.js', folder], ['TAP_TIMEOUT=0'])
-)
-await Promise.all(processes)
-for (const [at, file] of shared.entries()) {
-  if (!existsSync(join(folder, `${at}.ended`)))
-    t.fail(`${file} did not end: its process was killed, or stopped before it`)
+const shared = files.filter(mayShare)
+const small = shared.filter(file => !usesDatabase(file))
+await Promise.all([runShared('small', small), runShared('shared', shared.filter(usesDatabase))])
+
+/**
+ * Files without the application have processes of their own: most of them start hundreds of git processes, and starting one costs a
+ * large process three times as much. For the same reason, a process that has grown ends, and another one takes the next file.
+ */
+async function runShared(name, list) {
+  const at = join(folder, name)
+  mkdirSync(at)
+  writeFileSync(join(at, 'files.json'), JSON.stringify(list))
+  const taken = () => list.filter((_, index) => existsSync(join(at, String(index)))).length
+  const lanes = Array.from({ length: Math.min(AT_ONCE, list.length) }, async (_, lane) => {
+    for (let before = -1; before < taken() && taken() < list.length; ) {
+      before = taken()
+      await run(`${name} files ${lane + 1}`, ['dist/test/helpers/several-files.js', at], ['TAP_TIMEOUT=0'])
+    }
+  })
+  await Promise.all(lanes)
+  for (const [index, file] of list.entries()) {
+    if (!existsSync(join(at, `${index}.ended`)))
+      t.fail(`${file} did not end: its process was killed, or stopped before it`)
+  }
+}
+
+function usesDatabase(file) {
+  return reachedFrom([file]).has('dist/src/db/connect/connection.js')
 }
 
 /** A process that runs many files limits the time of each of them. */

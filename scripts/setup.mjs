@@ -17,7 +17,13 @@ const LEAST = 20
 const INSTALLED = 'node_modules/.bin/node'
 
 /** Where Debian has the libraries of the architectures for which npm has a Node.js. */
-const LIBRARIES = ['/usr/lib/x86_64-linux-gnu', '/usr/lib/aarch64-linux-gnu', '/usr/lib', '/usr/lib64']
+const LIBRARIES = [
+  '/usr/lib/x86_64-linux-gnu',
+  '/usr/lib/aarch64-linux-gnu',
+  '/usr/lib',
+  '/usr/lib64',
+  '/usr/lib/galera'
+]
 
 /** Node.js needs this library. */
 const ATOMIC = 'libatomic.so.1'
@@ -31,11 +37,30 @@ const needed = {
   bash: 'bash',
   [ATOMIC]: 'libatomic1'
 }
-/** The tests also connect to the appliance by SSH, open its pages in a browser, and run builds in containers of an engine that only root can start. */
+/**
+ * The tests also connect to the appliance by SSH, push large files, open its pages in a browser, let people of a directory sign in, and run builds in
+ * containers of an engine that only root can start.
+ */
 const clients = {
   ssh: 'openssh-client',
+  'git-lfs': 'git-lfs',
   chromium: 'chromium',
+  slapd: 'slapd',
   ...(process.getuid() === 0 && { podman: 'podman', busybox: 'busybox-static' })
+}
+
+/** The long tests, `npm run cluster` and `npm run chaos -- --cluster` run database nodes behind a proxy. */
+const clusters = {
+  'libgalera_smm.so': 'galera-4',
+  wsrep_sst_rsync: 'mariadb-server',
+  haproxy: 'haproxy'
+}
+
+/** `npm run package` needs the first one; the long tests also check the packages and install them. */
+const packaging = {
+  strip: 'binutils',
+  lintian: 'lintian',
+  mmdebstrap: 'mmdebstrap'
 }
 
 process.chdir(root)
@@ -77,18 +102,35 @@ function installPackages() {
       env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
     }).status === 0
   const install = ['install', '-y', '--no-install-recommends', ...packages]
-  if (!((apt(['update']) && apt(install)) || apt(install))) stop(`apt-get failed: ${byHand}`)
+  if (!withoutServices(() => (apt(['update']) && apt(install)) || apt(install))) stop(`apt-get failed: ${byHand}`)
 }
 
-/** The programs of the appliance; `--tests` adds all programs of the tests, and `--programs=git,ssh` uses only these. */
+/** The packages bring services, such as a database for the whole machine. The appliance and its tests use only their programs. */
+function withoutServices(install) {
+  const policy = '/usr/sbin/policy-rc.d'
+  if (existsSync(policy)) return install()
+  writeFileSync(policy, '#!/bin/sh\nexit 101\n', { mode: 0o755 })
+  try {
+    return install()
+  } finally {
+    unlinkSync(policy)
+  }
+}
+
+/**
+ * The programs of the appliance; `--tests` adds those of the tests, `--long` those of the long tests, `--cluster` those of a cluster
+ * of databases, and `--programs=git,ssh` uses only these.
+ */
 function wantedPrograms() {
-  const all = Object.entries({ ...needed, ...clients })
+  const all = Object.entries({ ...needed, ...clients, ...clusters, ...packaging })
   const named = process.argv
     .find(arg => arg.startsWith('--programs='))
     ?.slice('--programs='.length)
     .split(',')
   if (named) return all.filter(([name]) => named.includes(name) || name === ATOMIC)
-  return process.argv.includes('--tests') ? all : Object.entries(needed)
+  const has = option => process.argv.includes(option)
+  if (has('--long')) return all
+  return Object.entries({ ...needed, ...(has('--tests') && clients), ...(has('--cluster') && clusters) })
 }
 
 function isThere(name) {

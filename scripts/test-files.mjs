@@ -24,8 +24,16 @@ const STARTED_BY = {
   bwrap: ['src/runner/sandbox.ts', 'test/scenarios/openssh.ts', 'test/setup.test.ts'],
   ssh: ['test/server/ssh-client.ts', 'test/scenarios/openssh.ts'],
   chromium: ['test/helpers/chromium.ts'],
-  podman: ['test/helpers/engine.ts'],
-  busybox: ['test/helpers/engine.ts']
+  'git-lfs': ['test/server/lfs/client.ts'],
+  slapd: ['test/helpers/slapd.ts'],
+  podman: ['test/helpers/engine.ts', 'test/package/debian-root.ts'],
+  strip: ['test/package/packages.test.ts'],
+  lintian: ['test/package/packages.test.ts'],
+  mmdebstrap: ['test/package/debian-root.ts'],
+  busybox: ['test/helpers/engine.ts'],
+  'libgalera_smm.so': ['test/galera/galera.ts'],
+  wsrep_sst_rsync: ['test/galera/galera.ts'],
+  haproxy: ['test/galera/galera.ts']
 }
 const ALWAYS = ['git', 'bash', 'prlimit']
 
@@ -39,9 +47,7 @@ export function testFiles(path) {
 
 /** The programs that these tests need. */
 export function programsOf(files) {
-  const { importsOf } = readGraph()
-  const reached = new Set(files)
-  for (const module of reached) for (const imported of importsOf.get(module) ?? []) reached.add(imported)
+  const reached = reachedFrom(files)
   const needed = Object.entries(STARTED_BY).filter(([, paths]) =>
     paths.some(path => {
       if (!existsSync(path)) throw new Error(`scripts/test-files.mjs names ${path}, which does not exist`)
@@ -49,6 +55,14 @@ export function programsOf(files) {
     })
   )
   return [...ALWAYS, ...needed.map(([program]) => program)]
+}
+
+/** The built modules that these files import, and what those import. */
+export function reachedFrom(files) {
+  const { importsOf } = readGraph()
+  const reached = new Set(files)
+  for (const module of reached) for (const imported of importsOf.get(module) ?? []) reached.add(imported)
+  return reached
 }
 
 /** The files that differ from a commit, including those that git does not track yet. */

@@ -2,7 +2,7 @@
 //   npm test                      all tests except those of --long
 //   npm test -- PATH...           the files or folders with these names, and types
 //   npm test -- --changed[=REV]   the tests of files that differ from a commit, HEAD by default, and types
-//   npm test -- --long            attacks, killed processes, and every cell of the access matrix
+//   npm test -- --long            attacks, killed processes, other long tests, and every cell of the access matrix
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { createWriteStream, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -15,8 +15,77 @@ import { changedFiles, programsOf, testFiles, testsOfChanges } from './test-file
 /** Seconds for one file. Only a fault takes this long, however busy the machine is. */
 process.env.TAP_TIMEOUT = '1800'
 
-const LONG = ['dist/test/attack/', 'dist/test/chaos/']
-const isLong = file => LONG.some(folder => file.startsWith(folder))
+/**
+ * Tests in a browser, of backups of whole homes, and others that take more than about ten seconds of a processor: `npm run test:long`.
+ * `npm test` must end within eight minutes, so that people run it before each commit. The main job stays there.
+ */
+const LONG = [
+  'test/areas/ci/runners/runner-v4.test.ts',
+  'test/areas/code/refs/pushes.test.ts',
+  'test/areas/ground/records/archive.test.ts',
+  'test/areas/ground/settings/encryption-key.test.ts',
+  'test/areas/planning/merge-requests/accept.test.ts',
+  'test/areas/reach/replies/replies.test.ts',
+  'test/areas/migrate/runs/hostile-source.test.ts',
+  'test/areas/migrate/runs/killed-runs.test.ts',
+  'test/areas/migrate/runs/other-home.test.ts',
+  'test/areas/upkeep/backup/backup.test.ts',
+  'test/areas/upkeep/backup/bucket.test.ts',
+  'test/areas/upkeep/backup/damaged-objects.test.ts',
+  'test/areas/upkeep/backup/restore-home.test.ts',
+  'test/areas/upkeep/backup/restore.test.ts',
+  'test/areas/upkeep/file-moves/killed-moves.test.ts',
+  'test/areas/upkeep/file-moves/move-project.test.ts',
+  'test/areas/upkeep/project-archives/project-archives.test.ts',
+  'test/attack',
+  'test/chaos',
+  'test/cli/appliance',
+  'test/cli/completion.test.ts',
+  'test/cli/doctor.test.ts',
+  'test/cli/homes.test.ts',
+  'test/cli/owner.test.ts',
+  'test/cli/projects.test.ts',
+  'test/cli/support',
+  'test/cli/top.test.ts',
+  'test/cli/up.test.ts',
+  'test/cli/users.test.ts',
+  'test/db/connect/replica.test.ts',
+  'test/db/embedded',
+  'test/galera',
+  'test/git/process/limits.test.ts',
+  'test/git/transport/small.test.ts',
+  'test/product.test.ts',
+  'test/queue/processes.test.ts',
+  'test/package/packages.test.ts',
+  'test/runner/docker.test.ts',
+  'test/runner/limits.test.ts',
+  'test/scenarios/backup.test.ts',
+  'test/scenarios/builds.test.ts',
+  'test/scenarios/large-files.test.ts',
+  'test/scenarios/logs.test.ts',
+  'test/scenarios/machines.test.ts',
+  'test/scenarios/pushes.test.ts',
+  'test/scenarios/ssh.test.ts',
+  'test/scenarios/visible-at-once.test.ts',
+  'test/server/handover.test.ts',
+  'test/server/kept-answers.test.ts',
+  'test/server/pages/account/browser.test.ts',
+  'test/server/pages/account/passkeys.test.ts',
+  'test/server/pages/browser.test.ts',
+  'test/server/pages/code/browser.test.ts',
+  'test/server/pages/links.test.ts',
+  'test/server/pages/looks.test.ts',
+  'test/server/pages/merge-requests/script.test.ts',
+  'test/server/pages/planning/script.test.ts',
+  'test/server/pages/visibility.test.ts',
+  'test/server/push-answers.test.ts',
+  'test/server/ssh-abuse.test.ts',
+  'test/server/ssh-host-keys.test.ts',
+  'test/server/ssh.test.ts',
+  'test/storage/places.test.ts',
+  'test/upgrade/upgrade.test.ts',
+  'test/worker/worker.test.ts'
+]
 
 /** The seconds of each file in the last run that included it. */
 const TIMES = '.tap/times.json'
@@ -33,7 +102,7 @@ const long = args.includes('--long')
 const whole = args.length === 0
 if (long) process.env.GITSTEAD_TEST_MATRIX = 'full'
 
-setUp(whole || long ? ['--tests'] : ['--programs=', '--no-manifest'])
+setUp(long ? ['--long'] : whole ? ['--tests'] : ['--programs=', '--no-manifest'])
 const files = filesOfRun()
 if (!whole && !long) setUp([`--programs=${programsOf(files)}`, '--no-manifest'])
 const times = existsSync(TIMES) ? JSON.parse(readFileSync(TIMES, 'utf8')) : {}
@@ -71,6 +140,14 @@ function filesOfRun() {
   if (found.length > 0) return found
   process.stdout.write('no test imports what has changed\n')
   return end(0, 0)
+}
+
+function isLong(file) {
+  return LONG.some(path => {
+    const found = testFiles(path)
+    if (found.length === 0) throw new Error(`scripts/test.mjs names ${path}, which has no tests`)
+    return found.includes(file)
+  })
 }
 
 function named(paths) {

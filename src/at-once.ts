@@ -36,7 +36,17 @@ export const atOnce: { readonly [Kind in EventKind]?: AtOnce<Kind> } = {
   },
   'ref.changed': {
     listeners: [
-      ...['pipelines', 'environments', 'hooks', 'refs', 'discussion', 'mail of services', 'merge requests', 'activity']
+      ...[
+        'pipelines',
+        'environments',
+        'hooks',
+        'refs',
+        'mirrors',
+        'discussion',
+        'mail of services',
+        'merge requests',
+        'activity'
+      ]
     ],
     handle: async published => (await ofPushes()).handleQuietPushes(published)
   },

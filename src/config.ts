@@ -8,7 +8,7 @@ import { contradictionsIn } from './config/contradictions.js'
 import { SETTINGS } from './config/shape.js'
 import { Misconfigured } from './errors.js'
 import { nearest } from './lib/nearest.js'
-import { type Problem, pathsIn, problemsIn, type ValuesOf } from './lib/rules.js'
+import { type Problem, pathsIn, problemsIn, type ValuesOf, withEntryDefaults } from './lib/rules.js'
 
 export interface Config extends ValuesOf<typeof SETTINGS> {
   /** The folder of all files that the appliance stores. */
@@ -141,7 +141,8 @@ function problemsOf(tree: Tree): Problem[] {
   return problems.length > 0 ? problems : contradictionsIn(tree as ValuesOf<typeof SETTINGS>)
 }
 
-const mergeAll = (layers: readonly Layer[]): Tree => layers.map(({ tree }) => tree).reduce(merge, {})
+const mergeAll = (layers: readonly Layer[]): Tree =>
+  withEntryDefaults(layers.map(({ tree }) => tree).reduce(merge, {}), SETTINGS)
 
 const holds = (tree: Tree, path: string) => valueAt(tree, path) !== undefined
 

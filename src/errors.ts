@@ -15,6 +15,13 @@ export class Unauthorized extends Failure {
 /** An OAuth token that has expired or was revoked. The text says which. */
 export class InvalidToken extends Unauthorized {}
 
+/** A right password of an account whose sign-in asks for a second factor, where nothing can ask for it. The text is that of the requirement. */
+export class SecondFactorNeeded extends Unauthorized {
+  constructor() {
+    super('401 Unauthorized. You have 2FA enabled. Please use a personal access token to access the API')
+  }
+}
+
 /** A request of OAuth that is refused. `error` is the code of RFC 6749 for the reason. */
 export class OAuthRefusal extends Failure {
   constructor(
@@ -36,6 +43,13 @@ export class InsufficientScope extends Failure {
 export class Forbidden extends Failure {
   constructor(readonly reason?: string) {
     super(reason ? `403 Forbidden - ${reason}` : '403 Forbidden')
+  }
+}
+
+/** The days in which the user could set up a second factor are over. The session opens only the pages for it. */
+export class SecondFactorDue extends Forbidden {
+  constructor() {
+    super('Set up a second factor first, at /profile/two_factor')
   }
 }
 
@@ -186,6 +200,13 @@ export class NotAllowed extends Failure {
   }
 }
 
+/** The file is at another URL, which works for a short time and for anyone who has it. */
+export class FoundElsewhere extends Failure {
+  constructor(readonly url: string) {
+    super('302 Found')
+  }
+}
+
 /** The record already has the requested state. */
 export class NotModified extends Failure {}
 
@@ -239,6 +260,34 @@ export class Unavailable extends Failure {
   ) {
     super(text)
   }
+}
+
+/** The bucket of files is away or refuses. `state` is the name of the reason, and `remedy` says what a sysadmin does about it. */
+export class BucketUnavailable extends Unavailable {
+  constructor(
+    readonly state: string,
+    text: string,
+    readonly remedy: string,
+    retryAfter: number
+  ) {
+    super(text, retryAfter)
+  }
+}
+
+/** The files of a storage of repositories belong to another machine at the moment. */
+export class NotHere extends Unavailable {
+  constructor(
+    readonly storage: string,
+    machine: string | null = null
+  ) {
+    const where = machine === null ? 'another machine' : `machine ${machine}`
+    super(`the repositories of the storage ${storage} are on ${where} (gitstead storages list)`, 1)
+  }
+}
+
+/** The project has moved to another storage since the caller read its row. Nothing has been changed: the caller may begin again. */
+export class Moved extends NotHere {
+  override readonly message = 'the repository has just moved to another storage: try again'
 }
 
 /** The folder has no appliance, and the command creates none. */

@@ -8,7 +8,17 @@ import { Misconfigured, NoHome } from './errors.js'
 import { becomeUser } from './owner.js'
 
 /** The folders of every home. */
-export const HOME_FOLDERS = ['repositories', 'artifacts', 'traces', 'uploads', 'tmp', 'backups', 'run'] as const
+export const HOME_FOLDERS = [
+  'repositories',
+  'artifacts',
+  'traces',
+  'uploads',
+  'lfs',
+  'records',
+  'tmp',
+  'backups',
+  'run'
+] as const
 
 /** A home has this file from its first start until it is removed. A restore writes it last. */
 const MARK = 'secrets.json'

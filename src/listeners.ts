@@ -3,6 +3,7 @@
 import { branchEnvironments } from './areas/ci/environments/stop.js'
 import { hookEventOfBuild, hookEventOfPipeline } from './areas/ci/pipelines/events/hook-events.js'
 import { pushPipelines } from './areas/ci/pipelines/pipelines.js'
+import { mirrorPushes } from './areas/code/mirrors/mirror-listener.js'
 import { feedEntryOfPush, hookEventOfPush } from './areas/code/refs/pushes.js'
 import { refEffects } from './areas/code/refs/ref-effects.js'
 import type { Listener } from './areas/ground/activity/listeners.js'
@@ -36,6 +37,7 @@ export const listeners: readonly Listener[] = [
     'merge_request.changed': hookEventOfMergeRequest
   }),
   refEffects,
+  mirrorPushes,
   systemNotes,
   notifications,
   mailingServices,

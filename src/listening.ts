@@ -1,4 +1,4 @@
-// Finds out whether a server can listen at an address, before anything else starts.
+// Finds out whether a server can listen at an address, before anything else starts, or whether it inherits listening sockets.
 import { createServer } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { config } from './config.js'
@@ -61,4 +61,35 @@ export function listenProblem({ code, message }: NodeJS.ErrnoException, host: st
     return `port ${port} of ${host} needs more rights: set --port to a number above 1023, or lower net.ipv4.ip_unprivileged_port_start`
   if (code === 'EADDRNOTAVAIL') return `${host} is not an address of this machine: set --host`
   return `cannot listen on ${host}:${port}: ${message}`
+}
+
+/** The first passed file descriptor. */
+const FIRST = 3
+
+export interface InheritedSockets {
+  /** The file descriptors; undefined when the server has to open the socket. */
+  readonly http?: number | undefined
+  readonly ssh?: number | undefined
+}
+
+/** Instead of a process id: the sockets are for the child that gets this environment. Its id is not known before it starts. */
+const FOR_CHILD = 'child'
+
+/**
+ * Returns the listening sockets that a service manager passed to this process (LISTEN_FDS of systemd): the first is for HTTP, and the
+ * second for git over SSH. They stay open while the server restarts, so new connections wait instead of failing. It removes them from
+ * the environment, because children of this process do not get them, except by `passedOn`.
+ */
+export function inheritedSockets(environment: NodeJS.ProcessEnv = process.env): InheritedSockets {
+  const { LISTEN_FDS: count, LISTEN_PID: pid } = environment
+  for (const name of ['LISTEN_FDS', 'LISTEN_PID', 'LISTEN_FDNAMES']) delete environment[name]
+  // They may be for the parent of this process.
+  const passed = pid === String(process.pid) || pid === FOR_CHILD ? Number(count) : 0
+  return { http: passed >= 1 ? FIRST : undefined, ssh: passed >= 2 ? FIRST + 1 : undefined }
+}
+
+/** What a child needs to inherit these sockets: entries for its `stdio`, after the first three, and its environment. */
+export function passedOn({ http, ssh }: InheritedSockets): { stdio: number[]; environment: NodeJS.ProcessEnv } {
+  const stdio = [http, ssh].flatMap(socket => socket ?? [])
+  return { stdio, environment: stdio.length > 0 ? { LISTEN_FDS: String(stdio.length), LISTEN_PID: FOR_CHILD } : {} }
 }

@@ -3,10 +3,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { config, loadConfig } from './config.js'
 import { Failure, Misconfigured, Unavailable } from './errors.js'
 import { collectWhenIdle } from './lib/idle-memory.js'
+import type { Ready } from './lib/ready.js'
 import { log, nameProcess, titleProcess } from './log.js'
 
-interface Running {
-  readonly port?: number
+interface Running extends Ready {
   /** Resolves when the process must stop. */
   readonly lost?: Promise<void>
   stop(): Promise<void>
@@ -46,7 +46,8 @@ export async function runProcess(name: string, start: () => Promise<Running>): P
     process.exitCode = 1
     void stop()
   })
-  process.send?.({ ready: running.port === undefined ? {} : { port: running.port } })
+  const { port, firstRun } = running
+  process.send?.({ ready: { port, firstRun } satisfies { [Name in keyof Ready]: Ready[Name] | undefined } })
 }
 
 /** Starts the process and retries while the database is unavailable: the database may start at the same time or later. */

@@ -3,15 +3,19 @@
 
 import type { preparedPushes } from './areas/code/refs/ref-changes.js'
 import type { handledAtOnce, PublishedEvent, transactionListeners } from './areas/ground/activity/events.js'
+import type { passwordSource } from './areas/people/credentials/password-sign-in.js'
 import type { deferredCommands } from './areas/planning/discussion/commands/deferred.js'
 import type { moveSteps } from './areas/planning/issues/move.js'
 import type { descriptionReader } from './areas/planning/participation/descriptions.js'
 import type { waitingBuilds } from './areas/projects/projects/project-update.js'
 import type { recipientFacts } from './areas/reach/mail/recipient-facts.js'
+import type { archiveShelf } from './git/repository/archive-cache.js'
 import { fillPlugs } from './lib/plug.js'
+import type { traceRows } from './storage/traces.js'
 
 /** Only their types: a command that reads loads none of these areas. */
 interface Plugs {
+  readonly passwordSource: typeof passwordSource
   readonly transactionListeners: typeof transactionListeners
   readonly handledAtOnce: typeof handledAtOnce
   readonly preparedPushes: typeof preparedPushes
@@ -20,10 +24,13 @@ interface Plugs {
   readonly deferredCommands: typeof deferredCommands
   readonly recipientFacts: typeof recipientFacts
   readonly waitingBuilds: typeof waitingBuilds
+  readonly traceRows: typeof traceRows
+  readonly archiveShelf: typeof archiveShelf
 }
 
 /** Each part is loaded on first use: all of them take 0.5 s of processor time, and most commands use none. */
 const parts: { readonly [Name in keyof Plugs]: Plugs[Name] } = {
+  passwordSource: async () => (await import('./areas/people/identity/ldap/sign-in.js')).directoryPasswords,
   transactionListeners: async () => {
     const [{ todoChanges }, { failedBuildTodos }] = await Promise.all([
       import('./areas/reach/todos/in-transaction.js'),
@@ -37,7 +44,9 @@ const parts: { readonly [Name in keyof Plugs]: Plugs[Name] } = {
   moveSteps: async () => (await import('./areas/planning/discussion/move-discussion.js')).discussionMoves,
   deferredCommands: async () => (await import('./areas/reach/todos/commands.js')).todoCommands,
   recipientFacts: async () => (await import('./areas/reach/accounts/links.js')).accountLinks,
-  waitingBuilds: async () => (await import('./areas/ci/runners/wake-ups.js')).wakeForProject
+  waitingBuilds: async () => (await import('./areas/ci/runners/wake-ups.js')).wakeForProject,
+  traceRows: async () => (await import('./areas/ci/builds/files/trace-rows.js')).traceRowsOfBuilds,
+  archiveShelf: async () => (await import('./areas/code/archives/archive-shelf.js')).bucketShelf
 }
 
 /** Passes a published event to all listeners. Throws if one of them fails: the job then runs again. */

@@ -10,22 +10,40 @@ const GROUND = ['lib', 'errors', 'config']
 
 /** layer -> the layers that it imports, in addition to the ground. */
 const LAYERS: { readonly [layer: string]: readonly string[] } = {
-  server: ['product', 'areas', 'process', 'text'],
+  // The browser goes to a provider and comes back.
+  server: ['product', 'areas', 'process', 'text', 'oidc'],
   worker: ['product', 'areas', 'process'],
   cli: ['product', 'areas'],
   product: ['listeners', 'at-once', 'areas'],
   listeners: ['areas'],
   'at-once': ['areas'],
-  areas: ['access', 'queue', 'ci', 'runner', 'webhooks', 'mail', 'storage', 'git', 'text', 'db'],
+  areas: [
+    'access',
+    'queue',
+    'cluster',
+    'ci',
+    'runner',
+    'webhooks',
+    'mail',
+    'ldap',
+    'oidc',
+    'storage',
+    'git',
+    'text',
+    'db'
+  ],
   access: ['db'],
-  queue: ['db'],
+  queue: ['cluster', 'db'],
+  cluster: ['db'],
   db: [],
   git: [],
   ci: [],
   runner: [],
   webhooks: [],
   mail: [],
+  ldap: [],
   text: [],
+  oidc: [],
   storage: [],
   lib: [],
   errors: [],
@@ -41,15 +59,16 @@ const LAYERS: { readonly [layer: string]: readonly string[] } = {
 
 /** The wings from the ground up, each with its areas in order: an area imports only areas before it. */
 const WINGS = {
-  ground: ['audit', 'settings', 'activity', 'hooks', 'paths', 'forms'],
-  people: ['users', 'credentials', 'groups', 'members'],
-  projects: ['projects', 'project-groups', 'services', 'uploads', 'imports', 'ssh', 'snippets'],
-  code: ['refs', 'repository', 'history', 'archives', 'browsing'],
+  ground: ['audit', 'settings', 'activity', 'records', 'hooks', 'paths', 'forms'],
+  people: ['users', 'credentials', 'groups', 'members', 'identity', 'factors', 'scim'],
+  projects: ['projects', 'project-groups', 'services', 'uploads', 'lfs', 'imports', 'ssh', 'snippets'],
+  code: ['refs', 'repository', 'history', 'archives', 'browsing', 'mirrors'],
   // The rules of a CI file use the variables of the project, and it may include templates.
   ci: ['templates', 'variables', 'id-tokens', 'pipelines', 'builds', 'environments', 'runners'],
   planning: ['participation', 'labels', 'milestones', 'issues', 'boards', 'merge-requests', 'discussion'],
   reach: ['events', 'mail', 'todos', 'notifications', 'broadcasts', 'accounts', 'replies'],
-  upkeep: ['jobs', 'removal', 'project-archives', 'maintenance', 'backup']
+  upkeep: ['jobs', 'machines', 'removal', 'project-archives', 'lfs', 'maintenance', 'file-moves', 'backup'],
+  migrate: ['sources', 'gitlab', 'gitea', 'github', 'runs']
 } as const
 
 /** The rooms of the large folders, in the same order. Files outside the rooms are entries or serve all rooms. */
@@ -83,8 +102,15 @@ const EXCEPTIONS: readonly (readonly [layer: string, module: string, reason: str
   ['db', 'home', 'the embedded database is in the home, behind a socket'],
   ['db', 'log', 'logs when the database is lost, and back'],
   ['db', 'secrets', 'the password of the embedded database'],
+  ['storage', 'log', 'logs when the bucket is away, and back'],
+  ['product', 'git/repository/archive-cache', 'the type of a plug: archives in the bucket'],
+  ['product', 'storage/traces', 'the type of a plug: traces in rows of the database'],
   ['queue', 'home', 'the sockets that wake workers'],
-  ['queue', 'version', 'the row of a machine has it'],
+  ['cluster', 'version', 'the row of a machine has it'],
+  ['cluster', 'log', 'logs when a storage gets another owner'],
+  ['cluster', 'secrets', 'signs requests between machines'],
+  ['server', 'cluster/peers', 'passes requests on to the machine of a repository'],
+  ['server', 'cluster/storages', 'knows which machine that is'],
 
   ['server', 'access/abilities', 'every route names its action'],
   ['server', 'access/actor', 'the server identifies the caller'],
@@ -92,6 +118,9 @@ const EXCEPTIONS: readonly (readonly [layer: string, module: string, reason: str
   ['server', 'access/scopes', 'pages let people choose the scopes of a token'],
   ['server', 'access/words', 'the OpenAPI document says who may call each operation'],
   ['server', 'db/connect/connection', 'closed when the process stops'],
+  ['server', 'db/connect/replica', 'which requests may read there; its state is a metric'],
+  ['server', 'db/connect/replica-looks', 'the server looks at the replica each second'],
+  ['cli', 'db/connect/replica-looks', 'doctor looks at the replica'],
   ['server', 'db/connect/failure', 'the error plugin distinguishes an unavailable database from a fault'],
   ['server', 'git/process/run', 'the error plugin distinguishes a limit of git from a fault'],
   ['server', 'db/ownership/proven', 'what proves a kept answer'],
@@ -106,15 +135,19 @@ const EXCEPTIONS: readonly (readonly [layer: string, module: string, reason: str
   ['server', 'git/transport/conversation', 'git over SSH is a front door too'],
   ['server', 'git/transport/packet-lists', 'git over SSH finds the end of a push'],
   ['server', 'git/transport/transport', 'git over HTTP is a front door: bytes go through it unchanged'],
-  ['server', 'queue/machines', 'the server renews the lease of its machine, and checks the clock'],
+  ['server', 'cluster/machines', 'the server renews the lease of its machine, and checks the clock'],
+  ['server', 'cluster/machine-rows', 'the number of machines is a metric'],
   ['server', 'queue/metrics', 'Prometheus reads the same numbers as the dashboard'],
   ['server', 'queue/overview', 'Prometheus reads the same numbers as the dashboard'],
   ['server', 'queue/wake', 'closed when the process stops'],
+  ['server', 'storage/s3', 'the state of the bucket is a metric, and part of the health answer'],
+  ['server', 'storage/direct-downloads', 'which requests may be answered with a URL of the bucket'],
   ['server', 'webhooks/target', 'the start reports a wrong hooks.allow'],
   ['server', 'db/embedded/temporary-tables', 'the health answer uses the same limit for a full disk'],
   ['server', 'home', 'made before the server starts'],
   ['server', 'listening', 'explains an address in use'],
   ['server', 'log', 'the log of the process'],
+  ['server', 'secrets', 'seals cookies'],
   ['server', 'version', 'the OpenAPI document names it'],
 
   ['worker', 'access/actor', 'the schedule is the origin of its changes'],
@@ -122,10 +155,12 @@ const EXCEPTIONS: readonly (readonly [layer: string, module: string, reason: str
   ['worker', 'db/connect/server', 'schedules use the clock of the database'],
   ['worker', 'db/schema/migrate', 'no work on a schema of another version'],
   ['worker', 'git/repository/processes', 'closed when the process stops'],
+  ['worker', 'cluster/storages', 'jobs and tasks go to the machine of their repositories'],
+  ['worker', 'queue/enqueue', 'a task continues on the next machine'],
   ['worker', 'queue/claim', 'the loops claim and settle jobs'],
   ['worker', 'queue/history', 'the loops count their jobs, and write the counts with the heartbeats'],
   ['worker', 'queue/jobs', 'every name of a job has a handler here'],
-  ['worker', 'queue/machines', 'the worker renews the lease of its machine, and finds lost ones'],
+  ['worker', 'cluster/machines', 'the worker renews the lease of its machine, and finds lost ones'],
   ['worker', 'queue/processes', 'the worker renews its lease and finds dead workers'],
   ['worker', 'queue/ticks', 'the schedule enqueues its ticks'],
   ['worker', 'queue/wake', 'the loops are woken'],
@@ -144,12 +179,17 @@ const EXCEPTIONS: readonly (readonly [layer: string, module: string, reason: str
   ['cli', 'db/schema/migrate', '`db migrate`, `db status`, `db rollback`; `status` and `doctor` show its state'],
   ['cli', 'db/schema/shape', '`doctor` compares the schema with the migrations'],
   ['cli', 'db/migrations/list', '`doctor` makes its scratch schema again when the migrations change; loaded on demand'],
-  ['cli', 'storage/s3', '`doctor` asks the bucket; loaded on demand'],
+  ['cli', 'storage/bucket-trial', '`doctor` tries the bucket; loaded on demand'],
+  ['cli', 'storage/places', '`doctor` names the bucket'],
   ['cli', 'db/schema/rollback', '`db rollback` shows what it removes, and which processes are running'],
   ['cli', 'db/connect/server', '`doctor` reads the version and the time of the database'],
   ['cli', 'git/repository/processes', 'closed when the command ends'],
+  ['cli', 'cluster/storages', 'commands use only the repositories of their machine'],
   ['cli', 'queue/jobs', 'completions offer the names of queues and jobs'],
   ['cli', 'queue/administer', '`jobs list` and `show` read the queue'],
+  ['cli', 'cluster/machine-rows', '`machines list` and `doctor` read the machines'],
+  ['cli', 'cluster/storage-rows', '`storages list` reads them'],
+  ['cli', 'cluster/machines', '`doctor` knows the machine of its own home'],
   ['cli', 'queue/search', 'the dashboard searches among all jobs'],
   ['cli', 'queue/inspect', '`doctor` looks for jobs that no worker runs'],
   ['cli', 'queue/processes', '`doctor --fix` returns the jobs of dead workers to the queue, as a worker does'],
@@ -163,10 +203,10 @@ const EXCEPTIONS: readonly (readonly [layer: string, module: string, reason: str
   ['cli', 'webhooks/target', '`doctor` reads hooks.allow'],
   ['cli', 'webhooks/url', 'URLs are printed without the passwords in them'],
   ['cli', 'server/app', '`openapi` prints the document of the application; loaded on demand'],
-  ['cli', 'server/process', '`server` becomes the process; loaded on demand'],
-  ['cli', 'worker/process', '`worker` becomes the process; loaded on demand'],
   ['cli', 'git/process/run', '`info` shows the version of git'],
   ['cli', 'mail/faults', '`mail test` distinguishes an unavailable server from one that refuses'],
+  ['cli', 'oidc/probe', '`doctor` tries each provider; loaded on demand'],
+  ['cli', 'oidc/provider', '`doctor` tries each provider; loaded on demand'],
   ['cli', 'mail/transport', '`doctor` connects to the mail server'],
   ['cli', 'owner', '`up --user` gives it a new home'],
   ['cli', 'db/embedded/temporary-tables', '`status` uses the same limit for a full disk'],
@@ -183,11 +223,21 @@ const PACKAGES: readonly (readonly [name: RegExp, files: readonly RegExp[]])[] =
   [/^(sequelize|mysql2|umzug)/, [/^db\//, /^areas\/projects\/projects\/projects$/]],
   [/^node-cron$/, [/^worker\/schedule$/]],
   [/^simple-git$/, [/^git\/process\/run$/]],
+  [/^openid-client$/, [/^oidc\/provider$/]],
   [/^@node-oauth\//, [/^areas\/people\/credentials\/oauth\//]],
+  [/^(otplib|@simplewebauthn\/)/, [/^areas\/people\/factors\//]],
   [/^eta$/, [/^server\/pages\/page$/, /^mail\/render$/]],
-  [/^ssh2$/, [/^areas\/people\/users\/ssh-public-key$/, /^areas\/projects\/ssh\/host-keys$/, /^server\/ssh\//]],
+  [
+    /^ssh2$/,
+    [
+      /^areas\/people\/users\/ssh-public-key$/,
+      /^areas\/projects\/ssh\/host-keys$/,
+      /^areas\/code\/mirrors\/ssh-door$/,
+      /^server\/ssh\//
+    ]
+  ],
   [/^nodemailer/, [/^mail\//]],
-  [/^markdown-it$/, [/^text\/(markdown|html|page-html)$/]],
+  [/^markdown-it$/, [/^text\/(markdown|html|page-html|prose)$/]],
   [/^prom-client$/, [/^server\/(appliance-)?metrics$/]],
   // All other files import lib/type, which loads nothing.
   [/^typebox$/, [/^lib\/type$/]]
@@ -198,8 +248,9 @@ const STARTERS: { readonly [file: string]: string } = {
   'git/process/run': 'git; no other file starts it',
   'git/process/starter/starter': 'the small program that starts git for the large program',
   'git/process/starter/program': 'git, for the large program',
-  'text/text-thread': 'the thread that reads long texts',
-  'text/thread': 'the program of this thread',
+  'text/task-thread': 'the threads for long texts and for passwords',
+  'text/thread': 'the program of the thread that reads long texts',
+  'text/passwords/thread': 'the program of the thread that judges passwords',
   'runner/shell': 'the scripts of builds in their sandbox',
   'storage/sync': 'sync: a backup is on the disk before it counts as finished',
   'runner/disk': 'counts the files of a build',
@@ -217,6 +268,7 @@ const STARTERS: { readonly [file: string]: string } = {
 const ENVIRONMENT: { readonly [file: string]: string } = {
   'git/process/environment': 'only PATH: git gets an environment that we make',
   'runner/sandbox': 'only PATH, to find bubblewrap',
+  listening: 'the sockets that a service manager passes',
   owner: 'the home and the name of the user whom root becomes, for its children',
   'cli/main': 'only PATH, to find mariadbd of Debian',
   'cli/appliance/appliance': 'passes its own environment on to its children',
@@ -462,10 +514,10 @@ t.test('config.ts reads the environment', async t => {
   t.same(readers.map(({ name }) => name).sort(), Object.keys(ENVIRONMENT).sort())
 })
 
-t.test('SQL is in areas, queue and db; front doors do not use models', async t => {
+t.test('SQL is in areas, queue, cluster and db; front doors do not use models', async t => {
   const strays = edges.filter(
     ({ layer, target }) =>
-      /^db\/(sql|transact|models\/)/.test(target) && !['areas', 'queue', 'access', 'db'].includes(layer)
+      /^db\/(sql|transact|models\/)/.test(target) && !['areas', 'queue', 'cluster', 'access', 'db'].includes(layer)
   )
   t.same(
     strays.map(({ name, target }) => `${name} -> ${target}`),
@@ -476,7 +528,7 @@ t.test('SQL is in areas, queue and db; front doors do not use models', async t =
     sources
       // The effective level is a fragment that the statements of several areas share.
       .filter(({ name }) => name !== 'access/membership' && name !== 'access/reach')
-      .filter(({ layer, text }) => !['areas', 'queue', 'db'].includes(layer) && hasSql.test(text))
+      .filter(({ layer, text }) => !['areas', 'queue', 'cluster', 'db'].includes(layer) && hasSql.test(text))
       .map(({ name }) => name),
     []
   )

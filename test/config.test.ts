@@ -43,6 +43,90 @@ t.test('each source overrides the one below', async t => {
   t.match(load(t, { file, variables, flags: { port: 1003, host: undefined } }), { port: 1003, host: '127.0.0.1' })
 })
 
+t.test('an operator names the entries of a section', async t => {
+  const entry = '{label: Example, issuer: "https://id.example.org", client_id: gitstead}'
+  const file = `identity: {oidc: {example: ${entry}}}`
+  t.match(load(t, { file }).identity, { oidc: { example: { label: 'Example' } }, ldap: {} })
+  const refusal = (text: string) => {
+    const found = t.throws(() => load(t, { file: text }), Misconfigured)
+    return (found as Misconfigured).message
+  }
+  t.equal(
+    refusal('identity: {oidc: {example: {label: 7}}}').split('(')[0],
+    'configuration: identity.oidc.example.label must be null or text on one line of at most 60 characters '
+  )
+  t.match(refusal(`identity: {oidc: {"A b": ${entry}}}`), /identity\.oidc\.A b must have a name of lower-case letters/)
+  t.match(
+    load(t, { file: `${file.slice(0, -1)}, scim: {provider: example, members: [A B -> c as guest]}}` }).identity.scim,
+    {
+      provider: 'example',
+      members: ['A B -> c as guest']
+    }
+  )
+  t.match(
+    refusal('identity: {scim: {provider: gone}}'),
+    'identity.scim.provider is gone, which is neither in identity.oidc'
+  )
+  for (const line of ['A -> b as owner', 'A -> b/c as guest', 'A - b as guest', ' A -> b as guest', '-> b as guest']) {
+    t.match(
+      refusal(`identity: {scim: {members: ["${line}"]}}`),
+      'identity.scim.members must be a list of texts such as'
+    )
+  }
+  t.match(refusal('identity: {oidc: {example: 7}}'), 'identity.oidc.example must contain keys (it is 7)')
+  t.match(refusal('identity: {oidc: {example: {lable: x}}}'), 'unknown key identity.oidc.example.lable')
+})
+
+t.test('the settings of a provider are refused in one line', async t => {
+  const entry = (changes: object) =>
+    JSON.stringify({ issuer: 'https://id.example.org', client_id: 'gitstead', ...changes })
+  const problem = (changes: object, others = '') => {
+    try {
+      load(t, { file: `identity: {oidc: {example: ${entry(changes)}}${others}}` })
+    } catch (error) {
+      return (error as Misconfigured).message.replace('configuration: identity.oidc.example', '')
+    }
+    return null
+  }
+  t.equal(problem({}), null)
+  t.equal(
+    problem({ claims: { groups: 'roles' }, admin: { values: ['x'] } }),
+    null,
+    'the other keys keep their defaults'
+  )
+  const wrong: [changes: object, message: RegExp][] = [
+    [{ issuer: 'http://id.example.org' }, /^\.issuer must be an https URL, except on this machine \(it is http:/],
+    [{ issuer: 'http://127.0.0.1.example.org' }, /^\.issuer must be an https URL/],
+    [{ issuer: 'https://id.example.org?x' }, /^\.issuer must be an http or https URL \(it is "https:/],
+    [{ issuer: 'https://u:p@id.example.org' }, /^\.issuer must be a URL without a user and a password$/],
+    [{ issuer: 'https://[' }, /^\.issuer must be a URL \(/],
+    [{ client_id: '' }, /^\.client_id must be text on one line \(it is ""\)$/],
+    [{ client_secret: 7123 }, /^\.client_secret must be null or text on one line \(it is something else\)$/],
+    [{ client_auth: 'basic' }, /^\.client_auth needs a client_secret$/],
+    [{ scopes: ['email'] }, /^\.scopes must contain openid$/],
+    [{ allowed_domains: ['@example.org'] }, /^\.allowed_domains must be a list of domains/],
+    [
+      { members: ['engineers -> backend'] },
+      /^\.members must be a list of texts such as "engineers -> backend as developer"/
+    ],
+    [{ members: ['engineers -> a/b as developer'] }, /^\.members/],
+    [{ admin: { value: ['x'] } }, /^unknown key|unknown key identity\.oidc\.example\.admin\.value/],
+    [{ clock_skew: 3600 }, /^\.clock_skew must be a whole number from 0 to 600/]
+  ]
+  for (const [changes, message] of wrong) t.match(problem(changes), message)
+  t.equal(problem({ issuer: 'http://127.0.0.1:4000' }), null)
+  const directory = ', ldap: {example: {urls: ["ldaps://ldap.example.org"], base: "dc=example,dc=org"}}'
+  t.equal(problem({}, directory), ' has the name of a directory, identity.ldap.example: choose another one')
+  for (const name of ['password', 'passkey', 'scim']) {
+    const named = t.throws(() => load(t, { file: `identity: {oidc: {${name}: ${entry({})}}}` }), Misconfigured)
+    t.match((named as Misconfigured).message, `identity.oidc.${name} cannot have this name: choose another one`)
+    const renamed = directory.replace('example:', `${name}:`)
+    t.throws(() => load(t, { file: `identity: {oidc: {example: ${entry({})}}${renamed}}` }), {
+      message: `configuration: identity.ldap.${name} cannot have this name: choose another one`
+    })
+  }
+})
+
 t.test('variables have the types of their defaults', async t => {
   const variables = {
     GITSTEAD_HOOKS_ALLOW: '10.0.0.0/8, 127.0.0.1',
@@ -95,7 +179,19 @@ const wrong: [string, { file?: string; variables?: Variables; flags?: object }, 
   [
     'uploads in a bucket without a name',
     { file: 'uploads: {bucket: true}\n' },
-    /artifacts\.s3\.bucket names no bucket/
+    /uploads\.bucket is true, but storage\.s3\.bucket names no bucket/
+  ],
+  ['backups in a bucket without a name', { file: 'storage: {backups: s3}\n' }, /storage\.backups is s3, but/],
+  [
+    'traces in the database that have no bucket for their end',
+    { file: 'storage: {growing_traces: database}\n' },
+    /storage\.growing_traces is database, but then ended traces need a bucket/
+  ],
+  ['an unknown place', { file: 'storage: {traces: disk}\n' }, /storage\.traces must be null or one of s3, folder/],
+  [
+    'a bucket under both names',
+    { file: 'storage: {s3: {bucket: new}}\nartifacts: {s3: {bucket: old}}\n' },
+    /artifacts\.s3\.bucket is the former name/
   ],
   ['a URL without a scheme', { file: 'url: git.example.org\n' }, /url /],
   ['a list', { file: '- a\n' }, /config\.yaml must be a mapping/],

@@ -44,6 +44,7 @@ const WRITTEN: { readonly [place: string]: string } = {
   'server/openapi/document Document': 'the document is finished in place',
   'server/openapi/document Response': 'the document is finished in place',
   'server/openapi/document Operation': 'the document is finished in place',
+  'areas/people/scim/scim.routes FastifyRequest': 'a hook sets the directory',
   'server/plugins/access FastifyRequest': 'a hook sets the project and the group',
   'server/plugins/bounds Client': 'goes up and down with its requests',
   'server/plugins/input FastifyRequest': 'a hook sets the credentials of the body',

@@ -252,6 +252,7 @@ const OF_THE_DOOR: ReadonlySet<string> = new Set([
   'job_processes',
   'job_totals',
   'machines',
+  'storages',
   'queue_minutes',
   'schedule_ticks',
   'user_uses',

@@ -5,8 +5,11 @@ import { encrypt, newToken } from '../../src/secrets.js'
 export const USERS = 1000
 export const PROJECTS = 100_000
 
-/** Makes a thousand users, each with a namespace, and projects in these. Returns the first id of each kind. */
-export async function seedProjects(count = PROJECTS): Promise<{ firstUser: number; firstProject: number }> {
+/** Makes users, each with a namespace, and projects in these. Returns the first id of each kind. */
+export async function seedProjects(
+  count = PROJECTS,
+  users = USERS
+): Promise<{ firstUser: number; firstProject: number }> {
   const now = new Date()
   const firstUser = (await highest('users')) + 1
   const firstNamespace = (await highest('namespaces')) + 1
@@ -14,12 +17,12 @@ export async function seedProjects(count = PROJECTS): Promise<{ firstUser: numbe
   await execute(
     `insert into users (id, username, name, email, password_hash, created_at, updated_at)
      select ? + seq, concat('seeded-', seq), concat('Seeded User ', seq), concat('seeded-', seq, '@example.org'), '-', ?, ?
-     from seq_0_to_${USERS - 1}`,
+     from seq_0_to_${users - 1}`,
     [firstUser, now, now]
   )
   await execute(
     `insert into namespaces (id, kind, owner_id, name, path, created_at, updated_at)
-     select ? + seq, 'user', ? + seq, concat('seeded-', seq), concat('seeded-', seq), ?, ? from seq_0_to_${USERS - 1}`,
+     select ? + seq, 'user', ? + seq, concat('seeded-', seq), concat('seeded-', seq), ?, ? from seq_0_to_${users - 1}`,
     [firstNamespace, firstUser, now, now]
   )
   // All projects have the same encrypted token. A list decrypts the token of every project that it may show, so the value does
@@ -29,7 +32,7 @@ export async function seedProjects(count = PROJECTS): Promise<{ firstUser: numbe
     await execute(
       `insert into projects (id, namespace_id, creator_id, name, path, description, default_branch, storage,
          visibility_level, tag_list, runners_token_hash, runners_token_encrypted, last_activity_at, created_at, updated_at)
-       select ? + seq, ? + seq mod ${USERS}, ? + seq mod ${USERS}, concat('Project ', seq), concat('project-', seq),
+       select ? + seq, ? + seq mod ${users}, ? + seq mod ${users}, concat('Project ', seq), concat('project-', seq),
          concat('What project ', seq, ' is for'), 'master', 'default', elt(1 + seq mod 3, 0, 10, 20), '["one","two"]',
          unhex(sha2(seq, 256)), ?, ? - interval (${count} - seq) minute, ? - interval (${count} - seq) minute, ?
        from seq_${at}_to_${Math.min(at + 10_000, count) - 1}`,
@@ -44,11 +47,11 @@ export async function seedProjects(count = PROJECTS): Promise<{ firstUser: numbe
 export const tokenOfUser = (number: number) => `bench-token-of-user-${number}`
 
 /** Gives the seeded users their private tokens. */
-export async function seedTokens(firstUser: number): Promise<void> {
+export async function seedTokens(firstUser: number, users = USERS): Promise<void> {
   const prefix = tokenOfUser(0).slice(0, -1)
   await execute(
     `insert into access_tokens (token_hash, user_id, kind, name, created_at)
-     select unhex(sha2(concat('${prefix}', seq), 256)), ? + seq, 'private', '', ? from seq_0_to_${USERS - 1}`,
+     select unhex(sha2(concat('${prefix}', seq), 256)), ? + seq, 'private', '', ? from seq_0_to_${users - 1}`,
     [firstUser, new Date()]
   )
 }

@@ -231,6 +231,7 @@ export const abilities = {
   'board.remove': { on: 'project', least: OWNER, feature: 'issues_enabled' },
   'variable.administer': { on: 'project', least: MASTER, feature: 'builds_enabled' },
   'service.administer': { on: 'project', least: MASTER, before: 'service.administer' },
+  'mirror.administer': { on: 'project', least: MASTER },
   'project_hook.administer': { on: 'project', least: MASTER, before: 'project_hook.administer' },
   // The queries leave private snippets out for users who are not members.
   'snippet.list': {

@@ -26,6 +26,8 @@ export interface Actor {
     | 'ssh'
     | 'deploy_key'
     | 'command'
+    /** A system with which people sign in, such as a provider of OpenID Connect. */
+    | 'provider'
     /** A signed link in a mail. */
     | 'link'
     /** A reply by mail. */
@@ -37,6 +39,8 @@ export interface Actor {
   readonly scopes: readonly Scope[]
   /** The fingerprint of the deploy key that opened the connection. It has no user, and a level only in its projects. */
   readonly deployKey?: string
+  /** By when the user of a session must set up a second factor. Afterwards the session opens nothing else. */
+  readonly factorDueAt?: Date
   /** The project of a build that no user started, such as the build of a trigger: its token reads only this project. */
   readonly buildOf?: number
 }
@@ -54,6 +58,10 @@ export const actorOf = (user: ActorUser, by: NonNullable<Actor['by']>): Actor =>
   scopes: EVERYTHING
 })
 
+/** Returns whether the days in which the user of a session could set up a second factor are over. */
+export const isFactorOverdue = ({ factorDueAt: due }: Actor): boolean =>
+  due !== undefined && due.getTime() <= Date.now()
+
 /** Returns the caller, for routes about the user's own records. Throws Unauthorized for nobody. */
 export function askerOf({ user }: Actor): ActorUser {
   if (!user) throw new Unauthorized()
@@ -70,7 +78,7 @@ export interface Origin {
   readonly asker: ActorUser | null
   /** The username of the user whom an administrator acts as. */
   readonly actingAs: string | null
-  readonly via: NonNullable<Actor['by']> | 'schedule' | 'nobody'
+  readonly via: NonNullable<Actor['by']> | 'schedule' | 'nobody' | 'scim'
   /** The address of the client; the host name for a command. */
   readonly address: string | null
 }

@@ -58,6 +58,7 @@ async function records(of: LiveNames): Promise<Name[]> {
   if (of === 'applications') return queries.namesOfApplications()
   if (of === 'sources') return queries.namesOfSources(start)
   if (of === 'broadcasts') return queries.namesOfBroadcasts()
+  if (of === 'machines') return queries.namesOfMachines()
   if (of === 'jobs') return queries.namesOfJobs()
   if (of === 'builds') return queries.namesOfBuilds()
   if (of === 'endedBuilds') return queries.namesOfEndedBuilds()
@@ -66,6 +67,7 @@ async function records(of: LiveNames): Promise<Name[]> {
   if (of === 'endedPipelines') return queries.namesOfEndedPipelines()
   if (of === 'runners') return queries.namesOfRunners()
   if (of === 'schedules') return queries.namesOfSchedules()
+  if (of === 'mirrors') return queries.namesOfMirrors()
   if (of !== 'hooks') return []
   return (await queries.namesOfHooks()).map(({ name, about }) => ({ name, about: shownUrl(about ?? '') }))
 }

@@ -1,12 +1,18 @@
 // Every key of the configuration, with the rule for its value.
 import { flag, integer, listOf, nullOr, number, oneOf, text } from '../lib/rules.js'
+import { IDENTITY } from './identity.js'
 
-const name = text(/^[a-z0-9][a-z0-9_-]{0,63}$/, 'a name of lower-case letters, digits, - and _')
+/** The names of storages. Commands add some that are not in the configuration. */
+export const STORAGE_NAME = /^[a-z0-9][a-z0-9_-]{0,63}$/
+export const STORAGE_NAME_MEANING = 'a name of lower-case letters, digits, - and _'
+const name = text(STORAGE_NAME, STORAGE_NAME_MEANING)
 
 const path = text(/^\//, 'the absolute path of a file')
 
 /** Seconds: 23 days. A timer of Node.js treats a time of more than 24 days as one millisecond. */
 const LONGEST = 2_000_000
+/** Until a century. Younger records may still be needed, such as by a job that is retried. */
+const archiveDays = nullOr(integer(30, 36_525))
 const seconds = (least: number) => integer(least, LONGEST)
 
 /** An address, on its own or after a name. */
@@ -20,6 +26,19 @@ const incoming = text(
   /^[a-z0-9_.-]{1,20}\+@[a-z0-9]([a-z0-9.-]{0,190}[a-z0-9])?$/i,
   'an address with a + before the @, such as reply+@git.example.org, with at most 20 characters before the +'
 )
+
+/** The first storage.s3 was artifacts.s3, which still works. */
+const bucket = {
+  bucket: nullOr(text(/^[a-zA-Z0-9][a-zA-Z0-9._-]{2,254}$/, 'the name of a bucket')),
+  region: text(/^[a-z0-9-]+$/, 'a region'),
+  endpoint: nullOr(text(/^https?:\/\/[^/?#]+\/?$/, 'an http or https URL without a path')),
+  path_style: flag,
+  prefix: text(/^([\w.-]+\/)*$/, 'empty, or names that each end with /'),
+  access_key_id: nullOr(text()),
+  secret_access_key: nullOr(text()),
+  timeout: seconds(1)
+}
+const place = nullOr(oneOf<'s3' | 'folder'>(['s3', 'folder']))
 
 export const SETTINGS = {
   host: text(/^\S+$/, 'an address'),
@@ -56,8 +75,11 @@ export const SETTINGS = {
     pool: integer(1),
     cache: nullOr(integer(8_388_608)),
     timeout: number(0.5, LONGEST),
-    long_timeout: number(1, LONGEST)
+    long_timeout: number(1, LONGEST),
+    read_url: nullOr(text(/^mysql:\/\//, 'a URL such as mysql://USER:PASSWORD@HOST/NAME')),
+    read_lag: integer(1, 60)
   },
+  cluster: { address: nullOr(text(/^https?:\/\/[^\s/?#@]{1,240}$/, 'an http or https URL without a path')) },
   repositories: { storages: listOf(name, 1) },
   git: {
     max_processes: integer(1),
@@ -86,7 +108,8 @@ export const SETTINGS = {
       builds: integer(0),
       mail: integer(0),
       maintenance: integer(0),
-      imports: integer(0)
+      imports: integer(0),
+      mirrors: integer(0)
     },
     poll_interval: number(0.05, LONGEST),
     lease: seconds(3)
@@ -127,20 +150,18 @@ export const SETTINGS = {
   },
   artifacts: {
     max_size: integer(1),
-    s3: {
-      bucket: nullOr(text(/^[a-zA-Z0-9][a-zA-Z0-9._-]{2,254}$/, 'the name of a bucket')),
-      region: text(/^[a-z0-9-]+$/, 'a region'),
-      endpoint: nullOr(text(/^https?:\/\/[^/?#]+\/?$/, 'an http or https URL without a path')),
-      path_style: flag,
-      prefix: text(/^([\w.-]+\/)*$/, 'empty, or names that each end with /'),
-      access_key_id: nullOr(text()),
-      secret_access_key: nullOr(text()),
-      timeout: seconds(1)
-    }
+    s3: bucket
   },
   hooks: { allow: listOf(text()), timeout: seconds(1), response_limit: integer(0) },
-  imports: { max_size: integer(1), max_objects: integer(1), timeout: seconds(1) },
+  imports: { max_size: integer(1), max_objects: integer(1), timeout: seconds(1), max_build_files: integer(0) },
   uploads: { max_files: integer(0), max_size: integer(0), bucket: flag },
+  lfs: {
+    max_object_size: integer(0),
+    max_project_size: integer(0),
+    timeout: seconds(1),
+    token_expire: integer(60, 86_400),
+    keep_days: integer(1, 10_000)
+  },
   mail: {
     transport: oneOf(['file', 'smtp', 'sendmail']),
     from: nullOr(sender),
@@ -160,6 +181,26 @@ export const SETTINGS = {
     sendmail: { path: text(/^\//, 'the absolute path of a program') },
     file: { max_files: integer(1), max_age: integer(1) }
   },
+  archive: { builds: archiveDays, events: archiveDays, deliveries: archiveDays },
   session: { expire: integer(60) },
-  oauth: { token_expire: integer(0) }
+  storage: {
+    artifacts: place,
+    traces: place,
+    uploads: place,
+    lfs: place,
+    caches: place,
+    archives: place,
+    records: place,
+    backups: place,
+    growing_traces: oneOf(['folder', 'database']),
+    s3: {
+      ...bucket,
+      connections: integer(4, 4096),
+      direct_downloads: flag,
+      direct_seconds: integer(10, 3600),
+      public_endpoint: nullOr(text(/^https?:\/\/[^/?#]+\/?$/, 'an http or https URL without a path'))
+    }
+  },
+  oauth: { token_expire: integer(0) },
+  identity: IDENTITY
 }

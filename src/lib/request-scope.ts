@@ -5,10 +5,14 @@ export interface RequestScope {
   readonly request: string
   /** The address of the client: scarce resources are shared among clients. */
   readonly client: string
+  /** Whether another machine has passed the request on to this one. */
+  readonly isPassedOn?: boolean
   /** Calls a function when the answer has been sent, or the client has left. */
   readonly atEnd?: (call: () => void) => void
   /** What an answer that may be kept depends on. */
   reading?: Reading
+  /** Whether its reads may be a few seconds old: see db/connect/replica.ts. Not set for requests that write. */
+  mayReadOld?: () => Promise<boolean>
 }
 
 /** What a request has read since it began to make its answer. */

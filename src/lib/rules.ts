@@ -8,12 +8,28 @@ export interface Rule<T> {
 }
 
 export interface Shape {
-  readonly [key: string]: Rule<unknown> | Shape
+  readonly [key: string]: Rule<unknown> | Entries<Shape> | Shape
 }
 
 export type ValuesOf<S> = {
-  readonly [K in keyof S]: S[K] extends Rule<infer T> ? T : ValuesOf<S[K]>
+  readonly [K in keyof S]: S[K] extends Rule<infer T>
+    ? T
+    : S[K] extends Entries<infer E>
+      ? { readonly [name: string]: ValuesOf<E> }
+      : ValuesOf<S[K]>
 }
+
+/** Keys that an operator names, each with an entry of the same shape. */
+export class Entries<S extends Shape> {
+  /** An entry may omit the keys of `defaults`. */
+  constructor(
+    readonly shape: S,
+    readonly defaults: Tree
+  ) {}
+}
+
+/** The names of entries appear in paths of URLs and in the database. */
+const ENTRY_NAME = /^[a-z0-9][a-z0-9_-]{0,63}$/
 
 const rule = <T>(expected: string, fits: (value: unknown) => boolean): Rule<T> => ({
   expected,
@@ -58,7 +74,7 @@ export const listOf = <T>(item: Rule<T>, minimum = 0) =>
 export const nullOr = <T>(inner: Rule<T>) =>
   rule<T | null>(`null or ${inner.expected}`, value => value === null || inner.fits(value))
 
-const isRule = (node: Rule<unknown> | Shape): node is Rule<unknown> => typeof node.fits === 'function'
+const isRule = (node: Shape[string]): node is Rule<unknown> => 'fits' in node && typeof node.fits === 'function'
 
 type Tree = { readonly [key: string]: unknown }
 
@@ -77,23 +93,68 @@ export function problemsIn(tree: Tree, shape: Shape, above = ''): Problem[] {
   const wrong = Object.entries(shape).flatMap(([key, node]) => {
     const path = above + key
     const value = tree[key]
-    if (isRule(node)) return node.fits(value) ? [] : [{ path, text: `${path} must be ${node.expected} ${itIs(value)}` }]
-    if (isTree(value)) return problemsIn(value, node, `${path}.`)
+    if (isRule(node))
+      return node.fits(value) ? [] : [{ path, text: `${path} must be ${node.expected} ${itIs(value, path)}` }]
+    if (isTree(value)) {
+      return node instanceof Entries ? problemsOfEntries(value, node, path) : problemsIn(value, node, `${path}.`)
+    }
     return [{ path, text: `${path} must contain keys ${itIs(value)}` }]
   })
   return [...foreign, ...wrong]
 }
 
-/** Returns the paths of all rules of a shape, in the order of the shape. */
+function problemsOfEntries(tree: Tree, { shape }: Entries<Shape>, above: string): Problem[] {
+  return Object.entries(tree).flatMap(([name, entry]) => {
+    const path = `${above}.${name}`
+    if (!ENTRY_NAME.test(name)) {
+      return [{ path, text: `${path} must have a name of lower-case letters, digits, - and _, at most 64` }]
+    }
+    return isTree(entry)
+      ? problemsIn(entry, shape, `${path}.`)
+      : [{ path, text: `${path} must contain keys ${itIs(entry)}` }]
+  })
+}
+
+/** Returns the tree with the defaults of its entries. */
+export function withEntryDefaults(tree: Tree, shape: Shape): Tree {
+  const whole = Object.entries(tree).map(([key, value]) => {
+    const node = Object.hasOwn(shape, key) ? shape[key] : undefined
+    if (node === undefined || isRule(node) || !isTree(value)) return [key, value]
+    if (!(node instanceof Entries)) return [key, withEntryDefaults(value, node)]
+    const entries = Object.entries(value)
+    return [key, Object.fromEntries(entries.map(([name, entry]) => [name, filled(entry, node)]))]
+  })
+  return Object.fromEntries(whole) as Tree
+}
+
+const filled = (entry: unknown, { shape, defaults }: Entries<Shape>): unknown =>
+  isTree(entry) ? withEntryDefaults(over(defaults, entry), shape) : entry
+
+/** Sections of an entry keep the defaults of the keys that it omits. */
+function over(defaults: Tree, entry: Tree): Tree {
+  const both = Object.entries(entry).map(([key, value]) => {
+    const below = Object.hasOwn(defaults, key) ? defaults[key] : undefined
+    return [key, isTree(below) && isTree(value) ? over(below, value) : value]
+  })
+  return { ...defaults, ...Object.fromEntries(both) }
+}
+
+/** Returns the paths of all rules of a shape, in the order of the shape. Entries are one path. */
 export function pathsIn(shape: Shape, above = ''): string[] {
   return Object.entries(shape).flatMap(([key, node]) =>
-    isRule(node) ? [above + key] : pathsIn(node, `${above}${key}.`)
+    isRule(node) || node instanceof Entries ? [above + key] : pathsIn(node, `${above}${key}.`)
   )
 }
 
 const isTree = (value: unknown): value is Tree => typeof value === 'object' && value !== null && !Array.isArray(value)
 
-const itIs = (value: unknown) => `(it is ${withoutPasswords(JSON.stringify(value) ?? 'missing')})`
+/** Whether a key holds a secret, which no message may show: a password of digits only is a number in YAML. */
+export const isSecret = (path: string): boolean => /(^|[._])(secret_access_key|password|client_secret)$/.test(path)
+
+const itIs = (value: unknown, path = '') =>
+  isSecret(path) && value !== undefined && value !== null
+    ? '(it is something else)'
+    : `(it is ${withoutPasswords(JSON.stringify(value) ?? 'missing')})`
 
 /** Replaces the passwords in the URLs of a text with `redacted`. */
 export const withoutPasswords = (text: string) => text.replace(/(:\/\/[^\s:@/"]*):[^\s"]*@/g, '$1:redacted@')

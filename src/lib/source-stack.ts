@@ -1,9 +1,10 @@
 // Shows stack traces with the lines of the sources. Node.js could do this itself, but then every process would read the
 // maps of all its modules at its start: 0.13 s of processor time and 10 MB.
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { SourceMap } from 'node:module'
 import { dirname, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { gunzipSync } from 'node:zlib'
 
 /** The maximum number of maps that are kept, because the same errors occur repeatedly. Further maps are not kept. */
 const MOST = 100
@@ -35,8 +36,12 @@ function mapOf(file: string): SourceMap | undefined {
 
 function readMap(file: string): SourceMap | undefined {
   try {
-    return new SourceMap(JSON.parse(readFileSync(`${file}.map`, 'utf8')))
+    return new SourceMap(JSON.parse(readText(`${file}.map`)))
   } catch {
     return undefined
   }
 }
+
+/** Packages have compressed maps. */
+const readText = (path: string): string =>
+  existsSync(path) ? readFileSync(path, 'utf8') : gunzipSync(readFileSync(`${path}.gz`)).toString()

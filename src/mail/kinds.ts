@@ -20,6 +20,10 @@ export interface MailFacts {
   readonly 'sign-up': NewAccount & { readonly signUpId: number }
   readonly 'sign-up-taken': NewAccount & { readonly signUpId: number }
   readonly 'account-created': NewAccount
+  /** The account will be blocked in `notice` days, because nobody has used it. */
+  readonly 'account-dormant': NewAccount & { readonly days: number; readonly notice: number }
+  /** An administrator must approve, has approved or has refused an account. `email` is for the administrator. */
+  readonly 'account-approval': NewAccount & { readonly what: 'asked' | 'given' | 'denied'; readonly email: string }
   /** `emailId` is 0 for the primary address. `first`: the user cannot sign in until the address is confirmed. */
   readonly 'address-confirmation': NewAccount & {
     readonly userId: number
@@ -44,6 +48,8 @@ export interface MailFacts {
     readonly byAdministrator: boolean
   }
   readonly membership: Access & { readonly what: 'added' | 'changed'; readonly level: string }
+  /** Somebody is invited to become a member. */
+  readonly invitation: Access & { readonly invitationId: number; readonly level: string; readonly until: string | null }
   readonly 'access-request': Access & { readonly what: 'requested' | 'denied' }
   /** A reply by mail that did not become a comment. */
   readonly 'reply-refused': {
@@ -55,6 +61,16 @@ export interface MailFacts {
     readonly page: string | null
     /** What the user wrote. */
     readonly text: string
+  }
+  /** A mirror has failed several times in a row. */
+  readonly 'mirror-failed': {
+    readonly name: string
+    readonly project: string
+    readonly remote: string
+    readonly failures: number
+    readonly error: string
+    /** The path of its page. */
+    readonly page: string
   }
   readonly 'project-moved': {
     readonly name: string
@@ -122,6 +138,8 @@ export interface NoteFacts extends ProjectFacts {
   readonly happened: string
   /** The line of a file that the comment is about: `src/main.c, line 3`. */
   readonly place: string | null
+  /** That line with the lines before it, as a diff shows them. Mails that an earlier version has queued have none. */
+  readonly lines?: string | null
   /** In Markdown. */
   readonly text: string
 }

@@ -1,5 +1,7 @@
 // Takes jobs and gives them back. Every write after the claim is bound to the process that claimed the job. Thus a
 // process that lost its lease can no longer change anything.
+import { databaseTime } from '../cluster/clock.js'
+import { LANES_OF_A_STORAGE, laneWith, mayTakeLane, ownLanes } from '../cluster/storages.js'
 import { execute, marks, padded, row, rows } from '../db/connect/sql.js'
 import { afterCommit, transact } from '../db/connect/transact.js'
 import { sourceStack } from '../lib/source-stack.js'
@@ -51,7 +53,9 @@ export async function claimJobs(
   limit: number,
   lanes: Lanes = { roomOf: () => limit, after: 0 }
 ): Promise<ClaimedJob[]> {
-  const from = LANED_QUEUES.has(queue) ? await lanesToClaim(queue, lanes, limit) : [{ lane: 0, room: limit }]
+  const from = LANED_QUEUES.has(queue)
+    ? await lanesToClaim(queue, lanes, limit)
+    : ownLanes().map(lane => ({ lane, room: limit }))
   if (from.length === 0) return []
   const wanted = { queue, processId, limit, from }
   if (performance.now() >= crowdedUntil) {
@@ -146,6 +150,11 @@ async function lanesToClaim(queue: Queue, { roomOf, after }: Lanes, most: number
   const found: { readonly lane: number; readonly room: number }[] = []
   const look = async (from: number, to: number) => {
     for (let next = await nextLane(queue, from); next !== undefined && next <= to && found.length < most; ) {
+      if (!mayTakeLane(next)) {
+        // Other machines own the storage of these lanes.
+        next = await nextLane(queue, (Math.floor(next / LANES_OF_A_STORAGE) + 1) * LANES_OF_A_STORAGE)
+        continue
+      }
       const room = roomOf(next)
       if (room > 0) found.push({ lane: next, room })
       next = await nextLane(queue, next + 1)
@@ -193,7 +202,7 @@ export async function failJob(job: ClaimedJob, processId: number, error: unknown
   const { attempts } = jobs[job.name] ?? { attempts: 1 }
   const plan = error instanceof PlannedRetry ? error : null
   const dead = plan === null && job.attempt >= attempts
-  const runAt = plan?.runAt ?? new Date(Date.now() + backOff(job.attempt) * 1000)
+  const runAt = databaseTime(plan?.runAt ?? new Date(Date.now() + backOff(job.attempt) * 1000))
   return transact(async () => {
     if (plan?.runAt === null) return removeFailed(job, processId)
     const { affectedRows } = await execute(
@@ -227,6 +236,15 @@ export async function releaseJobs(ids: readonly number[], processId: number): Pr
   )
   // Another idle worker of this machine would look for them some seconds later.
   afterCommit(() => wake('delayed'))
+}
+
+/** Gives a job to the workers of the machine that owns a storage. The try does not count. */
+export async function handOverJob({ id, lane }: ClaimedJob, processId: number, storage: string): Promise<void> {
+  await execute(
+    `update jobs set state = 'ready', lane = ?, process_id = null, started_at = null, attempts = attempts - 1
+     where id = ? and process_id = ? and state = 'running'`,
+    [laneWith(storage, lane), id, processId]
+  )
 }
 
 /**

@@ -1,13 +1,13 @@
 // The list of background jobs: each has a payload (ids, not records), a queue and a number of tries.
 
-export const QUEUES = ['default', 'builds', 'hooks', 'mail', 'maintenance', 'imports'] as const
+export const QUEUES = ['default', 'builds', 'hooks', 'mail', 'maintenance', 'imports', 'mirrors'] as const
 export type Queue = (typeof QUEUES)[number]
 
 /**
  * Queues whose jobs have lanes: one lane never takes all slots, however many jobs wait in it. The lane of a delivery is
- * the receiver; imports from URLs have another lane than forks. Jobs of all other queues are in lane 0.
+ * the receiver, and that of a mirror its remote server; imports from URLs have another lane than forks. Jobs of all other queues are in lane 0.
  */
-export const LANED_QUEUES: ReadonlySet<Queue> = new Set(['hooks', 'imports'])
+export const LANED_QUEUES: ReadonlySet<Queue> = new Set(['hooks', 'imports', 'mirrors'])
 
 /** Maps the name of a job to its payload. */
 export interface Jobs {
@@ -50,13 +50,16 @@ export interface Jobs {
   readonly 'branches.delete_merged': { readonly projectId: number; readonly userId: number }
   /** Fills the repository of a fork, or of a project that is imported from a URL. */
   readonly 'project.fill': { readonly projectId: number }
+  /** Runs a mirror that is due. The lane is the server of its remote. */
+  readonly 'mirror.run': { readonly mirrorId: number }
   /** Removes the remains of a removed project: builds and files. */
   readonly 'project.remove': { readonly projectId: number }
   /** Sets the id of a deleted user to null in rows that stay. */
   readonly 'user.forget': { readonly userId: number }
   /** Sends a mail to one of its recipients. */
   readonly 'mail.send': { readonly deliveryId: number }
-  readonly 'maintenance.run': { readonly task: string }
+  /** `done` has the storages of other machines for which the task has already run. */
+  readonly 'maintenance.run': { readonly task: string; readonly done?: readonly string[] }
 }
 
 /**
@@ -111,6 +114,8 @@ export const jobs: { readonly [Name in JobName]: JobKind } = {
   'branches.delete_merged': kind('default', { attempts: 3, timeout: 3600 }),
   // The limits of the configuration (imports.timeout, git.timeout) end the job before.
   'project.fill': kind('imports', { attempts: 3, timeout: 7200 }),
+  // The mirror plans its own attempts. Its limit (imports.timeout) ends the job before.
+  'mirror.run': kind('mirrors', { attempts: 3, timeout: 7200 }),
   'project.remove': kind('maintenance', { timeout: 3600 }),
   'user.forget': kind('maintenance', { timeout: 3600 }),
   // The delivery counts its own tries, over two days. The limit is the time for two mails, because one waits for the other.

@@ -1,12 +1,12 @@
 // Worker processes. A process renews a lease to show that it is alive. When a process is gone, its jobs return to the queue.
 import { hostname } from 'node:os'
+import { machine, runsHere } from '../cluster/this-machine.js'
 import { config } from '../config.js'
 import { execute, marks, rows } from '../db/connect/sql.js'
 import { transact } from '../db/connect/transact.js'
 import { startOf } from '../lib/process-status.js'
 import { noteFailures } from './failures.js'
 import { CRASHES, type Queue } from './jobs.js'
-import { machine } from './machines.js'
 
 export interface ProcessOptions {
   readonly queues: readonly Queue[]
@@ -89,7 +89,7 @@ export async function listGone(): Promise<number[]> {
 }
 
 function isGone({ machine: where, pid, pid_started, is_late }: ProcessRow): boolean {
-  return is_late === 1 || (where === machine() && startOf(pid) !== pid_started)
+  return is_late === 1 || (where === machine() && !runsHere(pid, pid_started))
 }
 
 /**

@@ -17,6 +17,8 @@ export interface Task {
   /** The times of the task, in cron syntax, in UTC. */
   readonly schedule: string
   readonly about: string
+  /** Whether each machine has to run the task for the repositories that belong to it. */
+  readonly usesRepositories?: true
   /**
    * Runs the task. Returns additional figures for the record. It must be harmless to run a task twice, or after a run
    * that stopped early.

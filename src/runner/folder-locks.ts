@@ -32,13 +32,16 @@ export async function unlockFolder(work: string): Promise<void> {
   await file.close()
 }
 
+/** Throws when the program for the lock cannot be started. */
 async function hold(work: string, file: FileHandle): Promise<boolean> {
-  if ((await isOwn(file)) && (await locks(file)) && (await isThere(work, file))) {
-    held.set(work, file)
-    return true
+  let isHeld = false
+  try {
+    isHeld = (await isOwn(file)) && (await locks(file)) && (await isThere(work, file))
+  } finally {
+    if (!isHeld) await file.close()
   }
-  await file.close()
-  return false
+  if (isHeld) held.set(work, file)
+  return isHeld
 }
 
 async function isOwn(file: FileHandle): Promise<boolean> {

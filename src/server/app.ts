@@ -9,15 +9,22 @@ import { compose } from '../product.js'
 import { knowAddresses, trustedProxy } from './client-address.js'
 import { gitHttpRoutes } from './git-http.js'
 import { healthRoutes } from './health.js'
+import { lfsRoutes } from './lfs/routes.js'
+import { wantsConnection } from './machine-requests.js'
 import { measureRequests } from './metrics.js'
 import { assetRoutes } from './pages/assets.js'
 import { authorizeRoutes } from './pages/authorize.js'
+import { providerSignIn } from './pages/identity/provider-sign-in.js'
+import { invitationRoutes } from './pages/invitations.js'
 import { oauthTokenRoutes } from './pages/oauth-tokens.js'
 import { passwordRoutes } from './pages/passwords.js'
+import { firstAdministratorRoutes } from './pages/people/first-administrator.js'
 import { pageRoutes } from './pages/routes.js'
+import { secondStepRoutes } from './pages/second-step.js'
 import { signInRoutes } from './pages/sign-in.js'
 import { signUpRoutes } from './pages/sign-up.js'
 import { unsubscribeRoutes } from './pages/unsubscribe.js'
+import { passOnRequests } from './pass-on.js'
 import { guardRoutes } from './plugins/access.js'
 import { authenticate, authenticateByBody } from './plugins/authenticate.js'
 import { BODY_LIMIT, boundRequests, CHECK_MS, endBadConnection, HEADERS_MS } from './plugins/bounds.js'
@@ -28,12 +35,13 @@ import { compileInput, readInput } from './plugins/input.js'
 import { keepAnswers } from './plugins/kept-answers.js'
 import { refuseWrites } from './plugins/maintenance-mode.js'
 import { rememberPaths } from './plugins/methods.js'
+import { readFromReplica } from './plugins/old-reads.js'
 import { documentApi } from './plugins/openapi.js'
 import { answerPages } from './plugins/paging.js'
 import { logRequests, requestId } from './plugins/request-log.js'
 import { lateCompilers } from './plugins/serializers.js'
 import { answerVersions } from './plugins/versions.js'
-import { apiRoutes, fileRoutes, runnerProtocolRoutes } from './routes.js'
+import { apiRoutes, directoryRoutes, fileRoutes, runnerProtocolRoutes } from './routes.js'
 
 const API_PREFIX = '/api/v3'
 
@@ -48,6 +56,7 @@ export async function buildApp(): Promise<FastifyInstance> {
     clientErrorHandler: endBadConnection,
     http: {
       requireHostHeader: false,
+      shouldUpgradeCallback: wantsConnection,
       connectionsCheckingInterval: CHECK_MS,
       headersTimeout: Math.min(HEADERS_MS, config().http.body_timeout * 1000)
     },
@@ -76,9 +85,11 @@ export async function buildApp(): Promise<FastifyInstance> {
   compressAnswers(app)
   await app.register(cookie)
   refuseWrites(app)
+  passOnRequests(app)
   // In this order: a request is authenticated before its route is opened.
   authenticate(app)
   guardRoutes(app)
+  readFromReplica(app)
   await documentApi(app)
   // Hooks that run on every request and wait for nothing are not async functions, because promises are expensive with
   // AsyncLocalStorage.
@@ -92,10 +103,15 @@ export async function buildApp(): Promise<FastifyInstance> {
     await api.register(apiRoutes, { prefix: API_PREFIX })
     await api.register(fileRoutes)
     await api.register(runnerProtocolRoutes)
+    await api.register(directoryRoutes)
     await api.register(assetRoutes)
     await api.register(pageRoutes)
     await api.register(signInRoutes)
+    await api.register(secondStepRoutes)
+    await api.register(providerSignIn)
     await api.register(signUpRoutes)
+    await api.register(firstAdministratorRoutes)
+    await api.register(invitationRoutes)
     await api.register(passwordRoutes)
     await api.register(unsubscribeRoutes)
     await api.register(authorizeRoutes)
@@ -103,6 +119,7 @@ export async function buildApp(): Promise<FastifyInstance> {
   })
   await app.register(healthRoutes)
   await app.register(gitHttpRoutes)
+  await app.register(lfsRoutes)
   app.log.debug({ home: config().home }, 'application built')
   return app as unknown as FastifyInstance
 }

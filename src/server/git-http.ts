@@ -4,50 +4,30 @@
 import type { Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
-import { type Actor, slotOwner } from '../access/actor.js'
-import { authorizeGit, may } from '../access/authorize.js'
+import { slotOwner } from '../access/actor.js'
 import { describePipelines } from '../areas/ci/pipelines/push-answers.js'
 import { repositoryFor } from '../areas/code/refs/lost-branch.js'
 import { openPush, type PushDoor } from '../areas/code/refs/push.js'
-import { allowsProtocol, gitProtocolAllowed, PROTOCOL_OFF } from '../areas/ground/settings/git-protocol.js'
 import { refuseDuringMaintenance } from '../areas/ground/settings/maintenance-mode.js'
-import {
-  actorOfGitRequest,
-  type GitCredentials,
-  likelyToken,
-  requireGitScope
-} from '../areas/people/credentials/git-credentials.js'
 import { describeMergeRequests } from '../areas/planning/merge-requests/push-answers.js'
 import { projectUrls } from '../areas/projects/projects/project-urls.js'
-import {
-  findForGit,
-  findProjectForGit,
-  isOldPath,
-  type ProjectRow
-} from '../areas/projects/projects/projects.queries.js'
+import { isOldPath, type ProjectRow } from '../areas/projects/projects/projects.queries.js'
 import { config as configuration } from '../config.js'
-import { BadRequest, Failure, Forbidden, NotFound, Unauthorized } from '../errors.js'
+import { BadRequest, Failure, Forbidden, NotHere, SecondFactorNeeded, Unauthorized } from '../errors.js'
 import { readArriving, spoolRequest } from '../git/transport/request-spool.js'
 import { advertise, type Caller, type Output, type Service, uploadPack } from '../git/transport/transport.js'
-import { parseBasic } from '../lib/basic.js'
 import { watchAccess } from './access-watch.js'
 import { drain } from './discard-body.js'
-import { headerToken } from './plugins/authenticate.js'
+import { type GitAccess, openForGit, type GitPath as Path, pathOf } from './git-access.js'
+import { passOnAfter } from './pass-on.js'
 import { answerTo } from './plugins/errors.js'
 import { cutStalledAnswer, cutStalledRequest } from './stalled-clients.js'
 
-interface Path {
-  readonly namespace: string
-  readonly project: string
-}
-
-interface GitRequest {
-  readonly actor: Actor
-  readonly project: ProjectRow
+interface GitRequest extends GitAccess {
   readonly repository: string
 }
 
-const REALM = 'Basic realm="Gitstead"'
+export const REALM = 'Basic realm="Gitstead"'
 
 /** Git reads text without a character set as Latin-1. */
 const TEXT = 'text/plain; charset=utf-8'
@@ -55,7 +35,9 @@ const TEXT = 'text/plain; charset=utf-8'
 export const gitHttpRoutes: FastifyPluginAsync = async app => {
   const config = { public: true as const, streams: true as const }
   const reads = { ...config, duringMaintenance: true as const }
-  app.setErrorHandler(answerError)
+  app.setErrorHandler(async (error, request, reply) =>
+    (await passOnAfter(error, request, reply)) ? reply : answerError(error, request, reply)
+  )
   // The bodies are the streams of git: Fastify must neither parse nor collect them.
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (_request, payload, done) => done(null, payload))
@@ -76,7 +58,8 @@ export const gitHttpRoutes: FastifyPluginAsync = async app => {
     }
   )
 
-  app.post<{ Params: Path }>('/:namespace/:project/git-upload-pack', { config: reads }, async (request, reply) => {
+  const fetches = { ...reads, mayKnow: mayKnow('git-upload-pack') }
+  app.post<{ Params: Path }>('/:namespace/:project/git-upload-pack', { config: fetches }, async (request, reply) => {
     const found = await open(request, 'git-upload-pack')
     if (!found) return challenge(reply)
     const { max_fetch_request: most } = configuration().git
@@ -96,7 +79,8 @@ export const gitHttpRoutes: FastifyPluginAsync = async app => {
     }
   })
 
-  app.post<{ Params: Path }>('/:namespace/:project/git-receive-pack', { config }, async (request, reply) => {
+  const pushes = { ...config, mayKnow: mayKnow('git-receive-pack') }
+  app.post<{ Params: Path }>('/:namespace/:project/git-receive-pack', { config: pushes }, async (request, reply) => {
     const found = await open(request, 'git-receive-pack')
     if (!found) return challenge(reply)
     const { max_push_size: most } = configuration().git
@@ -113,66 +97,22 @@ export const gitHttpRoutes: FastifyPluginAsync = async app => {
     drain(request.raw)
     return answer(reply, 'application/x-git-receive-pack-result', output)
   })
-
-  // A client of Git LFS shows the message of such an answer. After 501 it continues without locks.
-  for (const [method, end] of LFS_ROUTES) {
-    const url = `/:namespace/:project/info/lfs/${end}`
-    app.route({ method, url, config: reads, schema: { hide: true } as object, handler: refuseLfs })
-  }
 }
 
-const LFS_ROUTES = [
-  ['POST', 'objects/batch'],
-  ['GET', 'locks'],
-  ['POST', 'locks'],
-  ['POST', 'locks/verify']
-] as const
-
-const refuseLfs = (_request: FastifyRequest, reply: FastifyReply) =>
-  reply
-    .code(501)
-    .type('application/vnd.git-lfs+json')
-    .send(JSON.stringify({ message: 'Git LFS is not supported: push large files as ordinary git files' }))
-
-/**
- * Returns the actor, the project and the repository of a request, or null when credentials are missing or wrong. Throws
- * NotFound, Forbidden, TooManyRequests.
- */
+/** Returns the actor, the project and the repository of a request, or null when credentials are missing or wrong. */
 async function open(request: FastifyRequest<{ Params: Path }>, service: Service): Promise<GitRequest | null> {
-  const path = pathOf(request.params)
-  const credentials = credentialsOf(request)
-  const { actor, project, allowed } = await readAll(credentials, path, request)
-  // Not specified: a build may use HTTP even then, because it has no other way to get its code.
-  if (!allowed && actor.by !== 'build') throw new Forbidden(PROTOCOL_OFF.http)
-  const action = service === 'git-receive-pack' ? 'repository.write' : 'repository.read'
-  if (!credentials && !(project && may(actor, action, project))) return null
-  if (!isOwnBuild(actor, action, project)) authorizeGit(actor, action, project)
-  if (!project) throw new NotFound('Project')
-  return { actor, project, repository: await repositoryFor(service, project) }
+  const found = await openForGit(request, service === 'git-receive-pack' ? 'repository.write' : 'repository.read')
+  return found && { ...found, repository: await repositoryFor(service, found.project) }
 }
 
-/** One statement reads everything, except for a password. */
-async function readAll(credentials: GitCredentials | null, path: string, request: FastifyRequest) {
-  const token = likelyToken(credentials)
-  const found = token === undefined ? null : await findForGit(token, path)
-  const actor = found ? requireGitScope(found.actor) : await actorOfGitRequest(credentials, request.address)
-  // The log line of the request names the user.
-  request.actor = actor
-  if (found?.project) return { actor, project: found.project, allowed: allowsProtocol(found.settings, 'http') }
-  const project = await findProjectForGit(path, actor)
-  return {
-    actor,
-    project,
-    allowed: project ? allowsProtocol(project.settings, 'http') : await gitProtocolAllowed('http')
+/** Returns a function that throws unless a caller may use the repository, wherever it is. */
+const mayKnow = (service: Service) => async (request: FastifyRequest) => {
+  try {
+    if (!(await open(request as FastifyRequest<{ Params: Path }>, service))) throw new Unauthorized()
+  } catch (error) {
+    if (!(error instanceof NotHere)) throw error
   }
 }
-
-/** Whether a build without a user reads its own project. */
-const isOwnBuild = ({ buildOf }: Actor, action: string, project: ProjectRow | undefined) =>
-  action === 'repository.read' && project !== undefined && project.id === buildOf
-
-/** Many people and some clients omit `.git`. */
-const pathOf = ({ namespace, project }: Path) => `${namespace}/${project.replace(/\.git$/, '')}`
 
 /** Not specified: how git learns that a project has moved. The old path still works, and a push shows the new one. */
 export function movedNotes(path: string, project: ProjectRow): string[] {
@@ -201,6 +141,7 @@ function answerError(error: unknown, request: FastifyRequest, reply: FastifyRepl
   const hasLeft = request.raw.destroyed && !request.raw.complete
   if (hasLeft || reply.raw.destroyed) return reply.code(400).send()
   drain(request.raw)
+  if (error instanceof SecondFactorNeeded) return challenge(reply, FACTOR_NEEDED)
   if (error instanceof Unauthorized) return challenge(reply)
   const isBadGzip = String((error as NodeJS.ErrnoException).code).startsWith('Z_')
   const failure = isBadGzip ? new BadRequest('The body is not gzip') : error
@@ -211,14 +152,11 @@ function answerError(error: unknown, request: FastifyRequest, reply: FastifyRepl
   return reply.code(status).type(TEXT).send(`${text}\n`)
 }
 
-/** Credentials are a Basic header, a Bearer header or a PRIVATE-TOKEN header. */
-function credentialsOf(request: FastifyRequest): GitCredentials | null {
-  const token = headerToken(request)
-  return token === undefined ? parseBasic(request.headers.authorization) : { token }
-}
+const challenge = (reply: FastifyReply, text = 'HTTP Basic: access denied') =>
+  reply.code(401).header('www-authenticate', REALM).type(TEXT).send(`${text}\n`)
 
-const challenge = (reply: FastifyReply) =>
-  reply.code(401).header('www-authenticate', REALM).type(TEXT).send('HTTP Basic: access denied\n')
+const FACTOR_NEEDED =
+  'Your account needs a second factor to sign in: use a personal access token in place of the password'
 
 function answer(reply: FastifyReply, type: string, output: Output): FastifyReply {
   reply.type(type).header('cache-control', 'no-cache, max-age=0, must-revalidate')

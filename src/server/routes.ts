@@ -18,6 +18,7 @@ import { templateRoutes } from '../areas/ci/templates/templates.routes.js'
 import { variableRoutes } from '../areas/ci/variables/variables.routes.js'
 import { archiveRoutes } from '../areas/code/archives/archives.routes.js'
 import { historyRoutes } from '../areas/code/history/history.routes.js'
+import { mirrorHookRoutes, pullMirrorRoutes, pushMirrorRoutes } from '../areas/code/mirrors/mirrors.routes.js'
 import { branchRoutes } from '../areas/code/refs/branches.routes.js'
 import { tagRoutes } from '../areas/code/refs/tags.routes.js'
 import { commitWriteRoutes } from '../areas/code/repository/commit-writes.routes.js'
@@ -35,6 +36,7 @@ import { groupRoutes } from '../areas/people/groups/groups.routes.js'
 import { namespaceRoutes } from '../areas/people/groups/namespaces.routes.js'
 import { accessRequestRoutes } from '../areas/people/members/access-requests.routes.js'
 import { memberRoutes } from '../areas/people/members/members.routes.js'
+import { scimRoutes } from '../areas/people/scim/scim.routes.js'
 import { emailRoutes } from '../areas/people/users/emails.routes.js'
 import { keyRoutes } from '../areas/people/users/keys.routes.js'
 import { userRoutes } from '../areas/people/users/users.routes.js'
@@ -109,9 +111,12 @@ export const apiRoutes: FastifyPluginAsync = async app => {
   await app.register(pipelineActionRoutes)
   await app.register(lintRoutes)
   await app.register(triggerRoutes)
+  await app.register(pushMirrorRoutes)
+  await app.register(pullMirrorRoutes)
   await app.register(environmentRoutes)
   await app.register(deploymentRoutes)
   await app.register(triggerCallRoutes)
+  await app.register(mirrorHookRoutes)
   await app.register(buildRoutes)
   await app.register(buildActionRoutes)
   await app.register(variableRoutes)
@@ -152,6 +157,11 @@ export const apiRoutes: FastifyPluginAsync = async app => {
 export const fileRoutes: FastifyPluginAsync = async app => {
   await app.register(uploadedFileRoutes)
   await app.register(idTokenRoutes)
+}
+
+/** The routes for directories that manage accounts: they have their own tokens. */
+export const directoryRoutes: FastifyPluginAsync = async app => {
+  await app.register(scimRoutes, { prefix: '/scim/v2' })
 }
 
 /** The routes for runners: they have their own tokens, and their protocol defines the paths. */

@@ -11,6 +11,7 @@ import {
   validateFileName,
   type ZipFile
 } from 'yauzl'
+import { config } from '../config.js'
 import { Failure } from '../errors.js'
 import { openArtifact } from './artifacts.js'
 import type { BuildKey } from './files.js'
@@ -48,7 +49,8 @@ const listings = new LRUCache<string, ArchiveListing>({
 
 /** Returns the files of an archive; null when there is no archive. Throws UnreadableArchive. */
 export async function listArchive(key: BuildKey): Promise<ArchiveListing | null> {
-  const name = `${key.build}-${key.attempt}`
+  // Another home has other builds with the same ids.
+  const name = `${config().home} ${key.build}-${key.attempt}`
   const known = listings.get(name)
   if (known) return known
   const found = await withArchive(key, async zip => {

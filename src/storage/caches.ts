@@ -1,12 +1,14 @@
-// Keeps files that builds of the built-in runner reuse: HOME/cache/builds/PROJECT/NAME.zip. Any archive may disappear at any
+// Keeps files that builds of the built-in runner reuse: HOME/cache/builds/PROJECT/NAME.zip, or an object of this name in the bucket. Any archive may disappear at any
 // time, so nothing here waits for the disk: without its cache, a build only takes longer.
 import { createHash } from 'node:crypto'
 import { copyFile, readdir, rename, rm, stat, statfs, utimes } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { dirname, join, relative } from 'node:path'
 import { config } from '../config.js'
 import { TooLarge, Unavailable } from '../errors.js'
 import { isMissing, makeFolderOf, type OpenFile, openPart, removeFile } from './files.js'
+import { hasBucket, placeOf } from './places.js'
 import { newDraft } from './put-file.js'
+import { listObjects, openObject, putObject, removeObject, type StoredObject } from './s3.js'
 
 export interface CacheKey {
   readonly project: number
@@ -36,6 +38,7 @@ export const largestCache = (): number => Math.min(config().runner.cache_limit, 
 export async function openCache(key: CacheKey): Promise<OpenFile | undefined> {
   const path = pathOf(key)
   const found = await openPart(path)
+  if (!found && placeOf('caches') === 's3') return openObject(objectOf(path))
   const now = new Date()
   // Another process may have removed it in the meantime. An open file can be read to its end all the same.
   if (found) await utimes(path, now, now).catch(() => undefined)
@@ -43,24 +46,52 @@ export async function openCache(key: CacheKey): Promise<OpenFile | undefined> {
 }
 
 /**
- * Stores an archive by moving it from `archive`, and removes the least recently used caches beyond the limits. Throws
- * TooLarge, or Unavailable when the disk is nearly full.
+ * Stores an archive by moving it from `archive`, and removes the least recently used caches beyond the limits; of those in the bucket,
+ * the oldest. Throws TooLarge, or Unavailable when the disk is nearly full or the bucket is away.
  */
 export async function putCache(key: CacheKey, archive: string): Promise<void> {
   const { size } = await stat(archive)
   if (size > largestCache()) throw new TooLarge(`a cache may have at most ${largestCache()} bytes`)
   const path = pathOf(key)
+  if (placeOf('caches') === 's3') return putInBucket(key, archive, size)
   await makeFolderOf(path)
   await requireRoom(dirname(path), size)
   await moveFile(archive, path)
   await makeRoom(key.project)
 }
 
+async function putInBucket(key: CacheKey, archive: string, size: number): Promise<void> {
+  const path = pathOf(key)
+  await putObject(objectOf(path), archive, size)
+  // An older file would hide the object.
+  await removeFile(path)
+  await removeFile(archive)
+  await trimBucketCaches(config().runner.cache_project_limit, folderOf(key.project))
+}
+
+const objectOf = (path: string) => relative(config().home, path)
+
+/** Removes the oldest caches in the bucket until the others fit into `limit` bytes. Returns their number. */
+async function trimBucketCaches(limit: number, folder = rootFolder()): Promise<number> {
+  const found: StoredObject[] = []
+  for await (const page of listObjects(`${objectOf(folder)}/`)) found.push(...page)
+  const surplus = beyond(found, limit, ({ changed }) => changed)
+  for (const { name } of surplus) await removeObject(name)
+  return surplus.length
+}
+
 /** Removes a cache, if there is one. */
-export const removeCache = (key: CacheKey): Promise<void> => removeFile(pathOf(key))
+export async function removeCache(key: CacheKey): Promise<void> {
+  const path = pathOf(key)
+  if (hasBucket()) await removeObject(objectOf(path))
+  await removeFile(path)
+}
 
 /** Removes all caches of a project. */
-export const removeCaches = (project: number): Promise<void> => rm(folderOf(project), { recursive: true, force: true })
+export async function removeCaches(project: number): Promise<void> {
+  await rm(folderOf(project), { recursive: true, force: true })
+  if (hasBucket()) await trimBucketCaches(-1, folderOf(project))
+}
 
 async function requireRoom(folder: string, size: number): Promise<void> {
   const { bavail, blocks, bsize } = await statfs(folder)
@@ -101,13 +132,26 @@ async function makeRoom(project: number): Promise<void> {
   await removeBeyond(all, cache_limit)
 }
 
-/** The newest archive always stays: it fits, and counts as larger only to limit the number of files. */
-async function removeBeyond(kept: Kept[], limit: number): Promise<void> {
+async function removeBeyond(kept: readonly Kept[], limit: number): Promise<void> {
+  for (const { path } of beyond(kept, limit, ({ usedAt }) => usedAt)) await removeFile(path)
+}
+
+/**
+ * Returns the archives that do not fit, of which the newest is the first to fit. The newest of all always stays: it fits, and counts as
+ * larger only to limit the number of files. A negative limit keeps none.
+ */
+function beyond<Archive extends { readonly size: number }>(
+  all: readonly Archive[],
+  limit: number,
+  timeOf: (archive: Archive) => number
+): Archive[] {
   let bytes = 0
-  for (const [index, { path, size }] of kept.sort((a, b) => b.usedAt - a.usedAt).entries()) {
-    bytes += Math.max(size, LEAST)
-    if (index > 0 && bytes > limit) await removeFile(path)
-  }
+  return [...all]
+    .sort((a, b) => timeOf(b) - timeOf(a))
+    .filter(({ size }, index) => {
+      bytes += Math.max(size, LEAST)
+      return (index > 0 || limit < 0) && bytes > limit
+    })
 }
 
 async function keptIn(folder: string): Promise<Kept[]> {

@@ -1,24 +1,15 @@
 // Compares stored files of builds with their rows.
 import { createHash } from 'node:crypto'
-import { createReadStream } from 'node:fs'
-import { stat } from 'node:fs/promises'
-import { type BuildKey, isMissing, objectOf, pathOf } from './files.js'
-import { hasBucket, headObject, openObject } from './s3.js'
-import { traceSize } from './traces.js'
+import { openArtifact } from './artifacts.js'
+import { sizeOfBlob } from './blobs.js'
+import { type BuildKey, objectOf } from './files.js'
+import { openTrace, traceSize } from './traces.js'
 
-const ENDINGS = { artifacts: 'zip', traces: 'log' } as const
+type BuildFile = 'artifacts' | 'traces'
 
-/** Returns the size of a file in bytes, or null when there is none. */
-export async function sizeOf(kind: keyof typeof ENDINGS, key: BuildKey): Promise<number | null> {
-  const kept = hasBucket() ? await headObject(objectOf(kind, key)) : undefined
-  if (kept) return kept.size
-  try {
-    return (await stat(pathOf(kind, key, ENDINGS[kind]))).size
-  } catch (error) {
-    if (isMissing(error)) return null
-    throw error
-  }
-}
+/** Returns the size of a file in bytes, or null when there is none. A trace without output does not count. */
+export const sizeOf = async (kind: BuildFile, key: BuildKey): Promise<number | null> =>
+  kind === 'traces' ? (await traceSize(key)) || null : ((await sizeOfBlob(objectOf(kind, key))) ?? null)
 
 export interface Measured {
   readonly size: number
@@ -33,12 +24,11 @@ export async function measureTrace(key: BuildKey): Promise<Measured> {
 }
 
 /** Returns the hash of a file, or of its first `length` bytes. Throws when there is none. */
-export async function hashOf(kind: keyof typeof ENDINGS, key: BuildKey, length?: number): Promise<Buffer> {
+export async function hashOf(kind: BuildFile, key: BuildKey, length?: number): Promise<Buffer> {
+  const open = kind === 'traces' ? openTrace : openArtifact
+  const found = await open(key, () => (length === undefined ? undefined : { start: 0, end: length - 1 }))
+  if (!found) throw new Error(`the file of build ${key.build} does not exist`)
   const hash = createHash('sha256')
-  const range = length === undefined ? {} : { end: length - 1 }
-  const path = pathOf(kind, key, ENDINGS[kind])
-  const part = length === undefined ? undefined : { start: 0, end: length - 1 }
-  const kept = hasBucket() ? await openObject(objectOf(kind, key), () => part) : undefined
-  for await (const chunk of (kept?.stream ?? createReadStream(path, range)) as AsyncIterable<Buffer>) hash.update(chunk)
+  for await (const chunk of found.stream as AsyncIterable<Buffer>) hash.update(chunk)
   return hash.digest()
 }

@@ -10,7 +10,7 @@ import { type CopiedStream, copyStream, makeFolderOf, removeFile, syncFolder } f
 import { putObject } from './s3.js'
 
 /** The folders of the home in which files appear by a rename. Each may be a mount of its own, which no rename can leave. */
-const FOLDERS = ['artifacts', 'traces', 'uploads', 'cache'] as const
+const FOLDERS = ['artifacts', 'traces', 'uploads', 'lfs', 'records', 'cache'] as const
 export type DraftFolder = (typeof FOLDERS)[number]
 
 const draftsOf = (folder: DraftFolder) => join(config().home, folder, '.drafts')
@@ -34,9 +34,14 @@ export interface PutOptions {
   readonly limit: number
   /** The error for a longer stream. */
   readonly excess?: TooLarge
+  /** Called when everything has arrived, before the file gets its name. When it throws, nothing is stored. */
+  readonly check?: (copied: CopiedStream) => unknown
 }
 
-/** Writes a file to `path`, replacing a file. It is on the disk when the promise resolves. Throws `excess` and keeps the old file. */
+/**
+ * Writes a file to `path`, replacing a file. It is on the disk when the promise resolves. Throws `excess`, and what `check` throws, and
+ * keeps the old file.
+ */
 export async function putFile(path: string, source: Source, options: PutOptions): Promise<CopiedStream> {
   const draft = await newDraft(options.folder)
   try {
@@ -53,12 +58,13 @@ export async function putFile(path: string, source: Source, options: PutOptions)
 
 /**
  * Puts a stream, or a copy of a file, into the bucket, which gets only what is complete and within the limit. The draft is not in
- * the folder that machines share, because that may be slow. Throws `excess`, and Unavailable when the bucket is unavailable.
+ * the folder that machines share, because that may be slow. Throws `excess`, what `check` throws, and Unavailable when the bucket is
+ * unavailable.
  */
 export async function putInBucket(
   object: string,
   source: Source,
-  limits: Pick<PutOptions, 'limit' | 'excess'>
+  limits: Omit<PutOptions, 'folder'>
 ): Promise<CopiedStream> {
   const draft = join(config().home, 'tmp', `object-${randomUUID()}`)
   await makeFolderOf(draft)
@@ -71,11 +77,11 @@ export async function putInBucket(
   }
 }
 
-/** Writes a new file, and onto the disk. Throws `excess`; the caller removes the file. */
+/** Writes a new file, and onto the disk. Throws `excess`, and what `check` throws; the caller removes the file. */
 async function writeDraft(
   draft: string,
   source: Source,
-  { limit, excess }: Pick<PutOptions, 'limit' | 'excess'>
+  { limit, excess, check }: Omit<PutOptions, 'folder'>
 ): Promise<CopiedStream> {
   const handle = await open(draft, 'wx', 0o600)
   try {
@@ -86,6 +92,7 @@ async function writeDraft(
       excess
     )
     await handle.sync()
+    await check?.(copied)
     return copied
   } finally {
     await handle.close()

@@ -1,16 +1,29 @@
-// A bucket of an S3-compatible service for archives, for the traces of builds that have ended, and for uploads. The SDK is loaded only
-// when a bucket is configured: it takes 100 ms and 30 MB.
+// The bucket of an S3-compatible service (storage.s3). The SDK is loaded only when a bucket is configured: it takes 100 ms and 30 MB.
+//
+// A bucket may be slow or away for long. So each request has a time limit, a limited number of them is open, and while the bucket does
+// not answer, requests fail at once: nothing else waits for it.
 import { createReadStream } from 'node:fs'
 import { Readable } from 'node:stream'
 import type * as Sdk from '@aws-sdk/client-s3'
 import { config } from '../config.js'
-import { Unavailable } from '../errors.js'
-import type { ChooseRange } from '../lib/byte-range.js'
+import type { ByteRange, ChooseRange } from '../lib/byte-range.js'
+import { Limiter, type LimiterRequest, type Release } from '../lib/limiter.js'
+import { BucketHealth, bucketFault, stateOf, statusOf } from './bucket-states.js'
 import type { OpenFile } from './files.js'
+import { type BucketSettings, bucketSettings } from './places.js'
+import { ResumedStream } from './resumed-stream.js'
+import { presign, type SignedRequest } from './signed-urls.js'
 
 /** Tries of one upload. The SDK repeats other requests itself; a stream cannot be sent twice. */
 const TRIES = 3
 const CONNECT_MS = 5000
+/** How many requests may wait for a connection, and for how long in milliseconds. */
+const MOST_WAITING = 512
+const PATIENCE_MS = 10_000
+/** A larger file is uploaded in parts, so that a failure repeats only one of them. Services allow 10,000 parts. */
+const LARGE = 33_554_432
+const PART = 16_777_216
+const MOST_PARTS = 9000
 
 interface Bucket {
   readonly sdk: typeof Sdk
@@ -23,49 +36,25 @@ interface Options {
   readonly abortSignal: AbortSignal
 }
 
-interface Head {
+export interface ObjectHead {
   readonly size: number
   readonly etag: string | undefined
 }
 
 const silent = () => undefined
 
-let opened: { readonly of: object; readonly bucket: Promise<Bucket> } | undefined
+let opened: { readonly of: BucketSettings; readonly bucket: Promise<Bucket>; readonly health: BucketHealth } | undefined
 
-/** Whether files of builds are kept in a bucket. */
-export const hasBucket = (): boolean => config().artifacts.s3.bucket !== null
-
-const limitOf = () => config().artifacts.s3.timeout * 1000
-
-/** Ends requests, with all their repetitions, that take longer than the limit until their answer begins. */
-async function inTime<T>(work: (options: Options) => Promise<T>): Promise<T> {
-  const late = new AbortController()
-  const timer = setTimeout(() => late.abort(), limitOf())
-  try {
-    return await work({ abortSignal: late.signal })
-  } finally {
-    clearTimeout(timer)
-  }
+function current() {
+  const of = bucketSettings()
+  if (opened?.of !== of) opened = { of, bucket: openBucket(of), health: new BucketHealth() }
+  return opened
 }
 
-function bucket(): Promise<Bucket> {
-  const settings = config().artifacts.s3
-  if (opened?.of !== settings) opened = { of: settings, bucket: openBucket() }
-  return opened.bucket
-}
-
-async function openBucket(): Promise<Bucket> {
+async function openBucket(settings: BucketSettings): Promise<Bucket> {
   const sdk = await import('@aws-sdk/client-s3')
-  const {
-    bucket: name,
-    region,
-    endpoint,
-    path_style,
-    access_key_id: id,
-    secret_access_key: key,
-    prefix,
-    timeout
-  } = config().artifacts.s3
+  const { bucket: name, region, endpoint, path_style, access_key_id: id, secret_access_key: key } = settings
+  const agent = { keepAlive: true, maxSockets: settings.connections }
   const client = new sdk.S3Client({
     region,
     ...(endpoint !== null && { endpoint }),
@@ -78,79 +67,206 @@ async function openBucket(): Promise<Bucket> {
     maxAttempts: TRIES,
     // The SDK would write to standard output; the callers report failures.
     logger: { trace: silent, debug: silent, info: silent, warn: silent, error: silent },
-    requestHandler: { connectionTimeout: CONNECT_MS, requestTimeout: timeout * 1000, socketTimeout: timeout * 1000 }
+    requestHandler: {
+      connectionTimeout: CONNECT_MS,
+      requestTimeout: settings.timeout * 1000,
+      socketTimeout: settings.timeout * 1000,
+      httpAgent: agent,
+      httpsAgent: agent
+    }
   })
-  return { sdk, client, name: name ?? '', prefix }
+  return { sdk, client, name: name ?? '', prefix: settings.prefix }
 }
 
-/** Throws Unavailable unless the bucket exists and accepts the keys. */
+/** Open uploads and downloads leave connections for each other, and for short requests. */
+type Lane = 'reads' | 'writes' | 'others'
+
+interface Turn extends LimiterRequest {
+  readonly client: Lane
+}
+
+const connections = () => bucketSettings().connections
+
+const turns = new Limiter<Turn>({
+  capacity: connections,
+  quotas: ({ client }) => (client === 'others' ? [] : [[client, Math.floor((connections() * 3) / 4)]]),
+  queue: { capacity: MOST_WAITING, full: () => bucketFault('bucket_busy') },
+  patience: { milliseconds: PATIENCE_MS, over: () => bucketFault('bucket_busy') }
+})
+
+const limitOf = () => bucketSettings().timeout * 1000
+
+/** Ends requests, with all their repetitions, that take longer than the limit until their answer begins. */
+async function inTime<T>(work: (options: Options) => Promise<T>): Promise<T> {
+  const late = new AbortController()
+  const timer = setTimeout(() => late.abort(), limitOf())
+  try {
+    return await work({ abortSignal: late.signal })
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+interface Asked {
+  /** For the metrics. */
+  readonly operation: string
+  readonly lane: Lane
+}
+
+/** Makes one request, in its turn, and notes what it shows about the bucket. Throws BucketUnavailable. */
+async function ask<T>({ operation, lane }: Asked, work: (bucket: Bucket) => Promise<T>): Promise<T> {
+  const { bucket, health } = current()
+  health.requireAnswers()
+  const release = await turns.acquire({ client: lane })
+  const since = performance.now()
+  try {
+    const answer = await work(await bucket)
+    health.answered(operation, since)
+    if (answer instanceof Held) answer.hold(release)
+    else release()
+    return answer
+  } catch (error) {
+    release()
+    throw health.failed(operation, since, error)
+  }
+}
+
+/** The body of an answer. It holds the turn until it is read to its end or destroyed. */
+class Held {
+  constructor(readonly stream: Readable) {}
+
+  hold(release: Release): void {
+    if (this.stream.destroyed) release()
+    else this.stream.once('close', release)
+  }
+}
+
+/** What the requests of this process have shown; undefined without a bucket. `state` is null while the bucket answers. */
+export function bucketReport() {
+  if (bucketSettings().bucket === null) return undefined
+  const { state, counts, seconds } = current().health
+  return { state, counts, seconds, open: turns.held, waiting: turns.queued }
+}
+
+/** Throws BucketUnavailable unless the bucket exists and accepts the keys. */
 export async function requireBucket(): Promise<void> {
-  const { sdk, client, name: Bucket } = await bucket()
-  await inTime(options => client.send(new sdk.HeadBucketCommand({ Bucket }), options)).catch(error => {
-    throw translated(error)
-  })
+  await ask({ operation: 'look', lane: 'others' }, ({ sdk, client, name: Bucket }) =>
+    inTime(options => client.send(new sdk.HeadBucketCommand({ Bucket }), options))
+  )
 }
 
-/** Uploads a file from the disk, and replaces an object with this name. The object is complete or absent. Throws Unavailable. */
-export async function putObject(name: string, path: string, size: number): Promise<void> {
-  const { sdk, client, name: Bucket, prefix } = await bucket()
+/** Uploads a file from the disk, and replaces an object with this name. The object is complete or absent. Throws BucketUnavailable. */
+export const putObject = (name: string, path: string, size: number): Promise<void> =>
+  ask({ operation: 'put', lane: 'writes' }, async bucket => {
+    if (size > LARGE) return putParts(bucket, { name, path, size })
+    const { sdk, client, name: Bucket, prefix } = bucket
+    await repeated(path, undefined, Body =>
+      client.send(new sdk.PutObjectCommand({ Bucket, Key: prefix + name, Body, ContentLength: size }))
+    )
+  })
+
+/** Sends a part of a file, and sends it again after a failure that may pass. */
+async function repeated<T>(
+  path: string,
+  part: ByteRange | undefined,
+  send: (body: Readable) => Promise<T>
+): Promise<T> {
   const end = performance.now() + limitOf()
   for (let tries = 1; ; tries++) {
-    const Body = createReadStream(path)
+    const body = createReadStream(path, part)
     try {
-      await client.send(new sdk.PutObjectCommand({ Bucket, Key: prefix + name, Body, ContentLength: size }))
-      return
+      return await send(body)
     } catch (error) {
-      if (tries === TRIES || !isPassing(error) || performance.now() > end) throw translated(error)
+      if (tries === TRIES || (statusOf(error) ?? 500) < 500 || performance.now() > end) throw error
     } finally {
-      Body.destroy()
+      body.destroy()
     }
   }
 }
 
-/** Opens an object, or a part of it; undefined when there is none. Throws Unavailable, and what `choose` throws. */
-export const openObject = (name: string, choose?: ChooseRange): Promise<OpenFile | undefined> =>
-  inTime(options => open(name, choose, options))
+interface Upload {
+  readonly name: string
+  readonly path: string
+  readonly size: number
+}
 
-async function open(name: string, choose: ChooseRange | undefined, options: Options): Promise<OpenFile | undefined> {
-  const found = await head(name, options)
-  if (!found) return undefined
-  const { size, etag } = found
-  const range = choose?.(size)
-  const { sdk, client, name: Bucket, prefix } = await bucket()
-  const answer = await client
-    .send(
-      new sdk.GetObjectCommand({
-        Bucket,
-        Key: prefix + name,
-        // Another archive may take the place of this one in the meantime.
-        IfMatch: etag,
-        ...(range && { Range: `bytes=${range.start}-${range.end}` })
-      }),
-      options
+/** A crash leaves parts in the bucket that no list shows: docs/operate/storage.md has a rule of the bucket that removes them. */
+async function putParts({ sdk, client, name: Bucket, prefix }: Bucket, { name, path, size }: Upload): Promise<void> {
+  const of = { Bucket, Key: prefix + name }
+  const { UploadId } = await inTime(options => client.send(new sdk.CreateMultipartUploadCommand(of), options))
+  try {
+    const Parts: Sdk.CompletedPart[] = []
+    const length = Math.max(PART, Math.ceil(size / MOST_PARTS))
+    for (let start = 0; start < size; start += length) {
+      const end = Math.min(size, start + length) - 1
+      const PartNumber = Parts.length + 1
+      const { ETag } = await repeated(path, { start, end }, Body =>
+        client.send(new sdk.UploadPartCommand({ ...of, UploadId, PartNumber, Body, ContentLength: end - start + 1 }))
+      )
+      Parts.push({ ETag, PartNumber })
+    }
+    await client.send(new sdk.CompleteMultipartUploadCommand({ ...of, UploadId, MultipartUpload: { Parts } }))
+  } catch (error) {
+    await inTime(options => client.send(new sdk.AbortMultipartUploadCommand({ ...of, UploadId }), options)).catch(
+      () => undefined
     )
-    .catch(unlessMissing)
-  if (!answer) return undefined
-  return { size, ...(range && { range }), stream: answer.Body instanceof Readable ? answer.Body : Readable.from([]) }
+    throw error
+  }
 }
 
-/** The size and version of an object; undefined when there is none. Throws Unavailable. */
-export const headObject = (name: string): Promise<Head | undefined> => inTime(options => head(name, options))
-
-async function head(name: string, options: Options): Promise<Head | undefined> {
-  const { sdk, client, name: Bucket, prefix } = await bucket()
-  const found = await client
-    .send(new sdk.HeadObjectCommand({ Bucket, Key: prefix + name }), options)
-    .catch(unlessMissing)
-  return found && { size: found.ContentLength ?? 0, etag: found.ETag }
+/** Opens an object, or a part of it; undefined when there is none. Throws BucketUnavailable, and what `choose` throws. */
+export async function openObject(name: string, choose?: ChooseRange): Promise<OpenFile | undefined> {
+  const head = choose && (await headObject(name))
+  if (choose && !head) return undefined
+  const range = head && choose?.(head.size)
+  const found = await getObject(name, range, head?.etag)
+  if (!found) return undefined
+  const { size, etag, stream } = found
+  const whole = range ?? { start: 0, end: size - 1 }
+  const openRest = async (rest: ByteRange) => {
+    const more = await getObject(name, rest, etag)
+    if (!more) throw bucketFault('bucket_cut')
+    return more.stream
+  }
+  return { size: head?.size ?? size, ...(range && { range }), stream: new ResumedStream(stream, whole, openRest) }
 }
 
-/** Removes an object, if there is one. Throws Unavailable. */
-export async function removeObject(name: string): Promise<void> {
-  const { sdk, client, name: Bucket, prefix } = await bucket()
-  const command = new sdk.DeleteObjectCommand({ Bucket, Key: prefix + name })
-  await inTime(options => client.send(command, options)).catch(unlessMissing)
+interface FoundObject extends ObjectHead {
+  readonly stream: Readable
 }
+
+/** With a version, it finds only this one: another archive may take its place in the meantime. */
+async function getObject(name: string, range?: ByteRange, etag?: string): Promise<FoundObject | undefined> {
+  let about: ObjectHead = { size: 0, etag }
+  const held = await ask({ operation: 'get', lane: 'reads' }, async ({ sdk, client, name: Bucket, prefix }) => {
+    const command = new sdk.GetObjectCommand({
+      Bucket,
+      Key: prefix + name,
+      IfMatch: etag,
+      ...(range && { Range: `bytes=${range.start}-${range.end}` })
+    })
+    const answer = await inTime(options => client.send(command, options)).catch(unlessMissing)
+    if (!answer) return undefined
+    about = { size: answer.ContentLength ?? 0, etag: answer.ETag }
+    return new Held(answer.Body instanceof Readable ? answer.Body : Readable.from([]))
+  })
+  return held && { ...about, stream: held.stream }
+}
+
+/** The size and version of an object; undefined when there is none. Throws BucketUnavailable. */
+export const headObject = (name: string): Promise<ObjectHead | undefined> =>
+  ask({ operation: 'head', lane: 'others' }, async ({ sdk, client, name: Bucket, prefix }) => {
+    const command = new sdk.HeadObjectCommand({ Bucket, Key: prefix + name })
+    const found = await inTime(options => client.send(command, options)).catch(unlessMissing)
+    return found && { size: found.ContentLength ?? 0, etag: found.ETag }
+  })
+
+/** Removes an object, if there is one. Throws BucketUnavailable. */
+export const removeObject = (name: string): Promise<void> =>
+  ask({ operation: 'delete', lane: 'others' }, async ({ sdk, client, name: Bucket, prefix }) => {
+    const command = new sdk.DeleteObjectCommand({ Bucket, Key: prefix + name })
+    await inTime(options => client.send(command, options)).catch(unlessMissing)
+  })
 
 export interface StoredObject {
   readonly name: string
@@ -160,13 +276,13 @@ export interface StoredObject {
   readonly size: number
 }
 
-/** Yields the objects whose names begin with `start`, a thousand at a time. Throws Unavailable. */
+/** Yields the objects whose names begin with `start`, a thousand at a time. Throws BucketUnavailable. */
 export async function* listObjects(start: string): AsyncGenerator<StoredObject[]> {
-  const { sdk, client, name: Bucket, prefix } = await bucket()
+  const prefix = bucketSettings().prefix
   for (let ContinuationToken: string | undefined; ; ) {
-    const command = new sdk.ListObjectsV2Command({ Bucket, Prefix: prefix + start, ContinuationToken })
-    const page = await inTime(options => client.send(command, options)).catch(error => {
-      throw translated(error)
+    const page = await ask({ operation: 'list', lane: 'others' }, ({ sdk, client, name: Bucket }) => {
+      const command = new sdk.ListObjectsV2Command({ Bucket, Prefix: prefix + start, ContinuationToken })
+      return inTime(options => client.send(command, options))
     })
     yield (page.Contents ?? []).flatMap(({ Key, LastModified, Size = 0 }) =>
       Key === undefined
@@ -178,23 +294,28 @@ export async function* listObjects(start: string): AsyncGenerator<StoredObject[]
   }
 }
 
-interface ServiceError extends Error {
-  readonly $metadata?: { readonly httpStatusCode?: number }
+/**
+ * Returns a URL that gives an object to anyone for storage.s3.direct_seconds. The answer has this type and disposition. It does not look
+ * whether the object exists. Throws BucketUnavailable without keys.
+ */
+export async function signedUrl(name: string, answer: SignedRequest['answer']): Promise<string> {
+  const settings = bucketSettings()
+  const { client, prefix } = await current().bucket
+  const keys = await client.config.credentials().catch(error => {
+    throw bucketFault(stateOf(error))
+  })
+  return presign({
+    settings,
+    keys,
+    key: prefix + name,
+    answer,
+    seconds: config().storage.s3.direct_seconds,
+    now: new Date()
+  })
 }
-
-const statusOf = (error: unknown) => (error as ServiceError).$metadata?.httpStatusCode
-const isPassing = (error: unknown) => (statusOf(error) ?? 500) >= 500
 
 function unlessMissing(error: unknown): undefined {
   const status = statusOf(error)
   // 412: the object was replaced between its head and its body, and the next request gets the new one.
-  if ((status !== 404 && status !== 412) || (error as Error).name === 'NoSuchBucket') throw translated(error)
-}
-
-/** Clients see the text too, so it names no bucket and no address. */
-function translated(error: unknown): Error {
-  const status = statusOf(error)
-  // The answer to HEAD has no body with a name.
-  const name = (error as Error).name === 'Unknown' ? `status ${status}` : (error as Error).name
-  return new Unavailable(`the storage of files ${status === undefined ? 'does not answer' : `refuses: ${name}`}`)
+  if ((status !== 404 && status !== 412) || (error as Error).name === 'NoSuchBucket') throw error
 }

@@ -6,9 +6,11 @@ import { dirname, join, relative } from 'node:path'
 import type { Readable } from 'node:stream'
 import { config } from '../config.js'
 import type { TooLarge } from '../errors.js'
-import { isMissing, openPart } from './files.js'
-import { putFile, putInBucket } from './put-file.js'
-import { hasBucket, listObjects, openObject, removeObject, type StoredObject } from './s3.js'
+import { openBlob, putBlob } from './blobs.js'
+import { type DirectAnswer, sendFromBucket } from './direct-downloads.js'
+import { isMissing } from './files.js'
+import { hasBucket } from './places.js'
+import { listObjects, removeObject, type StoredObject } from './s3.js'
 
 /** Identifies a file. The secret cannot be guessed. */
 export interface UploadKey {
@@ -28,9 +30,6 @@ export interface StoredUpload {
 export const UPLOAD_NAME = /^[A-Za-z0-9_+-][A-Za-z0-9_.+-]{0,199}$/
 const SECRET = /^[0-9a-f]{32}$/
 
-/** Whether new files are kept in the bucket of `artifacts.s3`. */
-export const keepsInBucket = (): boolean => hasBucket() && config().uploads.bucket
-
 const objectOf = (path: string) => relative(config().home, path)
 const folderOf = (project: number) => join(config().home, 'uploads', String(Math.trunc(project)))
 
@@ -47,10 +46,7 @@ export async function putUpload(
   const key = { project, secret, name }
   const path = pathOf(key)
   if (path === null) throw new TypeError(`not a name of an upload: ${name}`)
-  if (!keepsInBucket()) return { key, size: (await putFile(path, source, { folder: 'uploads', limit, excess })).size }
-  const { size } = await putInBucket(objectOf(path), source, { limit, excess })
-  // A damaged file that is put back would otherwise hide the object.
-  await rm(path, { force: true })
+  const { size } = await putBlob({ kind: 'uploads', name: objectOf(path), source, limit, excess })
   return { key, size }
 }
 
@@ -58,8 +54,13 @@ export async function putUpload(
 export async function openUpload(key: UploadKey): Promise<{ size: number; stream: Readable } | undefined> {
   const path = pathOf(key)
   if (path === null) return undefined
-  // Files from before the bucket was configured are on the disk, and a file never changes.
-  return (await openPart(path)) ?? (hasBucket() ? openObject(objectOf(path)) : undefined)
+  return openBlob(objectOf(path))
+}
+
+/** Throws FoundElsewhere, unless the server must send the file. */
+export async function sendUploadFromBucket(key: UploadKey, answer: DirectAnswer): Promise<void> {
+  const path = pathOf(key)
+  if (path !== null) await sendFromBucket(objectOf(path), answer)
 }
 
 /** Removes one file, if it exists. */

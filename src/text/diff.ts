@@ -10,6 +10,9 @@ export interface FilePatch {
   /** Octal; `0` where there is no file. */
   readonly oldMode: string
   readonly newMode: string
+  /** The ids of the blobs. */
+  readonly oldId: string
+  readonly newId: string
   /** The status letter of git. */
   readonly status: string
   readonly text: string
@@ -28,6 +31,8 @@ export interface DiffLine {
   readonly cut: number
   /** True when the file ends without a line end after this line. */
   readonly isUnended: boolean
+  /** True for a line that only stands around a change: git has not returned it. */
+  readonly isAround?: true
 }
 
 /** One row of two columns. */
@@ -36,7 +41,7 @@ export interface DiffPair {
   readonly right: DiffLine | null
 }
 
-interface Hunk {
+export interface Hunk {
   /** The lines that the hunk covers, such as `@@ -1,4 +1,5 @@ function`. */
   readonly heading: string
   readonly lines: readonly DiffLine[]
@@ -59,11 +64,15 @@ export interface ShownFile {
   readonly change: 'added' | 'deleted' | 'renamed' | 'copied' | 'changed'
   readonly oldMode: string
   readonly newMode: string
+  readonly oldId: string
+  readonly newId: string
   readonly isBinary: boolean
   readonly added: number
   readonly removed: number
   readonly fold: Fold | null
-  /** Empty for a file that is folded, is binary, or changed only its name or its mode. */
+  /** The number of lines that are shown: none of a file that is folded, is binary, or changed only its name or its mode. */
+  readonly lines: number
+  /** These lines. They are read when somebody asks for them. */
   readonly hunks: readonly Hunk[]
   /** The number of lines that are left out at the end. */
   readonly cutLines: number
@@ -116,7 +125,7 @@ export function shownDiff(
   { isCut = false, skip = 0, only }: DiffQuestion = {}
 ): ShownDiff {
   const limits = only === undefined ? PAGE : WHOLE_FILE
-  const counted = patches.map(patch => ({ patch, ...countsOf(patch) }))
+  const counted = patches.map(patch => ({ patch, ...factsOf(patch) }))
   const asked = only === undefined ? counted.slice(skip) : counted.filter(({ patch }) => patch.newPath === only)
   const room = { lines: limits.lines, text: limits.text }
   const files = asked.slice(0, limits.files).map(one => {
@@ -171,19 +180,25 @@ interface Counts {
   readonly removed: number
 }
 
-interface Counted extends Counts {
+type Facts = Counts & Pick<ShownFile, 'anchor' | 'name' | 'oldName'>
+
+interface Counted extends Facts {
   readonly patch: FilePatch
 }
 
-/** The git layer keeps its answers: large changes are counted once. */
-const counts = new WeakMap<FilePatch, Counts>()
+/** The git layer keeps its answers: changes are counted once. */
+const facts = new WeakMap<FilePatch, Facts>()
 
-function countsOf(patch: FilePatch): Counts {
-  const known = counts.get(patch)
+function factsOf(patch: FilePatch): Facts {
+  const known = facts.get(patch)
   if (known) return known
-  const counted = countLines(patch.text)
-  counts.set(patch, counted)
-  return counted
+  const { newPath, oldPath, text } = patch
+  const found = {
+    ...countLines(text),
+    ...{ anchor: anchorOf(newPath), name: visibleName(newPath), oldName: visibleName(oldPath) }
+  }
+  facts.set(patch, found)
+  return found
 }
 
 interface Room {
@@ -199,16 +214,21 @@ function foldOf({ patch, lines }: Counted, room: Room, limits: DiffLimits): Fold
 
 const CHANGES: Record<string, ShownFile['change']> = { A: 'added', D: 'deleted', R: 'renamed', C: 'copied' }
 
-function shownFile({ patch, lines, added, removed }: Counted, fold: Fold | null, limits: DiffLimits): ShownFile {
-  const { oldPath, newPath, oldMode, newMode, status, text } = patch
-  const hunks = fold === null ? readHunks(text, limits.fileLines) : []
-  const shown = sum(hunks.map(hunk => hunk.lines.length))
+function shownFile({ patch, lines, ...found }: Counted, fold: Fold | null, limits: DiffLimits): ShownFile {
+  const { oldPath, newPath, oldMode, newMode, oldId, newId, status, text } = patch
+  const shown = fold === null ? Math.min(lines, limits.fileLines) : 0
+  let hunks: readonly Hunk[] | undefined
   return {
-    anchor: anchorOf(newPath),
-    ...{ path: newPath, oldPath, oldMode, newMode, name: visibleName(newPath), oldName: visibleName(oldPath) },
-    change: CHANGES[status] ?? 'changed',
+    ...found,
+    ...{ path: newPath, oldPath, oldMode, newMode },
+    ...{ oldId, newId, change: CHANGES[status] ?? 'changed' },
     isBinary: text.startsWith('Binary files '),
-    ...{ added, removed, fold, hunks },
+    fold,
+    lines: shown,
+    get hunks() {
+      hunks ??= shown > 0 ? readHunks(text, shown) : []
+      return hunks
+    },
     cutLines: fold === null ? lines - shown : 0
   }
 }
@@ -227,6 +247,12 @@ function countLines(text: string): Counts {
   return found
 }
 
+/** Returns what a page shows of a line. */
+export function shownLine(line: string): Pick<DiffLine, 'text' | 'cut'> {
+  const cut = Math.max(0, line.length - LINE)
+  return { text: visible(line.slice(0, line.length - cut).replace(/\r$/, '')), cut }
+}
+
 type Writable<T> = { -readonly [Key in keyof T]: T[Key] }
 
 function readHunks(text: string, most: number): Hunk[] {
@@ -238,13 +264,11 @@ function readHunks(text: string, most: number): Hunk[] {
       hunks.push({ heading: visible(heading), lines: [] })
     },
     line: (kind, start, end) => {
-      const cut = Math.max(0, end - start - LINE)
       hunks.at(-1)?.lines.push({
         kind,
         old: kind === 'added' ? null : old++,
         new: kind === 'removed' ? null : young++,
-        text: visible(text.slice(start, end - cut).replace(/\r$/, '')),
-        cut,
+        ...shownLine(text.slice(start, end)),
         isUnended: false
       })
     },
@@ -254,24 +278,6 @@ function readHunks(text: string, most: number): Hunk[] {
     }
   })
   return hunks
-}
-
-/** Whether a change of a file shows a line, as `DiffLine` numbers it: a line of the new file, or one that was removed. */
-export function showsLine(text: string, side: 'old' | 'new', number: number): boolean {
-  let [old, young] = [0, 0]
-  let found = false
-  eachLine(text, Number.POSITIVE_INFINITY, {
-    hunk: from => {
-      ;[old, young] = from
-    },
-    line: kind => {
-      if (side === 'old' ? kind === 'removed' && old === number : kind !== 'removed' && young === number) found = true
-      if (kind !== 'added') old += 1
-      if (kind !== 'removed') young += 1
-    },
-    unended: () => {}
-  })
-  return found
 }
 
 interface Reader {
@@ -284,7 +290,7 @@ const HUNK = /^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@.*/s
 const KINDS: Record<string, DiffLine['kind']> = { ' ': 'same', '+': 'added', '-': 'removed' }
 
 /** Reads the unified format. The numbers of a hunk say where it ends, because a removed line may look like a heading. */
-function eachLine(text: string, most: number, { hunk, line, unended }: Reader): void {
+export function eachLine(text: string, most: number, { hunk, line, unended }: Reader): void {
   let [olds, youngs, read] = [0, 0, 0]
   for (let start = 0, end = 0; start < text.length; start = end + 1) {
     end = text.indexOf('\n', start)

@@ -38,7 +38,8 @@ export function highlightFence(name: string, code: string): string | undefined {
 /** Returns code as HTML in which every line has whole elements, so that it can be cut at its line ends. */
 export function highlightLines(code: string, language: string): string {
   const open: string[] = []
-  const lines = highlight(code, language).split('\n')
+  // Only attributes need signs for quotes, and code is full of them.
+  const lines = highlight(code, language).replaceAll('&#x27;', "'").replaceAll('&quot;', '"').split('\n')
   return lines.map(line => wholeLine(line, open)).join('\n')
 }
 

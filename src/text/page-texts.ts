@@ -27,16 +27,42 @@ const EXTRA = 300
 
 const texts = new LRUCache<string, TextPieces>({
   maxSize: MOST,
-  sizeCalculation: ({ parts, gaps }) =>
-    EXTRA + gaps.length * EXTRA + parts.reduce((sum, part) => sum + bytesOf(part), 0)
+  sizeCalculation: ({ parts, gaps }, key) =>
+    EXTRA + bytesOf(key) + gaps.length * EXTRA + parts.reduce((sum, part) => sum + bytesOf(part), 0)
 })
 /** An empty text stands for code that takes too long. */
 const codes = new LRUCache<string, string>({ maxSize: 2 * MOST, sizeCalculation: code => EXTRA + bytesOf(code) })
 
-const keyOf = (...words: readonly string[]): string => {
-  const hash = createHash('sha1')
-  for (const word of words) hash.update(word).update('\0')
-  return hash.digest('base64')
+/** Most notes are short: they are their own key, which takes less time than a digest. */
+const SHORT_KEY = 300
+
+const keyOf = (context: string, text: string): string =>
+  text.length <= SHORT_KEY
+    ? `${context}\0${text}`
+    : createHash('sha1').update(context).update('\0').update(text).digest('base64')
+
+/** The texts that the thread has now. */
+const underway = new Map<string, Promise<unknown>>()
+
+/** Calls `make` unless another view is making the same: then both get what it keeps. If it keeps nothing, each calls its own. */
+async function shared<Made>(
+  key: string,
+  cache: { get(key: string): Made | undefined },
+  make: () => Promise<Made>
+): Promise<Made> {
+  const running = underway.get(key)
+  if (running) {
+    await running
+    const kept = cache.get(key)
+    if (kept !== undefined) return kept
+  }
+  const made = make()
+  underway.set(key, made)
+  try {
+    return await made
+  } finally {
+    if (underway.get(key) === made) underway.delete(key)
+  }
 }
 
 /** A block of code in a language is highlighted, which only the thread can. */
@@ -65,7 +91,7 @@ export async function pageTexts(
       isShort
         ? keep(key, workOn({ name: 'toPage', texts: [text], context: about })[0])
         : Date.now() < end
-          ? await onThread(key, text, about)
+          ? await shared(key, texts, () => onThread(key, text, about))
           : plain(text, LATE)
     )
   }
@@ -79,7 +105,7 @@ function keep(key: string, pieces = plain(''), options?: typeof AGAIN): TextPiec
   return pieces
 }
 
-/** Returns the text without formatting when too many texts wait, or when it takes too long. */
+/** Never throws: returns the text without formatting when too many texts wait, or when it takes too long. */
 async function onThread(key: string, text: string, context: string): Promise<TextPieces> {
   try {
     const [pieces] = await thread.run({ name: 'toPage', texts: [text], context })
@@ -97,11 +123,11 @@ export async function highlightedLines(id: string, name: string, code: string): 
   const language = languageOfFile(name)
   if (!language || code.length > LONGEST_CODE || isTall(code)) return null
   const key = `${language} ${id}`
-  const html = codes.get(key) ?? (await highlighted(key, code, language))
+  const html = codes.get(key) ?? (await shared(key, codes, () => highlighted(key, code, language)))
   return html === '' && code !== '' ? null : html.split('\n')
 }
 
-/** Returns an empty text when too many texts wait, or when it takes too long. */
+/** Never throws: returns an empty text when too many texts wait, or when it takes too long. */
 async function highlighted(key: string, code: string, language: string): Promise<string> {
   try {
     const [html = ''] = await thread.run({ name: 'highlightLines', texts: [code], context: language })

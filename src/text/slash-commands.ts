@@ -21,8 +21,8 @@ const FENCE = /^[\s>*+-]*(`{3,}|~{3,})(.*)$/
 const QUOTE_OR_HTML = /^\s*[<>]/
 const LINES = /\r\n|\n|\r/
 
-/** Returns the lines of a text that are commands with one of these names, in the order of the text. */
-export function commandLines(text: string, names: ReadonlySet<string>): CommandLine[] {
+/** Returns the lines of a text that are commands with one of these names, or with any, in the order of the text. */
+export function commandLines(text: string, names?: ReadonlySet<string>): CommandLine[] {
   if (!ANY_COMMAND.test(text)) return []
   const lines = text.split(LINES)
   const found: CommandLine[] = []
@@ -31,7 +31,7 @@ export function commandLines(text: string, names: ReadonlySet<string>): CommandL
     ? parsedLines(text)
     : plainLines(text.slice(0, LONGEST_READ).split(LINES))) {
     const [, name, argument = ''] = COMMAND.exec(lines[line] ?? '') ?? []
-    if (name && names.has(name)) found.push({ line, name, argument: argument.trim() })
+    if (name && (!names || names.has(name))) found.push({ line, name, argument: argument.trim() })
     if (found.length === MOST_COMMANDS) break
   }
   return found

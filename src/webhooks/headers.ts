@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { root } from '../config.js'
+import { percentDecoded } from '../lib/percent.js'
 import { sign, unixSeconds } from './sign.js'
 
 const REDACTED = '[redacted]'
@@ -50,7 +51,12 @@ export function withoutSecretHeaders(headers: Record<string, string>): Record<st
 
 /** The texts that would reveal a secret if the receiver repeated them in its answer. */
 export function secretsOf(token: string | null, url: URL): string[] {
-  const ofUrl = [decoded(url.password), basicCredentials(url), ...url.searchParams.values(), ...rawValues(url.search)]
+  const ofUrl = [
+    percentDecoded(url.password),
+    basicCredentials(url),
+    ...url.searchParams.values(),
+    ...rawValues(url.search)
+  ]
   const texts = [token ?? '', token ? headerBytes(token) : '', ...ofUrl]
   // A secret of a few characters protects nothing, and replacing those characters would spoil every answer.
   return [...new Set(texts)].filter(text => text.length >= 6).sort((a, b) => b.length - a.length)
@@ -80,13 +86,5 @@ function headerBytes(token: string): string {
 
 function basicCredentials(url: URL): string {
   if (!url.username && !url.password) return ''
-  return Buffer.from(`${decoded(url.username)}:${decoded(url.password)}`).toString('base64')
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
-  }
+  return Buffer.from(`${percentDecoded(url.username)}:${percentDecoded(url.password)}`).toString('base64')
 }

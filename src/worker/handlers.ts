@@ -8,6 +8,7 @@ import { createPipelineOfRefChange } from '../areas/ci/pipelines/pipelines.js'
 import { runDueSchedule } from '../areas/ci/pipelines/schedules/run-schedule.js'
 import { runNextBuild } from '../areas/ci/runners/built-in.js'
 import { advanceTrigger } from '../areas/ci/runners/downstream/advance-trigger.js'
+import { runMirror } from '../areas/code/mirrors/run-mirror.js'
 import { deleteMergedBranches } from '../areas/code/refs/merged-branches.js'
 import { optimiseRepository } from '../areas/code/repository/optimise.js'
 import type { PublishedEvent } from '../areas/ground/activity/events.js'
@@ -58,10 +59,11 @@ const handlers: Handlers = {
   'repository.optimise': ({ projectId }) => optimiseRepository(projectId),
   'branches.delete_merged': (payload, { signal }) => deleteMergedBranches(payload, signal),
   'project.fill': ({ projectId }, { signal }) => fillRepository(projectId, signal),
+  'mirror.run': ({ mirrorId }, context) => runMirror(mirrorId, context),
   'project.remove': ({ projectId }, { signal }) => eraseProject(projectId, signal),
   'user.forget': ({ userId }, { signal }) => forgetUser(userId, signal),
   'mail.send': ({ deliveryId }, { signal }) => sendDelivery(deliveryId, signal),
-  'maintenance.run': ({ task }, { signal }) => runScheduled(task, signal),
+  'maintenance.run': ({ task, done }, { signal }) => runScheduled(task, signal, done),
   // Uses the keys of that version: what was delivered before the upgrade is not delivered again.
   'ref.changed': ({ refChangeId }) =>
     handleEvent({

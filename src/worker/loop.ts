@@ -1,8 +1,18 @@
 // One queue of one worker. It claims jobs in batches, runs up to `concurrency` jobs at the same time, and removes
 // finished jobs in batches. Measured with jobs that do nothing: 7k jobs/s with a batch of 50, 1k one by one.
 import { setTimeout as sleep } from 'node:timers/promises'
+import { hasLostLease, mayClaim } from '../cluster/machines.js'
+import { NotHere } from '../errors.js'
 import { log } from '../log.js'
-import { type ClaimedJob, claimJobs, failJob, finishJobs, releaseJobs, releaseUnknown } from '../queue/claim.js'
+import {
+  type ClaimedJob,
+  claimJobs,
+  failJob,
+  finishJobs,
+  handOverJob,
+  releaseJobs,
+  releaseUnknown
+} from '../queue/claim.js'
 import { jobs, type Queue } from '../queue/jobs.js'
 import { withLimit } from './time-limit.js'
 
@@ -143,6 +153,8 @@ export class Loop {
     const { woken } = this
     this.again = false
     this.woken = false
+    // The lookout looks again soon.
+    if (!mayClaim()) return pollInterval
     try {
       if (this.doubt) await releaseUnknown(queue, processId, id => this.holds(id))
       this.doubt = false
@@ -206,7 +218,7 @@ export class Loop {
   private begin(): void {
     while (this.taken() < this.options.concurrency && !this.exclusive) {
       const [job] = this.buffer
-      if (!job) return
+      if (!job || hasLostLease()) return
       // The sandbox separates builds from each other, and other builds should not wait for hours.
       const exclusive = job.suspect && this.options.queue !== 'builds'
       if (exclusive && (this.running.size > 0 || this.done.length > 0)) return
@@ -266,9 +278,12 @@ export class Loop {
       await releaseJobs([job.id], this.options.processId).catch(() => undefined)
       return
     }
-    log().warn({ job: job.id, name: job.name, attempt: job.attempt, error: describe(error) }, 'job failed')
+    const there = error instanceof NotHere ? error.storage : undefined
+    if (there === undefined)
+      log().warn({ job: job.id, name: job.name, attempt: job.attempt, error: describe(error) }, 'job failed')
     for (;;) {
       try {
+        if (there !== undefined) return await handOverJob(job, this.options.processId, there)
         if (await failJob(job, this.options.processId, error)) this.options.ended?.(1, 1)
         return
       } catch {

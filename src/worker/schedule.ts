@@ -1,7 +1,8 @@
-// node-cron fires when a task is due, and each minute for the schedules of pipelines. Every worker runs it, but only one of
+// node-cron fires when a task is due, and each minute for the schedules of pipelines and for mirrors. Every worker runs it, but only one of
 // them enqueues the work.
 import { schedule as cron } from 'node-cron'
 import { startDueSchedules } from '../areas/ci/pipelines/schedules/schedules.js'
+import { startDueMirrors } from '../areas/code/mirrors/mirror-runs.js'
 import { catchUp } from '../areas/upkeep/maintenance/maintenance-catch-up.js'
 import { tasks } from '../areas/upkeep/maintenance/maintenance-tasks.js'
 import { config } from '../config.js'
@@ -13,9 +14,10 @@ import { enqueueTick } from '../queue/ticks.js'
 export function startSchedule(): () => Promise<void> {
   const running = [
     ...tasks.map(({ name, schedule }) => cron(schedule, ({ date }) => tick(name, date), { timezone: 'UTC', name })),
-    cron('* * * * *', ({ date }) => startPipelines(date), { timezone: 'UTC', name: 'pipelines' })
+    cron('* * * * *', ({ date }) => startPipelines(date), { timezone: 'UTC', name: 'pipelines' }),
+    cron('* * * * *', startMirrors, { timezone: 'UTC', name: 'mirrors' })
   ]
-  const begun = startPipelines()
+  const begun = Promise.all([startPipelines(), startMirrors()])
   const caughtUp = databaseNow()
     .then(catchUp)
     .then(
@@ -37,6 +39,14 @@ async function startPipelines(at?: Date): Promise<void> {
     await startDueSchedules(new Date(Math.max(theirs, Math.min(at === undefined ? 0 : minuteOf(at), most))))
   } catch (error) {
     log().warn({ error: String(error) }, 'checking the schedules of pipelines failed')
+  }
+}
+
+async function startMirrors(): Promise<void> {
+  try {
+    await startDueMirrors()
+  } catch (error) {
+    log().warn({ error: String(error) }, 'looking for mirrors that are due failed')
   }
 }
 

@@ -6,10 +6,12 @@ import { checkEngine, removeStaleContainers } from '../areas/ci/runners/containe
 import { addMissingWakeUps } from '../areas/ci/runners/wake-ups.js'
 import { settleOpenChanges } from '../areas/code/refs/recovery.js'
 import { useGitStarter } from '../areas/code/repository/git-starter.js'
+import { joinRepositories } from '../areas/code/repository/owned-storages.js'
 import { clearStaleLocks } from '../areas/code/repository/stale-locks.js'
-import { hookLanes } from '../areas/ground/hooks/targets.js'
+import { hookLanes, mirrorLanes } from '../areas/ground/hooks/targets.js'
 import { requireKey } from '../areas/ground/settings/encryption-key.js'
 import { importLanes } from '../areas/projects/imports/fill-repository.js'
+import { joinMachines, markLost, requireClock } from '../cluster/machines.js'
 import { config } from '../config.js'
 import { closeDatabase } from '../db/connect/connection.js'
 import { requireSchema } from '../db/schema/migrate.js'
@@ -20,7 +22,6 @@ import { closeMail } from '../mail/transport.js'
 import { compose } from '../product.js'
 import { Tally } from '../queue/history.js'
 import { QUEUES, type Queue } from '../queue/jobs.js'
-import { joinMachines, markLost, requireClock } from '../queue/machines.js'
 import { reapProcesses, registerProcess, renewProcess, unregisterProcess } from '../queue/processes.js'
 import { closeWake, listenForWake } from '../queue/wake.js'
 import { removeStaleFolders } from '../runner/folders.js'
@@ -63,7 +64,8 @@ export async function startWorker(): Promise<Worker> {
   await requireSchema()
   await requireKey({ makes: true })
   await requireClock()
-  await joinMachines()
+  await joinMachines('worker')
+  await joinRepositories()
   await reapProcesses()
   const queues = QUEUES.filter(queue => config().queue.concurrency[queue] > 0)
   if (queues.includes('builds')) {
@@ -89,6 +91,7 @@ export async function startWorker(): Promise<Worker> {
         concurrency: config().queue.concurrency[queue],
         pollInterval: Math.min(config().queue.poll_interval * 1000 * QUIET_POLLS, LONGEST_TIMER_MS),
         ...(queue === 'hooks' && { lanes: hookLanes(config().queue.concurrency.hooks) }),
+        ...(queue === 'mirrors' && { lanes: mirrorLanes(config().queue.concurrency.mirrors) }),
         ...(queue === 'imports' && { lanes: importLanes(config().queue.concurrency.imports) }),
         run: (job, signal) => perform(job, { signal, processId }),
         ended: (count, failed) => {

@@ -29,6 +29,30 @@ addEventListener('submit', event => {
   setTimeout(() => delete form.dataset.sent, 5000)
 })
 
+// A form for a passkey carries a challenge, which the passkey answers when the form is sent.
+for (const form of all('form[data-passkey]')) {
+  if (!globalThis.PublicKeyCredential?.parseCreationOptionsFromJSON) continue
+  const { create, get } = JSON.parse(form.dataset.passkey)
+  const field = form.elements.passkey
+  form.hidden = false
+  form.addEventListener('submit', async event => {
+    if (field.value !== '') return
+    event.preventDefault()
+    try {
+      const answer = create
+        ? await navigator.credentials.create({ publicKey: PublicKeyCredential.parseCreationOptionsFromJSON(create) })
+        : await navigator.credentials.get({ publicKey: PublicKeyCredential.parseRequestOptionsFromJSON(get) })
+      field.value = JSON.stringify(answer)
+    } catch {
+      const note = form.querySelector('[role=alert]') ?? form.appendChild(document.createElement('p'))
+      note.setAttribute('role', 'alert')
+      note.textContent = 'The passkey was not used. Try again.'
+    }
+    delete form.dataset.sent
+    if (field.value !== '') form.requestSubmit()
+  })
+}
+
 // What is written in a large field stays in this tab until it is sent. Somebody else who signs in must not see it.
 const { visitor } = document.body.dataset
 if (visitor && sessionStorage.getItem('visitor') !== visitor) {
@@ -157,6 +181,12 @@ const renew = async () => {
     // Nobody merges commits that the page did not have.
     if (!next || next.dataset.of !== old.dataset.of) return
     old.replaceWith(next)
+    // What depends on the part changes with it, such as the state of a merge request at the top of its page.
+    for (const part of all(`[data-with="${old.id}"]`)) {
+      const now = page.getElementById(part.id)
+      if (now) part.replaceWith(now)
+      else part.remove()
+    }
   }
 }
 renew()

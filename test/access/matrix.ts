@@ -83,8 +83,8 @@ async function askOne(route: string, actor: AnyActor, { world, specimen, subject
   const { statusCode } = await world.app.fastify.inject({
     method: method as NonNullable<InjectOptions['method']>,
     url,
-    // Wrong tokens are counted by address, and a matrix of many routes has more of them than one address may send.
-    remoteAddress: `127.0.0.${1 + ((count >> 9) % 250)}`,
+    // Wrong credentials are counted by address, and a matrix of many routes has more of them than one address may send.
+    remoteAddress: `127.0.0.${1 + ((count >> 8) % 250)}`,
     headers: { ...made.headers, ...credentials(url, world.tokens[actor], unique) },
     ...(made.query ? { query: stringsOf(made.query) } : {}),
     ...(made.payload === undefined ? {} : { payload: made.payload })

@@ -21,6 +21,8 @@ import * as templateFiles from '../../src/areas/ci/templates/files.view.js'
 import * as licenses from '../../src/areas/ci/templates/licenses.view.js'
 import * as variables from '../../src/areas/ci/variables/variables.view.js'
 import * as history from '../../src/areas/code/history/history.view.js'
+import type { MirrorRow } from '../../src/areas/code/mirrors/mirrors.queries.js'
+import * as mirrors from '../../src/areas/code/mirrors/mirrors.view.js'
 import * as branches from '../../src/areas/code/refs/branches.view.js'
 import * as refCommit from '../../src/areas/code/refs/ref-commit.view.js'
 import type { ReleaseRow } from '../../src/areas/code/refs/tags/tags.view.js'
@@ -46,6 +48,8 @@ import type { AccessRequestRow } from '../../src/areas/people/members/access-req
 import * as accessRequests from '../../src/areas/people/members/access-requests.view.js'
 import type { MemberRow } from '../../src/areas/people/members/members.queries.js'
 import * as members from '../../src/areas/people/members/members.view.js'
+import type { ScimToken } from '../../src/areas/people/scim/scim-tokens.js'
+import * as scimTokens from '../../src/areas/people/scim/scim-tokens.record.js'
 import * as emails from '../../src/areas/people/users/emails.view.js'
 import type { OwnedKeyRow } from '../../src/areas/people/users/keys.queries.js'
 import * as keys from '../../src/areas/people/users/keys.view.js'
@@ -163,6 +167,7 @@ const person: Columns<UserRow> = {
   can_create_group: FLAG,
   theme_id: COUNT,
   color_scheme_id: COUNT,
+  two_factor_at: or(DATE),
   confirmed_at: or(DATE),
   last_sign_in_at: or(DATE),
   current_sign_in_at: or(DATE),
@@ -296,6 +301,7 @@ const project: Columns<ShownProjectRow> = {
   namespace_path: TEXT,
   namespace_owner_id: or(ID),
   namespace_description: TEXT,
+  avatar: or(TEXT),
   namespace_avatar: or(TEXT),
   namespace_share_with_group_lock: FLAG,
   namespace_visibility_level: [0, 10, 20],
@@ -403,6 +409,15 @@ const token: Columns<TokenRow> = {
   username: TEXT,
   name: TEXT,
   scopes: ['', 'api', 'api read_user', ' '],
+  created_at: DATE,
+  last_used_at: or(DATE),
+  expires_at: or(DATE),
+  revoked_at: or(DATE)
+}
+
+const scimToken: Columns<ScimToken> = {
+  id: ID,
+  name: TEXT,
   created_at: DATE,
   last_used_at: or(DATE),
   expires_at: or(DATE),
@@ -588,6 +603,8 @@ const patch = {
   newPath: TEXT,
   oldMode: ['0', '100644'],
   newMode: ['0', '120000'],
+  oldId: ['0'.repeat(40), 'a'.repeat(40)],
+  newId: ['0'.repeat(40), 'b'.repeat(40)],
   status: ['A', 'D', 'M', 'R', 'T'],
   text: TEXT,
   isTooLarge: [true, false]
@@ -616,7 +633,12 @@ const of = <Row>(schema: TSchema, columns: Columns<Row>, view: (row: Row) => unk
 
 const SHARE = { group_id: 1, group_name: '\ud800', group_access: 30, visibility_level: 0 }
 const SOURCE = { id: 1, name: '\ud800', path: 'a', namespace_name: '"', namespace_path: 'b' }
-const COUNTED = { commit_count: 2 ** 53 - 1, repository_size: 0, build_artifacts_size: 2 ** 53 - 1 }
+const COUNTED = {
+  commit_count: 2 ** 53 - 1,
+  repository_size: 0,
+  build_artifacts_size: 2 ** 53 - 1,
+  lfs_objects_size: 1
+}
 
 const share: Columns<ShareLink> = {
   id: ID,
@@ -1070,6 +1092,7 @@ const specimens: { readonly [view: string]: Specimen } = {
     applications.viewNewApplication({ row, secret: 'x' })
   ),
   viewToken: of(tokens.Token, token, tokens.viewToken),
+  viewScimToken: of(Anything, scimToken, scimTokens.viewScimToken),
   viewNewToken: of(tokens.NewToken, token, row => tokens.viewNewToken({ row, token: 'x' })),
   viewDelivery: of(deliveries.Delivery, delivery, deliveries.viewDelivery),
   viewDeliveryDetails: of(deliveries.DeliveryDetails, delivery, row =>
@@ -1223,6 +1246,42 @@ const specimens: { readonly [view: string]: Specimen } = {
     deployKeys.RemovedDeployKey,
     { id: ID, deploy_key_id: ID, project_id: ID, created_at: DATE, updated_at: DATE } satisfies Columns<DeployKeyLink>,
     deployKeys.viewRemovedDeployKey
+  ),
+  viewMirror: of(
+    mirrors.Mirror,
+    {
+      id: ID,
+      project_id: ID,
+      project: TEXT,
+      user_id: or(ID),
+      username: or(TEXT),
+      direction: ['pull', 'push'],
+      url: TEXT,
+      secret_encrypted: [null, Buffer.alloc(0)],
+      public_key: or(TEXT),
+      host_key: or(TEXT),
+      seen_host_key: or(TEXT),
+      branch_patterns: or(TEXT),
+      overwrite_diverged: FLAG,
+      delete_removed: FLAG,
+      enabled: FLAG,
+      interval_minutes: or(COUNT),
+      hook_token_hash: [null, Buffer.alloc(0)],
+      due_at: or(DATE),
+      is_running: FLAG,
+      started_at: or(DATE),
+      finished_at: or(DATE),
+      succeeded_at: or(DATE),
+      result: [null, 'succeeded', 'partial', 'failed', 'stopped'],
+      problem: [null, 'unreachable', 'host_key_changed'],
+      error: or(TEXT),
+      ref_results: [null, '[]', '[{"ref": "refs/heads/x", "status": "diverged", "reason": "é"}]'],
+      moved_refs: COUNT,
+      failures: COUNT,
+      created_at: DATE,
+      updated_at: DATE
+    } satisfies Columns<MirrorRow>,
+    mirrors.viewMirror
   ),
   viewUserBasic: of(users.UserBasic, person, people.viewUserBasic),
   viewUser: of(users.User, person, people.viewUser),

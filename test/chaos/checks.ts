@@ -140,12 +140,11 @@ function follow(changes: readonly Change[], end: string): string | null {
 /** Returns the paths of the repositories by project. The path comes from the hash of the project's number. */
 async function repositoriesOf(world: World): Promise<Map<number, string>> {
   const { createHash } = await import('node:crypto')
-  const ids = await query<{ id: number }>(world, 'select id from projects')
-  const store = join(world.home, 'repositories/default')
+  const projects = await query<{ id: number; storage: string }>(world, 'select id, storage from projects')
   const found = new Map<number, string>()
-  for (const { id } of ids) {
+  for (const { id, storage } of projects) {
     const hash = createHash('sha256').update(String(id)).digest('hex')
-    const folder = join(store, hash.slice(0, 2), hash.slice(2, 4))
+    const folder = join(world.home, 'repositories', storage, hash.slice(0, 2), hash.slice(2, 4))
     if (namesIn(folder).includes(`${hash}.git`)) found.set(id, join(folder, `${hash}.git`))
   }
   return found

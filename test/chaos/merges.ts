@@ -25,9 +25,11 @@ export async function mergeBranches(world: World, { number, until }: Round, proj
     const name = `wish-${number}-${at}`
     const file = { file_path: `${name}.txt`, content: name, branch_name: name, commit_message: `${name} [ci skip]` }
     await tryAsk(world, 'POST', `${below}/repository/branches`, { branch_name: name, ref: 'master' })
-    await tryAsk(world, 'POST', `${below}/repository/files`, file)
+    const written = await tryAsk(world, 'POST', `${below}/repository/files`, file)
     const wish = { source_branch: name, target_branch: 'master', title: name, remove_source_branch: true }
-    const made = await tryAsk<{ id: number }>(world, 'POST', `${below}/merge_requests`, wish)
+    // Without its file, the branch has nothing to merge.
+    const made =
+      written?.status === 201 ? await tryAsk<{ id: number }>(world, 'POST', `${below}/merge_requests`, wish) : undefined
     if (made?.status === 201) {
       const merge = { merge_commit_message: `Merge ${name} [ci skip]` }
       const answer = await tryAsk(world, 'PUT', `${below}/merge_requests/${made.json.id}/merge`, merge)

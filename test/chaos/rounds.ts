@@ -11,6 +11,7 @@ import {
   pushCommits,
   type Round
 } from './clients.js'
+import { killInCluster } from './cluster-kills.js'
 import { mergeBranches } from './merges.js'
 import { waitForQuiet } from './quiet.js'
 import { ask, query, type World } from './world.js'
@@ -65,7 +66,7 @@ export async function playRound(world: World, stage: Stage, number: number): Pro
       mergeBranches(world, round, stage.files),
       createProjects(world, round, 2),
       troubleReceiver(world, round),
-      world.victims === 'workers' ? killWorkers(world, kills, round.until) : kill(world, kills)
+      killSome(world, kills, round.until)
     ])
     await waitForQuiet(world)
     faults = await findFaults(world)
@@ -73,6 +74,11 @@ export async function playRound(world: World, stage: Stage, number: number): Pro
     faults = [error instanceof Error ? (error.stack ?? error.message) : String(error), ...world.wrongAnswers]
   }
   return { kills, milliseconds: Date.now() - started, faults }
+}
+
+function killSome(world: World, kills: string[], until: number): Promise<void> {
+  if (world.cluster) return killInCluster(world, world.cluster, kills)
+  return world.victims === 'workers' ? killWorkers(world, kills, until) : kill(world, kills)
 }
 
 /** Kills the worker twice, each time while it runs a build. */

@@ -1,31 +1,39 @@
-// npm run chaos -- --rounds N --seed S [--victims workers]: the main job under kill -9. Prints one line per round. On a
-// fault it exits with 1 and keeps the home.
+// npm run chaos -- --rounds N --seed S [--victims workers] [--cluster]: the main job under kill -9. Prints one line per round. On a
+// fault it exits with 1 and keeps the home. A cluster on this machine has more victims (cluster.ts); it needs root.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { installPrograms } from '../galera/programs.js'
 import { processesOf } from '../scenarios/appliance.js'
 import { seeded } from './random.js'
 import { playRound, type Stage, setStage } from './rounds.js'
-import { makeWorld, type World } from './world.js'
+import { makeWorld, type Victims, type World } from './world.js'
 
 /** Number of rounds with one home: the pauses of its supervisor grow with every death. */
 const ROUNDS_PER_HOME = 4
+
+const VICTIMS: readonly Victims[] = ['all', 'workers', 'writer']
 
 const { values } = parseArgs({
   options: {
     rounds: { type: 'string', default: '10' },
     seed: { type: 'string', default: String(Date.now() % 1e6) },
-    victims: { type: 'string', default: 'all' }
+    victims: { type: 'string', default: 'all' },
+    cluster: { type: 'boolean', default: false }
   }
 })
 const rounds = Number(values.rounds)
 const seed = Number(values.seed)
-const victims = values.victims === 'workers' ? 'workers' : 'all'
-if (!Number.isInteger(rounds) || rounds < 1 || !Number.isInteger(seed) || values.victims !== victims) {
-  process.stderr.write('usage: npm run chaos -- --rounds N --seed S --victims all|workers\n')
+const isCluster = values.cluster
+const victims = VICTIMS.find(name => name === values.victims)
+if (!Number.isInteger(rounds) || rounds < 1 || !Number.isInteger(seed) || !victims) {
+  process.stderr.write(
+    'usage: npm run chaos -- --rounds N --seed S --victims all|workers [--cluster [--victims writer]]\n'
+  )
   process.exit(2)
 }
+if (isCluster) installPrograms()
 process.exit(await run())
 
 async function run(): Promise<number> {
@@ -34,9 +42,9 @@ async function run(): Promise<number> {
   const deaths = new Map<string, number>()
   for (let number = 1; number <= rounds; ) {
     const folder = mkdtempSync(join(tmpdir(), 'gitstead-chaos-'))
-    const world = await makeWorld(folder, random, victims)
+    const world = await makeWorld({ folder, random, victims, isCluster })
     const stage = await setStage(world)
-    const last = Math.min(number + ROUNDS_PER_HOME - 1, rounds)
+    const last = isCluster ? rounds : Math.min(number + ROUNDS_PER_HOME - 1, rounds)
     for (; number <= last; number++) if (!(await publish(world, stage, number, deaths))) return 1
     if (!(await leave(world))) return 1
   }

@@ -1,9 +1,10 @@
 // The state of one chaos run: the running appliance, and the history of what it acknowledged to its clients.
-import { mkdirSync } from 'node:fs'
+import { mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Appliance, freePort, makeUser, startAppliance } from '../scenarios/appliance.js'
 import { type ApiAnswer, askApi, Receiver, remoteUrl } from '../scenarios/client.js'
-import { rowsOf } from '../scenarios/rows.js'
+import { rowsAt, rowsOf } from '../scenarios/rows.js'
+import { type Cluster, startCluster } from './cluster.js'
 
 export const ZERO = '0'.repeat(40)
 
@@ -32,6 +33,8 @@ export interface World {
   readonly victims: Victims
   readonly receiver: Receiver
   appliance: Appliance
+  /** The appliance is this cluster. */
+  readonly cluster?: Cluster
   readonly environment: Record<string, string>
   readonly refs: AcceptedRef[]
   readonly files: WrittenFile[]
@@ -45,18 +48,28 @@ export interface World {
 /** Settings that make a round short. The rules are the same with any values. */
 const ENVIRONMENT = { GITSTEAD_QUEUE_CONCURRENCY_BUILDS: '3', GITSTEAD_GIT_TIMEOUT: '120' }
 
-/** All processes of the appliance, or only workers while they run builds. */
-export type Victims = 'all' | 'workers'
+/** All processes of the appliance, or only workers while they run builds. Of a cluster: everything, or the writer of its rows. */
+export type Victims = 'all' | 'workers' | 'writer'
+
+interface WorldOptions {
+  readonly folder: string
+  readonly random: () => number
+  readonly victims?: Victims
+  /** Whether the appliance is a cluster. */
+  readonly isCluster?: boolean
+}
+
+const ADMIN = ['--admin', '--projects-limit', '100000']
 
 /** Makes a new home with an administrator, two hooks and nothing else. */
-export async function makeWorld(folder: string, random: () => number, victims: Victims = 'all'): Promise<World> {
-  const home = join(folder, 'home')
+export async function makeWorld({ folder, random, victims = 'all', isCluster }: WorldOptions): Promise<World> {
   mkdirSync(join(folder, 'clones'), { recursive: true })
-  const { private_token: token } = await makeUser(home, 'root', ['--admin', '--projects-limit', '100000'])
   const receiver = new Receiver()
   await receiver.open()
-  const appliance = await startAppliance({ home, port: await freePort(), environment: ENVIRONMENT })
+  const { home, token, ...running } = await (isCluster ? startAsCluster(folder) : startAlone(folder))
+  const { appliance } = running
   const world: World = {
+    ...running,
     home,
     folder,
     url: appliance.url,
@@ -64,7 +77,6 @@ export async function makeWorld(folder: string, random: () => number, victims: V
     random,
     victims,
     receiver,
-    appliance,
     environment: ENVIRONMENT,
     refs: [],
     files: [],
@@ -83,6 +95,32 @@ export async function makeWorld(folder: string, random: () => number, victims: V
   return world
 }
 
+async function startAlone(folder: string) {
+  const home = join(folder, 'home')
+  const { private_token: token } = await makeUser(home, 'root', ADMIN)
+  return { home, token, appliance: await startAppliance({ home, port: await freePort(), environment: ENVIRONMENT }) }
+}
+
+async function startAsCluster(folder: string) {
+  const cluster = await startCluster(folder, ENVIRONMENT)
+  const { home } = cluster.machines[0]
+  const { private_token: token } = await makeUser(home, 'root', ADMIN, cluster.environment)
+  const logs = cluster.machines.flatMap(({ home }) => ['server', 'worker'].map(kind => join(home, '..', kind, 'log')))
+  const appliance: Appliance = {
+    url: cluster.url,
+    port: Number(new URL(cluster.url).port),
+    pid: process.pid,
+    log: () => logs.map(path => readFileSync(path, 'utf8')).join('\n'),
+    processes: () => ({}),
+    stop: async () => {
+      await cluster.stop()
+      return 0
+    },
+    kill: () => Promise.reject(new Error('a cluster has no supervisor'))
+  }
+  return { home, token, appliance, cluster }
+}
+
 export const ask = <T = Record<string, unknown>>(
   world: World,
   method: string,
@@ -98,6 +136,8 @@ export async function tryAsk<T = Record<string, unknown>>(world: World, method: 
   try {
     const answer = await ask<T>(world, method, path, body)
     if (answer.status === 503 && answer.headers.get('retry-after')) return undefined
+    // The proxy of a cluster says that the server died.
+    if (answer.status === 502 && world.cluster) return undefined
     if (answer.status >= 500) {
       world.wrongAnswers.push(`${method} ${path}: ${answer.status} ${answer.bytes.toString().slice(0, 200)}`)
     }
@@ -110,4 +150,5 @@ export async function tryAsk<T = Record<string, unknown>>(world: World, method: 
 export const remoteOf = (world: World, name: string) => remoteUrl(world.url, `root/${name}`, 'root', world.token)
 
 /** Returns rows of the appliance's own database. */
-export const query = <T>(world: World, sql: string): Promise<T[]> => rowsOf<T>(world.home, sql)
+export const query = <T>({ home, cluster }: World, sql: string): Promise<T[]> =>
+  cluster ? rowsAt<T>(cluster.rows.url, sql) : rowsOf<T>(home, sql)

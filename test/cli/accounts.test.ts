@@ -1,6 +1,7 @@
 // Tests the commands for tokens, SSH keys and mail addresses as scripts use them: with --json and exit codes.
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { beginSession } from '../../src/areas/people/credentials/credentials.js'
 import { createUser } from '../../src/areas/people/users/users.js'
 import { rows } from '../../src/db/connect/sql.js'
 import { type Asker, testApp } from '../helpers/app.js'
@@ -137,6 +138,14 @@ t.test('audit list --all has no limit', async t => {
   t.equal(all.total, count)
   const some = await json<{ audit_events: object[] }>(['audit', 'list', '--all', '--action', 'application.delete'])
   t.equal(some.audit_events.length, 1)
+})
+
+t.test('audit list shows the provider and the second factor of sign-ins', async t => {
+  const user = { id: ada.id, username: 'ada', name: 'Ada', email: 'ada@example.org', admin: false, external: false }
+  await beginSession({ user, provider: 'okta', factor: 'totp' }, { address: '192.0.2.1', userAgent: 'test' })
+  const { stdout } = await run(['audit', 'list', '--provider', 'okta', '--factor', 'totp'])
+  t.match(stdout, /session\.create +session .* provider okta, factor totp\n$/)
+  t.match(await json(['audit', 'list', '--provider', 'password']), { total: 0 })
 })
 
 t.test('keys are added from standard input and files, listed, shown and removed', async t => {

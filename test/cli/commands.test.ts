@@ -1,6 +1,6 @@
 import { chmodSync, copyFileSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { version } from '../../src/version.js'
+import { revision, version } from '../../src/version.js'
 import { cli, cliProcess } from '../helpers/cli.js'
 import { testDatabase } from '../helpers/database.js'
 import t from '../helpers/tap.js'
@@ -8,7 +8,7 @@ import t from '../helpers/tap.js'
 t.test('--version prints the version', async t => {
   const { code, stdout } = await cliProcess(['--version'])
   t.equal(code, 0)
-  t.equal(stdout, `gitstead ${version}\n`)
+  t.equal(stdout, `gitstead ${version}${revision === 'unknown' ? '' : ` (${revision})`}\n`)
 })
 
 t.test('help lists the commands', async t => {
@@ -132,7 +132,10 @@ t.test('commands that use a database', async t => {
     t.equal((await run(['jobs', 'resume', 'hooks'])).stdout, 'resumed hooks\n')
     const unknown = await run(['jobs', 'pause', 'nothing'])
     t.equal(unknown.code, 2)
-    t.match(unknown.stderr, /^gitstead: queue is not one of default, builds, hooks, mail, maintenance, imports\n$/)
+    t.match(
+      unknown.stderr,
+      /^gitstead: queue is not one of default, builds, hooks, mail, maintenance, imports, mirrors\n$/
+    )
   })
 
   t.test('jobs retry and discard print how many jobs they changed', async t => {

@@ -2,7 +2,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { folderSize } from '../../src/cli/appliance/folder-size.js'
-import { version } from '../../src/version.js'
+import { revision, version } from '../../src/version.js'
 import { cli } from '../helpers/cli.js'
 import { testDatabase } from '../helpers/database.js'
 import { factory } from '../helpers/factory.js'
@@ -80,7 +80,14 @@ t.test('info prints versions, counts and sizes', async t => {
   const { code, json } = await cli(['info', '--json'], { environment })
   t.equal(code, 0)
   t.match(json(), {
-    versions: { gitstead: version, node: process.versions.node, git: /^2\.\d+/, database: /^\d+\.\d+/, system: String },
+    versions: {
+      gitstead: version,
+      revision,
+      node: process.versions.node,
+      git: /^2\.\d+/,
+      database: /^\d+\.\d+/,
+      system: String
+    },
     home,
     urls: { public: 'http://127.0.0.1:8080', server: /^http:\/\//, api: 'http://127.0.0.1:8080/api/v3' },
     database: { kind: 'outside', bytes: Number },
@@ -90,7 +97,12 @@ t.test('info prints versions, counts and sizes', async t => {
       hooks: 0,
       jobs: { ready: Number, delayed: 0, running: 0, dead: 0 }
     },
-    folders: { repositories: { complete: true }, artifacts: { files: 0, bytes: 0 }, traces: { files: 0 } }
+    folders: {
+      repositories: { complete: true },
+      artifacts: { files: 0, bytes: 0 },
+      traces: { files: 0 },
+      lfs: { files: 0 }
+    }
   })
   const { folders, database } = json() as { folders: { repositories: { files: number } }; database: { bytes: number } }
   t.ok(folders.repositories.files > 3)

@@ -64,6 +64,15 @@ t.test('the command runs on the Node.js of the machine, if it has the right vers
   t.match(run(join(folder, 'usr/gitstead')).stdout, BUILT_IN)
 })
 
+t.test('the command of a package runs on the Node.js of the package', async t => {
+  const { program, folder, has, run } = machine(t)
+  has('bin/node', RIGHT)
+  has('usr/node', RIGHT)
+  t.equal(run(program, ['up']).stdout, `bin/node ${program} up`)
+  symlinkSync(program, join(folder, 'usr/gitstead'))
+  t.equal(run(join(folder, 'usr/gitstead'), ['up']).stdout, `bin/node ${join(folder, 'usr/gitstead')} up`)
+})
+
 t.test('npm puts the installed Node.js first in PATH, but the command takes that of the machine', async t => {
   const { program, folder, has, run } = machine(t)
   has(BUILT_IN, RIGHT)
@@ -138,7 +147,6 @@ t.test('all files name the same version of Node.js', async t => {
     ...new Set([...read(path).matchAll(pattern)].map(([, major]) => major))
   ]
   t.same(named('bin/gitstead', /(?:v|Node\.js )(\d+)/g), [engines.node])
-  t.same(named('config/docker/Dockerfile', /^FROM node:(\d+)/gm), [engines.node])
   t.same(named('docs/operate/installation.md', /Node\.js (\d+)\b(?! or newer)/g), [engines.node])
   t.same(named('README.md', /Node\.js (\d+)\b(?! or newer)/g), [engines.node])
 })

@@ -87,9 +87,12 @@ t.test('a port that another program uses is reported in one line', async t => {
 t.test('a home of a newer version is reported in one line', async t => {
   const home = newHome(t)
   const appliance = await startAppliance({ home })
-  await rowsOf(home, "insert into schema_migrations (name, applied_at) values ('9999-of-the-future', now())")
+  await rowsOf(
+    home,
+    "insert into schema_migrations (name, applied_at) values ('9999-contract-9998-of-the-future', now())"
+  )
   t.equal(await appliance.stop(), 0)
-  isOneLine(t, await up(home), 1, /newer version.*9999-of-the-future/)
+  isOneLine(t, await up(home), 1, /newer version.*9999-contract-9998-of-the-future/)
 })
 
 t.test('a missing program is reported in one line', async t => {

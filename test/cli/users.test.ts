@@ -2,7 +2,8 @@
 import { spawn } from 'node:child_process'
 import { copyFileSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { beginSession, userOfPassword } from '../../src/areas/people/credentials/credentials.js'
+import { beginSession, byPassword } from '../../src/areas/people/credentials/credentials.js'
+import { signInByPassword } from '../../src/areas/people/credentials/password-sign-in.js'
 import { createProject } from '../../src/areas/projects/projects/projects.js'
 import { root } from '../../src/config.js'
 import { execute, row, rows } from '../../src/db/connect/sql.js'
@@ -145,10 +146,10 @@ t.test('users', async t => {
     t.match((await run(['block', 'ada', '--json'])).json(), { username: 'ada', state: 'blocked' })
     t.equal((await run(['block', 'ada'])).stdout, 'user ada is already blocked\n')
     t.equal((await run(['unblock', 'ada'])).stdout, 'unblocked user ada\n')
-    await beginSession({ ...ada }, { address: '127.0.0.1', userAgent: 'test' })
+    await beginSession(byPassword({ ...ada }), { address: '127.0.0.1', userAgent: 'test' })
     const result = await run(['passwd', 'ada', '--password-stdin'], 'quite another\n')
     t.equal(result.stdout, 'set the password of user ada\n')
-    t.ok(await userOfPassword('ada', 'quite another', 'test'))
+    t.ok(await signInByPassword('ada', 'quite another', { address: 'test', door: 'api' }))
     t.same(await rows('select id from sessions where user_id = ?', [ada.id]), [])
   })
 
@@ -222,7 +223,7 @@ t.test('users', async t => {
       identities: [{ provider: 'ad', extern_uid: 'uid-1' }]
     })
     t.match((await run(['show', 'last', '--json'])).json(), { name: 'Ünïcode 🦊', can_create_group: true })
-    t.ok(await userOfPassword('one', 'long enough', 'test'))
+    t.ok(await signInByPassword('one', 'long enough', { address: 'test', door: 'api' }))
     const made = await rows(
       "select id from audit_events where action = 'user.create' and target_name in ('one', 'last')"
     )
@@ -260,9 +261,11 @@ t.test('users', async t => {
     t.equal(first.code, 1)
     t.same(first.json(), { created: 1, updated: 1, unchanged: 0, refused })
     t.match((await run(['show', 'UPA', '--json'])).json(), { name: 'Another A', projects_limit: 7, is_admin: false })
-    t.ok(await userOfPassword('upa', 'their own secret', 'test'), 'the password stays')
+    t.ok(await signInByPassword('upa', 'their own secret', { address: 'test', door: 'api' }), 'the password stays')
     const again = await run(['import', '-', '--update', '--json'], input)
     t.same(again.json(), { created: 0, updated: 0, unchanged: 2, refused })
+    const said = await run(['import', '-', '--update'], input)
+    t.equal(said.stdout, 'created 0 users, updated 0, left 2 unchanged, refused 2\nnothing has changed\n')
   })
 
   t.test('import without passwords, from standard input, of more than one batch', async t => {
@@ -308,6 +311,43 @@ t.test('users', async t => {
       username
     ])
     t.equal(audited.length, 2)
+  })
+
+  t.test('delete --keep-contributions shows what the ghost would get, and deletes', async t => {
+    const { id, username } = await factory.user()
+    const dry = await run(['delete', username, '--keep-contributions', '--dry-run'])
+    t.match(dry.stdout, /\nwould be given to the ghost user:\n/)
+    t.match((await run(['delete', username, '--keep-contributions', '--dry-run', '--json'])).json(), {
+      given: { issues: 0, notes: 0, merge_requests: 0, snippets: 0 }
+    })
+    const done = await run(['delete', username, '--keep-contributions', '--yes'])
+    t.equal(done.stdout, `deleted user ${username} (id ${id})\n`)
+    t.equal((await run(['show', username])).code, 3)
+  })
+
+  t.test('users who wait for approval are listed, approved and rejected', async t => {
+    const [yes, no] = [await factory.user(), await factory.user()]
+    await execute("update users set state = 'blocked', block_reason = 'pending approval' where id in (?, ?)", [
+      yes.id,
+      no.id
+    ])
+    const listed = await run(['list', '--pending'])
+    t.match(listed.stdout, new RegExp(`${yes.email} +blocked: pending approval`))
+    t.match((await run(['list', '--pending', '--json'])).json(), {
+      users: [
+        { username: no.username, block_reason: 'pending approval', state: 'blocked' },
+        { username: yes.username }
+      ],
+      total: 2
+    })
+    t.equal((await run(['approve', yes.username])).stdout, `approved user ${yes.username}\n`)
+    const again = await run(['approve', yes.username])
+    t.match([again.code, again.stderr], [4, 'does not wait for approval'])
+    t.equal((await run(['reject', yes.username, '--yes'])).code, 4, 'an approved user stays')
+    t.equal((await run(['reject', no.username])).code, 2, 'it asks first')
+    t.match((await run(['reject', no.username, '--dry-run', '--json'])).json(), { would_delete: { id: no.id } })
+    t.equal((await run(['reject', no.username, '--yes'])).stdout, `rejected user ${no.username}\n`)
+    t.equal((await run(['show', no.username])).code, 3)
   })
 
   t.test('import keeps the users before a line that makes the rest of the file unreadable', async t => {

@@ -40,7 +40,11 @@ const actor = (id: number, admin = false): Actor => ({
   sudoer: null,
   scopes: ['api']
 })
-const listing = (plans: readonly Plan[]) => plans.find(({ statement }) => / order by /.test(statement))
+/** The other statements with an order look for what has changed since the totals were counted. */
+const OF_TOTALS = /^select id, action from audit_events|^select id from \w+ order by id desc limit 1$/
+const listings = (plans: readonly Plan[]) =>
+  plans.filter(({ statement }) => / order by /.test(statement) && !OF_TOTALS.test(statement))
+const listing = (plans: readonly Plan[]) => listings(plans)[0]
 const sorts = (plan: Plan | undefined) => plan?.steps.filter(({ Extra }) => /filesort/.test(Extra ?? ''))
 
 t.test('a claim reads along its index', async t => {
@@ -254,7 +258,7 @@ t.test('merge requests', async t => {
         await listMergeRequests(1, query, actor(7)),
         await listMergeRequests(1, query, actor(7))
       ]
-      const plans = (await plansOf(twice)).filter(({ statement }) => / order by /.test(statement))
+      const plans = listings(await plansOf(twice))
       t.equal(plans.length, 'page' in query ? 2 : 1)
       for (const { steps } of plans) {
         const found = steps.filter(({ table }) => table === 'm')

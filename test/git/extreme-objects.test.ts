@@ -100,6 +100,22 @@ t.test('names are found in trees of any size, and all entries are read in order'
   }
 })
 
+t.test('a tree of names of 60,000 bytes is read in parts of few names', async t => {
+  const names = Array.from({ length: 100 }, (_, at) => `${String(at).padStart(3, '0')}${'x'.repeat(60_000)}`)
+  const raw = rawTree(names.map(name => ['100644', name]))
+  const opened = await openTree(raw)
+  const read: string[] = []
+  for (let from: number | null = 0; from !== null; ) {
+    const part = opened.read(from)
+    t.ok(part.entries.length <= 20, `${part.entries.length} names, which have about a megabyte`)
+    read.push(...part.entries.map(({ name }) => name))
+    from = part.next
+  }
+  t.same(read, names)
+  t.equal(opened.find(names[57] ?? '')?.name, names[57])
+  await t.rejects(openTree(raw.subarray(0, raw.length - 25)), { message: 'a tree is incomplete' })
+})
+
 t.test('a tree that is not in git’s order, and an incomplete one', async t => {
   const entries = Array.from({ length: 3000 }, (_, at) => rawTree([['100644', `file ${at}`]]))
   const unsorted = await openTree(Buffer.concat(entries.reverse()))

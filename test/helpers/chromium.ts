@@ -17,7 +17,6 @@ export interface OpenOptions {
   readonly user?: TestUser
   readonly width?: number
   readonly height?: number
-  readonly dark?: boolean
   /** False switches the script off. */
   readonly script?: boolean
 }
@@ -47,7 +46,7 @@ const startChromium = (): Promise<Browser> =>
 
 /** Opens an empty page with cookies of its own. `base` is the address of the application. */
 export async function openPage(browser: Browser, base: string, options: OpenOptions = {}): Promise<OpenedPage> {
-  const { user, width = 1280, height = 900, dark = false, script = true } = options
+  const { user, width = 1280, height = 900, script = true } = options
   const context = await browser.createBrowserContext()
   if (user) await context.setCookie(...(await cookiesOf(base, user)))
   const page = await context.newPage()
@@ -63,10 +62,13 @@ export async function openPage(browser: Browser, base: string, options: OpenOpti
   })
   const viewport: Viewport = { width, height, isMobile: width < 500, hasTouch: width < 500 }
   await page.setViewport(viewport)
-  await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: dark ? 'dark' : 'light' }])
+  await useScheme(page, 'light')
   if (!script) await page.setJavaScriptEnabled(false)
   return { page, problems, close: () => context.close() }
 }
+
+export const useScheme = (page: Page, value: 'light' | 'dark'): Promise<void> =>
+  page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value }])
 
 async function cookiesOf(base: string, user: TestUser) {
   const signedIn = new FormBrowser(base)
@@ -90,7 +92,7 @@ export const COLOR_RULES = ['color-contrast', 'link-in-text-block']
 /** Returns what axe-core finds wrong with a page, one line for each element; with `rules` by these rules only. */
 export async function axeFindings(page: Page, rules?: readonly string[]): Promise<string[]> {
   // Unlike a script in the page, this is not subject to its policy.
-  await page.evaluate(axeSource)
+  if (!(await page.evaluate('"axe" in globalThis'))) await page.evaluate(axeSource)
   const options = { resultTypes: ['violations'], ...(rules && { runOnly: rules }) }
   const { violations } = (await page.evaluate(`axe.run(${JSON.stringify(options)})`)) as AxeResults
   return violations.flatMap(({ id, nodes }) =>

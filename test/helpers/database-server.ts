@@ -119,7 +119,9 @@ export async function dropDatabase(url: URL, name: string): Promise<void> {
 /** Connects to the server without selecting a database. */
 export const connectTo = (url: URL): Promise<Connection> =>
   createConnection({
-    socketPath: url.searchParams.get('socket') ?? '',
+    ...(url.hostname === 'localhost'
+      ? { socketPath: url.searchParams.get('socket') ?? '' }
+      : { host: url.hostname, port: Number(url.port) }),
     user: 'root',
     password: decodeURIComponent(url.password),
     multipleStatements: true

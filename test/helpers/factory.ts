@@ -8,6 +8,7 @@ import type { UserBody } from '../../src/areas/people/users/users.schema.js'
 import { createProject } from '../../src/areas/projects/projects/projects.js'
 import { findProject, type ProjectRow } from '../../src/areas/projects/projects/projects.queries.js'
 import type { ProjectBody } from '../../src/areas/projects/projects/projects.schema.js'
+import { storageOf } from '../../src/areas/projects/projects/repositories.js'
 import { config } from '../../src/config.js'
 import { execute } from '../../src/db/connect/sql.js'
 import { MASTER, OWNER } from '../../src/lib/levels.js'
@@ -29,6 +30,7 @@ export interface TestProject {
   readonly id: number
   readonly path: string
   readonly owner: TestUser
+  readonly storage: string
 }
 
 export interface TestGroup {
@@ -87,7 +89,12 @@ async function project(
   const { owner = await user(), group, ...body } = values
   const name = `project-${next()}`
   const id = await createProject({ name, ...(group && { namespace_id: group.id }), ...body }, originBy(owner))
-  return { id, path: `${group?.path ?? owner.username}/${body.path ?? body.name ?? name}`, owner }
+  return {
+    id,
+    path: `${group?.path ?? owner.username}/${body.path ?? body.name ?? name}`,
+    owner,
+    storage: (await storageOf(String(id))) ?? ''
+  }
 }
 
 /** Makes a user a member of a project; `expiresAt` is YYYY-MM-DD. */

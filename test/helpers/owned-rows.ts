@@ -1,7 +1,7 @@
 // Rows of every table that belongs to a project or names a user, for tests of what happens to them. A table that
 // src/db/ownership/ownership.ts assigns to a project or a user needs a line in MAKE.
 
-import { beginSession } from '../../src/areas/people/credentials/credentials.js'
+import { beginSession, byPassword } from '../../src/areas/people/credentials/credentials.js'
 import { noteUseOf, writeUses } from '../../src/areas/people/credentials/last-use.js'
 import { issuePair } from '../../src/areas/people/credentials/oauth/grants.js'
 import { createApplication } from '../../src/areas/people/credentials/oauth-applications.js'
@@ -10,6 +10,7 @@ import { addEmail } from '../../src/areas/people/users/emails.js'
 import { insertIdentities } from '../../src/areas/people/users/identities.js'
 import { addKey } from '../../src/areas/people/users/keys.js'
 import { createIssue } from '../../src/areas/planning/issues/creation.js'
+import { searchWords } from '../../src/areas/planning/participation/search-words.js'
 import { setSubscription } from '../../src/areas/planning/participation/subscriptions.js'
 import { insertForkLink } from '../../src/areas/projects/projects/fork-links.js'
 import { saveService } from '../../src/areas/projects/services/services.js'
@@ -25,6 +26,7 @@ import { makeEnvironment } from '../areas/ci/environments/make-environments.js'
 import { makeRunner } from '../areas/ci/runners/make-runners.js'
 import { makeVariable } from '../areas/ci/variables/make-variables.js'
 import { actorOf, factory, projectRow, someOrigin, type TestProject, type TestUser } from './factory.js'
+import { giveApp } from './second-factors.js'
 import { newKey } from './ssh-keys.js'
 
 /** Where rows are made: in a project, and in the name of a user who is not its owner. */
@@ -48,7 +50,7 @@ const MAKE: { readonly [Table in TableName]?: (place: Place) => Promise<unknown>
   ssh_keys: ({ user }) => addKey(user, { title: 'k', key: newKey() }, someOrigin),
   emails: ({ user }) => addEmail(user, { email: `other-${user.email}` }, someOrigin),
   access_tokens: ({ user }) => factory.token(user),
-  sessions: ({ user }) => beginSession({ ...user }, { address: '127.0.0.1', userAgent: 'test' }),
+  sessions: ({ user }) => beginSession(byPassword({ ...user }), { address: '127.0.0.1', userAgent: 'test' }),
   user_uses: async ({ user }) => {
     noteUseOf(user.id)
     await writeUses()
@@ -60,9 +62,43 @@ const MAKE: { readonly [Table in TableName]?: (place: Place) => Promise<unknown>
     const { row: client } = await createApplication({ name: 'a', redirect_uri: 'https://example.org/' }, someOrigin)
     await issuePair({ client, userId: user.id, kind: 'password', scopes: ['api'] }, someOrigin)
   },
+  authenticator_apps: ({ user }) => giveApp(user),
+  recovery_codes: along,
+  passkeys: ({ user }) =>
+    execute(
+      `insert into passkeys (user_id, name, credential, public_key, counter, transports, created_at)
+       values (?, 'Phone', ?, 'key', 0, '', now())`,
+      [user.id, `credential of ${user.id}`]
+    ),
+  migrated_people: ({ user }) =>
+    execute(
+      "insert into migrated_people (source, username, user_id, created_at) values ('git.example.org', ?, ?, now())",
+      [user.username, user.id]
+    ),
+  migrated_projects: ({ project }) =>
+    execute(
+      "insert into migrated_projects (project_id, source, source_project, there, here, created_at) values (?, 'git.example.org', ?, '', '', now())",
+      [project.id, String(project.id)]
+    ),
   identities: ({ user }) => insertIdentities([{ userId: user.id, provider: 'ldap', externUid: user.username }]),
+  scim_users: ({ user }) =>
+    execute('insert into scim_users (user_id, user_name, created_at, updated_at) values (?, ?, now(), now())', [
+      user.id,
+      user.username
+    ]),
+  scim_group_members: async ({ user }) => {
+    const sql = 'insert into scim_groups (display_name, created_at, updated_at) values (?, now(), now())'
+    const { insertId } = await execute(sql, [`all with ${user.username}`])
+    await execute('insert into scim_group_members (group_id, user_id) values (?, ?)', [insertId, user.id])
+  },
   namespaces: along,
   members: ({ project, user }) => factory.member(project, 40, user),
+  invitations: ({ project, user }) =>
+    execute(
+      `insert into invitations (source_type, source_id, address, address_key, user_id, access_level, created_at)
+       values ('project', ?, 'i@example.org', 'i@example.org', ?, 30, now())`,
+      [project.id, user.id]
+    ),
   access_requests: ({ project, user }) => factory.accessRequest('project', project, user),
   project_group_links: async ({ project }) => factory.share(project, await factory.group(), 20),
   projects: ({ project, user }) => execute('update projects set creator_id = ? where id = ?', [user.id, project.id]),
@@ -83,6 +119,18 @@ const MAKE: { readonly [Table in TableName]?: (place: Place) => Promise<unknown>
     execute('insert ignore into project_statistics (project_id, commit_count, updated_at) values (?, 1, now())', [
       project.id
     ]),
+  lfs_links: ({ project }) =>
+    execute('insert into lfs_links (project_id, oid, size, touched_at) values (?, sha2(?, 256), 1, now(3))', [
+      project.id,
+      `of ${project.id}`
+    ]),
+  lfs_scans: ({ project }) =>
+    execute('insert into lfs_scans (project_id, scanned_at) values (?, now(3))', [project.id]),
+  lfs_locks: ({ project, user }) =>
+    execute(
+      "insert into lfs_locks (project_id, path, path_hash, user_id, created_at) values (?, 'a', repeat('a', 64), ?, now(3))",
+      [project.id, user.id]
+    ),
   forked_project_links: async ({ project }) => insertForkLink(project.id, (await factory.project()).id),
   project_imports: ({ project }) =>
     execute('insert into project_imports (project_id, created_at) values (?, now())', [project.id]),
@@ -156,6 +204,14 @@ const MAKE: { readonly [Table in TableName]?: (place: Place) => Promise<unknown>
       "insert into repository_checks (project_id, looked_at, fingerprint) values (?, now(), unhex(sha2('', 256)))",
       [project.id]
     ),
+  archived_files: ({ project, user }) =>
+    execute(
+      `insert into archived_files (kind, month, project_id, author_id, name, records, bytes, sha256, created_at)
+       values ('events', '2020-03', ?, ?, uuid(), 1, 1, '', now(3))`,
+      [project.id, user.id]
+    ),
+  archived_pipelines: ({ project }) =>
+    execute('insert into archived_pipelines (id, project_id) values (?, ?)', [1_000_000 + project.id, project.id]),
   pipelines: along,
   builds: async ({ project, user }) => {
     const builds = await makePipeline({ ...project, owner: user }, CI)
@@ -206,6 +262,12 @@ const MAKE: { readonly [Table in TableName]?: (place: Place) => Promise<unknown>
       `insert into trigger_requests (trigger_id, pipeline_id, created_at)
        select 1, id, created_at from pipelines where project_id = ? order by id desc limit 1`,
       [project.id]
+    ),
+  mirrors: ({ project, user }) =>
+    execute(
+      `insert into mirrors (project_id, user_id, direction, url, created_at, updated_at)
+       values (?, ?, 'push', 'https://example.org/a.git', now(), now())`,
+      [project.id, user.id]
     ),
   pipeline_schedules: ({ project, user }) =>
     execute(
@@ -265,6 +327,9 @@ const MAKE: { readonly [Table in TableName]?: (place: Place) => Promise<unknown>
   },
   label_links: along,
   issue_counts: along,
+  issue_words: () =>
+    searchWords.run({ dryRun: false, signal: new AbortController().signal, count: () => {}, note: () => {} }),
+  merge_request_words: along,
   subscriptions: along,
   notification_settings: ({ project, user }) =>
     saveSetting({ type: 'Project', id: project.id }, user.id, { level: 'watch' }),

@@ -10,6 +10,8 @@ const { runFile } = await import('./tap.js')
 
 /** The folder that the processes share: the list, and an empty file for each test file that was taken, and that has ended. */
 const [shared = ''] = process.argv.slice(2)
+/** Bytes of a process that takes no more files: scripts/run-tests.mjs starts another one. */
+const LARGE = 550 * 1024 ** 2
 const files = JSON.parse(readFileSync(join(shared, 'files.json'), 'utf8')) as string[]
 
 for (const [at, file] of files.entries()) {
@@ -18,6 +20,7 @@ for (const [at, file] of files.entries()) {
   await runFile(file, () => import(pathToFileURL(resolve(file)).href))
   stop()
   writeFileSync(join(shared, `${at}.ended`), '')
+  if (process.memoryUsage.rss() > LARGE) break
 }
 // Work of the last file that is still running may have opened a pool again, whose connections would keep this process.
 const { closeDatabase } = await import('../../src/db/connect/connection.js')

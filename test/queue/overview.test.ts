@@ -49,7 +49,8 @@ t.test('shows every queue with the jobs of each state, its pause and its latency
       ['hooks', false, 0, 1, 0, 0],
       ['mail', true, 0, 0, 0, 0],
       ['maintenance', false, 0, 0, 0, 0],
-      ['imports', false, 0, 0, 0, 0]
+      ['imports', false, 0, 0, 0, 0],
+      ['mirrors', false, 0, 0, 0, 0]
     ]
   )
   t.ok((queues[0]?.latency ?? 0) >= 5)

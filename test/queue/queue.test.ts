@@ -132,13 +132,14 @@ t.test('claiming', async t => {
   })
 
   t.test('gives each job to one of many parallel claims', async t => {
-    const process = await register()
     await enqueueAll(
       'event.published',
       Array.from({ length: 300 }, (_, at) => event(`k${at}`))
     )
     const got: number[] = []
+    // A process has one claim of a queue at a time, so each of the four is a process.
     const take = async () => {
+      const process = await register()
       for (;;) {
         const claimed = await claimJobs('default', process, 7)
         if (claimed.length === 0) return

@@ -42,7 +42,8 @@ export interface ApplianceOptions {
   readonly args?: readonly string[]
 }
 
-const clean = (environment: Record<string, string> = {}): NodeJS.ProcessEnv => {
+/** The environment of this process without settings of Gitstead, and with these. */
+export const clean = (environment: Record<string, string> = {}): NodeJS.ProcessEnv => {
   // With the NODE_OPTIONS of the test runner, every process of Node.js would load the runner.
   const own = Object.entries(process.env).filter(([name]) => !name.startsWith('GITSTEAD_') && name !== 'NODE_OPTIONS')
   return { ...Object.fromEntries(own), GITSTEAD_HOOKS_ALLOW: '127.0.0.1', GITSTEAD_LOG_LEVEL: 'info', ...environment }
@@ -128,10 +129,15 @@ export interface MadeUser {
 }
 
 /** Creates a user on the command line. */
-export async function makeUser(home: string, username: string, flags: readonly string[] = []): Promise<MadeUser> {
+export async function makeUser(
+  home: string,
+  username: string,
+  flags: readonly string[] = [],
+  environment: Readonly<Record<string, string>> = {}
+): Promise<MadeUser> {
   const named = ['--username', username, '--email', `${username}@example.org`, '--name', `The ${username}`]
   const args = ['users', 'create', '--home', home, ...named, ...flags, '--password-stdin', '--json']
-  const { code, stdout, stderr } = await gitstead(args, { input: `password of ${username}\n` })
+  const { code, stdout, stderr } = await gitstead(args, { input: `password of ${username}\n`, environment })
   if (code !== 0) throw new Error(`users create ended with ${code}: ${stdout}${stderr}`)
   return JSON.parse(stdout) as MadeUser
 }

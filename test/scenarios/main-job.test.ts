@@ -189,7 +189,15 @@ t.test('the main job: users, hooks, pushes, clones, builds, traces, artifacts an
       return code === 0 && isDeepStrictEqual(told, json) && told
     }
     const agreed = await eventually(ask, () => JSON.stringify(last))
-    t.same(Object.keys(agreed.queues).sort(), ['builds', 'default', 'hooks', 'imports', 'mail', 'maintenance'])
+    t.same(Object.keys(agreed.queues).sort(), [
+      'builds',
+      'default',
+      'hooks',
+      'imports',
+      'mail',
+      'maintenance',
+      'mirrors'
+    ])
     t.match(agreed, { processes: [{ pid: appliance.processes().worker }] })
     t.ok(agreed.jobs.processed >= 10, `${agreed.jobs.processed} jobs were done`)
     t.ok(agreed.jobs.failed >= 1, 'the tries while the receiver was down count as failures')

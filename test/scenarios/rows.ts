@@ -1,18 +1,22 @@
 // Queries the database of a running appliance directly.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { createConnection, type RowDataPacket } from 'mysql2/promise'
+import { type ConnectionOptions, createConnection, type RowDataPacket } from 'mysql2/promise'
+
+type Values = (string | number | Buffer)[]
 
 /** The rows of a statement in the database of a home. */
-export async function rowsOf<T>(home: string, sql: string, values: (string | number | Buffer)[] = []): Promise<T[]> {
+export function rowsOf<T>(home: string, sql: string, values: Values = []): Promise<T[]> {
   const secrets = JSON.parse(readFileSync(join(home, 'secrets.json'), 'utf8')) as { database_password: string }
-  const connection = await createConnection({
-    socketPath: join(home, 'run/mysql.sock'),
-    user: 'root',
-    password: secrets.database_password,
-    database: 'gitstead',
-    timezone: 'Z'
-  })
+  const login = { user: 'root', password: secrets.database_password, database: 'gitstead' }
+  return read({ socketPath: join(home, 'run/mysql.sock'), ...login }, sql, values)
+}
+
+/** The rows of a statement in the database at a URL. */
+export const rowsAt = <T>(url: string, sql: string): Promise<T[]> => read({ uri: url, connectTimeout: 2000 }, sql, [])
+
+async function read<T>(options: ConnectionOptions, sql: string, values: Values): Promise<T[]> {
+  const connection = await createConnection({ ...options, timezone: 'Z' })
   try {
     const [found] = await connection.query<RowDataPacket[]>(sql, values)
     return found as T[]

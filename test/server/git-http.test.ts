@@ -213,19 +213,6 @@ t.test('a branch that another process has locked is refused for now, without a p
   t.equal((await app.as(project.owner).delete(branch)).statusCode, 200)
 })
 
-t.test('git LFS gets its own error', async t => {
-  const app = await testApp(t)
-  const res = await app.nobody.inject({
-    method: 'POST',
-    url: '/some/thing.git/info/lfs/objects/batch',
-    payload: '{"operation":"upload"}',
-    headers: { 'content-type': 'application/vnd.git-lfs+json' }
-  })
-  t.equal(res.statusCode, 501)
-  t.match(res.headers['content-type'], /^application\/vnd\.git-lfs\+json(?:;|$)/)
-  t.match(JSON.parse(res.body), { message: /not supported/ })
-})
-
 t.test('partial clones work with every version of the protocol', async t => {
   const app = await testApp(t)
   const project = await filled(app)

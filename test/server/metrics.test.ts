@@ -2,6 +2,7 @@
 import t from 'tap'
 import { addDelivery } from '../../src/areas/ground/hooks/deliveries.js'
 import { createHook } from '../../src/areas/ground/hooks/hooks.js'
+import { signInByPassword } from '../../src/areas/people/credentials/password-sign-in.js'
 import { queueMail } from '../../src/areas/reach/mail/outbox.js'
 import { createBackup } from '../../src/areas/upkeep/backup/create.js'
 import { execute } from '../../src/db/connect/sql.js'
@@ -9,6 +10,7 @@ import { prepareHome } from '../../src/home.js'
 import { enqueue } from '../../src/queue/enqueue.js'
 import { metricsText } from '../../src/server/metrics.js'
 import { endBuild, makePipeline } from '../areas/ci/builds/make-builds.js'
+import { makeMirror } from '../areas/code/mirrors/make-mirrors.js'
 import { testDatabase } from '../helpers/database.js'
 import { factory, someOrigin } from '../helpers/factory.js'
 import { runJobs } from '../helpers/jobs.js'
@@ -22,6 +24,7 @@ t.test('builds, jobs, deliveries, mails, disks and backups have metrics', async 
   if (!one) throw new Error('no builds')
   await endBuild(one, { status: 'failed' })
   await execute('delete from jobs')
+  await makeMirror(project, 'push')
   const hook = await createHook({ url: 'http://127.0.0.1:1/' }, someOrigin)
   await addDelivery(hook, { key: 'k', event: 'push', body: '{}' })
   await runJobs()
@@ -48,6 +51,8 @@ t.test('builds, jobs, deliveries, mails, disks and backups have metrics', async 
     'gitstead_jobs{queue="hooks",state="delayed"} 1',
     'gitstead_jobs{queue="mail",state="ready"} 0',
     'gitstead_jobs_failed 1',
+    'gitstead_mirrors{direction="push",result="never"} 1',
+    'gitstead_mirrors{direction="pull",result="failed"} 0',
     'gitstead_hook_deliveries{state="pending"} 1',
     'gitstead_hook_deliveries{state="dead"} 0',
     'gitstead_hooks_failing 1',
@@ -71,4 +76,30 @@ t.test('builds, jobs, deliveries, mails, disks and backups have metrics', async 
   t.ok(value('gitstead_backup_age_seconds') >= 0)
   t.ok(value('gitstead_disk_free_bytes{folder="home"}') > 0)
   t.ok(value('gitstead_disk_size_bytes{folder="home"}') > value('gitstead_disk_free_bytes{folder="home"}'))
+})
+
+t.test('attempts to sign in are counted by door and outcome', async t => {
+  const user = await factory.user({ password: 'a long and right password' })
+  const counts = async () => {
+    const { text } = await metricsText()
+    return (door: string, outcome: string) =>
+      Number(text.split(`gitstead_sign_ins{door="${door}",outcome="${outcome}"} `)[1]?.split('\n')[0])
+  }
+  const before = await counts()
+  const address = '192.0.2.9'
+  const attempt = (password: string, door: 'api' | 'git') =>
+    signInByPassword(user.username, password, { address, door }).catch(() => null)
+  t.ok(await attempt('a long and right password', 'api'))
+  for (let guess = 0; guess < 12; guess++) t.equal(await attempt('wrong', 'git'), null)
+  const after = await counts()
+  for (const [door, outcome, more] of [
+    ['api', 'ok', 1],
+    ['api', 'failed', 0],
+    ['git', 'failed', 10],
+    ['git', 'refused', 2],
+    ['page', 'ok', 0],
+    ['oidc', 'away', 0]
+  ] as const) {
+    t.equal(after(door, outcome) - before(door, outcome), more, `${door} ${outcome}`)
+  }
 })

@@ -79,6 +79,8 @@ t.test('every route of the API is an operation', async t => {
 /** Paths whose last word says everything: nothing is sent with them. */
 const ACTIONS =
   /\/(block|unblock|redeliver|retry|reset|enable|cancel|stop|cancel_merge_when_build_succeeds|erase|keep|play|pause|resume|archive|unarchive|unprotect|star|subscription|todo|reset_time_estimate|reset_spent_time|access_requests|triggers|\{forked_from_id\}|projects\/\{project_id\})$/
+/** The same for words that also have operations with a body. */
+const RUNS = /^post .*\/(sync|mirror\/pull|mirror\/pull\/hook)$/
 /** The body of an upload is a form with a file, which the description explains. */
 const UPLOADS = /\/uploads$/
 
@@ -91,7 +93,8 @@ t.test('every operation has the parameters of its path, and a body where it need
       name
     )
     t.ok(inPath.every(({ required }) => required))
-    const takesBody = (method === 'post' || method === 'put') && !ACTIONS.test(path) && !UPLOADS.test(path)
+    const isAction = ACTIONS.test(path) || RUNS.test(name)
+    const takesBody = (method === 'post' || method === 'put') && !isAction && !UPLOADS.test(path)
     t.equal(requestBody !== undefined, takesBody, `${name} and its body`)
   }
 })

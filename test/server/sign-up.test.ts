@@ -1,6 +1,8 @@
 // The pages for people who cannot sign in yet: sign-up, confirmation, a forgotten password; over real HTTP, with the mails
 // that they send.
 import { WINDOW_S } from '../../src/areas/people/credentials/login-throttle.js'
+import { resetProof, resettable } from '../../src/areas/reach/accounts/passwords.js'
+import { signedLink } from '../../src/areas/reach/mail/links.js'
 import { execute, row } from '../../src/db/connect/sql.js'
 import { testApp } from '../helpers/app.js'
 import { Browser, listen } from '../helpers/browser.js'
@@ -331,7 +333,7 @@ t.test('a confirmation is sent again on demand, to unconfirmed addresses only', 
   t.match(done.body, 'Your address is confirmed')
 })
 
-t.test('a further address gets links for passwords once it is confirmed', async (t: Test) => {
+t.test('a link for a password goes to the primary address only', async (t: Test) => {
   const user = await app.make.user()
   await app.as(user).post('/user/emails', { email: 'second@example.org' })
   const [, confirmation] = (await mails()).sort((one, other) => one.subject.length - other.subject.length).reverse()
@@ -340,7 +342,20 @@ t.test('a further address gets links for passwords once it is confirmed', async 
   const browser = new Browser(base)
   await browser.submit(await browser.get(confirmation?.link ?? ''), '/users/confirmation')
   await forget('second@example.org')
-  t.match(await mails(), [{ to: 'second@example.org', link: /password/ }])
+  t.match(
+    await mails(),
+    [{ to: user.email, link: /password/ }],
+    'a thief with a token can add and confirm a further one'
+  )
+  const id = Number((await row<{ id: number }>('select id from emails where user_id = ?', [user.id]))?.id)
+  const reset = await resettable(user.id)
+  const values = {
+    userId: user.id,
+    emailId: id,
+    proof: reset ? resetProof({ ...reset, address: 'second@example.org' }) : ''
+  }
+  const old = new URL(signedLink('password', values, null))
+  t.equal((await browser.get(old.pathname + old.search)).status, 403, 'a link that an earlier version has sent')
 })
 
 t.test('messages of broadcasts are on all pages while they last', async t => {

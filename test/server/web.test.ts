@@ -1,5 +1,8 @@
 // The parts of the server outside the API: signing in, the documents, health and metrics.
-import { loadConfig } from '../../src/config.js'
+
+import { joinMachines } from '../../src/cluster/machines.js'
+import { config, loadConfig } from '../../src/config.js'
+import { execute } from '../../src/db/connect/sql.js'
 import { testApp } from '../helpers/app.js'
 import t from '../helpers/tap.js'
 
@@ -122,10 +125,12 @@ t.test('health, readiness, metrics', async t => {
   t.match(metrics.headers['content-type'], /^text\/plain/)
   for (const name of [
     'process_cpu_seconds_total',
+    'gitstead_info\\{version="[0-9.]+",revision="[0-9a-z]+"\\} 1',
     'gitstead_queue_backlog\\{queue="default"\\}',
     'gitstead_jobs_processed',
     'gitstead_jobs_failed',
     'gitstead_worker_processes',
+    'gitstead_machines \\d+',
     'gitstead_git_processes\\{state="waiting"\\} 0',
     'gitstead_git_readers',
     'gitstead_database_up 1',
@@ -145,6 +150,29 @@ t.test('health, readiness, metrics', async t => {
     headers: { authorization: `Bearer ${admin.privateToken}` }
   } as const
   t.equal((await app.fastify.inject(bearer)).statusCode, 200, 'Prometheus sends its token this way')
+})
+
+t.test('a server is not ready while its machine is drained, or after its lease has ended', async t => {
+  const app = await testApp(t)
+  const readiness = async () => {
+    const { statusCode, headers, json } = await app.nobody.get('/-/readiness')
+    return { code: statusCode, retry: headers['retry-after'], body: json() }
+  }
+  await joinMachines('server')
+  await execute('update machines set drained_at = now(3)')
+  t.same(await readiness(), { code: 503, retry: '2', body: { status: 'draining', database: 'ok' } })
+  t.equal((await app.nobody.get('/-/health')).statusCode, 200)
+  t.equal((await app.nobody.get('/api/v3/projects/visible')).statusCode, 200, 'it still answers')
+  await execute('update machines set drained_at = null')
+  t.match(await readiness(), { code: 200 })
+  const real = performance.now
+  t.teardown(() => {
+    performance.now = real
+  })
+  performance.now = () => real.call(performance) + config().queue.lease * 1000
+  t.match(await readiness(), { code: 503, body: { status: 'unavailable', database: 'ok', machine: 'late' } })
+  await joinMachines()
+  t.match(await readiness(), { code: 200 })
 })
 
 t.test('metrics for an allowed address', async t => {

@@ -167,29 +167,41 @@ t.test(
 
 t.test('an error of a bucket that refuses or does not answer does not name it', async t => {
   const away: [values: Record<string, string>, message: RegExp][] = [
-    [{ GITSTEAD_ARTIFACTS_S3_ENDPOINT: 'http://127.0.0.1:1' }, /^the storage of files does not answer$/],
-    [{ GITSTEAD_ARTIFACTS_S3_SECRET_ACCESS_KEY: 'wrong' }, /^the storage of files refuses: SignatureDoesNotMatch$/],
-    [{ GITSTEAD_ARTIFACTS_S3_BUCKET: 'another' }, /^the storage of files refuses: NoSuchBucket$/]
+    [
+      { GITSTEAD_ARTIFACTS_S3_ENDPOINT: 'http://127.0.0.1:1' },
+      /^the storage of files cannot be reached \(bucket_away\): /
+    ],
+    [
+      { GITSTEAD_ARTIFACTS_S3_SECRET_ACCESS_KEY: 'wrong' },
+      /^the storage of files refuses the keys \(bucket_credentials\)/
+    ],
+    [{ GITSTEAD_ARTIFACTS_S3_BUCKET: 'another' }, /^the storage of files has no such bucket \(bucket_missing\): /]
   ]
   for (const [values, message] of away) {
     configure({ ...ENVIRONMENT, ...values })
-    await t.rejects(putArtifact(key(5), Readable.from([Buffer.from('x')])), { message, name: 'Unavailable' })
+    await t.rejects(putArtifact(key(5), Readable.from([Buffer.from('x')])), { message, name: 'BucketUnavailable' })
   }
 })
 
 t.test('doctor asks the bucket', async t => {
   const examine = async () => bucketCheck.examine({ all: false, serverUp: false, serverUrl: '', now: new Date() })
-  t.equal(await listing(examine), `the bucket builds at http://127.0.0.1:${port} answers`)
+  t.equal(
+    await listing(examine),
+    `the bucket builds at http://127.0.0.1:${port} answers: write, read, range, list, delete`
+  )
   configure({ GITSTEAD_ARTIFACTS_S3_BUCKET: 'nothing' })
   await t.rejects(listing(examine), {
-    message: /^the bucket nothing at .*: the storage of files refuses: NotFound$/
+    message: /^the bucket nothing at .*: write: the storage of files has no such bucket \(bucket_missing\)$/
   })
   configure({ GITSTEAD_ARTIFACTS_S3_BUCKET: 'builds', GITSTEAD_ARTIFACTS_S3_SECRET_ACCESS_KEY: 'wrong' })
-  await t.rejects(examine(), { message: /^the bucket builds at .* refuses: status 403$/ })
+  await t.rejects(examine(), { message: /^the bucket builds at .*: write: the storage of files refuses the keys/ })
   configure({ GITSTEAD_ARTIFACTS_S3_ENDPOINT: 'http://127.0.0.1:1' })
-  await t.rejects(examine(), { message: /does not answer$/, remedy: /^correct artifacts.s3/ })
+  await t.rejects(examine(), {
+    message: /cannot be reached \(bucket_away\)$/,
+    remedy: /^check the endpoint/
+  })
   configure(off)
-  t.equal(await examine(), 'not needed: artifacts.s3.bucket is not set')
+  t.equal(await examine(), 'not needed: storage.s3.bucket is not set')
 })
 
 t.test('uploads are kept in the bucket if configured, and the task moves the older ones', async t => {
@@ -241,7 +253,7 @@ t.test(
         }
       )
     const { key } = await put()
-    t.equal(leftInBucket(), 'not in it: the archives, traces and uploads in the bucket builds')
+    t.equal(leftInBucket(), 'not in it: artifacts, traces, uploads in the bucket builds')
     const path = join(config().home, 'uploads', String(key.project), key.secret, key.name)
     mkdirSync(dirname(path), { recursive: true })
     writeFileSync(path, 'bad!')
@@ -267,7 +279,7 @@ t.test('a bucket that does not answer gets no further tries after the time limit
   const { port } = silent.address() as AddressInfo
   configure({ GITSTEAD_ARTIFACTS_S3_ENDPOINT: `http://127.0.0.1:${port}`, GITSTEAD_ARTIFACTS_S3_TIMEOUT: '1' })
   t.teardown(() => configure({ GITSTEAD_ARTIFACTS_S3_TIMEOUT: null }))
-  const failed = { name: 'Unavailable', message: 'the storage of files does not answer' }
+  const failed = { name: 'BucketUnavailable', state: 'bucket_slow' }
   await t.rejects(openArtifact(key(6)), failed)
   await t.rejects(removeArtifact(key(6)), failed)
   await t.rejects(putArtifact(key(6), Readable.from([Buffer.from('x')])), failed)

@@ -6,6 +6,8 @@ const patch = (text: string, facts: Partial<FilePatch> = {}): FilePatch => ({
   newPath: 'a.txt',
   oldMode: '100644',
   newMode: '100644',
+  oldId: '',
+  newId: '',
   status: 'M',
   text,
   isTooLarge: false,

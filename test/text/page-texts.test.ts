@@ -3,6 +3,7 @@ import t from 'tap'
 import { LONGEST_READ } from '../../src/text/markdown.js'
 import type { TextContext } from '../../src/text/page-links.js'
 import { highlightedLines, pageTexts } from '../../src/text/page-texts.js'
+import { TextThread } from '../../src/text/text-thread.js'
 
 const NOTE: TextContext = { project: 'group/project' }
 const FILE: TextContext = { project: 'group/project', file: { ref: 'my/branch', folder: 'docs' } }
@@ -131,6 +132,26 @@ t.test('long texts are read on the thread, and too long ones shown plain', async
   t.match(plain, /too long to be formatted\.<\/p>\n<pre tabindex="0">&lt;b&gt;x/)
   t.match(await html('x'.repeat(500_001)), 'Only its first 500000 characters are shown.')
   t.match(await html('```js\nlet a = 1\n```'), '<span class="hljs-keyword">let</span>', 'code in a known language')
+})
+
+t.test('views that need the same text or code at once share it', async t => {
+  const { run } = TextThread.prototype
+  let tasks = 0
+  TextThread.prototype.run = function (task) {
+    tasks++
+    return run.call(this, task) as never
+  }
+  t.teardown(() => {
+    TextThread.prototype.run = run
+  })
+  const ask = () => pageTexts(['*shared*\n\n'.repeat(2000)], NOTE)
+  const [[first], [second], [third]] = await Promise.all([ask(), ask(), ask()])
+  t.ok(first)
+  t.same([second === first, third === first, tasks], [true, true, 1])
+  const code = () => highlightedLines('shared', 'a.js', 'let a')
+  const [one, two] = await Promise.all([code(), code()])
+  t.strictSame(one, two)
+  t.equal(tasks, 2)
 })
 
 t.test('when the time of a page is over, other long texts are plain, and are formatted later', async t => {

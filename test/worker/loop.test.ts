@@ -1,6 +1,9 @@
 // One loop in this process, on a real queue: the jobs that it takes and gives back, and that it leaves no jobs behind.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { importLanes } from '../../src/areas/projects/imports/fill-repository.js'
+import { joinMachines } from '../../src/cluster/machines.js'
+import { config } from '../../src/config.js'
+import { closeDatabase } from '../../src/db/connect/connection.js'
 import { execute, row, rows } from '../../src/db/connect/sql.js'
 import { pauseQueue, resumeQueue } from '../../src/queue/administer.js'
 import { type ClaimedJob, promoteJobs } from '../../src/queue/claim.js'
@@ -63,6 +66,34 @@ t.test('a loop runs any number of jobs, never more at the same time than allowed
   await loop.stop(10)
   await tally.write()
   t.same(await jobStats(), { processed: 1000, failed: 0, enqueued: 0 })
+})
+
+t.test('a drained machine, and one whose lease has ended, begin no job', async t => {
+  const { loop } = await loopOf(t, async () => undefined)
+  const real = performance.now
+  t.teardown(async () => {
+    performance.now = real
+    await closeDatabase()
+  })
+  const drain = async (drained: boolean) => {
+    await execute(`update machines set drained_at = ${drained ? 'now(3)' : 'null'}`)
+    await closeDatabase()
+    await joinMachines('worker')
+  }
+  await joinMachines('worker')
+  await drain(true)
+  await enqueueAll('event.published', many(3))
+  loop.wake()
+  await sleep(50)
+  t.equal(await left(), 3)
+  await drain(false)
+  performance.now = () => real.call(performance) + config().queue.lease * 1000
+  loop.wake()
+  await sleep(50)
+  t.equal(await left(), 3)
+  await joinMachines()
+  loop.poll()
+  await until('all is done', async () => (await left()) === 0)
 })
 
 t.test('a loop reports finished tries, and how many of them failed', async t => {

@@ -67,7 +67,7 @@ t.beforeEach(async () => {
 t.test('a worker registers itself, runs the jobs, and unregisters at the end', async t => {
   const child = await worker(t)
   t.match(await processMetrics(), [
-    { pid: child.pid, queues: ['default', 'hooks', 'mail', 'maintenance', 'imports'], busy: 0 }
+    { pid: child.pid, queues: ['default', 'hooks', 'mail', 'maintenance', 'imports', 'mirrors'], busy: 0 }
   ])
   await enqueueAll('event.published', events(300))
   await enqueueAll('maintenance.run', tasks(5))

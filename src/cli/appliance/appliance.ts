@@ -1,16 +1,19 @@
-import { existsSync, readdirSync, rmSync } from 'node:fs'
+import { readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { config, root } from '../../config.js'
+import { config } from '../../config.js'
 import { type EmbeddedDatabase, startEmbedded } from '../../db/embedded/embedded.js'
 import { ifAlive } from '../../lib/process-status.js'
+import type { FirstRun } from '../../lib/ready.js'
+import type { InheritedSockets } from '../../listening.js'
 import { log } from '../../log.js'
 import type { LogFile } from './log-file.js'
+import { moduleOf, type ProcessName } from './process-modules.js'
 import { Child } from './supervisor.js'
 
 export interface Appliance {
-  /** Resolves to the URL of the server when all processes answer. Rejects with Misconfigured or a child's first error. */
-  readonly ready: Promise<string>
+  /** Resolves when all processes answer. Rejects with Misconfigured or a child's first error. */
+  readonly ready: Promise<{ readonly url: string; readonly firstRun: FirstRun | undefined }>
   /**
    * Restarts the server and then the worker, with the current configuration. The database keeps running. Rejects when one
    * of them cannot start.
@@ -34,16 +37,16 @@ const ALLOCATOR = { MALLOC_ARENA_MAX: '2', MALLOC_MMAP_THRESHOLD_: '131072', MAL
 /** Where server and worker keep compiled code: the user of the appliance may not write to the folder of the program, as commands do. */
 const compiledFolder = () => join(config().home, 'run/compiled')
 
-/** Starts all processes. The folders of the home must exist. */
-export function startAppliance(logFile: LogFile): Appliance {
+/** Starts all processes. The folders of the home must exist. The server listens at the sockets, if there are any. */
+export function startAppliance(logFile: LogFile, sockets: InheritedSockets = {}): Appliance {
   removeOldCode()
-  const server = child('server', logFile)
+  const server = child('server', logFile, sockets)
   const worker = child('worker', logFile)
   const database = config().database.url === null ? new WatchedDatabase() : undefined
   // The children load their modules while the database starts, and wait for it.
   const ready = Promise.all([server.start(), worker.start(), database?.start()]).then(([found]) => {
     const host = config().host.includes(':') ? `[${config().host}]` : config().host
-    return `http://${host}:${found?.port ?? config().port}`
+    return { url: `http://${host}:${found?.port ?? config().port}`, firstRun: found?.firstRun }
   })
   return {
     ready,
@@ -59,20 +62,14 @@ export function startAppliance(logFile: LogFile): Appliance {
   }
 }
 
-/** The file that joins the modules (scripts/bundle.mjs). A build for named tests has none, and may remove it while the appliance runs. */
-function moduleOf(name: keyof typeof NEW_SPACE): string {
-  const joined = join(root, 'dist/bundle', name, 'main.js')
-  return existsSync(joined) ? joined : join(root, 'dist/src', name, 'process.js')
-}
-
-function child(name: keyof typeof NEW_SPACE, logFile: LogFile): Child {
+function child(name: ProcessName, logFile: LogFile, sockets?: InheritedSockets): Child {
   const environment = () => {
     const { home, host, port } = config()
     const own = { NODE_ENV: 'production', GITSTEAD_HOME: home, GITSTEAD_HOST: host, GITSTEAD_PORT: String(port) }
     return { ...ALLOCATOR, NODE_COMPILE_CACHE: compiledFolder(), ...process.env, ...own }
   }
   const nodeFlags = [`--max-semi-space-size=${NEW_SPACE[name]}`]
-  return new Child({ name, module: () => moduleOf(name), environment, logFile, nodeFlags })
+  return new Child({ name, module: () => moduleOf(name), environment, logFile, nodeFlags, sockets })
 }
 
 /** Removes what other versions of Node.js have compiled: the folder of each begins with its version. */

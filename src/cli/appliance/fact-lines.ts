@@ -6,7 +6,7 @@ import type { ApplianceFacts } from './read-facts.js'
 export function factLines({ versions, machine, home, urls, database, counts, folders }: ApplianceFacts) {
   const { users, jobs } = counts
   return {
-    gitstead: versions.gitstead,
+    gitstead: `${versions.gitstead} (revision ${versions.revision})`,
     node: versions.node,
     git: versions.git,
     database: `${versions.database}, ${database.kind}, ${bytesText(database.bytes)}`,
@@ -22,7 +22,8 @@ export function factLines({ versions, machine, home, urls, database, counts, fol
     jobs: `${jobs.ready} ready, ${jobs.delayed} delayed, ${jobs.running} running, ${jobs.dead} dead`,
     repositories: folder(folders.repositories),
     artifacts: folder(folders.artifacts),
-    traces: folder(folders.traces)
+    traces: folder(folders.traces),
+    'LFS files': folder(folders.lfs)
   }
 }
 

@@ -5,13 +5,15 @@ import { join } from 'node:path'
 import { type ApplianceCounts, applianceCounts, databaseFacts } from '../../areas/upkeep/maintenance/counts.queries.js'
 import { config, publicUrl } from '../../config.js'
 import { runGit } from '../../git/process/run.js'
-import { version } from '../../version.js'
+import { revision, version } from '../../version.js'
 import { type FolderSize, folderSize } from './folder-size.js'
 import { findServer, sshUrl } from './read-status.js'
 
 export interface ApplianceFacts {
   readonly versions: {
     readonly gitstead: string
+    /** The commit that the program was built from. */
+    readonly revision: string
     readonly node: string
     readonly git: string
     readonly database: string
@@ -22,7 +24,7 @@ export interface ApplianceFacts {
   readonly urls: { readonly public: string; readonly server: string; readonly api: string; readonly ssh: string | null }
   readonly database: { readonly kind: 'embedded' | 'outside'; readonly bytes: number }
   readonly counts: ApplianceCounts
-  readonly folders: { readonly repositories: FolderSize; readonly artifacts: FolderSize; readonly traces: FolderSize }
+  readonly folders: { readonly [K in 'repositories' | 'artifacts' | 'traces' | 'lfs']: FolderSize }
 }
 
 /** Reads all facts in parallel; measures folders for at most `seconds`. Throws Unavailable when no database answers. */
@@ -30,18 +32,20 @@ export async function readFacts(seconds: number): Promise<ApplianceFacts> {
   const { home } = config()
   const deadline = Date.now() + seconds * 1000
   const sizeOf = (folder: string) => folderSize(join(home, folder), deadline)
-  const [server, git, database, counts, repositories, artifacts, traces] = await Promise.all([
+  const [server, git, database, counts, repositories, artifacts, traces, lfs] = await Promise.all([
     findServer(),
     runGit(['--version']),
     databaseFacts(),
     applianceCounts(),
     sizeOf('repositories'),
     sizeOf('artifacts'),
-    sizeOf('traces')
+    sizeOf('traces'),
+    sizeOf('lfs')
   ])
   return {
     versions: {
       gitstead: version,
+      revision,
       node: process.versions.node,
       git: git
         .toString()
@@ -60,7 +64,7 @@ export async function readFacts(seconds: number): Promise<ApplianceFacts> {
     },
     database: { kind: config().database.url === null ? 'embedded' : 'outside', bytes: database.bytes },
     counts,
-    folders: { repositories, artifacts, traces }
+    folders: { repositories, artifacts, traces, lfs }
   }
 }
 

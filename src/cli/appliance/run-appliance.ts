@@ -10,11 +10,12 @@ import {
   refuseOthers,
   stateOfHome
 } from '../../home.js'
-import { requireFreeAddress } from '../../listening.js'
+import { inheritedSockets, requireFreeAddress } from '../../listening.js'
 import { log, logTo, nameProcess, titleProcess } from '../../log.js'
 import { giveHome, userId } from '../../owner.js'
 import { startAppliance } from './appliance.js'
 import { refuseSecond, takeOrders } from './control-socket.js'
+import { firstRunText } from './first-run.js'
 import { LogFile } from './log-file.js'
 
 /**
@@ -24,12 +25,13 @@ import { LogFile } from './log-file.js'
  */
 export async function runAppliance(configure: () => void, user?: string): Promise<void> {
   nameProcess('up')
+  const sockets = inheritedSockets()
   if (user !== undefined) takeUser(user)
   refuseOthers()
   if (user !== undefined) requireUser(user)
   const { state } = stateOfHome()
   if (state === 'home') await refuseSecond()
-  await requireFreeAddress()
+  if (sockets.http === undefined) await requireFreeAddress()
   titleProcess()
   prepareHome()
   const stopping = Promise.withResolvers<void>()
@@ -58,11 +60,14 @@ export async function runAppliance(configure: () => void, user?: string): Promis
   if (process.getuid?.() === 0 && user === undefined)
     log().warn('server, worker, git and database run as root: see --user in gitstead up --help')
   if (state === 'new') log().info({ home: config().home }, 'created a new home')
-  const appliance = startAppliance(logFile)
+  const appliance = startAppliance(logFile, sockets)
   try {
-    const url = await Promise.race([appliance.ready, stopping.promise])
-    if (url) {
+    const ready = await Promise.race([appliance.ready, stopping.promise])
+    if (ready) {
+      const { url, firstRun } = ready
       process.stdout.write(`ready ${url}\n`)
+      // Without a terminal the link would end up in a file or a mail.
+      if (firstRun && process.stdout.isTTY) process.stdout.write(firstRunText(url, firstRun))
       log().info({ url }, 'appliance ready')
     }
     await stopping.promise

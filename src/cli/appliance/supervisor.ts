@@ -2,11 +2,13 @@
 // grows.
 import { type ChildProcess, fork } from 'node:child_process'
 import { config } from '../../config.js'
+import type { Ready } from '../../lib/ready.js'
+import { type InheritedSockets, passedOn } from '../../listening.js'
 import { log } from '../../log.js'
 import type { LogFile } from './log-file.js'
 
 export interface ChildMessage {
-  readonly ready?: { readonly port?: number }
+  readonly ready?: Ready
   /** A fault that a restart would not fix, such as an invalid configuration. */
   readonly fatal?: string
 }
@@ -18,6 +20,8 @@ export interface ChildOptions {
   readonly environment: () => NodeJS.ProcessEnv
   readonly logFile: LogFile
   readonly nodeFlags: readonly string[]
+  /** The child inherits these. */
+  readonly sockets?: InheritedSockets
 }
 
 const LONGEST_PAUSE = 10_000
@@ -80,7 +84,12 @@ export class Child {
     const started = Date.now()
     const env = environment()
     if (env.GITSTEAD_PORT === '0' && this.port !== undefined) env.GITSTEAD_PORT = String(this.port)
-    const child = fork(module(), [], { env, execArgv: [...nodeFlags], stdio: ['ignore', 1, 'pipe', 'ipc'] })
+    const passed = passedOn(this.options.sockets ?? {})
+    const child = fork(module(), [], {
+      env: { ...env, ...passed.environment },
+      execArgv: [...nodeFlags],
+      stdio: ['ignore', 1, 'pipe', ...passed.stdio, 'ipc']
+    })
     this.process = child
     if (child.stderr) logFile.writeLinesOf(child.stderr)
     child.on('message', (message: ChildMessage) => {

@@ -11,7 +11,7 @@ export default class Doctor extends BaseCommand {
     'without changing its schema. With --fix, it repairs what can be repaired without a loss: permissions, missing folders, ' +
     'jobs, ref changes and locks held by dead processes, removals without a job, missing repositories that never had a ' +
     'commit, and commit graphs. The exit code is 1 if a fault remains. --only also runs what its checks need, such as the ' +
-    'check of the database, but shows it only if it has a fault.'
+    'check of the database, but shows it only if it has a fault. The last lines say what to do next.'
   static override examples = [
     '<%= config.bin %> doctor',
     '<%= config.bin %> doctor --all --json',
@@ -39,7 +39,7 @@ export default class Doctor extends BaseCommand {
     })()
   }
 
-  async run(): Promise<{ ok: boolean; checks: CheckResult[] }> {
+  async run(): Promise<{ ok: boolean; checks: CheckResult[]; next: string[] }> {
     const { flags } = await this.parse(Doctor)
     this.configure(flags)
     const [{ examine }, { progressLine }] = await Promise.all([
@@ -60,7 +60,13 @@ export default class Doctor extends BaseCommand {
     }).finally(line.end)
     const ok = checks.every(check => check.ok)
     if (!ok) process.exitCode = ExitCode.failed
-    return { ok, checks }
+    const next = [
+      ...(ok ? [] : ['repair the faults above, and run gitstead doctor again']),
+      ...checks.flatMap(check => check.next ?? [])
+    ]
+    if (next.length > 0) this.log(['', 'Next:', ...next.map(step => `- ${step}`)].join('\n'))
+    else if (flags.only === undefined) this.log('\nNothing is left to do.')
+    return { ok, checks, next }
   }
 }
 

@@ -80,11 +80,13 @@ export default class Restore extends BaseCommand {
       process.exitCode = ExitCode.failed
       this.log('this backup does not have what is missing: try an older one')
     }
-    const { traces, artifacts, uploads } = restored.files
-    const files = traces + artifacts + uploads
+    const { traces, artifacts, uploads, records, lfs } = restored.files
+    const files = traces + artifacts + uploads + records + lfs
     if (files > 0) {
       const verb = restored.dry_run ? 'would restore' : 'restored'
-      this.log(`${verb} lost files: traces ${traces}, archives ${artifacts}, uploads ${uploads}`)
+      this.log(
+        `${verb} lost files: traces ${traces}, archives ${artifacts}, uploads ${uploads}, LFS files ${lfs}, old records ${records}`
+      )
     }
     const changes = restored.moved.length + restored.kept.length + restored.put_back + restored.left.length + files
     if (!restored.recreated && changes === 0) {

@@ -1,23 +1,26 @@
-// Checks the bucket for files of builds with a request, without storing anything.
-import { config } from '../../config.js'
+// Tries the bucket: writes, reads, lists and deletes an object of its own.
+import { BucketUnavailable } from '../../errors.js'
+import { bucketSettings, hasBucket } from '../../storage/places.js'
 import { Ailment, type Check } from './check.js'
 
 export const bucketCheck: Check = {
   name: 'bucket',
-  about: 'the bucket of artifacts.s3 exists and accepts the keys, if one is configured',
+  about: 'an object can be written to the bucket, read, listed and deleted, if a bucket is configured',
   examine: async () => {
-    const { bucket, endpoint, region } = config().artifacts.s3
-    if (bucket === null) return 'not needed: artifacts.s3.bucket is not set'
+    if (!hasBucket()) return 'not needed: storage.s3.bucket is not set'
+    const { bucket, endpoint, region } = bucketSettings()
     const where = `the bucket ${bucket} at ${endpoint ?? region}`
     // Loaded here, because the SDK takes 100 ms.
-    const { requireBucket } = await import('../../storage/s3.js')
+    const { TrialFailed, TRIALS, tryBucket } = await import('../../storage/bucket-trial.js')
     try {
-      await requireBucket()
-      return `${where} answers`
+      await tryBucket()
+      return `${where} answers: ${TRIALS.join(', ')}`
     } catch (error) {
+      if (!(error instanceof TrialFailed)) throw error
+      const { step, reason } = error
       throw new Ailment(
-        `${where}: ${error instanceof Error ? error.message : String(error)}`,
-        'correct artifacts.s3 in the configuration, or the rights of its keys: builds cannot store archives'
+        `${where}: ${step}: ${reason.message.replace(/: [^:]*$/, '')}`,
+        reason instanceof BucketUnavailable ? reason.remedy : 'check that the service is compatible with S3'
       )
     }
   }

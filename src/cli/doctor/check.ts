@@ -13,13 +13,19 @@ export interface CheckContext {
   readonly progress?: (what: string, done: number, total: number) => void
 }
 
+/** A result without a fault, and what the operator should do nevertheless. */
+interface Advice {
+  readonly found: string
+  readonly next: string
+}
+
 export interface Check {
   readonly name: CheckName
   readonly about: string
   /** What the check needs: a database that answers, or (`rows`) a database that also has the schema of this version. */
   readonly needs?: 'database' | 'rows'
-  /** Returns what the check found, in one line. Throws Ailment for a fault, and NotExamined when it cannot check now. */
-  examine(context: CheckContext): Promise<string> | string
+  /** Returns what the check found, in one line, perhaps with advice. Throws Ailment for a fault, and NotExamined when it cannot check now. */
+  examine(context: CheckContext): Promise<string | Advice> | string | Advice
   /** Repairs what can be repaired without a loss, and returns what it did. Only --fix calls it, after an Ailment. */
   mend?(context: CheckContext): Promise<string> | string
 }
@@ -49,6 +55,8 @@ export interface CheckResult {
   readonly details: readonly string[]
   /** What to do about the fault; null when there is none. */
   readonly remedy: string | null
+  /** What to do although there is no fault, such as after the installation; null when there is nothing. */
+  readonly next: string | null
   /** What --fix did; null when it did nothing. */
   readonly mended: string | null
 }

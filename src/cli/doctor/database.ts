@@ -1,12 +1,13 @@
 // Checks the database itself: whether it answers, its schema, its clock.
 import { config } from '../../config.js'
+import { measureReplica } from '../../db/connect/replica-looks.js'
 import { clockSkew, databaseVersion } from '../../db/connect/server.js'
-import { isMigrating, migrationStates } from '../../db/schema/migrate.js'
+import { isMigrating, migrationStates, newerMigrations } from '../../db/schema/migrate.js'
 import { Unavailable } from '../../errors.js'
 import { futureJobs } from '../../queue/inspect.js'
 import { Ailment, type Check, count } from './check.js'
 
-/** Delayed jobs and schedules would be off by as much. A server or worker refuses to start beyond a quarter of a lease. */
+/** Times in records would be off by as much. A server or worker warns beyond a quarter of a lease, and refuses to start beyond ten minutes. */
 const LARGEST_DRIFT_MS = 2000
 
 export const databaseCheck: Check = {
@@ -31,17 +32,41 @@ const MIGRATING = 'the appliance is migrating its database'
 
 export const schemaCheck: Check = {
   name: 'schema',
-  about: 'every migration of this version is applied, and no migration of a newer version',
+  about: 'every migration of this version is applied, and none of a newer version with which this one does not work',
   needs: 'database',
   examine: async () => {
     const states = await migrationStates()
     const missing = states.filter(({ applied_at }) => applied_at === null)
     if (missing.length > 0 && (await isMigrating())) throw new Ailment(MIGRATING, 'wait until it is ready')
+    const newer = await newerMigrations()
+    if (missing.length === 0 && newer.length > 0)
+      return `${count(newer.length, 'migration')} of a newer version, with which this one works: upgrade this machine`
     if (missing.length === 0) return `current: ${states.at(-1)?.name}`
     throw new Ailment(
       `${missing.length} of ${states.length} migrations are missing`,
       'run gitstead db migrate; restoring an older backup then needs the version of Gitstead that wrote it',
       missing.map(({ name }) => name)
+    )
+  }
+}
+
+export const replicaCheck: Check = {
+  name: 'replica',
+  about: 'the replica of the database answers, and is not late',
+  needs: 'rows',
+  examine: async () => {
+    const { read_url: url, read_lag: most } = config().database
+    if (url === null) return 'none: database.read_url is not set'
+    const late = await measureReplica().catch(error => {
+      const why = error instanceof Error ? error.message : String(error)
+      const remedy = 'start that server, or correct database.read_url; until then, the writing server serves all reads'
+      throw new Ailment(`the replica does not answer: ${why}`, remedy)
+    })
+    const seconds = (late / 1000).toFixed(1)
+    if (late <= most * 1000) return `the replica is at most ${seconds} s behind`
+    throw new Ailment(
+      `the replica is ${seconds} s behind`,
+      `look at "show replica status" on that server; beyond database.read_lag (${most} s), it gets no reads`
     )
   }
 }

@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { audit } from '../../areas/ground/audit/audit.js'
+import { joinStorages } from '../../cluster/storages.js'
 import { config } from '../../config.js'
 import { embeddedState } from '../../db/embedded/embedded.js'
 import { closeGitProcesses } from '../../git/repository/processes.js'
@@ -57,6 +58,8 @@ export async function examine({ fix, all, only, skip, onResult, progress }: Exam
     // Doctor does not migrate the schema: the sysadmin or the next start does that.
     await withDatabase(
       async () => {
+        // With an older schema there may be no table of storages; the check of the schema reports that.
+        await joinStorages().catch(() => undefined)
         await run(asking)
         if (fix) await tellAudit(results)
       },
@@ -99,6 +102,7 @@ const well = (name: CheckName, found: string): CheckResult => ({
   found,
   details: [],
   remedy: null,
+  next: null,
   mended: null
 })
 
@@ -116,7 +120,8 @@ async function examineOne(check: Check, context: CheckContext, fix: boolean): Pr
 async function look(check: Check, context: CheckContext): Promise<CheckResult> {
   const { name } = check
   try {
-    return well(name, await check.examine(context))
+    const result = await check.examine(context)
+    return typeof result === 'string' ? well(name, result) : { ...well(name, result.found), next: result.next }
   } catch (error) {
     if (error instanceof NotExamined) return skipped(check, error.message)
     const { remedy, details } = error instanceof Ailment ? error : { remedy: 'follow the message above', details: [] }

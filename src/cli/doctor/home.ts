@@ -27,7 +27,7 @@ export const homeCheck: Check = {
   about: 'the home belongs to this user, and nobody else can read it',
   examine: () => {
     const { home } = config()
-    if (isNew()) return `the first start creates ${home}`
+    if (isNew()) return { found: `the first start creates ${home}`, next: 'start the appliance: gitstead up' }
     // The check of the secrets reports missing secrets.
     const problem = stateOfHome().state === 'locked' ? null : problemOfHome()
     if (problem !== null) throw new Ailment(problem, 'follow the message above')

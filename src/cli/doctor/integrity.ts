@@ -63,7 +63,12 @@ export const backupsCheck: Check = {
     const remedy = 'run gitstead backup create every night (docs/operate/backup.md), and check why it fails'
     if (last === null) {
       const made = (await migrationStates())[0]?.applied_at ?? now
-      if (hoursSince(made, now) < OLDEST_BACKUP) return 'no backup yet; the appliance is new'
+      if (hoursSince(made, now) < OLDEST_BACKUP) {
+        return {
+          found: 'no backup yet; the appliance is new',
+          next: 'run gitstead backup create every night (docs/operate/backup.md), and copy secrets.json to another place'
+        }
+      }
       throw new Ailment('there is no good backup', remedy)
     }
     const hours = hoursSince(last.made_at, now)

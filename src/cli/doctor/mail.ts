@@ -15,7 +15,12 @@ export const mailCheck: Check = {
         'set mail.transport to smtp or sendmail, or remove mail.incoming'
       )
     }
-    if (transport === 'file') return 'mail is only written to files in HOME/mail, not sent (mail.transport)'
+    if (transport === 'file') {
+      return {
+        found: 'mail is only written to files in HOME/mail, not sent (mail.transport)',
+        next: 'let people receive mail: set mail.transport in config.yaml (docs/operate/mail.md)'
+      }
+    }
     if (transport === 'sendmail') return program(sendmail.path)
     // Loaded here, because most commands need no mail.
     const { converse } = await import('../../mail/transport.js')

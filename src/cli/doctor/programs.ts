@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { config } from '../../config.js'
 import { checkSandbox } from '../../runner/sandbox.js'
-import { version } from '../../version.js'
+import { fullVersion } from '../../version.js'
 import { Ailment, type Check } from './check.js'
 
 const run = promisify(execFile)
@@ -11,7 +11,7 @@ const run = promisify(execFile)
 export const gitsteadCheck: Check = {
   name: 'gitstead',
   about: 'the version and the home of the appliance',
-  examine: () => `${version}, home ${config().home}`
+  examine: () => `${fullVersion}, home ${config().home}`
 }
 
 export const nodeCheck: Check = {

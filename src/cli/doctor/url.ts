@@ -28,7 +28,9 @@ export const urlCheck: Check = {
     // The other machines of an appliance have an outside database.
     if (instance !== notedInstance() && config().database.url === null)
       throw new Ailment(`another appliance answers at ${shown}`, 'correct url, its name in DNS, or the proxy')
-    return `the server answers at ${shown}${validTo === null ? '' : certificate(shown, validTo, now)}`
+    const found = `the server answers at ${shown}${validTo === null ? '' : certificate(shown, validTo, now)}`
+    if (url !== null) return found
+    return { found, next: 'set url in config.yaml to the address that users type, such as https://git.example.org' }
   }
 }
 

@@ -1,6 +1,7 @@
 // Commands work whether or not the appliance runs. While it is down, a command starts the database itself and stops it again.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { replaceMissingKey, requireKey } from '../../areas/ground/settings/encryption-key.js'
+import { joinStorages } from '../../cluster/storages.js'
 import { config } from '../../config.js'
 import { closeDatabase } from '../../db/connect/connection.js'
 import { type EmbeddedDatabase, embeddedState, startEmbedded } from '../../db/embedded/embedded.js'
@@ -45,6 +46,7 @@ export async function withDatabase<T>(work: () => Promise<T>, use: DatabaseUse =
         throw error
       })
       await requireKey({ makes: use.makes ?? false })
+      await joinStorages()
     }
     return await work()
   } finally {

@@ -4,7 +4,7 @@ import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import type { Readable } from 'node:stream'
 import { type CsvError, parse } from 'csv-parse'
-import type { ImportLine } from '../../areas/people/users/user-import.js'
+import type { ImportLine } from '../../areas/people/users/import/user-import.js'
 import { BadParameters } from '../../errors.js'
 
 /** Maximum bytes of a line. Without this limit, an unclosed quote would read the whole file into memory. */

@@ -17,7 +17,7 @@ const spokenCounts = (record: UserDeletion['goes'] | UserDeletion['stays']) =>
 
 /** For people: which records of a user would be deleted, which would be kept, and why the deletion would be refused. */
 export function summaryOf(username: string, deletion: UserDeletion): string {
-  const { only_owner_of: groups, last_admin: lastAdmin, goes, stays } = deletion
+  const { only_owner_of: groups, last_admin: lastAdmin, goes, stays, given } = deletion
   const { projects } = goes
   const more = projects.length > LISTED ? [`  and ${projects.length - LISTED} more`] : []
   const lines = [
@@ -26,6 +26,7 @@ export function summaryOf(username: string, deletion: UserDeletion): string {
     ...projects.slice(0, LISTED).map(path => `  ${path}`),
     ...more,
     fields(spokenCounts(goes)),
+    ...(given ? ['', 'would be given to the ghost user:', fields(spokenCounts(given))] : []),
     '',
     'would be kept, without the name of the user:',
     fields(spokenCounts(stays))

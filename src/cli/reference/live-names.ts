@@ -8,6 +8,7 @@ export const LIVE_NAMES = [
   'hooks',
   'applications',
   'broadcasts',
+  'machines',
   'backups',
   'jobs',
   'builds',
@@ -16,6 +17,7 @@ export const LIVE_NAMES = [
   'runningPipelines',
   'endedPipelines',
   'runners',
-  'schedules'
+  'schedules',
+  'mirrors'
 ] as const
 export type LiveNames = (typeof LIVE_NAMES)[number]

@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { config, reportConfig } from '../../config.js'
+import { percentDecoded } from '../../lib/percent.js'
 import { withoutPasswords } from '../../lib/rules.js'
 
 const REMOVED = '[removed]'
@@ -31,26 +32,19 @@ const withoutTokens = (text: string) =>
 
 /** Whether a setting holds a secret. Its value is not in the bundle, and is removed wherever else it appears. */
 export const isSecret = (key: string): boolean =>
-  /(password|secret_access_key|access_key_id|smtp\.user)$/.test(key) || key === 'database.url'
+  /(password|secret_access_key|access_key_id|smtp\.user)$/.test(key) || /^database\.(read_)?url$/.test(key)
 
 /** Longest first, because one may contain another. */
 function knownSecrets(): string[] {
   const { home } = config()
   const values = reportConfig({ home }).settings.flatMap(({ key, value }) => (isSecret(key) ? [value] : []))
-  const url = config().database.url
-  // Not the user name of the URL: it is often a word such as `gitstead`, which is all over the bundle.
-  const texts = [...values, ...secretsOfHome(home), ...(url === null ? [] : [new URL(url).password])]
+  const { url, read_url: readUrl } = config().database
+  const passwords = [url, readUrl].flatMap(each => (each === null ? [] : [new URL(each).password]))
+  // Not the user name of a URL: it is often a word such as `gitstead`, which is all over the bundle.
+  const texts = [...values, ...secretsOfHome(home), ...passwords]
     .filter(value => typeof value === 'string')
-    .flatMap(text => [text, decoded(text), encodeURIComponent(text), JSON.stringify(text).slice(1, -1)])
+    .flatMap(text => [text, percentDecoded(text), encodeURIComponent(text), JSON.stringify(text).slice(1, -1)])
   return [...new Set(texts)].filter(({ length }) => length >= SHORTEST).sort((a, b) => b.length - a.length)
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
-  }
 }
 
 function secretsOfHome(home: string): unknown[] {

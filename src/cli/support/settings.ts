@@ -26,7 +26,17 @@ const SHOWN: ReadonlySet<string> = new Set([
   'mail.transport',
   'mail.smtp.host',
   'mail.smtp.tls',
-  'mail.sendmail.path'
+  'mail.sendmail.path',
+  'storage.artifacts',
+  'storage.traces',
+  'storage.uploads',
+  'storage.caches',
+  'storage.archives',
+  'storage.records',
+  'storage.backups',
+  'storage.growing_traces',
+  'storage.s3.region',
+  'storage.s3.endpoint'
 ])
 
 export interface PickedSetting {

@@ -1,4 +1,5 @@
 // The connection pool of this process for prepared statements, by mysql2. Models have a separate pool: sequelize.ts.
+import type { Socket } from 'node:net'
 import mysql, { type Connection, type ConnectionOptions, type Pool, type PoolOptions } from 'mysql2'
 import { config } from '../../config.js'
 import { secrets } from '../../secrets.js'
@@ -25,17 +26,26 @@ const SESSION = [
   "set session time_zone = '+00:00', group_concat_max_len = 1048576, sql_mode = 'STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION,ONLY_FULL_GROUP_BY'"
 ]
 
-/** Returns `database.url` in the form of the driver. `?socket=PATH` connects to the unix socket of a server. */
+/**
+ * Makes a node of a Galera cluster wait until it has applied what other nodes have acknowledged. After a failure all connections are
+ * new, so none of them shows an older state than before. Other servers answer at once, and MySQL ignores the comment.
+ */
+const IN_STEP = '/*M! set statement wsrep_sync_wait = 1 for */ select 1'
+
+/** Returns `database.url` in the form of the driver. */
 export function address(): PoolOptions {
   const { url } = config().database
-  if (url === null) {
-    return {
-      socketPath: databaseSocket(),
-      user: 'root',
-      password: secrets().database_password,
-      database: EMBEDDED_NAME
-    }
+  if (url !== null) return parsed(url)
+  return {
+    socketPath: databaseSocket(),
+    user: 'root',
+    password: secrets().database_password,
+    database: EMBEDDED_NAME
   }
+}
+
+/** `?socket=PATH` connects to the unix socket of a server. */
+function parsed(url: string): PoolOptions {
   const parsed = new URL(url)
   const socket = parsed.searchParams.get('socket')
   return {
@@ -49,7 +59,7 @@ export function address(): PoolOptions {
 /** Opens the pool, which connects at the first statement. A second call returns the same pool. */
 export function pool(): Pool {
   if (current) return current
-  current = open()
+  current = openPool(null)
   for (const companion of companions) companion.open()
   return current
 }
@@ -74,9 +84,10 @@ export function withPool(companion: Companion): void {
 export const forgetWithPool = (forget: () => void): void =>
   withPool({ open: () => undefined, close: async () => forget() })
 
-function open(): Pool {
+/** Opens another pool of connections to the database, or to a URL, with more statements at the beginning of each session. */
+export function openPool(url: string | null, more: readonly string[] = []): Pool {
   const made = mysql.createPool({
-    ...address(),
+    ...(url === null ? address() : parsed(url)),
     connectionLimit: config().database.pool,
     // All connections may be idle for this long. Above its option maxIdle, the pool would close connections every
     // second, and open them again under load, each with statements to prepare.
@@ -89,14 +100,21 @@ function open(): Pool {
   })
   // The pool sends these before it hands out a new connection, and a connection answers in order.
   made.on('connection', connection => {
-    for (const statement of [...SESSION, ...sessionLimits()]) connection.query(statement, () => undefined)
+    for (const statement of [...SESSION, ...sessionLimits(), ...more]) connection.query(statement, () => undefined)
+    connection.query(IN_STEP, error => error && cut(connection, error))
   })
   return made
 }
 
-/** Applies the session settings to a connection outside of the pool. */
+/** Ends a connection. The statements that wait for it fail with the error. */
+function cut(connection: unknown, error: Error): void {
+  const { stream } = connection as { readonly stream: Socket }
+  stream.destroy(Object.assign(error, { code: 'PROTOCOL_CONNECTION_LOST' }))
+}
+
+/** Applies the session settings to a connection outside of the pool, whose node then is in step with its cluster. */
 export async function prepareSession(connection: Connection): Promise<void> {
-  for (const statement of SESSION) await connection.promise().query(statement)
+  for (const statement of [...SESSION, IN_STEP]) await connection.promise().query(statement)
 }
 
 /**

@@ -34,8 +34,11 @@ const AWAY = new Set([
   'ENFILE',
   'ENOBUFS'
 ])
-/** Time limits of MariaDB and MySQL, limits on connections, and a read-only server, such as the former primary server of a cluster. */
-const AWAY_NUMBERS = new Set([1969, 3024, 1040, 1041, 1135, 1203, 1226, 1290, 1836, 1927])
+/**
+ * Time limits of MariaDB and MySQL, limits on connections, and a read-only server, such as the former primary server of a cluster. 1180
+ * is a commit whose node has lost its cluster: the others may have stored it, so nobody may run it again.
+ */
+const AWAY_NUMBERS = new Set([1969, 3024, 1040, 1041, 1135, 1180, 1203, 1226, 1290, 1836, 1927])
 
 /** Milliseconds. A database that has answered another statement within this time is not away. */
 const LATELY_MS = 500
@@ -67,10 +70,13 @@ export function isDatabaseAway(error: unknown): boolean {
   return /closed state|Connection lost|Pool is closed|connection is in closed/i.test(message ?? '')
 }
 
-/** Returns true for a deadlock, a lock timeout or a refusal by a cluster: the transaction may run again. */
+/**
+ * Returns true for a deadlock, a conflict with another node of a cluster, a node that is not ready (1047), or a lock timeout: nothing
+ * is stored, and the transaction may run again.
+ */
 export function isRetriable(error: unknown): boolean {
   const { errno } = driverError(error)
-  return errno === 1213 || errno === 1047 || errno === 1180 || isLockTimeout(error)
+  return errno === 1213 || errno === 1047 || isLockTimeout(error)
 }
 
 /** Returns whether the wait for a lock of another transaction took too long. */

@@ -12,7 +12,7 @@ export interface Used {
 
 /** Records that a token or key was used. Returns immediately, and does not throw. */
 export function noteLastUse(
-  table: 'access_tokens' | 'oauth_tokens' | 'ssh_keys' | 'deploy_keys',
+  table: 'access_tokens' | 'oauth_tokens' | 'ssh_keys' | 'deploy_keys' | 'scim_tokens',
   { id, lastUsedAt }: Used
 ): void {
   const now = new Date()

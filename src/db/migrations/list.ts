@@ -64,6 +64,28 @@ import { contentVersions } from './0115-content-versions.js'
 import { mailAuthors } from './0118-mail-authors.js'
 import { receivedMails } from './0120-received-mails.js'
 import { sentForms } from './0122-sent-forms.js'
+import { storages } from './0130-storages.js'
+import { drainedMachines } from './0131-drained-machines.js'
+import { traceParts } from './0133-trace-parts.js'
+import { growingTables } from './0137-growing-tables.js'
+import { searchWords } from './0140-search-words.js'
+import { signIns } from './0142-sign-ins.js'
+import { givenMembers } from './0143-given-members.js'
+import { seenIdentities } from './0144-seen-identities.js'
+import { secondFactors } from './0145-second-factors.js'
+import { blockReasons } from './0146-block-reasons.js'
+import { scim } from './0147-scim.js'
+import { sessionsOfProviders } from './0148-sessions-of-providers.js'
+import { invitations } from './0151-invitations.js'
+import { movedRepositories } from './0153-moved-repositories.js'
+import { archivedRecords } from './0155-archived-records.js'
+import { replicas } from './0156-replicas.js'
+import { lfs } from './0157-lfs.js'
+import { archiveRecords } from './0160-archive-records.js'
+import { lfsScans } from './0161-lfs-scans.js'
+import { mirrors } from './0163-mirrors.js'
+import { givenKeys } from './0166-given-keys.js'
+import { migrated } from './0171-migrated.js'
 import type { Migration } from './migration.js'
 
 export const migrations: readonly Migration[] = [
@@ -130,5 +152,27 @@ export const migrations: readonly Migration[] = [
   contentVersions,
   mailAuthors,
   receivedMails,
-  sentForms
+  sentForms,
+  storages,
+  drainedMachines,
+  traceParts,
+  growingTables,
+  searchWords,
+  signIns,
+  givenMembers,
+  seenIdentities,
+  secondFactors,
+  blockReasons,
+  scim,
+  sessionsOfProviders,
+  invitations,
+  movedRepositories,
+  archivedRecords,
+  replicas,
+  lfs,
+  archiveRecords,
+  lfsScans,
+  mirrors,
+  givenKeys,
+  migrated
 ]

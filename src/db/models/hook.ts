@@ -23,6 +23,8 @@ export class Hook extends Model<InferAttributes<Hook>, InferCreationAttributes<H
   declare wikiPageEvents: CreationOptional<boolean>
   declare confidentialIssuesEvents: CreationOptional<boolean>
   declare enableSslVerification: CreationOptional<boolean>
+  /** A disabled hook gets no new deliveries. */
+  declare enabled: CreationOptional<boolean>
   declare createdAt: CreationOptional<Date>
   declare updatedAt: CreationOptional<Date>
 }
@@ -45,6 +47,7 @@ export function defineHook(sequelize: Sequelize): void {
       wikiPageEvents: flag(false),
       confidentialIssuesEvents: flag(false),
       enableSslVerification: flag(true),
+      enabled: flag(true),
       createdAt: DataTypes.DATE(3),
       updatedAt: DataTypes.DATE(3)
     },

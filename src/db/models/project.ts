@@ -32,6 +32,8 @@ export class Project extends Model<InferAttributes<Project>, InferCreationAttrib
   declare onlyAllowMergeIfAllDiscussionsAreResolved: CreationOptional<boolean>
   /** A JSON array of strings. */
   declare tagList: CreationOptional<string>
+  /** SECRET/NAME of an upload. */
+  declare avatar: CreationOptional<string | null>
   declare runnersTokenHash: Buffer
   declare runnersTokenEncrypted: Buffer
   declare lastActivityAt: Date
@@ -69,6 +71,7 @@ export function defineProject(sequelize: Sequelize): void {
       onlyAllowMergeIfBuildSucceeds: off(),
       onlyAllowMergeIfAllDiscussionsAreResolved: off(),
       tagList: { type: DataTypes.TEXT, defaultValue: '[]' },
+      avatar: DataTypes.STRING(240),
       runnersTokenHash: DataTypes.BLOB,
       runnersTokenEncrypted: DataTypes.BLOB,
       lastActivityAt: DataTypes.DATE(3),

@@ -12,7 +12,9 @@ export class User extends Model<InferAttributes<User>, InferCreationAttributes<U
   declare username: string
   declare name: string
   declare email: string
-  declare state: CreationOptional<'active' | 'blocked'>
+  declare state: CreationOptional<'active' | 'blocked' | 'ldap_blocked'>
+  declare blockReason: CreationOptional<string | null>
+  declare dormancyWarnedAt: CreationOptional<Date | null>
   declare admin: CreationOptional<boolean>
   declare external: CreationOptional<boolean>
   declare passwordHash: string
@@ -45,6 +47,8 @@ export function defineUser(sequelize: Sequelize): void {
       name: DataTypes.STRING,
       email: DataTypes.STRING,
       state: { type: DataTypes.STRING(16), defaultValue: 'active' },
+      blockReason: DataTypes.STRING(32),
+      dormancyWarnedAt: DataTypes.DATE(3),
       admin: { type: DataTypes.BOOLEAN, defaultValue: false },
       external: { type: DataTypes.BOOLEAN, defaultValue: false },
       passwordHash: DataTypes.STRING,

@@ -1,42 +1,53 @@
 // Removes rows with their owners, as ownership.ts specifies. Statements list at most a thousand ids, because MariaDB
 // before 11.1 reads the whole table for a DELETE whose condition contains a SELECT.
 import { batches } from '../../lib/batches.js'
-import { deleteInBatches, execute, marks, row, rows, type Value } from '../connect/sql.js'
+import { deleteInBatches, execute, marks, rows, type Value } from '../connect/sql.js'
 import { transact } from '../connect/transact.js'
 import { goesWith, linksTo } from './owned-tables.js'
 import type { Link, TableName } from './ownership.js'
 
 const AT_ONCE = 1000
 const ERASED_AT_ONCE = 200
-/** The range of ids that one statement reads when no index finds the rows. */
-const RANGE = 10_000
 
 /**
  * Deletes rows, with all rows whose fate is `deleted`, and sets the `nulled` columns. `eraseOwned` handles the fates
  * `erased` and `forgotten` afterwards. Joins the caller's transaction. `projectId` is the project that shows the rows, if it is one.
  */
-export async function deleteRows(table: TableName, ids: readonly number[], projectId?: number): Promise<void> {
+export const deleteRows = (table: TableName, ids: readonly number[], projectId?: number): Promise<void> =>
+  deleteThem(table, ids, { projectId, goes: ({ fate }) => fate === 'deleted' })
+
+/** The same, but it also deletes the rows whose fate is `erased`, at once: for rows that own few others. */
+export const deleteWhole = (table: TableName, ids: readonly number[]): Promise<void> =>
+  deleteThem(table, ids, { projectId: undefined, goes: goesWith })
+
+interface Deletion {
+  readonly projectId: number | undefined
+  readonly goes: (link: Link) => boolean
+}
+
+async function deleteThem(table: TableName, ids: readonly number[], deletion: Deletion): Promise<void> {
   await transact(async () => {
     for (const some of batches(ids, AT_ONCE)) {
-      await deleteOwned(table, some, projectId)
-      await execute(`delete from ${table} where id in (${marks(some)})`, some, projectId)
+      await deleteOwned(table, some, deletion)
+      await execute(`delete from ${table} where id in (${marks(some)})`, some, deletion.projectId)
     }
   })
 }
 
-async function deleteOwned(owner: TableName, ids: readonly number[], projectId?: number): Promise<void> {
+async function deleteOwned(owner: TableName, ids: readonly number[], deletion: Deletion): Promise<void> {
+  const { projectId, goes } = deletion
   for (const { table, link } of linksTo(owner)) {
     // Rows of other projects may link to them, too.
     if (link.fate === 'nulled') await setNull(table, link, ids)
-    if (link.fate !== 'deleted') continue
+    if (!goes(link)) continue
     const { sql, values } = conditionOf(link, ids)
-    if (linksTo(table).some(({ link: { fate } }) => fate === 'deleted' || fate === 'nulled')) {
+    if (linksTo(table).some(({ link: each }) => goes(each) || each.fate === 'nulled')) {
       const found = await rows<{ id: number }>(`select id from ${table} where ${sql}`, values)
       for (const some of batches(
         found.map(({ id }) => id),
         AT_ONCE
       ))
-        await deleteOwned(table, some, projectId)
+        await deleteOwned(table, some, deletion)
     }
     await execute(`delete from ${table} where ${sql}`, values, projectId)
   }
@@ -83,14 +94,34 @@ async function erase(table: TableName, link: Link, owners: readonly number[], op
   }
 }
 
+const GIVEN_AT_ONCE = 500
+
+/**
+ * Gives the contributions of a user to another user, in batches. Returns the number of rows by table. When it is killed, the next
+ * call continues.
+ */
+export async function giveContributions(from: number, to: number): Promise<Partial<Record<TableName, number>>> {
+  const given: Partial<Record<TableName, number>> = {}
+  for (const { table, link } of linksTo('users')) {
+    const { column, contribution } = link
+    if (contribution === undefined) continue
+    const statement = `update ${table} set ${column} = ? where ${column} = ? and ${contribution} order by ${column} limit ${GIVEN_AT_ONCE}`
+    for (let changed = GIVEN_AT_ONCE; changed === GIVEN_AT_ONCE; ) {
+      changed = (await execute(statement, [to, from])).affectedRows
+      given[table] = (given[table] ?? 0) + changed
+    }
+  }
+  return given
+}
+
+/** Sets a column to null in batches, so that no statement holds many locks for long. */
 async function forget(table: TableName, link: Link, owner: number, signal: AbortSignal): Promise<void> {
-  const found = await row<{ least: number | null; most: number | null }>(
-    `select min(id) as least, max(id) as most from ${table}`
-  )
-  if (!found?.least || !found.most) return
-  for (let from = found.least; from <= found.most; from += RANGE) {
+  const { sql, values } = conditionOf(link, [owner])
+  for (;;) {
     signal.throwIfAborted()
-    await setNull(table, link, [owner], { sql: 'id >= ? and id < ?', values: [from, from + RANGE] })
+    const statement = `update ${table} set ${link.column} = null where ${sql} order by ${link.column} limit ${AT_ONCE}`
+    const { affectedRows } = await execute(statement, values)
+    if (affectedRows < AT_ONCE) return
   }
 }
 
@@ -99,13 +130,9 @@ interface Where {
   readonly values: readonly Value[]
 }
 
-async function setNull(table: TableName, link: Link, owners: readonly number[], range?: Where): Promise<void> {
+async function setNull(table: TableName, link: Link, owners: readonly number[]): Promise<void> {
   const { sql, values } = conditionOf(link, owners)
-  const within = range ? `${range.sql} and ` : ''
-  await execute(`update ${table} set ${link.column} = null where ${within}${sql}`, [
-    ...(range?.values ?? []),
-    ...values
-  ])
+  await execute(`update ${table} set ${link.column} = null where ${sql}`, values)
 }
 
 /** Returns the SQL condition for the rows that link to these owners. */

@@ -4,7 +4,9 @@
 // statements in the sources. A new table needs a line here and, if it belongs to a project or refers to a user, a row
 // in test/helpers/owned-rows.ts.
 
+import { APPLIANCE_LINES } from './appliance-lines.js'
 import {
+  contribution,
   deletedWith,
   deletedWithAny,
   erasedAfter,
@@ -16,6 +18,13 @@ import {
 } from './terms.js'
 
 export type { Condition, Fate, Line, Link, Owner, Restoring } from './terms.js'
+
+/** The user who has, wants or gives access to a group or a project. */
+const ACCESS = [
+  deletedWith('users'),
+  deletedWith('namespaces', 'source_id', ['source_type', 'namespace']),
+  deletedWith('projects', 'source_id', ['source_type', 'project'])
+]
 
 const LINES = {
   // People.
@@ -29,6 +38,8 @@ const LINES = {
   sessions: { writer: 'people', owners: [deletedWith('users')], backup: false },
   password_attempts: { writer: 'people/credentials', backup: false },
   sign_ups: { writer: 'reach/accounts' },
+  // The links of a restored copy belong to the original.
+  invitations: { writer: 'reach/accounts', owners: ACCESS, restore: false },
   sign_in_addresses: { writer: 'people/credentials', owners: [deletedWith('users')] },
   // An application is deleted with the user who registered it, together with its grants and tokens.
   oauth_applications: { writer: 'people/credentials', owners: [deletedWith('users')] },
@@ -37,24 +48,21 @@ const LINES = {
     owners: [deletedWith('users'), deletedWith('oauth_applications', 'application_id')]
   },
   oauth_tokens: { writer: 'people/credentials', owners: [deletedWith('oauth_grants', 'grant_id')] },
+  authenticator_apps: {
+    writer: 'people/factors',
+    owners: [deletedWith('users')],
+    encrypted: ['secret_encrypted']
+  },
+  recovery_codes: { writer: 'people/factors', owners: [deletedWith('users')] },
+  passkeys: { writer: 'people/factors', owners: [deletedWith('users')] },
   identities: { writer: 'people/users', owners: [deletedWith('users')] },
+  scim_tokens: { writer: 'people/scim' },
+  scim_users: { writer: 'people/scim', owners: [deletedWith('users')], others: ['external_id'] },
+  scim_groups: { writer: 'people/scim', others: ['external_id'] },
+  scim_group_members: { writer: 'people/scim', owners: [deletedWith('users'), deletedWith('scim_groups', 'group_id')] },
   namespaces: { writer: 'people', owners: [deletedWith('users', 'owner_id', ['kind', 'user'])] },
-  members: {
-    writer: 'people/members',
-    owners: [
-      deletedWith('users'),
-      deletedWith('namespaces', 'source_id', ['source_type', 'namespace']),
-      deletedWith('projects', 'source_id', ['source_type', 'project'])
-    ]
-  },
-  access_requests: {
-    writer: 'people/members',
-    owners: [
-      deletedWith('users'),
-      deletedWith('namespaces', 'source_id', ['source_type', 'namespace']),
-      deletedWith('projects', 'source_id', ['source_type', 'project'])
-    ]
-  },
+  members: { writer: 'people/members', owners: ACCESS },
+  access_requests: { writer: 'people/members', owners: ACCESS },
 
   // Projects that are shared with groups.
   project_group_links: {
@@ -97,6 +105,12 @@ const LINES = {
     owners: [deletedWith('projects', 'forked_to_project_id'), deletedWith('projects', 'forked_from_project_id')],
     restore: false
   },
+  // Objects of git LFS, by the hash of their content: all projects share them. The objects of a project are its links.
+  lfs_objects: { writer: 'projects/lfs' },
+  lfs_links: { writer: 'projects/lfs', owners: [erasedAfter('projects')] },
+  lfs_scans: { writer: 'projects/lfs', owners: [deletedWith('projects')], restore: false },
+  // A lock would stay in the way of others after its user is gone.
+  lfs_locks: { writer: 'projects/lfs', owners: [deletedWith('projects'), deletedWith('users')] },
   project_imports: {
     writer: 'projects/projects',
     owners: [deletedWith('projects')],
@@ -106,6 +120,11 @@ const LINES = {
   },
   // The row is written when the project is removed, and deleted at the end of that removal.
   project_removals: { writer: 'upkeep', owners: [keptAfter('projects')] },
+  // Copies of repositories that wait for their removal. A restored copy of the appliance does not have them.
+  old_repositories: { writer: 'upkeep', owners: [keptAfter('projects')], backup: false },
+  // A restored project is one that was changed here, which no migration replaces.
+  migrated_projects: { writer: 'migrate/runs', owners: [deletedWith('projects')], restore: false },
+  migrated_people: { writer: 'migrate/runs', owners: [deletedWith('users')] },
   repository_upkeeps: { writer: 'code/repository', owners: [deletedWith('projects')], restore: false },
 
   // Records of branches, tags and commits.
@@ -118,7 +137,7 @@ const LINES = {
     owners: [
       erasedAfter('projects', 'target_project_id'),
       keptAfter('projects', 'source_project_id'),
-      erasedAfter('users', 'author_id'),
+      contribution(erasedAfter('users', 'author_id')),
       nulledWith('users', 'assignee_id'),
       forgottenAfter('users', 'updated_by_id'),
       forgottenAfter('users', 'merge_user_id'),
@@ -133,14 +152,17 @@ const LINES = {
     restore: false
   },
   // A snippet without a project belongs to its author.
-  snippets: { writer: 'projects/snippets', owners: [erasedAfter('projects'), erasedAfter('users', 'author_id')] },
+  snippets: {
+    writer: 'projects/snippets',
+    owners: [erasedAfter('projects'), contribution(erasedAfter('users', 'author_id'), 'project_id is not null')]
+  },
 
   // Discussion. Readers join the author, so that the notes and awards of a deleted user disappear immediately.
   notes: {
     writer: 'planning/discussion',
     owners: [
       erasedAfter('projects'),
-      erasedAfter('users', 'author_id'),
+      contribution(erasedAfter('users', 'author_id')),
       forgottenAfter('users', 'updated_by_id'),
       ...deletedWithAny('noteable', ['issues', 'merge_requests', 'snippets'])
     ],
@@ -190,6 +212,10 @@ const LINES = {
     encrypted: ['trace_tail_encrypted'],
     restore: { empty: ['token_hash', 'spent_token_hash', 'process_id', 'lease_until', 'trace_tail_encrypted'] }
   },
+  // Old pipelines that have left the table above.
+  archived_pipelines: { writer: 'ci/builds', owners: [erasedAfter('projects')] },
+  // Parts of traces that grow. They are removed like the file of a trace (removeTrace). A restored project has the traces in files.
+  trace_parts: { writer: 'ci/builds', owners: [keptAfter('builds')], restore: false },
   // Variables that a build has reported for later builds. They are deleted with its pipeline.
   reported_variables: {
     writer: 'ci/builds',
@@ -260,6 +286,13 @@ const LINES = {
     // No process would settle a change that is still open.
     restore: { only: ['state', 'done'] }
   },
+  // Without its user, a mirror stays and stops. A restored one runs when somebody pushes or asks.
+  mirrors: {
+    writer: 'code/mirrors',
+    owners: [deletedWith('projects'), nulledWith('users')],
+    encrypted: ['secret_encrypted'],
+    restore: { empty: ['due_at', 'run'] }
+  },
 
   // Planning. Issues are deleted with their author, as the requirement specifies. Their assignee is joined, and a
   // deleted user is not shown.
@@ -275,12 +308,20 @@ const LINES = {
     writer: 'planning',
     owners: [
       erasedAfter('projects'),
-      deletedWith('users', 'author_id'),
+      contribution(deletedWith('users', 'author_id')),
       forgottenAfter('users', 'assignee_id'),
       forgottenAfter('users', 'updated_by_id'),
       nulledWith('milestones'),
       keptAfter('issues', 'moved_to_id')
     ]
+  },
+  // A task derives them from the texts, also after a restore.
+  issue_words: { writer: 'planning/participation', owners: [deletedWith('issues')], backup: false, restore: false },
+  merge_request_words: {
+    writer: 'planning/participation',
+    owners: [deletedWith('merge_requests')],
+    backup: false,
+    restore: false
   },
   // Kept answers are compared with it, so it must never become smaller. It is the version of all projects, too.
   content_versions: { writer: 'db/connect', owners: [keptAfter('projects')], backup: false, restore: false },
@@ -334,24 +375,7 @@ const LINES = {
   mail_bounces: { writer: 'reach/mail' },
   received_mails: { writer: 'reach/replies' },
 
-  // The appliance.
-  application_settings: { writer: 'ground/settings', encrypted: ['runners_token_encrypted', 'id_token_key_encrypted'] },
-  broadcast_messages: { writer: 'reach/broadcasts' },
-  // The rows contain names as well as ids, because they stay when the author or the target of the change is removed.
-  audit_events: { writer: 'ground/audit', owners: [keptAfter('users', 'actor_id')], others: ['target_id'] },
-  maintenance_runs: { writer: 'upkeep/maintenance' },
-  sent_forms: { writer: 'ground/forms', backup: false },
-  maintenance_locks: { writer: 'upkeep/maintenance', backup: false },
-
-  // The queue. Backups contain the jobs, so no accepted work is lost. The jobs of processes that have ended run again.
-  jobs: { writer: 'queue', others: ['process_id'] },
-  job_failures: { writer: 'queue', owners: [deletedWith('jobs')] },
-  job_processes: { writer: 'queue', backup: false },
-  machines: { writer: 'queue', backup: false },
-  job_totals: { writer: 'queue' },
-  paused_queues: { writer: 'queue' },
-  queue_minutes: { writer: 'queue', others: ['process_id'] },
-  schedule_ticks: { writer: 'queue', backup: false }
+  ...APPLIANCE_LINES
 } satisfies { readonly [table: string]: Line }
 
 export type TableName = keyof typeof LINES

@@ -13,6 +13,7 @@ export type Owner =
   | 'hook_deliveries'
   | 'mails'
   | 'oauth_applications'
+  | 'scim_groups'
   | 'oauth_grants'
   | 'deploy_keys'
   | 'merge_requests'
@@ -30,7 +31,7 @@ export type Owner =
  * - removed: a separate rule has removed the row before, because its removal is an event
  * - erased: a job deletes the row afterwards, in batches; for tables with many rows or with files
  * - nulled: the row stays, and the same transaction sets the column to null
- * - forgotten: the row stays, and a job sets the column to null afterwards, by ranges, because the column has no index
+ * - forgotten: the row stays, and a job sets the column to null afterwards, in batches; for tables with many rows
  * - kept: the row stays unchanged, with the id of the removed owner
  */
 export type Fate = 'deleted' | 'removed' | 'erased' | 'nulled' | 'forgotten' | 'kept'
@@ -44,6 +45,8 @@ export interface Link {
   readonly fate: Fate
   /** Only rows with this value in another column link to this owner: the type column of a polymorphic pair. */
   readonly when?: Condition
+  /** The rows that match this condition are a contribution: they can stay when the user is deleted, under the name of another. */
+  readonly contribution?: string
 }
 
 /** How the restore of one project inserts the rows of a table. */
@@ -82,6 +85,9 @@ export const erasedAfter = link('erased')
 export const nulledWith = link('nulled')
 export const forgottenAfter = link('forgotten')
 export const keptAfter = link('kept')
+
+/** The author of rows that can stay without the author. `only` is a condition of SQL. */
+export const contribution = (author: Link, only = '1 = 1'): Link => ({ ...author, contribution: only })
 
 /** The names of the tables in the type columns of polymorphic pairs. */
 const TYPES = {

@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { RowDataPacket } from 'mysql2'
 import { Misconfigured, Unavailable } from '../../errors.js'
+import { EXACT_COLLATION } from '../connect/collations.js'
 import { openConnection } from '../connect/connection.js'
 import { isAlreadyMade, translate } from '../connect/failure.js'
 import { execute, row, rows } from '../connect/sql.js'
@@ -28,12 +29,13 @@ const LEASE = 15
 
 /**
  * Migrates the schema to this version, or up to the migration `last`. Returns the names of the applied migrations.
- * Waits while another process migrates. Throws Misconfigured when a newer version created the schema.
+ * Waits while another process migrates. Throws Misconfigured when the schema is too new for this version.
  */
 export async function migrateUp(last?: string): Promise<string[]> {
   await prepare()
   if ((await pending()).length === 0) return []
   return underLock(async () => {
+    await keepCollation()
     const done = await (await umzug('up')).up(last === undefined ? {} : { to: last })
     return done.map(({ name }) => name)
   })
@@ -42,7 +44,7 @@ export async function migrateUp(last?: string): Promise<string[]> {
 /** Rolls back the newest `steps` migrations. Returns their names. Throws Misconfigured when a newer version created the schema. */
 export async function migrateDown(steps = 1): Promise<string[]> {
   await prepare()
-  await migrationStates()
+  await requireNoNewer()
   return underLock(async () => {
     const done = await (await umzug('down')).down({ step: steps })
     return done.map(({ name }) => name)
@@ -51,7 +53,7 @@ export async function migrateDown(steps = 1): Promise<string[]> {
 
 /**
  * Returns every migration with the time when it was applied. It only reads: it creates no tables in a database without
- * a schema. Throws Misconfigured when a newer version created the schema.
+ * a schema. Throws Misconfigured when the schema is too new for this version.
  */
 export async function migrationStates(): Promise<MigrationState[]> {
   const applied = new Map((await knownRows()).map(row => [row.name, row]))
@@ -95,11 +97,6 @@ export async function requireSchema(): Promise<void> {
     throw new Misconfigured('the database schema is older than the program: run gitstead db migrate')
   if (await exists(UNFINISHED_RESTORE))
     throw new Misconfigured('the database contains an unfinished restore: run gitstead restore again')
-}
-
-/** Throws Unavailable when the database does not answer. */
-export async function requireDatabase(): Promise<void> {
-  await row('select 1 from schema_migrations limit 1')
 }
 
 /** Imports umzug and the migrations only when there is something to do: they take 100 ms, and are not needed at most starts. */
@@ -147,6 +144,18 @@ async function onFreshConnection(statements: readonly string[]): Promise<void> {
   }
 }
 
+/** Since this migration, the database has an exact collation, which tables of later migrations get. */
+const EXACT_SINCE = '0010-identifiers'
+
+/**
+ * Gives the database the exact collation again. A dump that was loaded into a database of another name does not contain it, and new
+ * tables would compare names without case, and could not be joined with the others.
+ */
+async function keepCollation(): Promise<void> {
+  if ((await pending()).some(({ name }) => name === EXACT_SINCE)) return
+  await onFreshConnection([`alter database character set utf8mb4 collate ${EXACT_COLLATION}`])
+}
+
 const FILLED_AT_ONCE = 1000
 
 async function inBatches({ of, each }: Fill): Promise<void> {
@@ -189,17 +198,41 @@ async function prepare(): Promise<void> {
   }
 }
 
-/** Returns the rows of the applied migrations. Throws Misconfigured when this version does not know one of them. */
+/**
+ * Returns the rows of the applied migrations that this version knows. Throws Misconfigured when a newer version has removed something
+ * that this one uses. Newer migrations that only expand the schema do no harm: machines are upgraded one after another.
+ */
 async function knownRows() {
-  const applied = (await exists('schema_migrations')) ? await appliedRows() : []
-  const foreign = applied.find(({ name }) => !migrationNames.includes(name))
-  if (foreign) {
-    throw new Misconfigured(
-      `the database was created by a newer version of Gitstead (it has ${foreign.name}): install that version or a newer one`
-    )
-  }
-  return applied
+  const applied = await allRows()
+  const harmful = applied.find(({ name }) => !migrationNames.includes(name) && !isHarmless(name))
+  if (harmful) throw tooNew(harmful.name)
+  return applied.filter(({ name }) => migrationNames.includes(name))
 }
+
+const allRows = async () => ((await exists('schema_migrations')) ? appliedRows() : [])
+
+/** A migration that contracts the schema names the first migration whose programs can do without what it removes. */
+const CONTRACT = /^\d{4}-contract-(\d{4})-/
+
+function isHarmless(newer: string): boolean {
+  const needed = CONTRACT.exec(newer)?.[1]
+  return needed === undefined || migrationNames.some(name => name.startsWith(`${needed}-`))
+}
+
+/** Returns the names of the applied migrations of newer versions. */
+export const newerMigrations = async (): Promise<string[]> =>
+  (await allRows()).map(({ name }) => name).filter(name => !migrationNames.includes(name))
+
+/** Throws Misconfigured when a newer version has migrated the schema: only that version can undo its migrations. */
+export async function requireNoNewer(): Promise<void> {
+  const [newer] = await newerMigrations()
+  if (newer !== undefined) throw tooNew(newer)
+}
+
+const tooNew = (name: string) =>
+  new Misconfigured(
+    `the database was created by a newer version of Gitstead (it has ${name}): install that version or a newer one`
+  )
 
 const exists = (table: string) =>
   row('select 1 from information_schema.tables where table_schema = database() and table_name = ?', [table])

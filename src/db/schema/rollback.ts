@@ -4,7 +4,7 @@
 import { row, rows } from '../connect/sql.js'
 import { migrations } from '../migrations/list.js'
 import type { Migration } from '../migrations/migration.js'
-import { migrationStates } from './migrate.js'
+import { migrationStates, requireNoNewer } from './migrate.js'
 
 /** A table that is dropped with its rows, a column that is dropped with its values, or rows that are deleted. */
 interface Loss {
@@ -22,6 +22,7 @@ export interface RollbackStep {
 
 /** Returns the newest `steps` applied migrations, newest first, with the losses of each. */
 export async function planRollback(steps: number): Promise<RollbackStep[]> {
+  await requireNoNewer()
   const applied = new Set(
     (await migrationStates()).filter(state => state.applied_at || state.half_undone).map(({ name }) => name)
   )

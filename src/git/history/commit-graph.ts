@@ -76,8 +76,11 @@ export function commitGraphOf(repository: string): Promise<CommitGraph | null> {
   return loading
 }
 
-/** Drops the list of layers of a repository, so that the next call reads it again. */
-export const forgetGraph = (repository: string): boolean => lists.delete(repository)
+/** Drops the list of layers of one repository, or of all repositories, so that the next call reads it again. */
+export function forgetGraph(repository?: string): void {
+  if (repository === undefined) lists.clear()
+  else lists.delete(repository)
+}
 
 async function load(repository: string): Promise<CommitGraph | null> {
   const folder = join(repository, 'objects/info')

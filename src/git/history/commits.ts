@@ -1,6 +1,6 @@
 // Reads facts about commits: what a commit changed, the order of commits, and which commit changed a path last.
 import { createHash } from 'node:crypto'
-import { remember } from '../objects/cache.js'
+import { isKept, keep, remember } from '../objects/cache.js'
 import { readCommit } from '../objects/objects.js'
 import { isObjectId } from '../objects/reader.js'
 import { askGit } from '../process/questions.js'
@@ -67,14 +67,9 @@ export const MOST_PATHS = 10_000
  */
 export function changedPaths(repository: string, id: string): Promise<ChangedPaths | null> {
   return remember(repository, `paths ${id}`, async () => {
+    const found = await readPaths(repository, id)
+    if (found !== undefined) return found
     const value: Record<keyof ChangedPaths, string[]> = { added: [], modified: [], removed: [] }
-    const changes = await changesOf(repository, id)
-    if (changes === null) return null
-    if (changes) {
-      for (const { path, before, after } of changes)
-        value[!before ? 'added' : after ? 'modified' : 'removed'].push(path)
-      return { value, size: changes.reduce((sum, { path }) => sum + path.length * 2, 0) }
-    }
     const tokens = await askDiffs(repository, 'paths', id)
     if (tokens === null) return null
     for (let at = 0; at + 1 < Math.min(tokens.length, MOST_PATHS * 2); at += 2) {
@@ -83,6 +78,23 @@ export function changedPaths(repository: string, id: string): Promise<ChangedPat
     }
     return { value, size: tokens.reduce((sum, token) => sum + token.length * 2, 0) }
   })
+}
+
+/** Returns whether `changedPaths` finds the paths of a commit without a process of git. Then it does not read them again. */
+export async function hasReadablePaths(repository: string, id: string): Promise<boolean> {
+  if (isKept(repository, `paths ${id}`)) return true
+  const found = await readPaths(repository, id)
+  if (found) keep(repository, `paths ${id}`, found)
+  return Boolean(found)
+}
+
+/** Returns the paths with the bytes that they take; null when no commit has this id, and undefined when the caller must ask git. */
+async function readPaths(repository: string, id: string) {
+  const changes = await changesOf(repository, id)
+  if (!changes) return changes
+  const value: Record<keyof ChangedPaths, string[]> = { added: [], modified: [], removed: [] }
+  for (const { path, before, after } of changes) value[!before ? 'added' : after ? 'modified' : 'removed'].push(path)
+  return { value, size: changes.reduce((sum, { path }) => sum + path.length * 2, 0) }
 }
 
 /**

@@ -9,6 +9,9 @@ export interface Patch {
   /** Octal, as in git; `0` where there is no file. */
   readonly oldMode: string
   readonly newMode: string
+  /** The ids of the blobs before and after the change, or of the commits of a submodule; zeros where there is no file. */
+  readonly oldId: string
+  readonly newId: string
   /** The status letter of git: A, C, D, M, R or T. */
   readonly status: string
   /** The hunks, after the lines with the two names. Empty for a file that changed only its name or its mode. */
@@ -36,6 +39,8 @@ interface Entry {
   readonly newPath: string
   readonly oldMode: string
   readonly newMode: string
+  readonly oldId: string
+  readonly newId: string
   readonly status: string
 }
 
@@ -102,7 +107,9 @@ export class PatchReader {
   }
 
   #readEntry(end: number): number | undefined {
-    const [oldMode = '', newMode = '', , , letters = ''] = this.#rest.toString('latin1', 1, end).split(' ')
+    const [oldMode = '', newMode = '', oldId = '', newId = '', letters = ''] = this.#rest
+      .toString('latin1', 1, end)
+      .split(' ')
     const first = this.#rest.indexOf(0, end + 1)
     if (first === -1) return undefined
     const status = letters.slice(0, 1)
@@ -111,7 +118,7 @@ export class PatchReader {
     if (second === -1) return undefined
     const oldPath = textOfPath(this.#rest.subarray(end + 1, first))
     const newPath = isPair ? textOfPath(this.#rest.subarray(first + 1, second)) : oldPath
-    this.#entries.push({ oldPath, newPath, oldMode: modeOf(oldMode), newMode: modeOf(newMode), status })
+    this.#entries.push({ oldPath, newPath, oldMode: modeOf(oldMode), newMode: modeOf(newMode), oldId, newId, status })
     return second + 1
   }
 

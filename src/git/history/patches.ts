@@ -17,7 +17,7 @@ export const PATCH_LIMITS = { files: 1000, text: 524_288, texts: 4 * 1024 * 1024
 const TIME = 30
 const PROCESSOR = 10
 /** Approximate bytes that the strings of a patch take in addition to their text. */
-const PER_PATCH = 400
+const PER_PATCH = 550
 
 /**
  * Returns how a commit differs from its first parent; for a root commit, all its files. Returns null when no commit has

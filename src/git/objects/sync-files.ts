@@ -3,7 +3,8 @@
 // recently written data is in the page cache. Therefore calls are synchronous, except where that holds up others.
 // (Pieces of packs are read by other threads: synchronous calls gained nothing there.)
 //
-// 1. After one slow call, which waited for the disk, all calls go to other threads for a second.
+// 1. After some slow calls, which waited for the disk, all calls go to other threads for a second. One slow call proves nothing:
+//    on a busy machine, another process may have taken the processor. A single one sent almost all calls elsewhere under load.
 // 2. When the calls of one turn of the event loop took long together, the remaining calls of that turn go to other
 //    threads.
 import {
@@ -24,6 +25,11 @@ import { promisify } from 'node:util'
 
 /** Milliseconds. A solid-state disk answers in 0.1 ms. */
 const LONG = 1
+/** Milliseconds. A call that takes this long has waited for the disk. */
+const VERY_LONG = 20
+/** The disk is slow when so many of `LOOKED_AT` calls were slow. */
+const MOST_SLOW = 3
+const LOOKED_AT = 32
 /** Milliseconds for which calls go to other threads after a slow call. */
 const CAREFUL_FOR = 1000
 /** Bytes. Reading or writing more takes as long as a switch to another thread. */
@@ -33,6 +39,8 @@ const MOST_OF_TURN = 2
 
 let carefulUntil = 0
 let spent = 0
+let calls = 0
+let slow = 0
 
 function timed<Args extends unknown[], Result>(call: (...args: Args) => Result) {
   return (...args: Args): Result => {
@@ -41,11 +49,20 @@ function timed<Args extends unknown[], Result>(call: (...args: Args) => Result) 
       return call(...args)
     } finally {
       const ended = performance.now()
-      if (ended - began > LONG) carefulUntil = ended + CAREFUL_FOR
       if (spent === 0) setImmediate(endTurn)
       spent += ended - began
+      note(ended - began)
     }
   }
+}
+
+/** Notes how long a call took. */
+export function note(milliseconds: number): void {
+  if (calls++ === LOOKED_AT) [calls, slow] = [1, 0]
+  if (milliseconds > LONG) slow++
+  if (slow < MOST_SLOW && milliseconds <= VERY_LONG) return
+  calls = slow = 0
+  beCareful()
 }
 
 function endTurn(): void {
@@ -98,7 +115,7 @@ export function files(bytes = 0): Calls {
   return bytes > LARGE || spent > MOST_OF_TURN || performance.now() < carefulUntil ? elsewhere : atOnce
 }
 
-/** Sends all calls to other threads for a second. For tests. */
+/** Sends all calls to other threads for a second. */
 export function beCareful(): void {
   carefulUntil = performance.now() + CAREFUL_FOR
 }

@@ -27,6 +27,8 @@ export interface Tree {
 const SMALL = 65_536
 /** The number of entries of a large tree that are read at a time: about a millisecond of work. */
 const PART = 2000
+/** The number of bytes after which such a part ends, and a scan lets other work run: names may have 65,000 bytes. */
+const PART_BYTES = 1_048_576
 /** The offset of each 256th entry is kept, so that finding a name among a million takes microseconds. */
 const MARKED = 256
 export const ID_BYTES = 20
@@ -69,7 +71,7 @@ function largeTree(raw: Buffer, marks: Marks): Tree {
       return lookup(raw, marks.places, asFile, name) ?? lookup(raw, marks.places, asFolder, name)
     },
     read: from => {
-      const end = endOf(raw, from, PART)
+      const end = endOf(raw, from, PART, PART_BYTES)
       return { entries: parseTree(raw.subarray(from, end)), next: end < raw.length ? end : null }
     }
   }
@@ -87,9 +89,13 @@ async function markEntries(raw: Buffer): Promise<Marks> {
   let sorted = true
   let [before, beforeEnd, beforeFolder] = [0, 0, false]
   let entries = 0
+  let pause = PART_BYTES
   for (let at = 0; at < raw.length; entries++) {
     if (entries % MARKED === 0) places.push(at)
-    if (entries % (16 * PART) === 0 && entries > 0) await nextPiece()
+    if (at > pause) {
+      await nextPiece()
+      pause = at + PART_BYTES
+    }
     const name = nameAt(raw, at)
     const end = nameEnd(raw, name)
     const folder = raw[at] === 0x34 // only the mode 40000 begins with a 4
@@ -151,7 +157,13 @@ export function nameAt(raw: Buffer, at: number): number {
 /** Returns where a name ends. Throws when the entry is incomplete. */
 export function nameEnd(raw: Buffer, from: number): number {
   let end = from
-  while (raw[end] !== 0 && end < raw.length) end++
+  // Most names end sooner than a search of the buffer begins.
+  const soon = Math.min(from + 64, raw.length)
+  while (end < soon && raw[end] !== 0) end++
+  if (end === soon && end < raw.length && raw[end] !== 0) {
+    const found = raw.indexOf(0, end)
+    end = found === -1 ? raw.length : found
+  }
   if (from === 0 || end + ID_BYTES >= raw.length) throw new Error('a tree is incomplete')
   return end
 }
@@ -168,10 +180,11 @@ function typeOf(mode: string): TreeEntry['type'] {
   return mode === '160000' ? 'commit' : 'blob'
 }
 
-/** Returns the offset after at most `count` entries. */
-function endOf(raw: Buffer, from: number, count: number): number {
+/** Returns the offset after at most `count` entries, and not far beyond `bytes`. */
+function endOf(raw: Buffer, from: number, count: number, bytes = Number.POSITIVE_INFINITY): number {
   let at = from
-  for (let left = count; left > 0 && at < raw.length; left--) at = nameEnd(raw, nameAt(raw, at)) + 1 + ID_BYTES
+  for (let left = count; left > 0 && at < raw.length && at - from < bytes; left--)
+    at = nameEnd(raw, nameAt(raw, at)) + 1 + ID_BYTES
   return at
 }
 

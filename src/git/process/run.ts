@@ -7,6 +7,7 @@ import type { SimpleGit } from 'simple-git'
 import { config } from '../../config.js'
 import { gitEnvironment } from './environment.js'
 import { type GitKind, isOutOfTime, limited, limitReached } from './limits.js'
+import { noteRunning } from './running.js'
 import { takeEarlySlot, takeSlot } from './slots.js'
 import { type Spawned, signalGroup } from './starter/started.js'
 import { startElsewhere } from './starter/starter.js'
@@ -169,6 +170,7 @@ function supervise(child: Spawned, options: StartOptions, release: () => void): 
     last = setTimeout(() => signalGroup(child, 'SIGKILL'), PATIENCE)
   }
   const kill = () => end('killed')
+  const forgetRunning = noteRunning(options.repository ?? options.cwd, kill)
   const limit = setTimeout(() => end('timeout'), (options.timeout ?? config().git.timeout) * 1000)
   options.signal?.addEventListener('abort', kill, { once: true })
   if (options.signal?.aborted) kill()
@@ -177,6 +179,7 @@ function supervise(child: Spawned, options: StartOptions, release: () => void): 
       clearTimeout(limit)
       clearTimeout(last)
       options.signal?.removeEventListener('abort', kill)
+      forgetRunning()
       if (code === null || ended) signalGroup(child, 'SIGKILL') // ends children that outlived their parent
       release()
       const exit = { code, signal, ...(ended && { ended }) }

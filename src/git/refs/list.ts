@@ -90,9 +90,10 @@ export async function listEveryRef(repository: string): Promise<RefList | null> 
   }
 }
 
-/** Drops everything that is known about a repository. */
-export function forgetRefs(repository: string): void {
-  known.delete(repository)
+/** Drops everything that is known about one repository, or about all repositories. */
+export function forgetRefs(repository?: string): void {
+  if (repository === undefined) known.clear()
+  else known.delete(repository)
 }
 
 const stampOf = ({ ino, mtimeNs, ctimeNs, size }: BigIntStats) => `${ino} ${mtimeNs} ${ctimeNs} ${size}`

@@ -4,9 +4,10 @@
 // The rules are those of git for refs in files. A program that changes a ref creates the file REF.lock first, compares the old
 // value, and then renames a complete file to the name of the ref. The new value is on the disk before the lock is taken,
 // and everything under the lock happens in one turn of the event loop: a lock stays behind only when the machine or the
-// process dies within these 100 us. Then it is removed like a lock that git has left behind.
+// process dies within these 100 us. Unlike a lock of git, it is a symbolic link to the name of the process that holds it, so that
+// others can remove it as soon as that process is gone (repository/stale-locks.ts).
 import { randomBytes } from 'node:crypto'
-import { closeSync, fsync, openSync, renameSync, unlinkSync } from 'node:fs'
+import { fsync, renameSync, symlinkSync, unlinkSync } from 'node:fs'
 import { unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -16,6 +17,7 @@ import { objectInfo } from '../objects/reader.js'
 import { aboutFile } from '../objects/stat.js'
 import { files } from '../objects/sync-files.js'
 import { fileRefName } from './files.js'
+import { lockOwner } from './lock-owner.js'
 import { packedRefs, valueInFiles } from './lookup.js'
 
 interface Move {
@@ -71,7 +73,7 @@ async function writeDraft(path: string, text: string): Promise<void> {
 function place(repository: string, draft: string, { ref, old }: Pick<Move, 'ref' | 'old'>): boolean {
   const path = join(repository, ref)
   const lock = `${path}.lock`
-  closeSync(openSync(lock, 'wx'))
+  symlinkSync(lockOwner(), lock)
   try {
     if (old === ZERO ? !isFree(repository, ref) : valueInFiles(repository, ref) !== old) return false
     renameSync(draft, path)

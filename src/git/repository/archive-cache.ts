@@ -4,12 +4,13 @@
 // it has reached: the same request produces the same bytes.
 import { createHash, randomBytes } from 'node:crypto'
 import { type FileHandle, mkdir, open, readdir, rename, rm, stat, utimes } from 'node:fs/promises'
-import { basename, dirname, join } from 'node:path'
+import { basename, dirname, join, relative } from 'node:path'
 import type { Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { config } from '../../config.js'
 import { lruOf } from '../../lib/lru.js'
 import { pacedStream } from '../../lib/paced-stream.js'
+import { plug } from '../../lib/plug.js'
 import { failure, type GitProcess } from '../process/run.js'
 import { type ArchiveRequest, startArchive, streamArchive } from './archive.js'
 
@@ -30,6 +31,24 @@ export interface OpenArchive {
   /** Null while git creates the archive. */
   readonly size: number | null
 }
+
+/** Archives in the bucket, which all machines share (storage.archives). `name` is the path below the home. */
+export interface ArchiveShelf {
+  /** Undefined when there is none, or the bucket is away: the archive can be created. */
+  open(name: string): Promise<{ readonly stream: Readable; readonly size: number } | undefined>
+  /** Failures do not matter. */
+  put(name: string, path: string): Promise<void>
+  /** Removes all archives whose names begin with `start`. */
+  drop(start: string): Promise<void>
+}
+
+export const archiveShelf = plug<ArchiveShelf>('archiveShelf')
+const hasShelf = () => config().storage.archives === 's3'
+const shelfName = (path: string) => relative(config().home, path)
+
+/** Returns the name of an archive in the bucket. */
+export const archiveObject = (request: ArchiveRequest): string =>
+  shelfName(join(folderOf(request.repository), archiveKey(request)))
 
 export const archiveFolder = (): string => join(config().home, 'cache', 'archives')
 /**
@@ -53,6 +72,8 @@ export async function openArchive(request: ArchiveRequest): Promise<OpenArchive>
   const path = join(folderOf(request.repository), archiveKey(request))
   const kept = await openKept(path)
   if (kept) return kept
+  const shelved = hasShelf() ? await (await archiveShelf()).open(shelfName(path)) : undefined
+  if (shelved) return { stream: paced(shelved.stream), size: shelved.size }
   const underway = builds.get(path)
   if (underway?.isWanted()) return await underway.join(request)
   const hasRoom = (builds.size + 1) * mostKept() <= config().git.archive_cache
@@ -196,6 +217,7 @@ class Build {
     // After a power cut, a file with this name must not lack its bytes.
     await this.#file?.sync()
     await rename(draft, this.path)
+    if (hasShelf()) await (await archiveShelf()).put(shelfName(this.path), this.path)
     await makeRoom()
   }
 
@@ -298,5 +320,7 @@ async function makeRoom(): Promise<void> {
 }
 
 /** Removes all archives of a repository. */
-export const dropArchives = (repository: string): Promise<void> =>
-  rm(folderOf(repository), { recursive: true, force: true })
+export async function dropArchives(repository: string): Promise<void> {
+  await rm(folderOf(repository), { recursive: true, force: true })
+  if (hasShelf()) await (await archiveShelf()).drop(`${shelfName(folderOf(repository))}/`)
+}

@@ -1,12 +1,13 @@
 // Fills a new, empty repository with the branches and tags of another repository: one of this appliance, or one at a URL.
 import { link, mkdir, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { settingsWith } from '../process/environment.js'
 import { runGit } from '../process/run.js'
 import { isMisleading, isRefName, refValue } from '../refs/refs.js'
+import { environmentFor, REMOTE, type Remote } from './remote.js'
 
 const REFSPECS = ['+refs/heads/*:refs/heads/*', '+refs/tags/*:refs/tags/*']
-const FETCH = [
+/** Without refspecs and the remote. */
+export const FETCH = [
   'fetch',
   '--quiet',
   '--no-tags',
@@ -60,70 +61,22 @@ async function linkFiles(from: string, to: string, names: readonly string[]): Pr
   return true
 }
 
-/** The repository to fetch from. */
-export interface Remote {
-  /** Contains no user and no password. */
-  readonly url: string
-  readonly username: string
-  readonly password: string
-  /** The proxy for all http and https connections. */
-  readonly proxy: string
-  /** The host that git:// sends to the server. */
-  readonly host: string
-  /** The limit for the whole fetch, in seconds. */
-  readonly timeout: number
-  readonly signal: AbortSignal
-}
-
 /**
- * Fetches the branches and tags of a URL. Returns the branch that its HEAD names, or otherwise the most likely one;
- * null when there is no branch. Throws GitFailure.
+ * Fetches the branches and tags of a URL, and the refs of other refspecs. Refs that have disappeared there are removed. Returns the
+ * branch that its HEAD names, or otherwise the most likely one; null when there is no branch. Throws GitFailure.
  */
-export async function fetchRemote(remote: Remote, repository: string): Promise<string | null> {
+export async function fetchRemote(
+  remote: Remote,
+  repository: string,
+  more: readonly string[] = []
+): Promise<string | null> {
   const { timeout, signal } = remote
   const options = { repository, timeout, signal, long: true, environment: environmentFor(remote) }
   const symbolic = (await runGit(['ls-remote', '--symref', REMOTE, 'HEAD'], options)).toString()
-  await runGit([...FETCH, REMOTE, ...REFSPECS], options)
+  await runGit([...FETCH, '--prune', REMOTE, ...REFSPECS, ...more], options)
   await dropUnusable(repository, signal)
   await runGit(['pack-refs', '--all'], { repository, signal })
   return chooseBranch(repository, /^ref: refs\/heads\/(.+)\tHEAD$/m.exec(symbolic)?.[1])
-}
-
-const REMOTE = 'import'
-/**
- * Git calls this helper when the server asks for a password. The user and the password do not appear in arguments,
- * which other users of the machine can see.
- */
-const HELPER =
-  '!f() { test "$1" = get && printf "username=%s\\npassword=%s\\n" "$GITSTEAD_IMPORT_USER" "$GITSTEAD_IMPORT_PASSWORD"; }; f'
-
-function environmentFor({ url, username, password, proxy, host }: Remote): Record<string, string> {
-  const { origin, protocol } = new URL(url)
-  const settings: [string, string][] = [
-    [`remote.${REMOTE}.url`, url],
-    ['protocol.allow', 'never'],
-    ...['http', 'https', 'git'].map((name): [string, string] => [`protocol.${name}.allow`, 'always']),
-    ['http.proxy', proxy],
-    ['http.proxyAuthMethod', 'basic'],
-    ['http.lowSpeedLimit', '1000'],
-    ['http.lowSpeedTime', '60'],
-    // Data from other servers is checked like a push.
-    ['fetch.fsckObjects', 'true'],
-    ['fetch.fsck.badTimezone', 'ignore'],
-    ['fetch.fsck.missingSpaceBeforeDate', 'ignore'],
-    ['fetch.fsck.zeroPaddedFilemode', 'ignore'],
-    ['fetch.unpackLimit', '1']
-  ]
-  // Only for this origin: when a server redirects git to another one, the password is not sent there.
-  if (protocol !== 'git:' && (username !== '' || password !== ''))
-    settings.push([`credential.${origin}.helper`, HELPER])
-  return {
-    ...settingsWith(settings),
-    GIT_ALLOW_PROTOCOL: 'http:https:git',
-    GIT_OVERRIDE_VIRTUAL_HOST: host,
-    GITSTEAD_IMPORT_USER: username,
-    GITSTEAD_IMPORT_PASSWORD: password
-  }
 }
 
 /** Removes refs that could not be pushed here either, because git or this appliance would misinterpret them. */

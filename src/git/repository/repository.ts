@@ -1,12 +1,13 @@
 // Creates and removes bare repositories.
 import { randomBytes } from 'node:crypto'
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
-import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { config } from '../../config.js'
 import { forgetGraph } from '../history/commit-graph.js'
 import { forget } from '../objects/cache.js'
 import { syncPath } from '../objects/loose-writer.js'
+import { readNow } from '../objects/stat.js'
 import { IGNORED_FAULTS } from '../process/environment.js'
 import { runGit, withSimpleGit } from '../process/run.js'
 import { HIDDEN_REFS } from '../refs/hidden.js'
@@ -135,8 +136,7 @@ export async function setHead(path: string, branch: string): Promise<void> {
   if (!isRefName(ref)) throw new TypeError(`not a branch name: ${branch}`)
   // This runs at each change of the default branch, often when HEAD is already right. A process each time would cost
   // more than the commit itself.
-  const head = await readFile(join(path, 'HEAD'), 'utf8').catch(() => '')
-  if (head === `ref: ${ref}\n`) return
+  if (readNow(join(path, 'HEAD'), 'utf8') === `ref: ${ref}\n`) return
   await withSimpleGit(path, git => git.raw('symbolic-ref', 'HEAD', ref))
 }
 

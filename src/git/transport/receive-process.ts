@@ -84,7 +84,7 @@ async function orDrop<T>(first: FirstPush | null, started: Promise<T>): Promise<
 }
 
 /** Yields the input after its first bytes. */
-async function* after(input: Readable, skipped = 0): AsyncGenerator<Buffer> {
+export async function* after(input: Readable, skipped = 0): AsyncGenerator<Buffer> {
   let left = skipped
   for await (const chunk of input as AsyncIterable<Buffer>) {
     if (left < chunk.length) yield chunk.subarray(left)

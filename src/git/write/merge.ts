@@ -1,4 +1,5 @@
 // Merges two commits without a work tree, and copies commits from one repository of this appliance to another.
+import { batches } from '../../lib/batches.js'
 import { remember } from '../objects/cache.js'
 import { DamagedRepository, readCommit } from '../objects/objects.js'
 import { isObjectId } from '../objects/reader.js'
@@ -79,6 +80,43 @@ export async function keepCommit(source: string, id: string, repository: string)
     }
   }
 }
+
+/** The parents of one commit that keeps others. */
+const KEPT_AT_ONCE = 100
+
+/**
+ * Keeps exactly these commits in a repository that nobody else writes, apart from those that a branch or tag reaches. Returns the
+ * number of commits that are missing.
+ */
+export async function keepCommits(repository: string, ids: readonly string[]): Promise<number> {
+  const present: string[] = []
+  for (const id of ids) if (isObjectId(id) && (await readCommit(repository, id))) present.push(id)
+  const unreached = await unreachedAmong(repository, present)
+  let last: string | null = null
+  for (const some of batches(unreached, KEPT_AT_ONCE)) {
+    const { treeId } = (await readCommit(repository, some[0] as string)) as { readonly treeId: string }
+    const parents: readonly string[] = last === null ? some : [last, ...some]
+    const made: ReturnType<typeof prepareMerge> = prepareMerge(repository, { ...KEEPER, parents, treeId })
+    await made.write()
+    last = made.id
+  }
+  const old = await refValue(repository, KEPT)
+  if (old !== last) await updateRef(repository, [{ ref: KEPT, old: old ?? ZERO, new: last ?? ZERO }])
+  return ids.length - present.length
+}
+
+/** Those of the commits that no branch or tag reaches. */
+async function unreachedAmong(repository: string, ids: readonly string[]): Promise<readonly string[]> {
+  if (ids.length === 0) return []
+  const input = `${ids.join('\n')}\n`
+  const args = ['rev-list', '--stdin', '--not', '--branches', '--tags']
+  const listed = (await runGit(args, { repository, long: true, input, maxOutput: MOST_LISTED })).toString()
+  const wanted = new Set(ids)
+  return listed.split('\n').filter(id => wanted.has(id))
+}
+
+/** Bytes: 6 million commits that no branch reaches. */
+const MOST_LISTED = 256 * 1024 * 1024
 
 /** The history of the commits that merge requests keep. */
 export const KEPT = 'refs/internal/kept/merge-requests'

@@ -22,6 +22,7 @@ export const tags = [
   { name: 'Environments', description: 'The places that builds deploy to.' },
   { name: 'Deployments', description: 'The versions that builds have deployed to environments.' },
   { name: 'Commit statuses', description: 'Results that builds and services report for a commit.' },
+  { name: 'Mirrors', description: 'Remotes that a project follows, or that receive its branches.' },
   { name: 'Triggers', description: 'Tokens with which programs start pipelines.' },
   { name: 'Variables', description: 'Values that every build of a project gets, such as passwords.' },
   { name: 'Labels', description: 'Labels that mark issues and merge requests.' },

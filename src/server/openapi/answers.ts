@@ -63,7 +63,10 @@ const answer = (description: string, ...bodies: (keyof typeof errorSchemas)[]) =
 
 const retryAfter = { 'Retry-After': { description: 'seconds to wait', schema: { type: 'integer' } } }
 
+const location = { Location: { description: 'a URL that works for a short time', schema: { type: 'string' } } }
+
 export const errorResponses = {
+  FoundElsewhere: { ...answer('The file is in the bucket (`storage.s3.direct_downloads`).'), headers: location },
   NotModified: answer('The record already has the requested state, or the client has its current version.'),
   BadRequest: answer(
     'A parameter is missing or wrong, or the record does not accept a value.',
@@ -90,6 +93,7 @@ export const errorResponses = {
 }
 
 const NAMES = {
+  302: 'FoundElsewhere',
   304: 'NotModified',
   400: 'BadRequest',
   401: 'Unauthorized',

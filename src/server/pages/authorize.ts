@@ -11,7 +11,7 @@ import { readParameters } from '../../areas/people/credentials/oauth/provider.js
 import { Forbidden } from '../../errors.js'
 import { WORDS } from './account/scope-choice.js'
 import { sendPage, sourceOf } from './page.js'
-import { showProblem, signInFor } from './page-routes.js'
+import { SET_UP, showProblem, signInFor } from './page-routes.js'
 import { isOwnForm, visitorOf } from './visitor.js'
 
 /** The parameters that the form sends again. */
@@ -40,6 +40,7 @@ export const authorizeRoutes: FastifyPluginAsync = async app => {
     const asked = await readAuthorization(parameters, request.address)
     const visitor = await visitorOf(request)
     if (!visitor) return reply.redirect(signInFor(request))
+    if (visitor.factorOverdue) return reply.redirect(SET_UP)
     const fields = FIELDS.flatMap(name => (parameters[name] === undefined ? [] : [[name, parameters[name]]]))
     return sendPage(
       reply,
@@ -68,6 +69,7 @@ const isDenial = (body: unknown) => String((body as { _method?: unknown } | null
 async function answer(request: FastifyRequest, reply: FastifyReply, denied: boolean): Promise<FastifyReply> {
   const visitor = await visitorOf(request)
   if (!visitor) return reply.redirect(signInFor(request), 303)
+  if (visitor.factorOverdue) return reply.redirect(SET_UP, 303)
   if (!isOwnForm(request, visitor.cookie)) throw new Forbidden('Open the page again, and answer there')
   const parameters = readParameters({ ...(request.query as object), ...(request.body as object) })
   const asked = await readAuthorization(parameters, request.address)

@@ -6,6 +6,7 @@ import { isHexColor } from '../../lib/color.js'
 import { escapeHtml } from '../../lib/escape-html.js'
 import { levelName, visibilityName } from '../../lib/levels.js'
 import { isWebUrl } from '../../lib/link.js'
+import { lruOf } from '../../lib/lru.js'
 import { visible, visibleName } from '../../lib/visible.js'
 
 export { foldersOf, limitedLinks } from './file-links.js'
@@ -51,23 +52,22 @@ function distance(seconds: number): string {
 
 type Moment = Date | string | null | undefined
 
-const momentTag = (moment: Date, text: string) =>
-  `<time datetime="${moment.toISOString()}" title="${exact(moment)} UTC">${text}</time>`
+const momentTag = (iso: string, text: string) => `<time datetime="${iso}" title="${exact(iso)} UTC">${text}</time>`
 
-const exact = (moment: Date) => moment.toISOString().slice(0, 19).replace('T', ' ')
+const exact = (iso: string) => `${iso.slice(0, 10)} ${iso.slice(11, 19)}`
 
 /** A moment as its distance from now, with the exact moment as its title. Not for pages that a browser keeps. */
 export function ago(moment: Moment): string {
   if (moment === null || moment === undefined) return 'never'
   const at = new Date(moment)
-  return momentTag(at, distance((Date.now() - at.getTime()) / 1000))
+  return momentTag(at.toISOString(), distance((Date.now() - at.getTime()) / 1000))
 }
 
 /** A moment in UTC. */
 export function time(moment: Moment): string {
   if (moment === null || moment === undefined) return 'never'
-  const at = new Date(moment)
-  return momentTag(at, exact(at).slice(0, 16))
+  const iso = new Date(moment).toISOString()
+  return momentTag(iso, exact(iso).slice(0, 16))
 }
 
 interface Person {
@@ -81,8 +81,20 @@ export const user = (person: Person | null | undefined): string =>
     ? `<a class="user" href="${path(person.username)}">${escaped(visible(person.name))}</a>`
     : '<i>a deleted user</i>'
 
+/** A discussion shows the same few people again and again. */
+const avatars = lruOf<string, string>(1000)
+
 /** The initials of a user on a colour that depends on the username. It only decorates the name next to it. */
 export function avatar({ username, name }: Person, size = 24): string {
+  const key = `${size} ${username} ${name}`
+  const known = avatars.get(key)
+  if (known !== undefined) return known
+  const made = avatarOf({ username, name }, size)
+  avatars.set(key, made)
+  return made
+}
+
+function avatarOf({ username, name }: Person, size: number): string {
   let hue = 0
   for (let at = 0; at < username.length; at++) hue = (hue * 31 + username.charCodeAt(at)) % 360
   const letters = name

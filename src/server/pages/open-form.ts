@@ -8,15 +8,22 @@ import { formTokenOf, isOwnFormOrOrigin } from './visitor.js'
 const FORM_COOKIE = '_service_form'
 
 /** Ties the forms of a page to the browser. Returns the token for them. */
-export function openForm(request: FastifyRequest, reply: FastifyReply): string {
-  const form = request.cookies[FORM_COOKIE] ?? randomBytes(24).toString('base64url')
+export const openForm = (request: FastifyRequest, reply: FastifyReply): string =>
+  formTokenOf(knowBrowser(request, reply))
+
+/** Gives the browser a cookie by which it is known until it closes. Returns its value. */
+export function knowBrowser(request: FastifyRequest, reply: FastifyReply): string {
+  const form = knownBrowser(request) ?? randomBytes(24).toString('base64url')
   reply.setCookie(FORM_COOKIE, form, cookieOptions())
-  return formTokenOf(form)
+  return form
 }
 
+/** The value of that cookie; undefined when the browser has kept none. */
+export const knownBrowser = ({ cookies }: FastifyRequest): string | undefined => cookies[FORM_COOKIE]
+
 /** The token for a form that is shown again; empty when the browser has kept no cookie. */
-export function shownForm({ cookies }: FastifyRequest): string {
-  const form = cookies[FORM_COOKIE]
+export function shownForm(request: FastifyRequest): string {
+  const form = knownBrowser(request)
   return form === undefined ? '' : formTokenOf(form)
 }
 

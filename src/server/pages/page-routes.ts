@@ -4,8 +4,10 @@ import { may } from '../../access/authorize.js'
 import { MissingRef } from '../../areas/code/browsing/ref-paths.js'
 import { acceptForm, forgetForm } from '../../areas/ground/forms/sent-forms.js'
 import { isOldPath } from '../../areas/projects/projects/projects.queries.js'
-import { Failure, Forbidden, TooManyRequests, Unauthorized } from '../../errors.js'
+import { Failure, Forbidden, SecondFactorDue, TooManyRequests, Unauthorized } from '../../errors.js'
 import { Type } from '../../lib/type.js'
+import { providers } from '../../oidc/provider.js'
+import { passOnAfter } from '../pass-on.js'
 import { SESSION_COOKIE } from '../plugins/authenticate.js'
 import { answerTo } from '../plugins/errors.js'
 import { sendMissing, wantsPage } from './missing.js'
@@ -24,6 +26,8 @@ declare module 'fastify' {
 }
 
 export const SIGN_IN = '/users/sign_in'
+/** Where people set up their second factor. */
+export const SET_UP = '/profile/two_factor'
 
 /**
  * Prepares `app` for pages. Its routes find their visitor by the session cookie, and their project or group as routes of the API do:
@@ -74,6 +78,7 @@ export function show(request: FastifyRequest, reply: FastifyReply, name: string,
     visitor: user ?? undefined,
     formToken: formToken(request),
     place: placeOf(request),
+    factorDueAt: request.actor.factorDueAt,
     here: request.url,
     ...page
   })
@@ -135,15 +140,19 @@ const askAgain = (request: FastifyRequest, reply: FastifyReply) =>
 
 /** Shows a failure of a page. A form whose visitor has been signed out can be sent again after signing in. */
 export async function showFailure(error: unknown, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+  if (await passOnAfter(error, request, reply)) return reply
   // Another site must not put words into the form that its visitor is asked to send.
   if (error instanceof Unauthorized && !reads(request) && !isFromElsewhere(request)) {
     return sendPage(reply.code(401), 'sign-in-again', {
       title: 'Sign in to send this',
       formToken: openForm(request, reply),
       returnTo: backOf(request),
-      unsent: JSON.stringify(unsentOf(request))
+      unsent: JSON.stringify(unsentOf(request)),
+      kept: unsentOf(request),
+      providers: providers()
     })
   }
+  if (error instanceof SecondFactorDue && wantsPage(request)) return reply.redirect(SET_UP, 303)
   // Links to branches remain after a merge has removed them.
   if (error instanceof MissingRef && wantsPage(request)) return showMissingRef(error, request, reply)
   const { status } = answerTo(error, request)
@@ -177,11 +186,15 @@ export function backOf({ headers, url }: FastifyRequest): string {
   const { referer } = headers
   if (referer !== undefined && URL.canParse(referer)) {
     const from = new URL(referer)
-    // A path with two slashes would be another host.
-    if (from.host === headers.host) return from.pathname.replace(/^\/+/, '/') + from.search
+    if (from.host === headers.host) return ownPath(from.pathname) + from.search
   }
-  return url.split('/').slice(0, 3).join('/')
+  return ownPath(url)
+    .split(/(?=[/?#])/, 2)
+    .join('')
 }
+
+/** Two slashes at the beginning would be another host, and browsers read a backslash as a slash. */
+const ownPath = (path: string): string => path.replace(/^[/\\]+/, '/')
 
 /** Shows a failure as a page, with a link back to `back`. */
 export async function showProblem(

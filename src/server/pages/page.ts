@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { Eta } from 'eta'
 import type { FastifyReply } from 'fastify'
 import type { ActorUser } from '../../access/actor.js'
-import { applicationSettings } from '../../areas/ground/settings/settings.queries.js'
+import { settingsOfPage } from '../../areas/ground/settings/settings.queries.js'
 import { activeBroadcasts } from '../../areas/reach/broadcasts/broadcasts.queries.js'
 import { root } from '../../config.js'
 import { isDatabaseAway } from '../../db/connect/failure.js'
@@ -26,6 +26,8 @@ export interface Page {
   readonly formToken?: string | undefined
   /** The project, group or user that the page belongs to, with its menu. */
   readonly place?: Place | undefined
+  /** By when the visitor must set up a second factor. */
+  readonly factorDueAt?: Date | undefined
   /** The path of the request, to which the visitor returns after signing in. */
   readonly here?: string | undefined
   readonly [name: string]: unknown
@@ -78,7 +80,7 @@ export async function sendPage(
 
 /** Where the form for signing out leads, if that is another site. */
 async function afterSignOut(): Promise<string[]> {
-  const { after_sign_out_path: path } = await applicationSettings()
+  const { after_sign_out_path: path } = await settingsOfPage()
   return sourceOf(path ?? '')
 }
 

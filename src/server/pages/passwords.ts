@@ -5,6 +5,7 @@ import type { FastifyInstance, FastifyReply } from 'fastify'
 import { confirmAddress, confirmationOfLink } from '../../areas/reach/accounts/confirmations.js'
 import { askForMail } from '../../areas/reach/accounts/link-requests.js'
 import { RESET_HOURS, resetOfLink, resetPassword } from '../../areas/reach/accounts/passwords.js'
+import { config } from '../../config.js'
 import { Invalid } from '../../errors.js'
 import { Type } from '../../lib/type.js'
 import { open, openPost, prepareAccountPages, sayOnPage, Token } from './account-pages.js'
@@ -123,4 +124,10 @@ function asks(app: FastifyInstance, { path, what, title, says, answer }: Asking)
 const showPassword = (
   reply: FastifyReply,
   page: { token: string; username: string; formToken: string; problem?: string }
-): Promise<FastifyReply> => sendPage(reply, 'new-password', { title: 'A new password', small: true, ...page })
+): Promise<FastifyReply> =>
+  sendPage(reply, 'new-password', {
+    title: 'A new password',
+    small: true,
+    minimum: config().identity.passwords.min_length,
+    ...page
+  })

@@ -1,9 +1,10 @@
 // The menu of a project, group or user, which stands above each of its pages.
 import type { FastifyRequest } from 'fastify'
 import type { Actor } from '../../access/actor.js'
-import { may } from '../../access/authorize.js'
+import { levelInGroup, may } from '../../access/authorize.js'
 import type { GroupRow } from '../../areas/people/groups/groups.queries.js'
 import type { ProjectRow } from '../../areas/projects/projects/projects.queries.js'
+import { OWNER } from '../../lib/levels.js'
 import { inPath, path } from './components.js'
 
 export interface Place {
@@ -50,7 +51,8 @@ function placeOfProject(project: ProjectRow, actor: Actor, here: string): Place 
     ['Environments', '/environments', may(actor, 'environment.read', project), ['environments']],
     ['Snippets', '/snippets', may(actor, 'snippet.list', project), ['snippets']],
     ['Members', '/project_members', may(actor, 'member.read', project), ['project_members']],
-    ['Notifications', '/notification_setting', actor.user !== null, ['notification_setting']]
+    ['Notifications', '/notification_setting', actor.user !== null, ['notification_setting']],
+    ['Settings', '/settings', may(actor, 'project.update', project), ['settings']]
   ]
   const [segment = ''] = here.slice(base.length + 1).split('/', 1)
   return {
@@ -69,14 +71,15 @@ function placeOfProject(project: ProjectRow, actor: Actor, here: string): Place 
   }
 }
 
-function placeOfGroup(group: GroupRow, { user }: Actor, here: string): Place {
+function placeOfGroup(group: GroupRow, actor: Actor, here: string): Place {
   const base = path('groups', group.path)
   const items = [
     ['Group', ''],
     ['Activity', '/activity'],
     ['Issues', '/issues'],
     ['Members', '/group_members'],
-    ...(user ? [['Notifications', '/notification_setting'] as const] : [])
+    ...(actor.user ? [['Notifications', '/notification_setting'] as const] : []),
+    ...(levelInGroup(group, actor) >= OWNER ? [['Settings', '/settings'] as const] : [])
   ] as const
   return {
     trail: [[group.name, base]],

@@ -28,6 +28,7 @@ import { labelPages } from './planning/labels.js'
 import { milestonePages } from './planning/milestones.js'
 import { notePages } from './planning/notes.js'
 import { projectPages } from './projects/routes.js'
+import { settingPages } from './settings/routes.js'
 import { previewPages } from './text/preview.js'
 import { uploadPages } from './text/uploads.js'
 
@@ -62,4 +63,5 @@ export const pageRoutes: FastifyPluginAsync = async app => {
   await app.register(newMergeRequestPages)
   await app.register(lineNotePages)
   await app.register(placeNotificationPages)
+  await app.register(settingPages)
 }

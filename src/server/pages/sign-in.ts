@@ -2,16 +2,21 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { applicationSettings } from '../../areas/ground/settings/settings.queries.js'
-import { beginSession, endSession, userOfPassword } from '../../areas/people/credentials/credentials.js'
-import { Forbidden, TooManyRequests } from '../../errors.js'
-import { isLocalPath } from '../../lib/link.js'
+import { endSession } from '../../areas/people/credentials/credentials.js'
+import { signInByPassword } from '../../areas/people/credentials/password-sign-in.js'
+import { signInOptions } from '../../areas/people/factors/passkeys.js'
+import { maySignUp } from '../../areas/reach/accounts/sign-ups.js'
+import { config } from '../../config.js'
+import { Forbidden, TooManyRequests, Unavailable } from '../../errors.js'
 import { Type } from '../../lib/type.js'
+import { providers } from '../../oidc/provider.js'
 import { SESSION_COOKIE } from '../plugins/authenticate.js'
+import { completeSignIn, localPath } from './complete-sign-in.js'
 import { LARGEST_FORM } from './form-limit.js'
-import { cookieOptions, isOwnOpenForm, openForm, shownForm } from './open-form.js'
+import { leaveProvider } from './identity/leave-provider.js'
+import { isOwnOpenForm, knowBrowser, knownBrowser, shownForm } from './open-form.js'
 import { sendPage } from './page.js'
 import { messageOf, SIGN_IN, showProblem } from './page-routes.js'
-import { parseUnsent } from './unsent.js'
 import { formTokenOf, isOwnFormOrOrigin, visitorOf } from './visitor.js'
 
 const SignInBody = Type.Object({
@@ -21,8 +26,6 @@ const SignInBody = Type.Object({
   unsent: Type.Optional(Type.String()),
   authenticity_token: Type.Optional(Type.String({ maxLength: 255 }))
 })
-
-const SIGNED_IN = '/'
 
 /** It takes an unsent form along as JSON, in which quotation marks are twice as long. */
 const BODY_LIMIT = 2 * LARGEST_FORM
@@ -34,51 +37,49 @@ export const signInRoutes: FastifyPluginAsyncTypebox = async app => {
 
   app.get(SIGN_IN, { config: open, schema: hide }, async (request, reply) => {
     const { return_to: returnTo } = request.query as { return_to?: unknown }
-    return show(reply, { formToken: openForm(request, reply), returnTo: localPath(returnTo) })
+    const browser = knowBrowser(request, reply)
+    return show(reply, { formToken: formTokenOf(browser), browser, returnTo: localPath(returnTo) })
   })
 
   app.post(
     SIGN_IN,
     { config: open, bodyLimit: BODY_LIMIT, schema: { ...hide, body: SignInBody } },
     async (request, reply) => {
-      const { login, password, return_to, unsent } = request.body
+      const { login, password, return_to } = request.body
       const returnTo = localPath(return_to)
+      const isOwn = isOwnOpenForm(request)
+      // Another site must not put words into the form that its visitor is asked to send.
+      const unsent = isOwn ? request.body.unsent : undefined
       const formToken = shownForm(request)
       const refuse = (status: number, problem: string) =>
-        show(reply.code(status), { formToken, returnTo, login, problem, unsent })
-      if (!isOwnOpenForm(request)) return refuse(403, 'Open this page and sign in there.')
-      const user = await userOfPassword(login, password, request.address).catch(asRefusal)
-      if (user instanceof Forbidden) return refuse(403, `${user.reason}.`)
-      if (user instanceof TooManyRequests) {
-        reply.header('retry-after', String(user.retryAfter))
-        return refuse(429, messageOf(user))
+        show(reply.code(status), { formToken, browser: knownBrowser(request), returnTo, login, problem, unsent })
+      if (!isOwn) return refuse(403, 'Open this page and sign in there.')
+      const { address } = request
+      const signIn = await signInByPassword(login, password, { address, door: 'page' }).catch(asRefusal)
+      if (signIn instanceof Forbidden) return refuse(403, `${signIn.reason}.`)
+      if (signIn instanceof TooManyRequests || signIn instanceof Unavailable) {
+        reply.header('retry-after', String(signIn.retryAfter))
+        return signIn instanceof Unavailable ? refuse(503, `${signIn.message}.`) : refuse(429, messageOf(signIn))
       }
-      if (!user) return refuse(401, 'The login or the password is wrong.')
-      const { cookie, expiresAt } = await beginSession(user, browserOf(request))
-      reply.setCookie(SESSION_COOKIE, cookie, { ...cookieOptions(), expires: expiresAt })
-      const kept = parseUnsent(unsent)
-      if (!kept) return reply.redirect(returnTo ?? SIGNED_IN, 303)
-      const page = { title: 'Send this again?', unsent: kept, visitor: user, formToken: formTokenOf(cookie) }
-      return sendPage(reply, 'unsent', page)
+      if (!signIn) return refuse(401, 'The login or the password is wrong.')
+      return completeSignIn(request, reply, signIn, { returnTo, unsent })
     }
   )
 
   app.post('/users/sign_out', { config: open, schema: hide }, async (request, reply) => {
     const visitor = await visitorOf(request)
-    if (visitor && isOwnFormOrOrigin(request, visitor.cookie)) await endSession(visitor.cookie, visitor.origin)
+    const isOwn = visitor && isOwnFormOrOrigin(request, visitor.cookie)
+    const from = isOwn ? await endSession(visitor.cookie, visitor.origin) : null
     const { after_sign_out_path: path } = await applicationSettings()
-    return reply.clearCookie(SESSION_COOKIE, { path: '/' }).redirect(path ?? SIGN_IN, 303)
+    reply.clearCookie(SESSION_COOKIE, { path: '/' })
+    return (await leaveProvider(reply, from)) ?? reply.redirect(path ?? SIGN_IN, 303)
   })
 }
 
-const browserOf = ({ address, headers }: FastifyRequest) => ({ address, userAgent: headers['user-agent'] ?? '' })
-
-/** The path to open after signing in: never another site, no matter who wrote the link. */
-const localPath = (text: unknown): string | undefined =>
-  typeof text === 'string' && isLocalPath(text) ? text : undefined
-
 interface Shown {
   readonly formToken: string
+  /** The browser to which the challenge for a passkey is bound; without it, the page offers none. */
+  readonly browser?: string | undefined
   readonly returnTo: string | undefined
   /** A form that could not be accepted before (unsent.ts). */
   readonly unsent?: string | undefined
@@ -89,25 +90,49 @@ interface Shown {
 
 async function show(
   reply: FastifyReply,
-  { formToken, returnTo, login, problem, unsent }: Shown
+  { formToken, browser, returnTo, login, problem, unsent }: Shown
 ): Promise<FastifyReply> {
-  const { sign_in_text: text, signup_enabled: signUp } = await applicationSettings()
+  const { sign_in_text: text } = await applicationSettings()
+  const { passwords, ldap } = config().identity
+  const { local } = passwords
   return sendPage(reply, 'sign-in', {
     title: 'Sign in to Gitstead',
     heading: 'Gitstead',
     small: true,
     problem,
     text,
+    passkey: browser === undefined ? undefined : await signInOptions(browser),
     returnTo,
     login,
     unsent,
-    signUp,
+    local,
+    // Otherwise only a few administrators need the form.
+    passwords: local || Object.keys(ldap).length > 0,
+    signUp: await maySignUp(),
+    providers: waysOf(returnTo),
     formToken
   })
 }
 
-/** The sign-in page shows why a right password is refused, and how long to wait after many wrong ones. */
-function asRefusal(error: unknown): Forbidden | TooManyRequests {
-  if (error instanceof Forbidden || error instanceof TooManyRequests) return error
+/** The buttons of the providers with which people can sign in. */
+const waysOf = (returnTo: string | undefined) =>
+  providers().map(({ name, label }) => ({
+    label,
+    href: `/users/auth/${name}${returnTo === undefined ? '' : `?${new URLSearchParams({ return_to: returnTo })}`}`
+  }))
+
+/** Shows the page after a sign-in in another way has failed. */
+export function refuseSignIn(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  refused: { readonly problem: string; readonly returnTo?: string | undefined; readonly unsent?: string | undefined }
+): Promise<FastifyReply> {
+  const browser = knowBrowser(request, reply)
+  return show(reply, { formToken: formTokenOf(browser), browser, returnTo: undefined, ...refused })
+}
+
+/** The sign-in page shows why a right password is refused, how long to wait after many wrong ones, and that a directory is away. */
+function asRefusal(error: unknown): Forbidden | TooManyRequests | Unavailable {
+  if (error instanceof Forbidden || error instanceof TooManyRequests || error instanceof Unavailable) return error
   throw error
 }

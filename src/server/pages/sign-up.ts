@@ -2,7 +2,15 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { applicationSettings } from '../../areas/ground/settings/settings.queries.js'
-import { confirmSignUp, SIGN_UP_HOURS, signUp, signUpOfLink } from '../../areas/reach/accounts/sign-ups.js'
+import {
+  confirmSignUp,
+  maySignUp,
+  needsApproval,
+  SIGN_UP_HOURS,
+  signUp,
+  signUpOfLink
+} from '../../areas/reach/accounts/sign-ups.js'
+import { config } from '../../config.js'
 import { Conflict, Forbidden, Invalid } from '../../errors.js'
 import { Type } from '../../lib/type.js'
 import { open, openPost, prepareAccountPages, sayOnPage, Token } from './account-pages.js'
@@ -15,16 +23,17 @@ const CONFIRM = `${PATH}/confirm`
 
 /** The rules for users check what is too long or missing, so that the form is shown again with the problem. */
 const text = (maxLength: number) => Type.String({ maxLength, default: '' })
-const SignUpBody = Type.Object({ username: text(1024), name: text(1024), email: text(1024), password: text(1024) })
+export const SignUpFields = { username: text(1024), name: text(1024), email: text(1024), password: text(1024) }
+const SignUpBody = Type.Object(SignUpFields)
 const ConfirmBody = Type.Object({ token: Token, password: text(1024) })
 
-type Filled = { readonly [Name in 'username' | 'name' | 'email']?: string }
+export type Filled = { readonly [Name in 'username' | 'name' | 'email']?: string }
 
 export const signUpRoutes: FastifyPluginAsyncTypebox = async app => {
   prepareAccountPages(app as never)
 
   app.get(PATH, open, async (request, reply) => {
-    if (!(await applicationSettings()).signup_enabled) throw new Forbidden('Signing up is switched off')
+    if (!(await maySignUp())) throw new Forbidden('Signing up is switched off')
     return show(reply, openForm(request, reply))
   })
 
@@ -63,20 +72,29 @@ export const signUpRoutes: FastifyPluginAsyncTypebox = async app => {
     }
     return sayOnPage(reply, {
       title: `Welcome, ${username}`,
-      says: 'Your account is ready.',
+      says: needsApproval()
+        ? 'An administrator must approve your account. You will get a mail, and can then sign in.'
+        : 'Your account is ready.',
       to: SIGN_IN,
       link: 'Sign in'
     })
   })
 }
 
-const sentence = ({ errors }: Invalid) =>
+export const sentence = ({ errors }: Invalid) =>
   `${Object.entries(errors)
     .map(([name, texts]) => `${name.charAt(0).toUpperCase()}${name.slice(1)} ${texts.join(', ')}`)
     .join('. ')}.`
 
 function show(reply: FastifyReply, formToken: string, filled: Filled = {}, problem?: string): Promise<FastifyReply> {
-  return sendPage(reply, 'sign-up', { title: 'Sign up', small: true, formToken, filled, problem })
+  return sendPage(reply, 'sign-up', {
+    title: 'Sign up',
+    small: true,
+    minimum: config().identity.passwords.min_length,
+    formToken,
+    filled,
+    problem
+  })
 }
 
 function showConfirm(

@@ -8,7 +8,16 @@ export interface Unsent {
   readonly fields: readonly (readonly [name: string, value: string])[]
 }
 
-const CREDENTIALS = new Set(['authenticity_token', 'password', 'current_password'])
+const CREDENTIALS = new Set([
+  'authenticity_token',
+  'password',
+  'current_password',
+  'confirmation',
+  'code',
+  'secret',
+  'proof',
+  'passkey'
+])
 
 /** The form of a request, without its token. */
 export function unsentOf({ url, body }: FastifyRequest): Unsent {

@@ -2,7 +2,7 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import type {} from '@fastify/cookie'
 import type { FastifyRequest } from 'fastify'
-import { type ActorUser, type Origin, originOf } from '../../access/actor.js'
+import { type ActorUser, isFactorOverdue, type Origin, originOf } from '../../access/actor.js'
 import { actorOfSession } from '../../areas/people/credentials/credentials.js'
 import { SESSION_COOKIE } from '../plugins/authenticate.js'
 import { sameOrigin } from './same-origin.js'
@@ -12,6 +12,8 @@ export interface Visitor {
   readonly cookie: string
   readonly formToken: string
   readonly origin: Origin
+  /** True when the visitor must set up a second factor before anything else. */
+  readonly factorOverdue: boolean
 }
 
 /** The visitor of a request; null when nobody is signed in, or the session has ended. */
@@ -19,7 +21,13 @@ export async function visitorOf(request: FastifyRequest): Promise<Visitor | null
   const cookie = request.cookies[SESSION_COOKIE]
   const actor = cookie ? await actorOfSession(cookie) : null
   if (!cookie || !actor?.user) return null
-  return { user: actor.user, cookie, formToken: formTokenOf(cookie), origin: originOf(actor, request.address) }
+  return {
+    user: actor.user,
+    cookie,
+    formToken: formTokenOf(cookie),
+    origin: originOf(actor, request.address),
+    factorOverdue: isFactorOverdue(actor)
+  }
 }
 
 const TOKEN_BYTES = 32

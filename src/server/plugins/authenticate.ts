@@ -6,7 +6,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type {} from '@fastify/cookie'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { type Actor, nobody, type Origin, originOf } from '../../access/actor.js'
+import { type Actor, isFactorOverdue, nobody, type Origin, originOf } from '../../access/actor.js'
 import { requireScope } from '../../access/authorize.js'
 import {
   actorOfAnyToken,
@@ -19,7 +19,7 @@ import {
 } from '../../areas/people/credentials/credentials.js'
 import { refuseToken } from '../../areas/people/credentials/login-throttle.js'
 import { findAsked, findWritten } from '../../areas/projects/projects/projects.queries.js'
-import { BadParameters, Forbidden, Unauthorized } from '../../errors.js'
+import { BadParameters, Forbidden, SecondFactorDue, Unauthorized } from '../../errors.js'
 import { isOtherOrigin } from '../pages/same-origin.js'
 import { openRoute, projectIdOf } from './access.js'
 import { checksWithToken } from './maintenance-mode.js'
@@ -38,6 +38,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** The route is a page for people (pages/page-routes.ts). */
     readonly page?: true
+    /** The page is for setting up a second factor: a session without the required one opens only these. */
+    readonly opensWithoutFactor?: true
   }
 }
 
@@ -72,8 +74,11 @@ export function authenticate(app: FastifyInstance): void {
   })
 }
 
-async function identify(request: FastifyRequest): Promise<void> {
-  request.actor = await (request.routeOptions.config.page ? visitorOfPage(request) : findActor(request))
+/** Sets the actor of a request by its headers and its query. Throws Unauthorized for wrong ones. */
+export async function identify(request: FastifyRequest): Promise<void> {
+  const { page, opensWithoutFactor } = request.routeOptions.config
+  request.actor = await (page ? visitorOfPage(request) : findActor(request))
+  if (isFactorOverdue(request.actor) && !opensWithoutFactor) throw new SecondFactorDue()
   request.awaitsCredentials = request.actor === nobody && hasParametersInBody(request)
 }
 

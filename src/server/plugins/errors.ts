@@ -6,6 +6,7 @@ import { GitLimit, GitTimeout } from '../../git/process/run.js'
 import { isDiskFull } from '../../lib/disk-full.js'
 import { log } from '../../log.js'
 import { sendMissing, wantsPage } from '../pages/missing.js'
+import { passOnAfter } from '../pass-on.js'
 import { methodsOf } from './methods.js'
 import { logUnroutable } from './request-log.js'
 
@@ -16,11 +17,13 @@ interface Answer {
   /** The challenge that RFC 6750 requires with a wrong token. */
   readonly authenticate?: string
   readonly contentRange?: string
+  readonly location?: string
 }
 
 /** Installs the error handler and the handler for unknown paths. */
 export function answerErrors(app: FastifyInstance): void {
   app.setErrorHandler((error, request, reply) => {
+    if (error instanceof errors.NotHere) return answerThere(error, request, reply)
     // A body that cannot be read has no credentials, and credentials come before all other problems.
     const unknown = request.awaitsCredentials && isOfClient(error)
     return send(reply, answerTo(unknown ? new errors.Unauthorized() : error, request))
@@ -35,6 +38,11 @@ export function answerErrors(app: FastifyInstance): void {
   })
 }
 
+/** Lets the machine that has the repository answer. */
+async function answerThere(error: errors.NotHere, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+  return (await passOnAfter(error, request, reply)) ? reply : send(reply, answerTo(error, request))
+}
+
 /** Answers a request whose URL is so wrong that Fastify cannot look for a route, for example with escapes that are not UTF-8. */
 export function answerBadUrl(error: FastifyError, request: FastifyRequest, reply: FastifyReply): void {
   logUnroutable(request, reply)
@@ -44,11 +52,16 @@ export function answerBadUrl(error: FastifyError, request: FastifyRequest, reply
 const isOfClient = (error: unknown): boolean =>
   error instanceof errors.BadRequest || error instanceof errors.TooLarge || !!answerFramework(error as FastifyError)
 
-function send(reply: FastifyReply, { status, body, retryAfter, authenticate, contentRange }: Answer): FastifyReply {
+function send(
+  reply: FastifyReply,
+  { status, body, retryAfter, authenticate, contentRange, location }: Answer
+): FastifyReply {
   // A handler may have sent the version of the content before it failed to read it: a client must not keep the error as this version.
   if (status >= 400 && reply.hasHeader('etag')) reply.removeHeader('etag').removeHeader('cache-control')
   if (contentRange !== undefined) reply.header('content-range', contentRange)
   if (authenticate !== undefined) reply.header('www-authenticate', authenticate)
+  // The URL is a credential: no cache keeps it, and no page that it leads to learns it.
+  if (location !== undefined) reply.headers({ location, 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' })
   if (retryAfter !== undefined) reply.header('retry-after', String(retryAfter))
   return body === undefined ? reply.code(status).send() : reply.code(status).type('application/json').send(body)
 }
@@ -73,6 +86,12 @@ const unavailable = (text: string, retryAfter = 2): Answer => ({
   retryAfter,
   body: { message: `503 Service Unavailable - ${text}` }
 })
+
+/** Not specified: the state tells programs why files are unavailable. */
+const away = ({ message, retryAfter, state }: errors.BucketUnavailable): Answer => {
+  const answer = unavailable(message, retryAfter)
+  return { ...answer, body: { ...(answer.body as object), error: state } }
+}
 
 const diskFull = (): Answer => {
   const { message } = new errors.DiskFull()
@@ -117,12 +136,14 @@ function answerFailure(error: errors.Failure): Answer | undefined {
   if (error instanceof errors.UnprocessableList) return { status: 422, body: { message, error: error.texts } }
   if (error instanceof errors.Unprocessable) return { status: 422, body: { message, error: message } }
   if (error instanceof errors.TooManyRequests) return { status: 429, retryAfter: error.retryAfter, body: { message } }
+  if (error instanceof errors.FoundElsewhere) return { status: 302, location: error.url }
   if (error instanceof errors.NotModified) return { status: 304 }
   if (error instanceof errors.DiskFull) return diskFull()
   // Not specified: the text names the value, because only setting it again repairs it.
   if (error instanceof errors.Undecryptable) {
     return { status: 500, body: { message: `500 Internal Server Error - ${message}` } }
   }
+  if (error instanceof errors.BucketUnavailable) return away(error)
   if (error instanceof errors.Unavailable) return unavailable(message, error.retryAfter)
   return undefined
 }

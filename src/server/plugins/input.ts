@@ -9,6 +9,7 @@ import { addPair, type Form, hasMorePairs, parseForm } from '../../lib/form.js'
 import { hasMoreValues } from '../../lib/json.js'
 import { validator, type Wrong } from '../../lib/validate.js'
 import { drain } from '../discard-body.js'
+import { formBodies } from '../form-bodies.js'
 import { cutStalledRequest } from '../stalled-clients.js'
 import { bodyLimitOf, tooLarge } from './bounds.js'
 
@@ -53,12 +54,15 @@ declare module 'fastify' {
 /** Installs the parsers, the validation and the collection of parameters for the routes of `app`. */
 export async function readInput(app: FastifyInstance): Promise<void> {
   app.removeContentTypeParser(['application/json', 'text/plain'])
-  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body, done) =>
-    done(null, parseJson(textOf(request, body as Buffer)))
+  app.addContentTypeParser(
+    ['application/json', 'application/scim+json'],
+    { parseAs: 'buffer' },
+    (request, body, done) => done(null, parseJson(textOf(request, body as Buffer)))
   )
-  app.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'buffer' }, (request, body, done) =>
+  app.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'buffer' }, (request, body, done) => {
+    formBodies.set(request, body as Buffer)
     done(null, parseWholeForm(textOf(request, body as Buffer)))
-  )
+  })
   await app.register(multipart, { limits: FIELDS })
   app.addContentTypeParser('*', (request, _payload, done) => done(null, refuseType(request)))
   app.decorateRequest('bodyCredentials', null)

@@ -3,6 +3,7 @@
 import { randomBytes } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { PASSED_ON } from '../../cluster/peers.js'
 import { config } from '../../config.js'
 import { requestScope } from '../../lib/request-scope.js'
 import { log } from '../../log.js'
@@ -30,7 +31,8 @@ export function logRequests(app: FastifyInstance): void {
   const { requests } = config().log
   app.addHook('onRequest', (request, { raw }, done) => {
     const atEnd = (call: () => void) => void (raw.destroyed ? call() : raw.once('close', call))
-    requestScope.run({ request: request.id, client: clientOf(request), atEnd }, done)
+    const isPassedOn = request.headers[PASSED_ON] !== undefined
+    requestScope.run({ request: request.id, client: clientOf(request), isPassedOn, atEnd }, done)
   })
   app.addHook('onSend', ({ id }, reply, _payload, done) => {
     reply.header('x-request-id', id)

@@ -21,8 +21,8 @@ const LAST_WORDS = 1000
 const USER = 'git'
 
 export interface Connected {
-  /** Ends the connection as soon as no command runs. */
-  readonly close: () => void
+  /** Ends the connection as soon as no command runs. Without any command so far, the client has `patience` milliseconds for one. */
+  readonly close: (patience: number) => void
   readonly destroy: () => void
 }
 
@@ -39,7 +39,9 @@ export function serveConnection({ client, socket, address, loggedIn }: Client): 
   let fingerprint: string | undefined
   let username = ''
   let sessions = 0
+  let used = false
   let closing = false
+  let refusing = false
   let idle: NodeJS.Timeout | undefined
   const { idle_timeout: patience } = config().ssh
 
@@ -56,7 +58,7 @@ export function serveConnection({ client, socket, address, loggedIn }: Client): 
   const rest = () => {
     clearTimeout(idle)
     if (sessions > 0) return
-    if (closing) end()
+    if (closing && (used || refusing)) end()
     else idle = setTimeout(end, patience * 1000).unref()
   }
 
@@ -76,10 +78,11 @@ export function serveConnection({ client, socket, address, loggedIn }: Client): 
     rest()
   })
   client.on('session', (accept, reject) => {
-    if (closing || sessions >= MOST_SESSIONS || fingerprint === undefined) return void reject()
+    if ((closing && used) || refusing || sessions >= MOST_SESSIONS || fingerprint === undefined) return void reject()
     const session = accept()
     if (packetSizeOf(session) < LEAST_PACKET) return cut('it requests packets that are too small')
     sessions++
+    used = true
     rest()
     const key = fingerprint
     takeCommand(session, {
@@ -105,9 +108,14 @@ export function serveConnection({ client, socket, address, loggedIn }: Client): 
     if (socket.writableLength > MOST_UNREAD) socket.destroy()
   })
   return {
-    close: () => {
+    close: patience => {
       closing = true
-      rest()
+      const refuse = () => {
+        refusing = true
+        rest()
+      }
+      if (used || patience === 0) refuse()
+      else setTimeout(refuse, patience).unref()
     },
     destroy: () => socket.destroy()
   }

@@ -14,6 +14,8 @@ export interface Exchange {
   readonly address: string
   /** Aborts when the client leaves. */
   readonly signal: AbortSignal
+  /** Whether another machine has passed on the command, so that this one must run it. */
+  readonly isPassedOn?: boolean
   /** Cuts the client off. */
   readonly cut: (reason: string) => void
 }

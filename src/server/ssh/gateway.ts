@@ -67,16 +67,28 @@ async function meet(socket: Socket): Promise<void> {
     socket.end(frame('o', login?.publicKey ?? ''))
     return
   }
+  await serve(socket, asked, after(first.rest, chunks))
+}
+
+/** Runs the command that another machine passes on, in the words of `askedElsewhere`. Ends the connection when it cannot read them. */
+export async function meetMachine(socket: Socket, words: string): Promise<void> {
+  const asked = readAsked(words)
+  if (asked?.want !== 'serve') return void socket.destroy()
+  await serve(socket, asked, socket.iterator({ destroyOnReturn: false }), true)
+}
+
+async function serve(socket: Socket, asked: Asked, input: AsyncIterable<Buffer>, isPassedOn = false): Promise<void> {
   const leaving = new AbortController()
   socket.once('close', () => leaving.abort(new Error('the client has left')))
   const code = await runCommand(asked.fingerprint, asked.command, {
-    input: after(first.rest, chunks),
+    input,
     write: chunk => writeAll(socket, chunk, leaving.signal),
     say: line => void socket.write(frame('e', `${line}\n`)),
     protocol: asked.protocol,
     address: asked.address,
     signal: leaving.signal,
-    cut: () => socket.destroy()
+    cut: () => socket.destroy(),
+    isPassedOn
   })
   if (!socket.destroyed) socket.end(frame('x', String(code)))
 }

@@ -10,8 +10,9 @@ import { refuseDuringMaintenance } from '../../areas/ground/settings/maintenance
 import { describeMergeRequests } from '../../areas/planning/merge-requests/push-answers.js'
 import { findProject, type ProjectRow } from '../../areas/projects/projects/projects.queries.js'
 import { authorOfPush, findLogin, type Login, noteUseOfLogin } from '../../areas/projects/ssh/logins.js'
+import { addressOfOwner } from '../../cluster/storages.js'
 import { config } from '../../config.js'
-import { Failure, Forbidden, NotFound, Unauthorized, Unavailable } from '../../errors.js'
+import { Failure, Forbidden, NotFound, NotHere, Unauthorized, Unavailable } from '../../errors.js'
 import { GitFailure, GitLimit } from '../../git/process/run.js'
 import { converse } from '../../git/transport/conversation.js'
 import { readPush } from '../../git/transport/packet-lists.js'
@@ -21,9 +22,12 @@ import { networkOf } from '../../lib/address.js'
 import { requestScope } from '../../lib/request-scope.js'
 import { log } from '../../log.js'
 import { watchAccess } from '../access-watch.js'
+import type { GitAccess, GitAction } from '../git-access.js'
 import { movedNotes } from '../git-http.js'
+import { actionOfLfs, authenticateOverSsh } from '../lfs/access.js'
 import { type GitCommand, readCommand } from './command.js'
 import { sshCounts } from './counts.js'
+import { runElsewhere } from './elsewhere.js'
 import { type Exchange, watched } from './exchange.js'
 
 /** The exit code of git when it fails. */
@@ -35,7 +39,7 @@ let last = 0
 
 interface Asked {
   login?: Login
-  command?: GitCommand
+  command?: ReturnType<typeof readCommand>
 }
 
 /**
@@ -73,7 +77,17 @@ async function run(asked: Asked, fingerprint: string, text: string, exchange: Ex
   }
   const command = readCommand(text)
   asked.command = command
-  const found = await open(login, command)
+  if (command.service === 'git-lfs-authenticate') {
+    const access = await authorizeCommand(login, command.path, actionOfLfs(command.operation))
+    await exchange.write(Buffer.from(authenticateOverSsh(access, command.operation)))
+    return 0
+  }
+  const found = await open(login, command).catch(async error => {
+    if (!(error instanceof NotHere) || exchange.isPassedOn) throw error
+    return addressOfOwner(error.storage)
+  })
+  if (typeof found === 'string') return runElsewhere(found, { fingerprint, command: text }, exchange)
+  if (found === null) return run(asked, fingerprint, text, exchange)
   const client = login.actor.user ? `user ${login.actor.user.id}` : `deploy key ${fingerprint}`
   const caller: Caller = { protocol: exchange.protocol, client, signal: exchange.signal }
   const leave = enter(client)
@@ -108,14 +122,24 @@ interface Found {
 }
 
 /** Throws NotFound, Forbidden, Unavailable. */
-async function open({ actor }: Login, { service, path }: GitCommand): Promise<Found> {
+async function open(login: Login, { service, path }: GitCommand): Promise<Found> {
+  const { project } = await authorizeCommand(
+    login,
+    path,
+    service === 'git-receive-pack' ? 'repository.write' : 'repository.read'
+  )
+  if (service === 'git-receive-pack') await refuseDuringMaintenance()
+  return { project, repository: await repositoryFor(service, project) }
+}
+
+/** Throws NotFound, Forbidden. */
+async function authorizeCommand({ actor }: Login, path: string, action: GitAction): Promise<GitAccess> {
   await refuseSwitchedOff()
   // A number would identify a project too, but no git address has that form.
   const project = path.includes('/') ? await findProject(path, actor) : undefined
-  authorizeGit(actor, service === 'git-receive-pack' ? 'repository.write' : 'repository.read', project)
+  authorizeGit(actor, action, project)
   if (!project) throw new NotFound('Project')
-  if (service === 'git-receive-pack') await refuseDuringMaintenance()
-  return { project, repository: await repositoryFor(service, project) }
+  return { actor, project }
 }
 
 async function refuseSwitchedOff(): Promise<void> {

@@ -10,8 +10,10 @@ import { log } from '../../log.js'
 import { type Connected, serveConnection } from './connection.js'
 import { sshCounts } from './counts.js'
 
-/** Milliseconds that commands may still take when the server stops. */
-const LAST_MS = 10_000
+/** Milliseconds that a client that has just connected has to begin its command when the server stops and another takes its place. */
+const FRESH_MS = 3000
+/** Milliseconds of stop_timeout for everything else that the server ends after its commands. */
+const LAST_MS = 2000
 
 /**
  * The algorithms that the server offers. It offers nothing with SHA-1, no compression, because a small packet can expand to
@@ -47,23 +49,23 @@ export interface SshServer {
 
 /**
  * Starts git over SSH. Returns null when it is switched off, and when its host keys cannot be used: the log names the file, and
- * everything else works. Throws Misconfigured when nothing can listen there.
+ * everything else works. Throws Misconfigured when nothing can listen there. With the number of an inherited socket, it listens there.
  */
-export async function startSsh(): Promise<SshServer | null> {
+export async function startSsh(inherited?: number): Promise<SshServer | null> {
   const { ssh, host: httpHost } = config()
   if (!ssh.enabled) return null
   const host = ssh.host ?? httpHost
   const hostKeys = usableHostKeys()
   if (hostKeys === null) return null
   const doors = new Doors(hostKeys)
-  const port = await listen(doors, host, ssh.port)
+  const port = inherited === undefined ? await listen(doors, host, ssh.port) : await listenAt(doors, inherited)
   servesSshAt(port)
   log().info({ host, port }, 'git over SSH ready')
   return {
     port,
     stop: async () => {
       servesSshAt(undefined)
-      await doors.stop()
+      await doors.stop(inherited === undefined ? 0 : FRESH_MS)
     }
   }
 }
@@ -82,14 +84,20 @@ async function listen(doors: Doors, host: string, wanted: number | null): Promis
   // A server that starts again after a crash keeps its port.
   const known = wanted || notedSshPort(config().home)
   const first = known ?? wanted ?? USUAL_SSH_PORT
-  const listenOnce = () => doors.listen(host, first)
+  const listenOnce = () => doors.listen({ host, port: first })
   // Nobody has configured the usual port, so nobody relies on it.
   let error = await (known === undefined ? listenOnce() : patiently(listenOnce))
   if (error?.code === 'EADDRINUSE' && !wanted) {
     log().warn({ host, port: first }, 'the usual port of git over SSH is in use, so another one is taken: set ssh.port')
-    error = await doors.listen(host, 0)
+    error = await doors.listen({ host, port: 0 })
   }
   if (error) throw new Misconfigured(sshListenProblem(error, host, first))
+  return doors.port
+}
+
+async function listenAt(doors: Doors, fd: number): Promise<number> {
+  const error = await doors.listen({ fd })
+  if (error) throw new Misconfigured(`git over SSH: cannot listen at the inherited socket: ${error.message}`)
   return doors.port
 }
 
@@ -110,7 +118,8 @@ class Doors {
   readonly #open = new Map<Socket, Connected | null>()
   /** In the order of their arrival. */
   readonly #strangers = new Set<Stranger>()
-  #stopping = false
+  /** Once the server stops: the milliseconds for clients that have not begun a command yet. */
+  #patience: number | undefined
 
   constructor(hostKeys: string[]) {
     this.#ssh = new ssh2.Server({ hostKeys, ident: 'Gitstead', algorithms: ALGORITHMS as never })
@@ -121,10 +130,10 @@ class Doors {
     return (this.#server.address() as AddressInfo).port
   }
 
-  listen(host: string, port: number): Promise<NodeJS.ErrnoException | null> {
+  listen(where: { host: string; port: number } | { fd: number }): Promise<NodeJS.ErrnoException | null> {
     return new Promise(resolve => {
       this.#server.once('error', resolve)
-      this.#server.listen(port, host, () => {
+      this.#server.listen(where, () => {
         this.#server.off('error', resolve)
         this.#server.on('error', error => log().error({ error }, 'the SSH server has a fault'))
         resolve(null)
@@ -176,7 +185,7 @@ class Doors {
 
   #problem(network: string): string | undefined {
     const { max_connections: most, connections_per_address: each } = config().ssh
-    if (this.#stopping) return 'the server stops'
+    if (this.#patience !== undefined) return 'the server stops'
     if ((this.#perAddress.get(network) ?? 0) >= each)
       return `more than ${each} connections from your address (ssh.connections_per_address)`
     // A stranger makes room, so that nobody can lock the others out with connections that do not log in.
@@ -198,20 +207,25 @@ class Doors {
     const meeting = this.#meetings.get(socket)
     if (!meeting || !this.#open.has(socket)) return void client.end()
     const { address, known: loggedIn } = meeting
-    this.#open.set(socket, serveConnection({ client, socket, address, loggedIn }))
+    const connected = serveConnection({ client, socket, address, loggedIn })
+    this.#open.set(socket, connected)
+    if (this.#patience !== undefined) connected.close(this.#patience)
   }
 
-  /** Waits until running commands end, up to a limit. */
-  async stop(): Promise<void> {
-    this.#stopping = true
+  /** Waits until running commands end, up to a limit. Clients that have not begun one have `patience` milliseconds for it. */
+  async stop(patience: number): Promise<void> {
+    this.#patience = patience
     const closed = new Promise<void>(resolve => this.#server.close(() => resolve()))
     for (const [socket, connected] of this.#open) {
-      if (connected) connected.close()
-      else socket.destroy()
+      if (connected) connected.close(patience)
+      else setTimeout(() => this.#open.get(socket) === null && socket.destroy(), patience).unref()
     }
-    const limit = setTimeout(() => {
-      for (const socket of this.#open.keys()) socket.destroy()
-    }, LAST_MS)
+    const limit = setTimeout(
+      () => {
+        for (const socket of this.#open.keys()) socket.destroy()
+      },
+      Math.max(0, config().stop_timeout * 1000 - LAST_MS)
+    )
     await closed
     clearTimeout(limit)
   }

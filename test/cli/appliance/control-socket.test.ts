@@ -92,7 +92,7 @@ t.test('an appliance obeys orders and keeps its log', async t => {
   )
 
   const shown = await cliProcess(['logs', '--home', home, '--lines', '1000'])
-  t.match(shown.stdout, /^\S+Z info {2}server server ready host=127\.0\.0\.1 port=\d+$/m)
+  t.match(shown.stdout, /^\S+Z info {2}server server ready host=127\.0\.0\.1 port=\d+ version=\S+ revision=\S+$/m)
   t.match(shown.stdout, /^\S+Z debug server application built/m, 'the new configuration is used')
   t.equal((await cliProcess(['logs', '--home', home, '--level', 'fatal'])).stdout, '')
   t.match(appliance.log(), /server ready/, 'stderr also has the log')

@@ -23,6 +23,7 @@ const GENERIC: { readonly [start: string]: string } = {
 const HELPERS: { readonly [name: string]: string } = {
   removeRows: 'queue/task',
   deleteRows: 'db/ownership/owned-rows',
+  deleteWhole: 'db/ownership/owned-rows',
   noteLastUse: 'db/connect/last-use'
 }
 
@@ -40,7 +41,7 @@ interface Source {
 
 const folder = join(root, 'src')
 const sources = readdirSync(folder, { recursive: true, encoding: 'utf8' })
-  .filter(path => /^(areas|access|queue|db)\/.*\.ts$/.test(path))
+  .filter(path => /^(areas|access|queue|cluster|db)\/.*\.ts$/.test(path))
   .map(path => ({ name: path.replace(/\.ts$/, ''), text: readFileSync(join(folder, path), 'utf8') }))
 
 const MODELS = sources
@@ -163,7 +164,7 @@ t.test('each table is written by the folder that ownership.ts specifies', async 
 
 t.test('the README of each wing lists its tables', async t => {
   const wings = new Set(TABLES.map(wingOf).filter(wing => existsSync(join(folder, 'areas', wing))))
-  t.equal(wings.size, 8)
+  t.equal(wings.size, 9)
   for (const wing of wings) {
     const text = readFileSync(join(folder, 'areas', wing, 'README.md'), 'utf8')
     const line = /^- \*\*Tables\*\*: (.*)$/m.exec(text)?.[1] ?? ''

@@ -8,9 +8,11 @@ import {
   migrateDown,
   migrateUp,
   migrationStates,
+  newerMigrations,
   requireSchema,
   schemaIsCurrent
 } from '../../../src/db/schema/migrate.js'
+import { planRollback } from '../../../src/db/schema/rollback.js'
 import { testDatabase } from '../../helpers/database.js'
 
 await testDatabase()
@@ -63,16 +65,14 @@ t.test('two processes at the same time apply each step once', async t => {
 })
 
 t.test('a process that died in the middle of a step does not stop the next one', async t => {
-  for (const [index, { up, name }] of migrations.entries()) {
-    await down()
-    for (const earlier of migrations.slice(0, index)) {
-      for (const statement of earlier.up) await execute(statement)
-      await execute('insert into schema_migrations (name, applied_at) values (?, ?)', [earlier.name, new Date()])
-    }
+  const before = await columns()
+  await down()
+  for (const { up, name } of migrations) {
     // Runs all statements of the step, but does not record that it was applied.
     for (const statement of up) await execute(statement)
-    t.same(await migrateUp(), names.slice(index), name)
+    t.same(await migrateUp(name), [name])
   }
+  t.same(await columns(), before)
   t.match(await row('select count(*) as count from job_totals'), { count: 2 })
 })
 
@@ -83,9 +83,25 @@ t.test('a process that died in the middle of a rollback does not stop the next o
   t.same(await migrateUp(), [last?.name])
 })
 
-t.test('system hooks keep their ids and their deliveries, up and down', async t => {
+t.test('rows of earlier versions are kept and completed', async t => {
+  await down()
+  await migrateUp('0006-administration')
+  const builds = [
+    ['a', 0, 'success', 0],
+    ['b', 0, 'failed', 1],
+    ['c', 2, 'pending', 0],
+    ['d', 2, 'created', 0]
+  ] as const
+  for (const [name, stage, status, ignored] of builds) {
+    await execute(
+      `insert into builds (pipeline_id, project_id, name, stage, stage_index, ref, tag, sha, status, start_when,
+         allow_failure, tag_list, plan, created_at, updated_at)
+       values (7, 1, ?, concat('stage ', ?), ?, 'master', false, '', ?, 'on_success', ?, '["x"]', '{}', now(), now())`,
+      [name, stage, stage, status, ignored]
+    )
+  }
   const at = names.indexOf('0008-happenings')
-  const before = names.slice(0, at)
+  await migrateUp(names[at - 1])
   const moment = new Date('2026-01-02T03:04:05.678Z')
   const hook = {
     id: 7,
@@ -103,10 +119,8 @@ t.test('system hooks keep their ids and their deliveries, up and down', async t 
     created_at: moment,
     updated_at: moment
   }
-  const columns = Object.keys(hook).join(', ')
-  await down()
-  await migrateUp(before.at(-1))
-  await execute(`insert into system_hooks (${columns}) values (${marks(Object.values(hook))})`, Object.values(hook))
+  const shown = Object.keys(hook).join(', ')
+  await execute(`insert into system_hooks (${shown}) values (${marks(Object.values(hook))})`, Object.values(hook))
   // Number 9 was removed while a delivery waited for it.
   for (const id of [7, 9]) {
     await execute(
@@ -117,10 +131,42 @@ t.test('system hooks keep their ids and their deliveries, up and down', async t 
   const add = async (table: string) =>
     (await execute(`insert into ${table} (url, created_at, updated_at) values ('http://x/', ?, ?)`, [moment, moment]))
       .insertId
+  await migrateUp(names[names.indexOf('0013-stored-dates') - 1])
+  await execute(
+    `insert into broadcast_messages (message, starts_at, ends_at, color, font, created_at, updated_at)
+     values ('m', ?, '0000-00-00 00:00:00', '#000000', '#000000', ?, ?)`,
+    [moment, moment, moment]
+  )
+  await migrateUp()
 
-  await t.test('up', async t => {
-    await migrateUp()
-    t.same(await rows(`select project_id, build_events, ${columns} from hooks`), [
+  await t.test('builds get counts of their stages, and a place in the queue', async t => {
+    t.match(await rows('select * from pipeline_stages order by position'), [
+      { pipeline_id: 7, position: 0, name: 'stage 0', success: 1, failed: 0, ignored: 1, created: 0 },
+      { pipeline_id: 7, position: 2, name: 'stage 2', pending: 1, created: 1, success: 0 }
+    ])
+    t.match(
+      await rows(`select name, tag_list_hash = unhex(left(sha2('["x"]', 256), 32)) as queued from builds order by id`),
+      [
+        { name: 'a', queued: 0 },
+        { name: 'b', queued: 0 },
+        { name: 'c', queued: 1 },
+        { name: 'd', queued: 1 }
+      ]
+    )
+  })
+
+  await t.test('dates that no client can read are replaced', async t => {
+    const last = new Date('9999-12-31T23:59:59Z')
+    t.same(await rows('select starts_at, ends_at from broadcast_messages'), [{ starts_at: moment, ends_at: last }])
+    await t.rejects(
+      execute('update broadcast_messages set ends_at = ?', [new Date('+010000-01-01T00:00:00Z')]),
+      { name: 'RangeError' },
+      'no statement stores such a date again'
+    )
+  })
+
+  await t.test('system hooks keep their ids and their deliveries, up and down', async t => {
+    t.same(await rows(`select project_id, build_events, ${shown} from hooks`), [
       { project_id: null, build_events: 0, ...hook }
     ])
     t.equal((await tables()).includes('system_hooks'), false)
@@ -130,51 +176,12 @@ t.test('system hooks keep their ids and their deliveries, up and down', async t 
       moment,
       moment
     ])
-  })
-
-  await t.test('down', async t => {
     await migrateDown(names.length - at)
-    t.same(await rows(`select ${columns} from system_hooks`), [hook])
+    t.same(await rows(`select ${shown} from system_hooks`), [hook])
     t.ok((await add('system_hooks')) > 9)
     t.same(await rows('select hook_id from hook_deliveries order by id'), [{ hook_id: 7 }, { hook_id: 9 }])
   })
-  await down()
   await migrateUp()
-})
-
-t.test('builds of an earlier version get counts of their stages, and a place in the queue', async t => {
-  await down()
-  await migrateUp('0006-administration')
-  const builds = [
-    ['a', 0, 'success', 0],
-    ['b', 0, 'failed', 1],
-    ['c', 2, 'pending', 0],
-    ['d', 2, 'created', 0]
-  ] as const
-  for (const [name, stage, status, ignored] of builds) {
-    await execute(
-      `insert into builds (pipeline_id, project_id, name, stage, stage_index, ref, tag, sha, status, start_when,
-         allow_failure, tag_list, plan, created_at, updated_at)
-       values (7, 1, ?, concat('stage ', ?), ?, 'master', false, '', ?, 'on_success', ?, '["x"]', '{}', now(), now())`,
-      [name, stage, stage, status, ignored]
-    )
-  }
-  await migrateUp()
-  t.match(await rows('select * from pipeline_stages order by position'), [
-    { pipeline_id: 7, position: 0, name: 'stage 0', success: 1, failed: 0, ignored: 1, created: 0 },
-    { pipeline_id: 7, position: 2, name: 'stage 2', pending: 1, created: 1, success: 0 }
-  ])
-  t.match(
-    await rows(`select name, tag_list_hash = unhex(left(sha2('["x"]', 256), 32)) as queued from builds order by id`),
-    [
-      { name: 'a', queued: 0 },
-      { name: 'b', queued: 0 },
-      { name: 'c', queued: 1 },
-      { name: 'd', queued: 1 }
-    ]
-  )
-  await execute('delete from builds')
-  await execute('delete from pipeline_stages')
 })
 
 t.test('the lock of a dead process is taken over when its lease ends', async t => {
@@ -183,38 +190,34 @@ t.test('the lock of a dead process is taken over when its lease ends', async t =
   t.same(await migrateUp(), [names.at(-1)])
 })
 
-t.test('all functions refuse the schema of a newer version', async t => {
-  await execute("insert into schema_migrations (name, applied_at) values ('9999-future', ?)", [new Date()])
+t.test('a schema that a newer version has only expanded is accepted, but not rolled back', async t => {
+  const states = await migrationStates()
+  const known = names.at(-1)?.slice(0, 4)
+  const newer = ['9998-future', `9999-contract-${known}-future`]
+  for (const name of newer) {
+    await execute('insert into schema_migrations (name, applied_at) values (?, ?)', [name, new Date()])
+  }
+  t.teardown(() => execute("delete from schema_migrations where name like '999%'"))
+  await requireSchema()
+  t.same(await migrateUp(), [])
+  t.same(await migrationStates(), states)
+  t.same(await newerMigrations(), newer)
+  for (const ask of [migrateDown, () => planRollback(1)]) {
+    await t.rejects(Promise.resolve(ask()), { name: 'Misconfigured', message: /newer version .* 9998-future/ })
+  }
+})
+
+t.test('all functions refuse the schema of a version that has removed what this one uses', async t => {
+  await execute("insert into schema_migrations (name, applied_at) values ('9999-contract-9998-future', ?)", [
+    new Date()
+  ])
   const asks: (() => Promise<unknown>)[] = [migrateUp, migrateDown, migrationStates, requireSchema]
   for (const ask of asks) {
     await t.rejects(
       Promise.resolve(ask()).then(() => undefined),
-      { name: 'Misconfigured', message: /newer version of Gitstead \(it has 9999-future\)/ }
+      { name: 'Misconfigured', message: /newer version of Gitstead \(it has 9999-contract-9998-future\)/ }
     )
   }
-  await execute("delete from schema_migrations where name = '9999-future'")
+  await execute("delete from schema_migrations where name like '9999-%'")
   await t.resolves(requireSchema())
-})
-
-t.test('0013 replaces dates that no client can read', async t => {
-  const at = names.indexOf('0013-stored-dates')
-  const zero = '0000-00-00 00:00:00'
-  await down()
-  await migrateUp(names[at - 1])
-  const moment = new Date('2026-01-02T03:04:05.678Z')
-  await execute(
-    `insert into broadcast_messages (message, starts_at, ends_at, color, font, created_at, updated_at)
-     values ('m', ?, '${zero}', '#000000', '#000000', ?, ?)`,
-    [moment, moment, moment]
-  )
-  await migrateUp()
-  const last = new Date('9999-12-31T23:59:59Z')
-  t.same(await rows('select starts_at, ends_at from broadcast_messages'), [{ starts_at: moment, ends_at: last }])
-  await t.rejects(
-    execute('update broadcast_messages set ends_at = ?', [new Date('+010000-01-01T00:00:00Z')]),
-    { name: 'RangeError' },
-    'no statement stores such a date again'
-  )
-  await down()
-  await migrateUp()
 })

@@ -17,13 +17,14 @@ function expected(commits: string[]): object[] {
     .replaceAll('\ufffd', '\\377')
     .split('\0')
     .filter(Boolean)
-  const list: { status: string; oldPath: string; newPath: string; oldMode: string; newMode: string }[] = []
+  const list: Record<'status' | 'oldPath' | 'newPath' | 'oldMode' | 'newMode' | 'oldId' | 'newId', string>[] = []
   while (raw.length > 0) {
-    const [oldMode = '', newMode = '', , , letters = ''] = (raw.shift() ?? '').slice(1).split(' ')
+    const [oldMode = '', newMode = '', oldId = '', newId = '', letters = ''] = (raw.shift() ?? '').slice(1).split(' ')
     const oldPath = raw.shift() ?? ''
     const newPath = /^[RC]/.test(letters) ? (raw.shift() ?? '') : oldPath
     const shown = (mode: string) => (mode === '000000' ? '0' : mode)
-    list.push({ status: letters.slice(0, 1), oldPath, newPath, oldMode: shown(oldMode), newMode: shown(newMode) })
+    const modes = { oldMode: shown(oldMode), newMode: shown(newMode) }
+    list.push({ status: letters.slice(0, 1), oldPath, newPath, ...modes, oldId, newId })
   }
   const sections = `\n${ask(...options, '-p', ...commits)}`.split('\ndiff --git ').slice(1)
   const body = () => {

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { setImmediate as turn } from 'node:timers/promises'
-import { beCareful, files } from '../../../src/git/objects/sync-files.js'
+import { beCareful, files, note } from '../../../src/git/objects/sync-files.js'
 import t from '../../helpers/tap.js'
 import { until } from '../../helpers/until.js'
 
@@ -35,6 +35,26 @@ t.test('large pieces go to another thread, and after a slow call all pieces do',
   beCareful()
   t.not(files(), atOnce)
   t.equal(await quick(), atOnce, 'for a while')
+})
+
+t.test('one slow call changes nothing, several of them do, and so does a very slow one', async t => {
+  // The slow calls of 32 count together, so quick ones take the earlier calls out of the count. A very slow one begins to count again.
+  note(50)
+  const atOnce = await quick()
+  const manyQuick = () => Array.from({ length: 64 }, () => note(0.01))
+  manyQuick()
+  note(5)
+  note(5)
+  t.equal(files(), atOnce)
+  manyQuick()
+  note(5)
+  t.equal(files(), atOnce)
+  manyQuick()
+  for (let slow = 0; slow < 3; slow++) note(5)
+  t.not(files(), atOnce)
+  t.equal(await quick(), atOnce)
+  note(50)
+  t.not(files(), atOnce)
 })
 
 t.test('many calls in one turn of the event loop go to another thread', async t => {

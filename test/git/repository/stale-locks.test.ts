@@ -1,9 +1,11 @@
 // Locks of git processes that were killed, and of processes that are still running.
 import { spawn } from 'node:child_process'
-import { existsSync, mkdirSync, utimesSync, writeFileSync } from 'node:fs'
+import { existsSync, lutimesSync, mkdirSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { runGit } from '../../../src/git/process/run.js'
-import { LEAST_AGE_MS, removeStaleLocks, staleLocks } from '../../../src/git/repository/stale-locks.js'
+import { lockOwner } from '../../../src/git/refs/lock-owner.js'
+import { LEAST_AGE_MS, mayBeStale, removeStaleLocks, staleLocks } from '../../../src/git/repository/stale-locks.js'
+import { bootName } from '../../../src/lib/boot.js'
 import { nap, sleeperOf } from '../../helpers/naps.js'
 import t from '../../helpers/tap.js'
 import { git, repositoryWith } from '../history.js'
@@ -16,11 +18,13 @@ const LOCKS = [
   'objects/info/commit-graph.lock'
 ]
 
-/** Creates a lock, an hour old, as a process does that is killed a moment later. */
-function makeLock(repository: string, name: string, madeAt = new Date(Date.now() - 3_600_000)): string {
+const ID = `${'0'.repeat(40)}\n`
+
+/** Creates a lock, an hour old, as a process does that is killed a moment later. Git writes the new value into that of a ref. */
+function makeLock(repository: string, name: string, madeAt = new Date(Date.now() - 3_600_000), text = ''): string {
   const path = join(repository, name)
   mkdirSync(join(path, '..'), { recursive: true })
-  writeFileSync(path, '')
+  writeFileSync(path, text)
   utimesSync(path, madeAt, madeAt)
   return path
 }
@@ -64,18 +68,50 @@ t.test('a lock stays while a process that may hold it is running', async t => {
   t.teardown(() => writer.kill())
   await sleeperOf(7)
   const old = makeLock(repository, 'HEAD.lock')
-  const held = makeLock(repository, 'refs/heads/x.lock', new Date())
-  t.same(await staleLocks(repository, undefined, 0), [old])
+  const held = makeLock(repository, 'refs/heads/x.lock', new Date(Date.now() - 1500), ID)
+  t.same(await staleLocks(repository), [old])
+  t.equal(await mayBeStale(repository), true)
   writer.kill()
   await new Promise(resolve => writer.once('exit', resolve))
-  t.same((await staleLocks(repository, undefined, 0)).sort(), [old, held].sort())
+  t.same((await staleLocks(repository)).sort(), [old, held].sort())
 })
 
-t.test('a young lock stays, because a server that locks refs without git may hold it', async t => {
+t.test('a lock of git is stale after a second, and one that an earlier version may hold after ten', async t => {
   const repository = await repositoryWith(t)
-  const lock = makeLock(repository, 'refs/heads/master.lock', new Date())
+  const ago = (ms: number) => new Date(Date.now() - ms)
+  const lock = makeLock(repository, 'refs/heads/x.lock', new Date(), ID)
   t.same(await removeStaleLocks(repository), [])
-  t.ok(existsSync(lock))
-  makeLock(repository, 'refs/heads/master.lock', new Date(Date.now() - LEAST_AGE_MS))
-  t.same(await removeStaleLocks(repository), [lock])
+  t.equal(await mayBeStale(repository), true)
+  makeLock(repository, 'refs/heads/x.lock', ago(1500), ID)
+  const [packed, draft] = ['packed-refs.lock', `${'0a'.repeat(8)}.lock`].map(name =>
+    makeLock(repository, name, ago(1500))
+  )
+  const empty = makeLock(repository, 'refs/heads/y.lock', ago(1500))
+  t.same((await removeStaleLocks(repository)).sort(), [packed, lock].sort())
+  t.equal(await mayBeStale(repository), true, 'the empty one')
+  makeLock(repository, 'refs/heads/y.lock', ago(LEAST_AGE_MS))
+  t.same(await removeStaleLocks(repository), [empty])
+  t.equal(await mayBeStale(repository), false, 'a draft blocks nothing')
+  makeLock(repository, `${'0a'.repeat(8)}.lock`, ago(LEAST_AGE_MS))
+  t.same(await removeStaleLocks(repository), [draft])
+})
+
+t.test('a lock that names its process is stale as soon as that process is gone', async t => {
+  const repository = await repositoryWith(t, 20)
+  const head = git(repository, ['rev-parse', 'master'])
+  const lock = join(repository, 'refs/heads/master.lock')
+  const hold = (owner: string) => symlinkSync(owner, lock)
+  hold(lockOwner())
+  t.same(await removeStaleLocks(repository), [], 'this process runs')
+  t.equal(await mayBeStale(repository), false)
+  await t.rejects(runGit(['update-ref', 'refs/heads/master', head, head], { repository }), { message: /File exists/ })
+  rmSync(lock)
+  hold('another boot/pid:[1]#1#1')
+  t.same(await removeStaleLocks(repository), [], 'nobody sees the processes of another machine')
+  t.equal(await mayBeStale(repository), true)
+  lutimesSync(lock, 0, Date.now() / 1000 - LEAST_AGE_MS / 1000)
+  t.same(await removeStaleLocks(repository), [lock], 'until it is old')
+  hold(`${bootName()}#${process.pid}#1`)
+  t.same(await removeStaleLocks(repository, { refs: 0, objects: 0 }), [lock], 'a later process has the same pid')
+  await runGit(['update-ref', 'refs/heads/master', head, head], { repository })
 })

@@ -1,6 +1,6 @@
-// The pages in a real browser.
+// The pages in a real browser: what works there, and what hostile names do. looks.test.ts shows how they look.
 //
-// `SCREENSHOTS=FOLDER npm test -- test/server/pages/browser.test.ts` also writes a picture of each page into the folder.
+// `SCREENSHOTS=FOLDER npm test -- test/server/pages/browser.test.ts` also writes a picture of each hostile page into the folder.
 import t from 'tap'
 import { finishBuild } from '../../../src/areas/ci/builds/claim.js'
 import { measureTrace } from '../../../src/storage/measure.js'
@@ -8,20 +8,9 @@ import { appendTrace } from '../../../src/storage/traces.js'
 import { beginBuild, makePipeline } from '../../areas/ci/builds/make-builds.js'
 import { testApp } from '../../helpers/app.js'
 import { Browser, listen } from '../../helpers/browser.js'
-import { axeFindings, COLOR_RULES, chromium, excessWidth, type OpenOptions, openPage } from '../../helpers/chromium.js'
+import { chromium, excessWidth, openPage } from '../../helpers/chromium.js'
 import { pagesOf } from '../../helpers/route-configs.js'
 import { makeSpecimens, OTHER, PAGES } from './every-page.js'
-
-interface Look extends OpenOptions {
-  /** The rules of axe-core for this look; empty for all of them. */
-  readonly rules?: readonly string[]
-}
-
-const LOOKS: Readonly<Record<string, Look>> = {
-  light: { rules: [] },
-  dark: { dark: true, rules: COLOR_RULES },
-  phone: { width: 320, height: 700 }
-}
 
 t.test('pages in a browser', async t => {
   const app = await testApp(t)
@@ -97,22 +86,6 @@ t.test('pages in a browser', async t => {
       t.ok(status < 400, `${name}: ${path} answers ${status}`)
     }
   })
-
-  for (const [look, { rules, ...options }] of Object.entries(LOOKS)) {
-    t.test(`${look}: each page is accessible, fits into the window, and keeps to its policy`, async t => {
-      const { page, problems, close } = await openPage(browser, base, { user: specimens.user, ...options })
-      for (const [name, pathOf] of Object.entries(PAGES)) {
-        const answer = await page.goto(base + pathOf(specimens))
-        t.equal(answer?.status(), 200, name)
-        t.ok((await excessWidth(page)) <= 0, `${name}: nothing is wider than the window`)
-        if (rules) t.same(await axeFindings(page, rules.length > 0 ? rules : undefined), [], name)
-        t.same(problems.splice(0), [], name)
-        const path: `${string}.webp` = `${folder}/${name.replaceAll(' ', '-')}-${look}.webp`
-        if (folder) await page.screenshot({ path, quality: 70 })
-      }
-      await close()
-    })
-  }
 
   t.test('hostile names and texts run nothing, and fit into the window', async t => {
     const hostile = await makeSpecimens(app, { hostile: true })

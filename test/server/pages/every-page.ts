@@ -6,6 +6,7 @@ import { beginBuild, endBuild, makePipeline, pipelineOf } from '../../areas/ci/b
 import { runBuild } from '../../areas/ci/environments/make-environments.js'
 import type { TestApp } from '../../helpers/app.js'
 import type { TestUser } from '../../helpers/factory.js'
+import { newKey } from '../../helpers/ssh-keys.js'
 import { zipOf } from './ci/archives.js'
 
 export interface Specimens {
@@ -30,6 +31,8 @@ export interface Specimens {
   readonly build: number
   readonly runningBuild: number
   readonly environment: number
+  readonly hook: number
+  readonly mirror: number
 }
 
 const inProject =
@@ -56,6 +59,7 @@ export const PAGES: Readonly<Record<string, (its: Specimens) => string>> = {
   'group activity': ({ group }) => `/groups/${group}/activity`,
   'group members': ({ group }) => `/groups/${group}/group_members`,
   'group issues': ({ group }) => `/groups/${group}/issues`,
+  'group settings': ({ group }) => `/groups/${group}/settings`,
   'group notifications': ({ group }) => `/groups/${group}/notification_setting`,
 
   project: inProject(''),
@@ -63,6 +67,17 @@ export const PAGES: Readonly<Record<string, (its: Specimens) => string>> = {
   'new upload': inProject('/uploads/new'),
   activity: inProject('/activity'),
   'project members': inProject('/project_members'),
+  settings: inProject('/settings'),
+  'protected branches': inProject('/settings/branches'),
+  'deploy keys': inProject('/settings/deploy_keys'),
+  hooks: inProject('/settings/hooks'),
+  'edit hook': ({ project, hook }) => `/${project}/settings/hooks/${hook}`,
+  mirrors: inProject('/settings/mirrors'),
+  mirror: ({ project, mirror }) => `/${project}/settings/mirrors/${mirror}`,
+  variables: inProject('/settings/variables'),
+  'edit variable': inProject('/settings/variables/KEY?scope=*'),
+  runners: inProject('/settings/runners'),
+  triggers: inProject('/settings/triggers'),
   'project notifications': inProject('/notification_setting'),
   folder: inProject('/tree/master'),
   file: inProject('/blob/master/src/play.ts#L3-5'),
@@ -130,8 +145,11 @@ export const PAGES: Readonly<Record<string, (its: Specimens) => string>> = {
 
   account: () => '/profile',
   password: () => '/profile/password',
+  'second factor': () => '/profile/two_factor',
+  'new app': () => '/profile/two_factor/app',
   keys: () => '/profile/keys',
   emails: () => '/profile/emails',
+  identities: () => '/profile/identities',
   notifications: () => '/profile/notifications',
   'access tokens': () => '/profile/personal_access_tokens',
   applications: () => '/profile/applications',
@@ -146,7 +164,9 @@ export const OTHER = [
   /\/commits$/,
   /\/notes\/(:kind\/:target\/)?:note$/,
   /\/switch$/,
-  /\/merge_requests\/:iid\/changes$/
+  /\/merge_requests\/:iid\/changes$/,
+  // It needs a sign-in with a provider just before: provider-sign-in.test.ts opens it.
+  /\/identities\/link$/
 ]
 
 const README = `# Compiler
@@ -287,6 +307,14 @@ export async function makeSpecimens(app: TestApp, { hostile = false } = {}): Pro
   const snippet = await make(owner, 'snippets', {
     ...{ title: text('A scale'), file_name: 'scale.ts', code: text(CODE), visibility_level: 20 }
   })
+  const hook = await make(owner, 'hooks', { url: `https://ci.example.org/${encodeURIComponent(text('hook'))}?a="'<b>` })
+  const mirror = await make(owner, 'remote_mirrors', {
+    ...{ url: `ssh://git@git.example.org/${encodeURIComponent(text('mirror'))}.git`, enabled: false },
+    ...{ branch_patterns: ['main', `${text('release').replace(/[^\w-]/g, '')}/*`] }
+  })
+  await make(owner, 'variables', { key: 'KEY', value: text('value') })
+  await make(owner, 'triggers', {})
+  await make(owner, 'deploy_keys', { title: hostile ? HOSTILE.replace('\u202e', '') : 'The mirror', key: newKey() })
   const own = await owner.post('/snippets', {
     ...{ title: text('Mine'), file_name: 'a.md', content: markdown(README), visibility: 'public' }
   })
@@ -303,7 +331,7 @@ export async function makeSpecimens(app: TestApp, { hostile = false } = {}): Pro
   return {
     ...{ user, project: project.path, group: group.path, sha: compile.sha },
     ...{ issue: issue.iid, issueId: issue.id, note: note.id, comment, label: label.id, mergeRequest: mergeRequest.iid },
-    ...{ snippet: snippet.id, ownSnippet: own.json().id, board },
+    ...{ snippet: snippet.id, ownSnippet: own.json().id, board, hook: hook.id, mirror: mirror.id },
     ...{ pipeline: compile.pipelineId, build: compile.id, runningBuild: running.id },
     environment:
       (await row<{ id: number }>('select max(id) as id from environments where project_id = ?', [project.id]))?.id ?? 0

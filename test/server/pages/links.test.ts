@@ -1,5 +1,5 @@
 // Every link of a page, a record, a hook or a mail opens something.
-import { beginSession } from '../../../src/areas/people/credentials/credentials.js'
+import { beginSession, byPassword } from '../../../src/areas/people/credentials/credentials.js'
 import { publicUrl } from '../../../src/config.js'
 import { rows } from '../../../src/db/connect/sql.js'
 import { testApp } from '../../helpers/app.js'
@@ -11,10 +11,25 @@ const app = await testApp(t)
 const mails = mailbox()
 const its = await makeSpecimens(app)
 const { user } = its
-const { cookie } = await beginSession(user, { address: '127.0.0.1', userAgent: 'test' })
+const { cookie } = await beginSession(byPassword(user), { address: '127.0.0.1', userAgent: 'test' })
 const headers = { accept: 'text/html', cookie: `_service_session=${cookie}` }
 
 const opened = new Map<string, number>()
+
+/** Each form that destroys something, with the page on which one click sends it. */
+const hasty = new Set<string>()
+/** What one click may end: a session, whose user signs in again. */
+const HARMLESS = /^\/profile\/sessions\//
+
+function lookForHastyForms(path: string, page: string) {
+  // The summary of `details` is the first click.
+  const open = page.replaceAll(/<details.*?<\/details>/gs, '')
+  for (const [, action = ''] of open.matchAll(/<form method="post" action="([^"]*)"/g)) {
+    const isDestructive = /\/(delete|erase|remove|revoke|unprotect)(\/|$)/.test(action) && !HARMLESS.test(action)
+    // The page of a form that only deletes is the second click.
+    if (isDestructive && path !== action) hasty.add(`${path}: ${action}`)
+  }
+}
 
 /** Opens a path, and those that it leads to. Returns the page. */
 async function open(path: string): Promise<string> {
@@ -36,11 +51,14 @@ const unescaped = (text: string) => text.replaceAll('&amp;', '&').replaceAll('&#
 
 t.test('every link of a page leads to another one', async t => {
   for (const pathOf of Object.values(PAGES)) {
-    const page = await open(pathOf(its).replace(/#.*/, ''))
+    const path = pathOf(its).replace(/#.*/, '')
+    const page = await open(path)
+    lookForHastyForms(path, page)
     for (const [, link = ''] of page.matchAll(/ href="([^"]*)"/g)) await follow(unescaped(link))
   }
   t.ok(opened.size > 150, `${opened.size} links`)
   t.same(failed(), [])
+  t.same([...hasty], [], 'nothing is destroyed by one click')
 })
 
 t.test('every link of a record opens its page', async t => {

@@ -1,7 +1,7 @@
 // A page shows exactly what the API shows to the same person. Each page has a twin here: the request of the API that reads the same
 // record. Where the API answers 200, the page exists; everywhere else it is the page of a path that does not exist.
 
-import { beginSession } from '../../../src/areas/people/credentials/credentials.js'
+import { beginSession, byPassword } from '../../../src/areas/people/credentials/credentials.js'
 import { row } from '../../../src/db/connect/sql.js'
 import type { ProjectKind } from '../../access/expectations.js'
 import { makeWorld } from '../../access/world.js'
@@ -28,6 +28,8 @@ interface Made {
   readonly build: number
   readonly board: number
   readonly environment: number
+  readonly hook: number
+  readonly mirror: number
 }
 
 /** The request of the API whose status decides: below the project when it begins with a slash. */
@@ -143,6 +145,20 @@ const TWINS: { readonly [route: string]: Twin } = {
   '': () => ({ page: '', api: '' }),
   '/activity': () => ({ page: '/activity', api: '/events' }),
   '/activity.atom': () => ({ page: '/activity.atom', api: '/events' }),
+  '/settings': () => ({ page: '/settings', api: '', form: true }),
+  '/settings/branches': () => ({ page: '/settings/branches', api: '/repository/branches', form: true }),
+  '/settings/deploy_keys': () => ({ page: '/settings/deploy_keys', api: '/deploy_keys' }),
+  '/settings/hooks': () => ({ page: '/settings/hooks', api: '/hooks' }),
+  '/settings/hooks/:hook_id': ({ hook }) => ({ page: `/settings/hooks/${hook}`, api: `/hooks/${hook}` }),
+  '/settings/mirrors': () => ({ page: '/settings/mirrors', api: '/remote_mirrors' }),
+  '/settings/mirrors/:mirror_id': ({ mirror }) => ({
+    page: `/settings/mirrors/${mirror}`,
+    api: `/remote_mirrors/${mirror}`
+  }),
+  '/settings/variables': () => ({ page: '/settings/variables', api: '/variables' }),
+  '/settings/variables/:key': () => ({ page: '/settings/variables/KEY', api: '/variables/KEY' }),
+  '/settings/runners': () => ({ page: '/settings/runners', api: '/runners' }),
+  '/settings/triggers': () => ({ page: '/settings/triggers', api: '/triggers' }),
   '/project_members': () => ({ page: '/project_members', api: '/members' }),
   '/forks/new': () => ({ page: '/forks/new', api: '', form: true }),
   '/snippets': () => ({ page: '/snippets', api: '/snippets' }),
@@ -191,6 +207,10 @@ async function fill(project: TestProject): Promise<Made> {
   await api.put(`/projects/${project.id}`, { snippets_enabled: true })
   const snippet = await post('/snippets', { title: 's', file_name: 's.txt', code: 'code', visibility_level: 20 })
   const environment = await post('/environments', { name: 'staging' })
+  const hook = await post('/hooks', { url: 'https://ci.example.org/' })
+  const mirror = await post('/remote_mirrors', { url: 'https://git.example.org/a.git', enabled: false })
+  await post('/variables', { key: 'KEY', value: 'secret value' })
+  await post('/triggers', {})
   const [board] = (await api.get(`/projects/${project.id}/boards`)).json()
   const commit = (await api.get(`/projects/${project.id}/repository/commits/master`)).json()
   await post(`/repository/commits/${commit.id}/comments`, { note: 'A comment' })
@@ -211,7 +231,9 @@ async function fill(project: TestProject): Promise<Made> {
     pipeline: builds[0]?.pipelineId ?? 0,
     build: builds[0]?.id ?? 0,
     board: board.id,
-    environment: environment.id
+    environment: environment.id,
+    hook: hook.id,
+    mirror: mirror.id
   }
 }
 
@@ -223,7 +245,7 @@ const cookies = new Map<string, string>()
 for (const actor of ACTORS) {
   const user = world.users[actor]
   if (!user) continue
-  const { cookie } = await beginSession(user, { address: '127.0.0.1', userAgent: 'test' })
+  const { cookie } = await beginSession(byPassword(user), { address: '127.0.0.1', userAgent: 'test' })
   cookies.set(actor, `_service_session=${cookie}`)
 }
 

@@ -123,8 +123,9 @@ async function retryBuild({ id, pipeline_id, stage_index }: NamedBuild, origin: 
       throw new Forbidden('Build is not retryable')
     }
     pipeline.ended.repeated = true
-    const created = await copyBuild(pipeline, id, { userId: origin.user?.id ?? null })
-    await rearm(pipeline, { names: [build.name], stage: stage_index })
+    const userId = origin.user?.id ?? null
+    const created = await copyBuild(pipeline, id, { userId })
+    await rearm(pipeline, { names: [build.name], stage: stage_index, userId })
     await recount(pipeline)
     await wakeRunners([created])
     return created

@@ -1,8 +1,9 @@
 import type { Readable } from 'node:stream'
 import { execute, row } from '../../../db/connect/sql.js'
 import type { ChooseRange } from '../../../lib/byte-range.js'
+import { contentDisposition } from '../../../lib/disposition.js'
 import { tokenHash } from '../../../secrets.js'
-import { openArtifact, putArtifact } from '../../../storage/artifacts.js'
+import { openArtifact, putArtifact, sendArtifactFromBucket } from '../../../storage/artifacts.js'
 import { countArtifacts } from '../../projects/projects/project-statistics.js'
 import type { BuildClaim } from './claim.js'
 
@@ -49,6 +50,16 @@ export async function storeArtifacts(
 /** Returns whether a build has artifacts that have not expired. */
 export const hasArtifacts = (build: ArtifactsRow) =>
   build.artifacts_filename !== null && (build.artifacts_expire_at === null || build.artifacts_expire_at > new Date())
+
+export const archiveNameOf = (build: ArtifactsRow): string => build.artifacts_filename ?? 'artifacts.zip'
+
+/** Throws FoundElsewhere, unless the server must send the archive, or there is none. */
+export async function sendDirectly(build: ArtifactsRow): Promise<void> {
+  if (!hasArtifacts(build) || build.artifacts_attempt === null) return
+  const disposition = contentDisposition('attachment', archiveNameOf(build))
+  const key = { build: build.id, attempt: build.artifacts_attempt }
+  await sendArtifactFromBucket(key, { type: 'application/zip', disposition })
+}
 
 /** Opens the archive of a build, or a part of it. Returns undefined when the archive does not exist or has expired. */
 export async function openArtifactsOf(build: ArtifactsRow, choose?: ChooseRange) {

@@ -62,7 +62,7 @@ export async function startManualBuild(
       await enqueue('build.ready', { buildId: id })
     }
     if (!pipeline.eachBuild) return true
-    await rearm(pipeline, { names: [build.name], stage: null })
+    await rearm(pipeline, { names: [build.name], stage: null, userId })
     await recount(pipeline)
     return true
   })

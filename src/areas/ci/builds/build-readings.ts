@@ -10,7 +10,7 @@ import { log } from '../../../log.js'
 import { openTrace } from '../../../storage/traces.js'
 import type { ProjectRow } from '../../projects/projects/projects.queries.js'
 import { repositoryPath } from '../../projects/projects/repositories.js'
-import { hasArtifacts, openArtifactsOf } from './artifacts.js'
+import { archiveNameOf, hasArtifacts, openArtifactsOf, sendDirectly } from './artifacts.js'
 import { type BuildRow, findBuild, findBuilds, findSuccessfulBuild, listBuilds } from './builds.queries.js'
 import type { BuildListQuery } from './builds.schema.js'
 import type { BuildReading } from './builds.view.js'
@@ -53,6 +53,8 @@ export interface PartRequest {
 /** A request for an archive, with its actor. */
 export interface ArchiveRequest extends PartRequest {
   readonly actor: Actor
+  /** The client may download the archive from the bucket. */
+  readonly direct?: boolean
 }
 
 /** Opens the current trace of a build, or a part. Throws NothingThere when the build or its trace does not exist. */
@@ -64,7 +66,7 @@ export async function readTraceOf(project: ProjectRow, id: number, request: Part
   return trace
 }
 
-/** Opens the archive of a build, or a part. Throws NothingThere when the build or its archive does not exist. */
+/** Opens the archive of a build, or a part. Throws FoundElsewhere, and NothingThere when the build or its archive does not exist. */
 export async function readArtifactsOf(project: ProjectRow, id: number, request: ArchiveRequest) {
   return archiveOf(project, await mustFindBuild(project, id), request)
 }
@@ -98,11 +100,12 @@ export async function mustFindArchived(project: ProjectRow, id: number, actor: A
 /** The CI file may deny the archive to some readers of the build: for them it does not exist. */
 async function archiveOf(project: ProjectRow, build: BuildRow | undefined, request: ArchiveRequest) {
   if (build && !(await mayDownload(project, build.id, request.actor))) throw new NothingThere()
+  if (build && request.direct) await sendDirectly(build)
   const hash = build?.artifacts_sha256
   const etag = hash ? `"${hash.toString('hex')}"` : undefined
   const archive = build && (await openArtifactsOf(build, chooser(request, etag)))
   if (!archive) throw new NothingThere()
-  return { ...archive, filename: build.artifacts_filename ?? 'artifacts.zip', etag }
+  return { ...archive, filename: archiveNameOf(build), etag }
 }
 
 /** With If-Range, a client accepts only a part of the file that it has begun to download. Throws RangeNotSatisfiable. */

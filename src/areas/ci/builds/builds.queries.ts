@@ -1,4 +1,4 @@
-import { type Fragment, marks, padded, row, rows } from '../../../db/connect/sql.js'
+import { type Fragment, marks, oldRows, padded, row, rows } from '../../../db/connect/sql.js'
 import { and, below, equals, isIn } from '../../../db/lists/conditions.js'
 import { countTotal, PART, type Page, window } from '../../../db/lists/paginate.js'
 import { NotFound } from '../../../errors.js'
@@ -151,7 +151,7 @@ export async function listBuilds(projectId: number, query: BuildListQuery, sha?:
   const read = isNear
     ? `select ${COLUMNS} from builds b ${JOINS} where ${where.sql} order by b.id desc ${sql}`
     : `select ${COLUMNS} ${afterIds(where, sql)} ${JOINS} order by page.id desc`
-  const [total, items] = await Promise.all([countBuilds(where), rows<BuildRow>(read, where.values)])
+  const [total, items] = await Promise.all([countBuilds(where), oldRows<BuildRow>(read, where.values)])
   return { items, total, page, perPage }
 }
 

@@ -5,6 +5,7 @@ import type { ByteRange } from '../../../lib/byte-range.js'
 import { contentDisposition } from '../../../lib/disposition.js'
 import { Bytes, PlainText, ProjectParams } from '../../../lib/schema.js'
 import { Type } from '../../../lib/type.js'
+import { mayBeDirect } from '../../../storage/direct-downloads.js'
 import { readArtifactsOf, readArtifactsOfRef, readBuild, readBuilds, readTraceOf } from './build-readings.js'
 import { BuildListQuery, BuildParams, CommitParams, JobQuery, RefParams } from './builds.schema.js'
 import { Build, viewBuild } from './builds.view.js'
@@ -19,6 +20,7 @@ interface OpenPart {
 
 /** The failure of a request for a part of a file. */
 const PARTS = [416] as const
+const DOWNLOADS = [302, ...PARTS] as const
 const archive = {
   200: Bytes('application/zip', 'The archive of the artifacts.'),
   206: Bytes('application/zip', 'The part of the archive that the Range header selects.')
@@ -111,12 +113,15 @@ export const buildRoutes: FastifyPluginAsyncTypebox = async app => {
         operationId: 'downloadProjectBuildArtifacts',
         summary: 'Download the artifacts of a build',
         params: BuildParams,
-        errors: PARTS,
+        errors: DOWNLOADS,
         response: archive
       }
     },
-    async ({ project, params, headers, actor }, reply) =>
-      sendArchive(reply, await readArtifactsOf(project, params.build_id, { ...headers, actor }))
+    async (request, reply) => {
+      const { project, params, headers, actor } = request
+      const wanted = { ...headers, actor, direct: mayBeDirect(request) }
+      return sendArchive(reply, await readArtifactsOf(project, params.build_id, wanted))
+    }
   )
 
   app.get(
@@ -130,13 +135,15 @@ export const buildRoutes: FastifyPluginAsyncTypebox = async app => {
         description: 'The artifacts of the build with the given name in the newest successful pipeline of the ref.',
         params: RefParams,
         querystring: JobQuery,
-        errors: PARTS,
+        errors: DOWNLOADS,
         response: archive
       }
     },
-    async ({ project, params, query, headers, actor }, reply) => {
-      const wanted = { ref: params.ref_name, name: query.job }
-      return sendArchive(reply, await readArtifactsOfRef(project, wanted, { ...headers, actor }))
+    async (request, reply) => {
+      const { project, params, query, headers, actor } = request
+      const build = { ref: params.ref_name, name: query.job }
+      const wanted = { ...headers, actor, direct: mayBeDirect(request) }
+      return sendArchive(reply, await readArtifactsOfRef(project, build, wanted))
     }
   )
 }

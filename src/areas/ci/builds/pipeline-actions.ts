@@ -32,15 +32,15 @@ export async function retryPipeline({ id }: Pick<PipelineRow, 'id'>, origin: Ori
     const first = ended[0]?.stage_index
     if (first === undefined) return true
     const begun: number[] = []
+    const userId = origin.user?.id ?? null
     pipeline.ended.repeated = true
     for (const build of ended) {
       // Somebody has started it manually before. In a later stage it waits for that again.
       const now = build.stage_index === first && build.start_when === 'manual'
-      const userId = origin.user?.id ?? null
       const copy = await copyBuild(pipeline, build.id, { userId, status: now ? 'pending' : 'created' })
       if (now) begun.push(copy)
     }
-    await rearm(pipeline, { names: ended.map(({ name }) => name), stage: first })
+    await rearm(pipeline, { names: ended.map(({ name }) => name), stage: first, userId })
     await recount(pipeline)
     await wakeRunners(begun)
     await audit(origin, {

@@ -42,18 +42,23 @@ export async function copyBuild(
 export interface Repeated {
   readonly names: readonly string[]
   readonly stage: number | null
+  /** The user who has retried them; null for a command. */
+  readonly userId: number | null
 }
 
-/** Resets skipped builds: those of later stages, and those that need the retried builds. */
-export async function rearm(pipeline: LockedPipeline, { names, stage }: Repeated): Promise<void> {
+/**
+ * Resets skipped builds: those of later stages, and those that need the retried builds. They run in the name of the user who starts them:
+ * their first user, whom the archive of a project may have named, reads other projects.
+ */
+export async function rearm(pipeline: LockedPipeline, { names, stage, userId }: Repeated): Promise<void> {
   const ids = pipeline.eachBuild
     ? buildsToRearm(await advancingBuilds(pipeline.id), new Set(names), { stages: stage !== null }).map(({ id }) => id)
     : await skippedAfter(pipeline.id, stage)
   if (ids.length === 0) return
-  await execute(`update builds set status = 'created', ready_at = null, updated_at = ? where id in (${marks(ids)})`, [
-    new Date(),
-    ...ids
-  ])
+  await execute(
+    `update builds set status = 'created', user_id = coalesce(?, user_id), ready_at = null, updated_at = ? where id in (${marks(ids)})`,
+    [userId, new Date(), ...ids]
+  )
 }
 
 async function skippedAfter(pipelineId: number, stage: number | null): Promise<number[]> {

@@ -1,4 +1,4 @@
-import { row, rows } from '../../../db/connect/sql.js'
+import { oldRows, row } from '../../../db/connect/sql.js'
 import { countTotal, type Page, type PageRequest, window } from '../../../db/lists/paginate.js'
 import { NotFound } from '../../../errors.js'
 import { JOINED_USER, type JoinedUser } from '../../people/users/joined-user.js'
@@ -27,7 +27,7 @@ export async function listDeployments(projectId: number, query: PageRequest): Pr
   const { page, perPage, sql } = window(query)
   const [total, items] = await Promise.all([
     countTotal('select count(*) as total from deployments where project_id = ?', [projectId]),
-    rows<DeploymentRow>(`${SELECT} order by d.id ${sql}`, [projectId])
+    oldRows<DeploymentRow>(`${SELECT} order by d.id ${sql}`, [projectId])
   ])
   return { items, total, page, perPage }
 }
@@ -41,7 +41,7 @@ export async function listDeploymentsTo(
   const { page, perPage, sql } = window(query)
   const [total, items] = await Promise.all([
     countTotal('select count(*) as total from deployments where environment_id = ?', [environmentId]),
-    rows<DeploymentRow>(`${SELECT} and d.environment_id = ? order by d.id desc ${sql}`, [projectId, environmentId])
+    oldRows<DeploymentRow>(`${SELECT} and d.environment_id = ? order by d.id desc ${sql}`, [projectId, environmentId])
   ])
   return { items, total, page, perPage }
 }

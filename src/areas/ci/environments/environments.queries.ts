@@ -1,4 +1,4 @@
-import { row, rows } from '../../../db/connect/sql.js'
+import { oldRows, row } from '../../../db/connect/sql.js'
 import { countTotal, type Page, type PageRequest, window } from '../../../db/lists/paginate.js'
 import { NotFound } from '../../../errors.js'
 
@@ -16,7 +16,7 @@ export async function listEnvironments(projectId: number, query: PageRequest): P
   const { page, perPage, sql } = window(query)
   const [total, items] = await Promise.all([
     countTotal('select count(*) as total from environments where project_id = ?', [projectId]),
-    rows<EnvironmentRow>(`${SELECT} order by e.id ${sql}`, [projectId])
+    oldRows<EnvironmentRow>(`${SELECT} order by e.id ${sql}`, [projectId])
   ])
   return { items, total, page, perPage }
 }
@@ -52,7 +52,7 @@ export async function showEnvironments(projectId: number, query: PageRequest): P
   const { page, perPage, sql } = window(query)
   const [total, items] = await Promise.all([
     countTotal('select count(*) as total from environments where project_id = ?', [projectId]),
-    rows<ShownEnvironment>(`${SHOWN} order by e.state, e.name ${sql}`, [projectId])
+    oldRows<ShownEnvironment>(`${SHOWN} order by e.state, e.name ${sql}`, [projectId])
   ])
   return { items, total, page, perPage }
 }

@@ -2,6 +2,7 @@
 import type { Plan, PlannedBuild } from '../../../ci/plan.js'
 import type { PipelineSource } from '../../../ci/refs.js'
 import { duplicateKey } from '../../../db/connect/failure.js'
+import { lockRow } from '../../../db/connect/lock-row.js'
 import { execute, row, type Value } from '../../../db/connect/sql.js'
 import { transact } from '../../../db/connect/transact.js'
 import type { Commit } from '../../../git/history/commits.js'
@@ -80,6 +81,8 @@ export async function insertPipeline(
   yamlErrors: string | null,
   plan: PlannedBuilds | null = null
 ): Promise<number> {
+  // Pipelines of one project take their ids in the order of their commits, on any node of a cluster: numbers.ts counts them.
+  await lockRow('projects', pipeline.projectId)
   const now = new Date()
   const { insertId } = await execute(
     `insert into pipelines (project_id, ref_change_id, ref, tag, sha, before_sha, status, source, yaml_errors, user_id,

@@ -1,5 +1,5 @@
-// The numbers of pipelines in their projects. Pipelines are only removed with their project, so counting them always
-// gives the same numbers.
+// The numbers of pipelines in their projects. Old pipelines leave a row in archived_pipelines when they leave the database, so counting
+// both always gives the same numbers.
 import { forgetWithPool } from '../../../db/connect/connection.js'
 import { row } from '../../../db/connect/sql.js'
 import { lruOf } from '../../../lib/lru.js'
@@ -15,8 +15,9 @@ export async function numberOfPipeline(projectId: number, id: number): Promise<n
   // A transaction that creates a pipeline holds the project until it commits: from now on no earlier one is missing.
   await row('select id from projects where id = ? for update', [projectId])
   const found = await row<{ total: number }>(
-    'select count(*) as total from pipelines where project_id = ? and id > ? and id <= ?',
-    [projectId, from.id, id]
+    `select (select count(*) from pipelines where project_id = ? and id > ? and id <= ?)
+       + (select count(*) from archived_pipelines where project_id = ? and id > ? and id <= ?) as total`,
+    [projectId, from.id, id, projectId, from.id, id]
   )
   const number = from.number + Number(found?.total ?? 0)
   if (!last || last.id < id) known.set(projectId, { id, number })

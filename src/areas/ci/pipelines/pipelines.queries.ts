@@ -1,4 +1,4 @@
-import { type Fragment, row, rows } from '../../../db/connect/sql.js'
+import { type Fragment, oldRows, row, rows } from '../../../db/connect/sql.js'
 import { and, below, equals, isIn } from '../../../db/lists/conditions.js'
 import { countTotal, PART, type Page, type PageRequest, window } from '../../../db/lists/paginate.js'
 import { NotFound } from '../../../errors.js'
@@ -74,7 +74,10 @@ export async function listPipelines(
 ): Promise<Page<PipelineRow>> {
   const { page, perPage, sql } = window(query)
   const where = and(equals('l.project_id', projectId), scopeCondition(query.scope))
-  const [total, items] = await Promise.all([countPipelines(where), newest(where, sql)])
+  const [total, items] = await Promise.all([
+    countPipelines(where),
+    oldRows<PipelineRow>(`${SELECT} where ${where.sql} order by l.id desc ${sql}`, where.values)
+  ])
   return { items, total, page, perPage }
 }
 

@@ -2,7 +2,7 @@
 // untagged builds. We decided that it has a row and an id; it has no tags at first, but it can get tags.
 import { execute } from '../../../db/connect/sql.js'
 import { transact } from '../../../db/connect/transact.js'
-import { version } from '../../../version.js'
+import { revision, version } from '../../../version.js'
 import { findBuiltInRunner, type RunnerRow } from './runners.queries.js'
 
 /** Returns the row of the built-in runner, and inserts it when it is missing. Concurrent calls insert one row. */
@@ -36,6 +36,6 @@ export async function showBuiltInRunner(): Promise<void> {
   await execute(
     `update runners set name = 'gitstead', version = ?, revision = ?, platform = ?, architecture = ?, contacted_at = ?
      where built_in = 1`,
-    [version, version, process.platform, process.arch, new Date()]
+    [version, revision, process.platform, process.arch, new Date()]
   )
 }

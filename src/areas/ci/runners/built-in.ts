@@ -9,7 +9,7 @@ import type { CacheStore, RunnerJob, RunnerPort, SourcesPlace } from '../../../r
 import { largestCache, openCache, putCache, removeCache } from '../../../storage/caches.js'
 import { measureTrace } from '../../../storage/measure.js'
 import { appendTrace, resetTrace } from '../../../storage/traces.js'
-import { version } from '../../../version.js'
+import { fullVersion } from '../../../version.js'
 import { repositoryPath } from '../../projects/projects/repositories.js'
 import { type ArtifactsRow, openArtifactsOf, storeArtifacts } from '../builds/artifacts.js'
 import { type BuildClaim, finishBuild, newBuildToken, releaseBuild, renewBuild } from '../builds/claim.js'
@@ -115,7 +115,7 @@ function jobOf({ id, timeout, variables, steps, artifacts, token, ...job }: JobD
     afterScript: commandsOf('after_script'),
     artifacts: artifacts && { ...artifacts, name: artifacts.name ?? 'artifacts' },
     caches: job.caches,
-    header: [`Running with Gitstead ${version} on the built-in runner`],
+    header: [`Running with Gitstead ${fullVersion} on the built-in runner`],
     secrets: [token, ...hiddenValues(variables.filter(variable => variable.masked))],
     image: job.image === null ? null : containerOf(job.image),
     services: job.services.map(containerOf),

@@ -1,9 +1,11 @@
 // Gives a runner the next build: a pending build of a project that the runner serves, whose tags the runner has. The
 // built-in runner and external runners all claim builds here.
 import { config } from '../../../config.js'
+import { NotHere } from '../../../errors.js'
+import { requestScope } from '../../../lib/request-scope.js'
 import { type BuildClaim, type FoundBuild, findClaim, newBuildToken, takeBuild } from '../builds/claim.js'
 import type { RunnerRow } from './runners.queries.js'
-import { findAbandonedBuilds, findWaitingBuilds } from './waiting-builds.queries.js'
+import { findAbandonedBuilds, findWaitingBuilds, storageElsewhere } from './waiting-builds.queries.js'
 
 /** The maximum number of builds that one query returns as candidates. */
 const CANDIDATES = 10
@@ -17,7 +19,10 @@ export interface ClaimOptions {
   readonly processId?: number
 }
 
-/** Claims the next build for a runner. Returns null when no build waits for this runner, or when the runner is paused. */
+/**
+ * Claims the next build for a runner. Returns null when no build waits for this runner, or when the runner is paused. Throws NotHere when
+ * another machine has to claim it, because it reads the repository.
+ */
 export async function claimNext(runner: RunnerRow, options: ClaimOptions = {}): Promise<BuildClaim | null> {
   const { token = newBuildToken(), processId = null } = options
   const known = options.token === undefined ? undefined : await findClaim(token)
@@ -25,12 +30,18 @@ export async function claimNext(runner: RunnerRow, options: ClaimOptions = {}): 
   if (!runner.active) return null
   for (let round = 0; round < ROUNDS; round++) {
     const found = await findCandidates(runner)
-    if (found.length === 0) return null
+    if (found.length === 0) return noneOrElsewhere(runner)
     for (const build of found) {
       const claim = await takeBuild(build, { runnerId: runner.id, processId, token, ...limitFor(runner) })
       if (claim) return claim
     }
   }
+  return null
+}
+
+async function noneOrElsewhere(runner: RunnerRow): Promise<null> {
+  const storage = requestScope.getStore()?.isPassedOn ? undefined : await storageElsewhere(runner)
+  if (storage !== undefined) throw new NotHere(storage)
   return null
 }
 

@@ -5,7 +5,7 @@ import { chooseVariables, type ProjectVariable } from '../../../ci/variable-scop
 import { type BuildVariable, buildVariables, type VariablesInput } from '../../../ci/variables.js'
 import { publicUrl } from '../../../config.js'
 import { readCommit } from '../../../git/history/commits.js'
-import { version } from '../../../version.js'
+import { revision, version } from '../../../version.js'
 import { repositoryPath } from '../../projects/projects/repositories.js'
 import { reportedVariables } from '../builds/reported-variables.js'
 import { enterEnvironment } from '../environments/resolve.js'
@@ -108,7 +108,7 @@ export async function inputOf(
       ...{ iid: await numberOfPipeline(build.project_id, build.pipeline_id), createdAt: build.pipeline_created_at }
     },
     project: { ...projectOf(build), configPath: await nameOfCiFile(repositoryOf(build), build.sha) },
-    server: { name: 'Gitstead', version, revision: version, url: publicUrl() },
+    server: { name: 'Gitstead', version, revision, url: publicUrl() },
     runner: sources.runner && {
       id: sources.runner.id,
       description: sources.runner.description,

@@ -42,4 +42,5 @@ export const TriggerRefCall = Type.Object({
   token: Type.String({ minLength: 1, maxLength: 255 }),
   variables: Type.Optional(Type.Record(Type.String(), Type.Unknown()))
 })
-export const DownloadQuery = Type.Object({ token })
+/** A runner that says direct_download follows the answer 302. */
+export const DownloadQuery = Type.Object({ token, direct_download: Type.Optional(Type.Boolean()) })

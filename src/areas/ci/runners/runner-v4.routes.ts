@@ -118,7 +118,8 @@ export const runnerV4Routes: FastifyPluginAsyncTypebox = async app => {
     '/jobs/:id/artifacts',
     { config, schema: { ...hidden, params: JobParams, querystring: DownloadQuery } },
     async (request, reply) => {
-      const { size, stream, filename } = await openDependency(request.params.id, jobToken(request))
+      const { direct_download: direct = false } = request.query
+      const { size, stream, filename } = await openDependency(request.params.id, jobToken(request), direct)
       const disposition = contentDisposition('attachment', filename)
       return reply
         .type('application/octet-stream')

@@ -1,7 +1,8 @@
 // Finds the builds that a runner may take, in the order in which to try them. These queries lock nothing, so
 // `takeBuild` checks a build again.
 import { config } from '../../../config.js'
-import { rows } from '../../../db/connect/sql.js'
+import { row, rows } from '../../../db/connect/sql.js'
+import { ofThisMachine } from '../../projects/projects/repositories.js'
 import type { FoundBuild } from '../builds/claim.js'
 import type { RunnerRow } from './runners.queries.js'
 
@@ -36,21 +37,34 @@ export function findWaitingBuilds(runner: RunnerRow, limit: number): Promise<Fou
   const most = config().runner.project_limit
   // Concurrent claims may all find the same room: the claim itself checks again.
   const room = runner.is_shared && most > 0 ? `and coalesce(busy.builds, 0) < ${Math.trunc(most)}` : ''
+  const ours = ofThisMachine('p.storage')
   return rows<FoundBuild>(
-    `select b.id as buildId, b.pipeline_id as pipelineId from ${OLDEST} ${busy} where ${servedBy(runner)} ${room}
+    `select b.id as buildId, b.pipeline_id as pipelineId from ${OLDEST} ${busy} where ${servedBy(runner)} ${room} and ${ours.sql}
      order by ${order} limit ${Math.trunc(limit)}`,
-    [runner.id]
+    [runner.id, ...ours.values]
   )
+}
+
+/** Returns the storage of a pending build that a runner may take at another machine only; undefined when there is none. */
+export async function storageElsewhere(runner: RunnerRow): Promise<string | undefined> {
+  const ours = ofThisMachine('p.storage')
+  if (ours.values.length === 0) return undefined
+  const found = await row<{ storage: string }>(
+    `select p.storage from ${OLDEST} where ${servedBy(runner)} and not (${ours.sql}) order by b.id limit 1`,
+    [runner.id, ...ours.values]
+  )
+  return found?.storage
 }
 
 /** Returns running builds of the built-in runner whose worker died or has not renewed the lease in time. */
 export function findAbandonedBuilds(runner: RunnerRow, limit: number): Promise<FoundBuild[]> {
+  const ours = ofThisMachine('p.storage')
   return rows<FoundBuild>(
-    `select b.id as buildId, b.pipeline_id as pipelineId from builds b
-     where b.status = 'running' and b.runner_id = ?
+    `select b.id as buildId, b.pipeline_id as pipelineId from builds b join projects p on p.id = b.project_id
+     where b.status = 'running' and b.runner_id = ? and ${ours.sql}
        and (b.lease_until < now(3) or not exists (select 1 from job_processes w where w.id = b.process_id))
      order by b.id limit ${Math.trunc(limit)}`,
-    [runner.id]
+    [runner.id, ...ours.values]
   )
 }
 

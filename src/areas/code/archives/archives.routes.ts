@@ -2,9 +2,11 @@ import { Readable } from 'node:stream'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply } from 'fastify'
 import { slotOwner } from '../../../access/actor.js'
-import { archiveKey, keptSize, openArchive } from '../../../git/repository/archive-cache.js'
+import { archiveKey, archiveObject, keptSize, openArchive } from '../../../git/repository/archive-cache.js'
 import { contentDisposition } from '../../../lib/disposition.js'
 import { ProjectParams } from '../../../lib/schema.js'
+import { mayBeDirect, sendFromBucket } from '../../../storage/direct-downloads.js'
+import { placeOf } from '../../../storage/places.js'
 import { CONTENT_TYPES, type FoundArchive, findArchive } from './archives.js'
 import { Archive, ArchiveQuery, NamedArchiveParams, NamedArchiveQuery } from './archives.schema.js'
 
@@ -12,6 +14,14 @@ const TAGS = ['Repository']
 
 async function sendArchive(reply: FastifyReply, found: FoundArchive): Promise<FastifyReply> {
   if (reply.isKnown(archiveKey(found))) return reply
+  if (mayBeDirect(reply.request) && placeOf('archives') === 's3') {
+    const disposition = contentDisposition('attachment', found.fileName)
+    await sendFromBucket(
+      archiveObject(found),
+      { type: CONTENT_TYPES[found.format], disposition },
+      { neverChanges: true }
+    )
+  }
   const isHead = reply.request.method === 'HEAD'
   const { stream, size } = isHead
     ? { stream: Readable.from([]), size: await keptSize(found) }
@@ -37,7 +47,7 @@ export const archiveRoutes: FastifyPluginAsyncTypebox = async app => {
         summary: 'Download the files of a commit',
         params: ProjectParams,
         querystring: ArchiveQuery,
-        errors: [304],
+        errors: [302, 304],
         response: { 200: Archive }
       }
     },
@@ -55,7 +65,7 @@ export const archiveRoutes: FastifyPluginAsyncTypebox = async app => {
         operationId: 'downloadProjectArchiveOfFormat',
         params: NamedArchiveParams,
         querystring: NamedArchiveQuery,
-        errors: [304],
+        errors: [302, 304],
         response: { 200: Archive }
       }
     },

@@ -7,12 +7,15 @@ import { type Commit, readCommit } from '../../../git/objects/objects.js'
 import { findEntry, missingBlob, type PathEntry } from '../../../git/objects/tree.js'
 import { escapeText } from '../../../lib/escape-html.js'
 import { visible } from '../../../lib/visible.js'
+import type { LfsKey } from '../../../storage/lfs.js'
 import { highlightedLines } from '../../../text/page-texts.js'
+import { LONGEST_POINTER, objectOfPointer } from '../../projects/lfs/pointers.js'
+import type { ProjectRow } from '../../projects/projects/projects.queries.js'
 import type { RefPath } from './ref-paths.js'
 
 /** Bytes and lines of a file that is shown. */
 export const LONGEST_TEXT = 524_288
-const MOST_LINES = 10_000
+export const MOST_LINES = 10_000
 /** Characters of a line. */
 const LONGEST_LINE = 5000
 /** Git treats a file as binary when its first 8000 bytes contain a NUL. */
@@ -36,6 +39,17 @@ export async function findFileAt({ repository, commitId, path }: RefPath): Promi
 export async function kindAt({ repository, commitId, path }: RefPath): Promise<'tree' | 'blob' | null> {
   const type = (await findEntry(repository, commitId, path))?.type
   return type === 'commit' || type === undefined ? null : type
+}
+
+/** Returns the object of git LFS for which a file stands, if the project has it. */
+export async function lfsObjectAt(
+  project: ProjectRow,
+  { repository }: RefPath,
+  { entry, size }: FoundFile
+): Promise<LfsKey | null> {
+  if (size > LONGEST_POINTER) return null
+  const content = await readBlob(repository, entry.id, LONGEST_POINTER)
+  return content && objectOfPointer(project, content.toString('latin1'))
 }
 
 /** Returns the last commit that changed a file; null when it is unknown. */
@@ -64,7 +78,8 @@ export interface ShownText {
   readonly cutLines: number
 }
 
-const shortLine = (line: string): string =>
+/** Returns what a page of a file shows of a line. */
+export const shortLine = (line: string): string =>
   visible(line.length > LONGEST_LINE ? `${line.slice(0, LONGEST_LINE)}…` : line.replace(/\r$/, ''))
 
 /** Returns the lines of a text for a page. Control characters and marks of direction can be seen in them. */

@@ -1,8 +1,11 @@
 // Which locks in repositories this machine may judge, when other machines share them.
+
+import { othersLive } from '../../../cluster/machines.js'
+import { isCluster } from '../../../cluster/storages.js'
+import { machine } from '../../../cluster/this-machine.js'
 import { config } from '../../../config.js'
 import { row } from '../../../db/connect/sql.js'
 import { type Horizon, NO_HORIZON } from '../../../git/repository/stale-locks.js'
-import { machine, othersLive } from '../../../queue/machines.js'
 
 /** Longer than git takes from its intent to the lock of a ref, and than clocks may differ. */
 const LEAST_AGE_MS = 60_000
@@ -14,7 +17,8 @@ const LEAST_AGE_MS = 60_000
  * since when, so no lock is judged.
  */
 export async function lockHorizon(projectId: number): Promise<Horizon> {
-  if (!(await othersLive())) return NO_HORIZON
+  // Only the owner of a storage touches its repositories.
+  if (isCluster() || !(await othersLive())) return NO_HORIZON
   const found = await row<{ refs: Date; objects: Date }>(
     `select least(now(3),
          coalesce((select min(c.created_at) from ref_changes c join machines m on m.boot = substring_index(c.process, '#', 1)

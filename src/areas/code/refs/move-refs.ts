@@ -2,9 +2,11 @@
 import type { Origin } from '../../../access/actor.js'
 import { BadRequest } from '../../../errors.js'
 import { RefBlocked, RefMoved, RefWithoutObject, refValue, updateRef, ZERO } from '../../../git/refs/refs.js'
+import { NO_REWRITE } from '../../../git/transport/fast-forward-only.js'
+import { batches } from '../../../lib/batches.js'
 import { repositoryPath, type StoredProject } from '../../projects/projects/repositories.js'
 import { judge, NO_PUSH, type PushedProject, refusals } from './push-policy.js'
-import { abandonChanges, openChanges, type RefMove, settleChanges } from './ref-changes.js'
+import { abandonChanges, type ChangeSource, openChanges, type RefMove, settleChanges } from './ref-changes.js'
 
 export type MovableProject = StoredProject & PushedProject
 
@@ -48,14 +50,51 @@ export async function putRefsBack(
   await move(project, moves, origin)
 }
 
+/** Moves that go to git together: when one of them fails, each is tried by itself. */
+const AT_ONCE = 100
+
+/**
+ * Moves refs to objects that the repository has already, as a push of the same user would. `rewrites` has the branches whose new
+ * values lack their old ones. Each ref that may move moves, whatever happens to the others. Returns why the others did not move.
+ */
+export async function pushMoves(
+  project: MovableProject,
+  moves: readonly RefMove[],
+  { rewrites, origin }: { readonly rewrites: ReadonlySet<string>; readonly origin: Origin }
+): Promise<ReadonlyMap<string, string>> {
+  const { reasons, kept } = await judge(project, moves, { actor: { user: origin.asker } })
+  for (const ref of kept) if (rewrites.has(ref)) reasons.set(ref, NO_REWRITE)
+  const together = async (some: readonly RefMove[]): Promise<void> => {
+    try {
+      await move(project, some, origin, { source: 'push' })
+    } catch (error) {
+      const reason = reasonOf(error)
+      const [only, ...others] = some
+      if (reason === undefined || !only) throw error
+      if (others.length === 0) reasons.set(only.ref, reason)
+      else for (const one of some) await together([one])
+    }
+  }
+  const allowed = moves.filter(({ ref }) => !reasons.has(ref))
+  for (const some of batches(allowed, AT_ONCE)) await together(some)
+  return reasons
+}
+
+function reasonOf(error: unknown): string | undefined {
+  if (error instanceof RefMoved) return 'somebody has moved it in the meantime'
+  if (error instanceof RefBlocked) return 'its name conflicts with the name of another ref'
+  if (error instanceof RefWithoutObject) return 'its commit is missing'
+  return undefined
+}
+
 async function move(
   project: StoredProject,
   moves: readonly RefMove[],
   origin: Origin,
-  { write, moved }: Pick<MoveOptions, 'write' | 'moved'> = {}
+  { write, moved, source = 'api' }: Pick<MoveOptions, 'write' | 'moved'> & { readonly source?: ChangeSource } = {}
 ): Promise<void> {
   const repository = repositoryPath(project)
-  const [opened, written] = await Promise.allSettled([openChanges(project, origin.asker, 'api', moves), write?.()])
+  const [opened, written] = await Promise.allSettled([openChanges(project, origin.asker, source, moves), write?.()])
   if (opened.status === 'rejected') throw opened.reason
   const open = opened.value
   if (written.status === 'rejected') {

@@ -7,5 +7,10 @@ export const oldRefChanges: Task = {
   name: 'old_ref_changes',
   schedule: '23 3 * * *',
   about: `removes ref changes that were settled ${KEPT_DAYS} days ago`,
-  run: context => removeRows(context, 'ref_changes', "state = 'done' and settled_at < ?", [daysAgo(KEPT_DAYS)])
+  // A change is settled after it was made. Only the time at which it was made has an index.
+  run: context =>
+    removeRows(context, 'ref_changes', "state = 'done' and created_at < ? and settled_at < ?", [
+      daysAgo(KEPT_DAYS),
+      daysAgo(KEPT_DAYS)
+    ])
 }

@@ -2,7 +2,7 @@
 import { Readable } from 'node:stream'
 import type { Actor, ActorUser } from '../../../access/actor.js'
 import { row } from '../../../db/connect/sql.js'
-import { DiskFull, Forbidden, TooLarge } from '../../../errors.js'
+import { DiskFull, Forbidden, Moved, TooLarge } from '../../../errors.js'
 import { setHead } from '../../../git/repository/repository.js'
 import {
   type PushCommand,
@@ -17,7 +17,9 @@ import type { Arriving } from '../../../git/transport/request-spool.js'
 import type { Spool } from '../../../git/transport/spool.js'
 import { isDiskFull } from '../../../lib/disk-full.js'
 import { log } from '../../../log.js'
+import { lockRefusal, locksOfOthers } from '../../projects/lfs/push-locks.js'
 import type { ProjectRow } from '../../projects/projects/projects.queries.js'
+import { repositoryPath } from '../../projects/projects/repositories.js'
 import { judge } from './push-policy.js'
 import { abandonChanges, type OpenChange, openChanges, settleChanges } from './ref-changes.js'
 
@@ -50,26 +52,54 @@ export async function openPush(target: PushTarget, input: Readable, door: PushDo
   if (target.actor.by === 'build') throw new Forbidden()
   const { commands: asked, capabilities, options, packAt, rest } = await readPushCommands(input)
   const commands = options?.includes(SKIP_CI) ? asked.map(command => ({ ...command, skipCi: true })) : asked
-  const { reasons, kept } = await judge(target.project, commands, { actor: target.actor })
+  const { actor, project } = target
+  const [{ reasons, kept }, locks] = await Promise.all([
+    judge(project, commands, { actor }),
+    locksOfOthers(project.id, actor.user?.id)
+  ])
   if (options === null) for (const { ref } of commands) reasons.set(ref, TOO_MANY_OPTIONS)
   if (reasons.size > 0) {
     return Readable.from([await refusePush({ commands, capabilities, reasons, input: rest })], { objectMode: false })
   }
   const { spool, whole } = door.read(rest)
-  const push = prepare(target, { commands, capabilities, packAt, spool, kept })
+  const sent = { commands, capabilities, packAt, spool, kept }
+  let [aim, push] = [target, prepare(target, sent, locks.length > 0)]
   try {
     await whole
-    return await receive(target, push, door)
+    const arrived = { ...sent, input: () => spool.read(), size: spool.size, client: target.client }
+    const locked = locks.length === 0 ? null : await lockRefusal(target.repository, arrived, locks)
+    if (locked !== null) return await refuseAll(sent, locked)
+    const moved = await push.changes().then(
+      () => null,
+      error => movedTarget(target, error)
+    )
+    if (moved !== null) {
+      push.headStart.drop()
+      await push.headStart.take()
+      ;[aim, push] = [moved, prepare(moved, sent, true)]
+    }
+    return await receive(aim, push, door)
   } catch (error) {
-    void takeBack(target, push, door)
+    void takeBack(aim, push, door)
     const why = isDiskFull(error) ? new DiskFull() : error
     if (!(why instanceof TooLarge || why instanceof DiskFull)) throw error
-    // A git client shows the reasons for its refs, but no HTTP status.
-    const all = new Map(commands.map(({ ref }) => [ref, why.message]))
-    return Readable.from([await refusePush({ commands, capabilities, reasons: all })], { objectMode: false })
+    return await refuseAll(sent, why.message)
   } finally {
     spool.release()
   }
+}
+
+/** A git client shows the reasons for its refs, but no HTTP status. */
+async function refuseAll({ commands, capabilities }: Sent, reason: string): Promise<Readable> {
+  const reasons = new Map(commands.map(({ ref }) => [ref, reason]))
+  return Readable.from([await refusePush({ commands, capabilities, reasons })], { objectMode: false })
+}
+
+/** Returns where to make a push whose project has moved to another storage while the pack arrived. Throws all other errors. */
+function movedTarget(target: PushTarget, error: unknown): PushTarget {
+  if (!(error instanceof Moved)) throw error
+  const project = { ...target.project, storage: error.storage }
+  return { ...target, project, repository: repositoryPath(project) }
 }
 
 interface Sent {
@@ -90,17 +120,22 @@ interface PreparedPush extends Sent {
   readonly headStart: HeadStart
 }
 
-function prepare({ project, actor, author = actor.user, repository, client }: PushTarget, sent: Sent): PreparedPush {
+/** Git begins when everything has arrived, because something is checked before. */
+const NO_HEAD_START: HeadStart = { take: async () => null, drop: () => undefined }
+
+function prepare(
+  { project, actor, author = actor.user, repository, client }: PushTarget,
+  sent: Sent,
+  waits: boolean
+): PreparedPush {
   const { commands, capabilities, packAt, spool, kept } = sent
   let open: Promise<OpenChange[]> | undefined
   const changes = () => {
     open ??= openChanges(project, author, 'push', commands)
     return open
   }
-  const headStart = giveHeadStart(repository, {
-    ...{ spool, commands, client, kept, admit: changes },
-    pack: { packAt, capabilities }
-  })
+  const early = { spool, commands, client, kept, admit: changes, pack: { packAt, capabilities } }
+  const headStart = waits ? NO_HEAD_START : giveHeadStart(repository, early)
   return { ...sent, changes, isOpen: () => open !== undefined, headStart }
 }
 

@@ -7,6 +7,7 @@ import {
   MOST_PATHS,
   readCommit
 } from '../../../git/history/commits.js'
+import { isCommitKnown } from '../../../git/objects/objects.js'
 import { objectInfo } from '../../../git/objects/reader.js'
 import { GitFailure } from '../../../git/process/run.js'
 import { refValue, ZERO } from '../../../git/refs/refs.js'
@@ -98,7 +99,8 @@ async function baseOf({ change, repository }: Pick<PushedRef, 'change' | 'reposi
   return value === null ? ZERO : ((await commitOf(repository, value)) ?? ZERO)
 }
 
-const commitOf = async (repository: string, id: string) => (await objectInfo(repository, `${id}^{commit}`))?.id
+const commitOf = async (repository: string, id: string) =>
+  isCommitKnown(repository, id) ? id : (await objectInfo(repository, `${id}^{commit}`))?.id
 
 async function pushedCommit({ repository, webUrl }: PushedRef, id: string): Promise<PayloadPushCommit | null> {
   const commit = await readCommit(repository, id)

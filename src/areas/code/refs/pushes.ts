@@ -1,5 +1,5 @@
 // Creates hook events and feed entries for ref changes.
-import { readTag } from '../../../git/objects/objects.js'
+import { isCommitKnown, readTag } from '../../../git/objects/objects.js'
 import { objectInfo } from '../../../git/objects/reader.js'
 import { ZERO } from '../../../git/refs/refs.js'
 import type { PayloadProject, PayloadUser } from '../../../webhooks/payloads.js'
@@ -81,6 +81,8 @@ async function pointsAt(change: ChangeRow) {
   const { new_id } = change
   const repository = repositoryOf(change)
   if (new_id === ZERO) return { commit: null, message: null, messageIsCut: false }
+  // Most pushes bring a commit that was just written or read: asking for its type would read it once more.
+  if (isCommitKnown(repository, new_id)) return { commit: new_id, message: null, messageIsCut: false }
   const found = await objectInfo(repository, new_id)
   if (found?.type !== 'tag') return { commit: new_id, message: null, messageIsCut: false }
   const [tag, commit] = await Promise.all([readTag(repository, new_id), objectInfo(repository, `${new_id}^{commit}`)])

@@ -1,12 +1,14 @@
 // Settles ref changes whose process ended. The next change of the ref, or the ref itself, shows which value the ref
 // had, and so whether git made the change before the process ended.
+
+import { hasLostLease, type Machines, readMachines } from '../../../cluster/machines.js'
+import { holds, isCluster } from '../../../cluster/storages.js'
+import { machine, ownerOf } from '../../../cluster/this-machine.js'
 import { rows } from '../../../db/connect/sql.js'
 import { gitOutlives } from '../../../git/process/orphan-processes.js'
 import { refValue, ZERO } from '../../../git/refs/refs.js'
-import { removeStaleLocks, staleLocks } from '../../../git/repository/stale-locks.js'
-import { startOf } from '../../../lib/process-status.js'
+import { mayBeStale, removeStaleLocks } from '../../../git/repository/stale-locks.js'
 import { log } from '../../../log.js'
-import { type Machines, machine, readMachines } from '../../../queue/machines.js'
 import { repositoryPath } from '../../projects/projects/repositories.js'
 import { lockHorizon } from './lock-horizon.js'
 import { isForgotten, type OpenChange, settle } from './ref-changes.js'
@@ -26,6 +28,7 @@ type Outcomes = Map<number, boolean | undefined>
 
 /** Settles the open changes whose outcome is certain. Returns how many of them git made. */
 export async function settleOpenChanges(): Promise<number> {
+  if (hasLostLease()) return 0
   const open = await rows<OpenRow>(
     `select c.id, c.project_id, c.ref, c.old_id, c.new_id, c.process, p.storage
      from ref_changes c left join projects p on p.id = c.project_id
@@ -36,7 +39,8 @@ export async function settleOpenChanges(): Promise<number> {
   const outcomes: Outcomes = new Map()
   // Newest first, because the outcome of a change follows from the next change of the same ref.
   for (const change of open) {
-    if (ownerLives(change, machines)) continue
+    if (ownerLives(change, machines) && !isFenced(change)) continue
+    if (change.storage !== null && !holds(change.storage)) continue
     const known = change.storage === null ? false : await outcomeOf(change, change.storage, machines, outcomes)
     outcomes.set(change.id, known)
   }
@@ -79,13 +83,12 @@ export function settleRegularly(every: number): () => Promise<void> {
 
 const asOpen = ({ id, ref, old_id, new_id }: OpenRow): OpenChange => ({ id, ref, old: old_id, new: new_id })
 
-/** Processes of another machine cannot be checked. They count as alive as long as their machine renews its lease. */
-function ownerLives({ process: owner }: Pick<OpenRow, 'process'>, machines: Machines): boolean {
-  if (isForgotten(owner)) return false
-  const [where = '', pid, start] = owner.split('#')
-  if (where === machine()) return startOf(Number(pid)) === Number(start)
-  return machines.lives(where)
-}
+const ownerLives = ({ process: owner }: Pick<OpenRow, 'process'>, machines: Machines): boolean =>
+  !isForgotten(owner) && machines.mayRun(owner)
+
+/** Whether another machine began the change in a storage that this one owns now: it can no longer make it. */
+const isFenced = ({ process: owner, storage }: Pick<OpenRow, 'process' | 'storage'>): boolean =>
+  isCluster() && storage !== null && holds(storage) && ownerOf(owner).machine !== machine()
 
 /** Returns whether git made the change: the next change of the ref, or the ref itself, shows its value. */
 async function outcomeOf(
@@ -134,13 +137,14 @@ const follows = (change: OpenRow, next: NextRow, outcomes: Outcomes): boolean | 
 async function clearLocks(change: OpenRow, path: string): Promise<boolean> {
   const locks = await removeStaleLocks(path, () => lockHorizon(change.project_id))
   if (locks.length > 0) log().warn({ project: change.project_id, locks }, 'locks of a dead process were removed')
-  return (await staleLocks(path, { refs: Number.POSITIVE_INFINITY, objects: 0 }, 0)).length === 0
+  return !(await mayBeStale(path))
 }
 
 /** Returns whether git can no longer make the change. */
-async function gitIsOver({ process: owner }: OpenRow, machines: Machines): Promise<boolean> {
-  if (isForgotten(owner)) return true
-  const [where = '', pid] = owner.split('#')
-  if (where === machine()) return !(await gitOutlives(Number(pid)))
+async function gitIsOver(change: OpenRow, machines: Machines): Promise<boolean> {
+  const { process: owner } = change
+  if (isForgotten(owner) || isFenced(change)) return true
+  const { machine: where, pid } = ownerOf(owner)
+  if (where === machine()) return !(await gitOutlives(pid))
   return machines.isOver(where)
 }

@@ -1,19 +1,24 @@
 // All ref changes take these steps: the rows of the intended changes are written, git makes the changes, and the effects of each
 // change follow exactly once. If a process stops in between, settleOpenChanges reads from the refs which changes git made.
 import { randomBytes } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { ActorUser } from '../../../access/actor.js'
-import { execute, marks, row, rows } from '../../../db/connect/sql.js'
+import { joinMachines } from '../../../cluster/machines.js'
+import { isCluster, requireEpoch } from '../../../cluster/storages.js'
+import { endedProcess, processName } from '../../../cluster/this-machine.js'
+import { execute, marks, row, rows, type Value } from '../../../db/connect/sql.js'
 import { transact } from '../../../db/connect/transact.js'
+import { Moved, NotFound, Unavailable } from '../../../errors.js'
 import { ZERO } from '../../../git/refs/refs.js'
 import type { PushResult } from '../../../git/transport/receive.js'
 import { batches } from '../../../lib/batches.js'
 import { plug } from '../../../lib/plug.js'
-import { startOf } from '../../../lib/process-status.js'
 import { log } from '../../../log.js'
-import { joinMachines, machine } from '../../../queue/machines.js'
 import { publishAll } from '../../ground/activity/events.js'
-import { replaceDefaultBranch } from '../../projects/projects/project-columns.js'
+import { noteDoneWriteOf, noteWriteOf } from '../../people/credentials/uses/own-writes.js'
+import { LONGEST_HOLD_S, replaceDefaultBranch } from '../../projects/projects/project-columns.js'
 import { protectDefaultBranch } from '../../projects/projects/protection/branch-protections.js'
+import type { StoredProject } from '../../projects/projects/repositories.js'
 
 export type ChangeSource = 'push' | 'api'
 
@@ -31,17 +36,6 @@ export interface OpenChange extends RefMove {
   readonly owner?: string
 }
 
-/** Returns the name of this process as the owner of a change. A later process with the same pid has a different name. */
-const processName = (): string => {
-  ownName ??= `${machine()}#${process.pid}#${startOf(process.pid) ?? 0}`
-  return ownName
-}
-
-let ownName: string | undefined
-
-/** An owner that counts as ended, so that recovery settles the change at once. */
-const nobody = () => `${machine()}#0#0`
-
 /** The calls of this process whose changes are not settled. */
 const underway = new Map<string, Call>()
 
@@ -51,46 +45,94 @@ interface Call {
   readonly begun: Date
 }
 
-/** Writes the rows of changes before git makes them. Returns them with their ids. If this fails, no row stays. */
+/** How often a change that waits for the move of its repository looks again. */
+const LOOK_AGAIN_MS = 100
+/** Longer than a project is held. */
+const PATIENCE_MS = (LONGEST_HOLD_S + 10) * 1000
+
+/**
+ * Writes the rows of changes before git makes them. Returns them with their ids. If this fails, no row stays. Waits while the repository
+ * moves to another storage. Throws Moved when it is not in the storage of `project` any more, NotFound for a removed project.
+ */
 export async function openChanges(
-  project: { id: number },
+  project: StoredProject,
   user: Pick<ActorUser, 'id'> | null,
   source: ChangeSource,
   moves: readonly RefMove[]
 ): Promise<OpenChange[]> {
   await joinMachines()
+  await noteWriteOf(user?.id)
   const now = new Date()
   // Unique to this call, so that its rows can be found even when the answer to the commit was lost.
   const owner = `${processName()}#${randomBytes(4).toString('hex')}`
   underway.set(owner, { userId: user?.id ?? null, source, begun: now })
-  const insert = async (part: readonly RefMove[]) => {
-    const { insertId } = await execute(
-      `insert into ref_changes (project_id, ref, old_id, new_id, skip_ci, user_id, source, process, created_at)
-       values ${part.map(() => '(?, ?, ?, ?, ?, ?, ?, ?, ?)').join(', ')}`,
-      part.flatMap(({ ref, old, new: next, skipCi = false }) => [
-        ...[project.id, ref, old, next, skipCi],
-        ...[user?.id ?? null, source, owner, now]
-      ])
-    )
-    return insertId
-  }
+  const valuesOf = ({ ref, old, new: next, skipCi = false }: RefMove) => [
+    ...[project.id, ref, old, next, skipCi],
+    ...[user?.id ?? null, source, owner, now]
+  ]
   try {
-    // Most calls have one change: a single statement needs no transaction, and returns the id of its row.
-    const [only] = moves
-    if (only && moves.length === 1) return [{ ...only, id: await insert([only]), owner }]
-    return await transact(async () => {
-      const open: OpenChange[] = []
-      for (let at = 0; at < moves.length; at += 500) {
-        const part = moves.slice(at, at + 500)
-        open.push(...(await idsFrom(await insert(part), part, project.id, owner)))
-      }
-      return open
-    })
+    for (const end = performance.now() + PATIENCE_MS; performance.now() < end; ) {
+      const open = await tryToOpen(project, owner, moves, valuesOf)
+      if (open !== null) return open
+      await sleep(LOOK_AGAIN_MS)
+    }
+    throw new Unavailable('the repository is moving to another storage', 5)
   } catch (error) {
     // The database may still commit them. Then `isForgotten` is true for them.
     underway.delete(owner)
     throw error
   }
+}
+
+const INSERT = `insert into ref_changes (project_id, ref, old_id, new_id, skip_ci, user_id, source, process, created_at)`
+
+/** Returns null while the project is held. */
+async function tryToOpen(
+  project: StoredProject,
+  owner: string,
+  moves: readonly RefMove[],
+  valuesOf: (move: RefMove) => readonly Value[]
+): Promise<OpenChange[] | null> {
+  const [only] = moves
+  // Most calls have one change: a single statement needs no transaction, and returns the id of its row.
+  if (only && moves.length === 1 && !isCluster()) {
+    const { affectedRows, insertId } = await execute(
+      `${INSERT} select ?, ?, ?, ?, ?, ?, ?, ?, ? from projects
+       where id = ? and storage = ? and (held_until is null or held_until <= now(3)) lock in share mode`,
+      [...valuesOf(only), project.id, project.storage]
+    )
+    if (affectedRows === 1) return [{ ...only, id: insertId, owner }]
+  }
+  return transact(async () => {
+    if (!(await isFree(project))) return null
+    const open: OpenChange[] = []
+    for (let at = 0; at < moves.length; at += 500) {
+      const part = moves.slice(at, at + 500)
+      const { insertId } = await execute(
+        `${INSERT} values ${part.map(() => '(?, ?, ?, ?, ?, ?, ?, ?, ?)').join(', ')}`,
+        part.flatMap(valuesOf)
+      )
+      open.push(...(await idsFrom(insertId, part, project.id, owner)))
+    }
+    return open
+  })
+}
+
+/**
+ * Returns whether changes of the refs of a project may begin. Until the end of the transaction, nobody can hold or move the project, and
+ * no other machine can take its storage.
+ */
+async function isFree({ id, storage }: StoredProject): Promise<boolean> {
+  const found = await row<{ storage: string; is_held: number; epoch: number | null }>(
+    `select p.storage, coalesce(p.held_until > now(3), false) as is_held, s.epoch
+     from projects p left join storages s on s.name = p.storage where p.id = ? lock in share mode`,
+    [id]
+  )
+  if (!found) throw new NotFound('Project')
+  if (found.storage !== storage) throw new Moved(found.storage)
+  if (found.is_held === 1) return false
+  requireEpoch(storage, found.epoch)
+  return true
 }
 
 /** The ids of one insert ascend, but not by one in a cluster, so they are read back. */
@@ -109,11 +151,14 @@ export async function settleChanges(
   open: readonly OpenChange[],
   results: readonly Pick<PushResult, 'ref' | 'ok'>[]
 ): Promise<void> {
+  const author = underway.get(open[0]?.owner ?? '')?.userId
   const moved = new Set(results.filter(({ ok }) => ok).map(({ ref }) => ref))
   const done = open.filter(({ ref }) => moved.has(ref))
   const undone = open.filter(({ ref }) => !moved.has(ref))
   // The rows exist already, so accepted changes get their effects when the database is available again.
   await untilDone('ref changes could not be settled yet', open, () => settle(project.id, done, undone))
+  // The push may have taken longer than its first note lasts.
+  await noteDoneWriteOf(author)
 }
 
 /** Leaves changes with an unknown result to recovery, which reads the refs. Never throws. */
@@ -122,7 +167,7 @@ export async function abandonChanges(open: readonly Pick<OpenChange, 'id' | 'own
     for (let at = 0; at < open.length; at += 500) {
       const ids = open.slice(at, at + 500).map(({ id }) => id)
       await execute(`update ref_changes set process = ? where state = 'open' and id in (${marks(ids)})`, [
-        nobody(),
+        endedProcess(),
         ...ids
       ])
     }
@@ -131,7 +176,7 @@ export async function abandonChanges(open: readonly Pick<OpenChange, 'id' | 'own
 
 /** Leaves all open changes to recovery: in a restored copy their processes do not exist. */
 export async function disownChanges(): Promise<void> {
-  await execute("update ref_changes set process = ? where state = 'open'", [nobody()])
+  await execute("update ref_changes set process = ? where state = 'open'", [endedProcess()])
 }
 
 /** Waits for one attempt. After a failure it retries in the background until the work succeeds. */

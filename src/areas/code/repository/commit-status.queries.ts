@@ -11,21 +11,31 @@ export async function latestStatusOf(projectId: number, sha: string): Promise<st
   return latest.length === 0 ? null : aggregateStatus(latest.map(({ status }) => ({ status, allowFailure: false })))
 }
 
-/** Returns the combined statuses of some commits; commits without a pipeline are missing. */
+export interface CommitState {
+  readonly status: string
+  /** The newest pipeline with this status, or the newest one when they differ. */
+  readonly pipelineId: number
+}
+
+/** Returns the combined statuses of some commits by their ids; commits without a pipeline are missing. */
 export async function latestStatusesOf(
   projectId: number,
   shas: readonly string[]
-): Promise<ReadonlyMap<string, string>> {
+): Promise<ReadonlyMap<string, CommitState>> {
   if (shas.length === 0) return new Map()
   const listed = padded(shas)
-  const latest = await rows<{ sha: string; status: BuildStatus }>(
-    `select sha, status from pipelines where id in
+  const latest = await rows<{ id: number; sha: string; status: BuildStatus }>(
+    `select id, sha, status from pipelines where id in
        (select max(id) from pipelines where project_id = ? and sha in (${marks(listed)}) and is_child = false
-        group by sha, ref, tag)`,
+        group by sha, ref, tag) order by id`,
     [projectId, ...listed]
   )
   const all = Map.groupBy(latest, ({ sha }) => sha)
-  return new Map(
-    [...all].map(([sha, some]) => [sha, aggregateStatus(some.map(({ status }) => ({ status, allowFailure: false })))])
-  )
+  return new Map([...all].map(([sha, some]) => [sha, stateOf(some)]))
+}
+
+function stateOf(pipelines: readonly { readonly id: number; readonly status: BuildStatus }[]): CommitState {
+  const status = aggregateStatus(pipelines.map(({ status }) => ({ status, allowFailure: false })))
+  const { id } = pipelines.findLast(pipeline => pipeline.status === status) ?? pipelines.at(-1) ?? { id: 0 }
+  return { status, pipelineId: id }
 }

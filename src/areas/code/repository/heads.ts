@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { rows } from '../../../db/connect/sql.js'
 import { refValue } from '../../../git/refs/refs.js'
 import { mendHead, setHead } from '../../../git/repository/repository.js'
-import { repositoryPath, type StoredProject } from '../../projects/projects/repositories.js'
+import { ofThisMachine, repositoryPath, type StoredProject } from '../../projects/projects/repositories.js'
 import { sampled } from './stored-repositories.js'
 
 interface BranchedProject extends StoredProject {
@@ -21,8 +21,10 @@ export interface WrongHead {
 
 /** Reads the HEAD of all projects, or of `sample` random ones. Missing repositories are skipped. */
 export async function findWrongHeads(sample?: number): Promise<WrongHead[]> {
+  const ours = ofThisMachine('storage')
   const projects = await rows<BranchedProject>(
-    `select id, storage, default_branch from projects where default_branch is not null ${sampled(sample)}`
+    `select id, storage, default_branch from projects where default_branch is not null and ${ours.sql} ${sampled(sample)}`,
+    ours.values
   )
   const wrong: WrongHead[] = []
   for (const project of projects) {

@@ -5,7 +5,7 @@ import { execute, rows } from '../../../db/connect/sql.js'
 import { fingerprintOf } from '../../../git/repository/fingerprint.js'
 import { checkRepository } from '../../../git/repository/maintenance.js'
 import { faultsOfFiles } from '../../../git/repository/object-files.js'
-import { repositoryPath, type StoredProject } from '../../projects/projects/repositories.js'
+import { ofThisMachine, repositoryPath, type StoredProject } from '../../projects/projects/repositories.js'
 
 interface KnownRow extends StoredProject {
   readonly fingerprint: Buffer | null
@@ -46,10 +46,13 @@ const TELLING = /^(missing|error|fatal)/
 export async function lookIntoRepositories({ most, all, progress }: LookOptions): Promise<Integrity> {
   const limit = most === undefined ? '' : `limit ${Math.trunc(most)}`
   // The row of a project records activity at most once an hour.
+  const ours = ofThisMachine('p.storage')
   const projects = await rows<KnownRow>(
     `select p.id, p.storage, c.fingerprint, c.problem from projects p left join repository_checks c on c.project_id = p.id
+     where ${ours.sql}
      order by c.problem is null, c.looked_at is not null and c.looked_at > p.last_activity_at + interval 1 hour,
-       c.looked_at, p.id ${limit}`
+       c.looked_at, p.id ${limit}`,
+    ours.values
   )
   const damaged: DamagedRepository[] = []
   let [looked, unchanged] = [0, 0]

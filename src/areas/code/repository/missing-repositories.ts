@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs'
 import { row, rows } from '../../../db/connect/sql.js'
 import { createRepository } from '../../../git/repository/repository.js'
-import { repositoryPath } from '../../projects/projects/repositories.js'
+import { ofThisMachine, repositoryPath } from '../../projects/projects/repositories.js'
 import { sampled } from './stored-repositories.js'
 
 export interface MissingRepository {
@@ -32,12 +32,15 @@ const THERE = `coalesce(p.import_state, '') <> 'waiting' and not (coalesce(p.imp
 export async function findMissing(
   sample?: number
 ): Promise<{ missing: MissingRepository[]; looked: number; of: number }> {
+  const ours = ofThisMachine('p.storage')
+  const there = `${THERE} and ${ours.sql}`
   const total = Number(
-    (await row<{ total: number }>(`select count(*) as total from projects p where ${THERE}`))?.total ?? 0
+    (await row<{ total: number }>(`select count(*) as total from projects p where ${there}`, ours.values))?.total ?? 0
   )
   const some = sampled(sample === undefined || total <= sample ? undefined : sample)
   const projects = await rows<ProjectRow>(
-    `select p.id, p.storage, (${EMPTY}) as is_empty from projects p where ${THERE} ${some}`
+    `select p.id, p.storage, (${EMPTY}) as is_empty from projects p where ${there} ${some}`,
+    ours.values
   )
   const missing = projects.flatMap(project => {
     const path = repositoryPath(project)

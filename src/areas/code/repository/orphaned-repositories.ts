@@ -12,11 +12,11 @@ export interface OrphanedRepositories {
 /** Finds repositories without a project whose last change is older than `before` (milliseconds). */
 export async function orphanedRepositories(before: number): Promise<OrphanedRepositories> {
   const [paths, drafts]: [string[], string[]] = [[], []]
-  const known = await knownHashes()
+  const isKnown = await knownHashes()
   let looked = 0
   for await (const { path, hash, draft } of listRepositories()) {
     looked += 1
-    if (!draft && known.has(hash)) continue
+    if (!draft && isKnown(hash)) continue
     const changed = await changedAt(path)
     if (changed === null || changed >= before) continue
     ;(draft ? drafts : paths).push(path)

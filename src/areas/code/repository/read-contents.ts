@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs'
 import { rows } from '../../../db/connect/sql.js'
 import { faultsOfFiles } from '../../../git/repository/object-files.js'
 import type { Task, TaskContext } from '../../../queue/task.js'
-import { repositoryPath, type StoredProject } from '../../projects/projects/repositories.js'
+import { ofThisMachine, repositoryPath, type StoredProject } from '../../projects/projects/repositories.js'
 import { noteContents, noteFault } from './integrity.js'
 
 /** Somewhat less than a week, because a run may be late. */
@@ -16,6 +16,7 @@ const MOST = 10_000
 
 export const repositoryContents: Task = {
   name: 'repository_contents',
+  usesRepositories: true,
   schedule: '43 * * * *',
   about: 'reads all objects of each repository once a week, and compares them with their checksums',
   run: readContents
@@ -57,9 +58,10 @@ async function readContents({ dryRun, signal, count, note }: TaskContext) {
 }
 
 function findDue(): Promise<StoredProject[]> {
+  const ours = ofThisMachine('p.storage')
   return rows<StoredProject>(
     `select p.id, p.storage from projects p left join repository_checks c on c.project_id = p.id
-     where c.contents_at is null or c.contents_at < ? order by c.contents_at, p.id limit ${MOST}`,
-    [new Date(Date.now() - AGAIN_AFTER_HOURS * 3_600_000)]
+     where (c.contents_at is null or c.contents_at < ?) and ${ours.sql} order by c.contents_at, p.id limit ${MOST}`,
+    [new Date(Date.now() - AGAIN_AFTER_HOURS * 3_600_000), ...ours.values]
   )
 }

@@ -1,7 +1,7 @@
 // Keeps repositories packed. A run checks the repositories with pushes since the last check, and every repository once
 // a month. It begins with those that have waited longest, and leaves the rest to the next run.
 import { existsSync } from 'node:fs'
-import { execute, rows } from '../../../db/connect/sql.js'
+import { execute, row, rows } from '../../../db/connect/sql.js'
 import {
   countObjectFiles,
   hasCommitGraph,
@@ -11,7 +11,8 @@ import {
 } from '../../../git/repository/maintenance.js'
 import { repositorySize } from '../../../git/repository/size.js'
 import { daysAgo, type Task, type TaskContext } from '../../../queue/task.js'
-import { repositoryPath } from '../../projects/projects/repositories.js'
+import { ofThisMachine, repositoryPath } from '../../projects/projects/repositories.js'
+import { clearLocksOf } from './stale-locks.js'
 import { measureProject } from './statistics.js'
 
 /** Commits of the API and small pushes leave loose objects. Below these limits, reading is as fast as from one pack. */
@@ -25,6 +26,8 @@ const LOOK_AGAIN_HOURS = 20
 const LOOK_ANYWAY_DAYS = 30
 /** More repositories than a run has time for. */
 const MOST = 10_000
+/** Projects among which a run looks for missing rows, at least. */
+const PART = 1000
 
 /** The files of a repository. */
 export interface Files {
@@ -60,6 +63,7 @@ interface DueRow {
 
 export const repositoryUpkeep: Task = {
   name: 'repository_upkeep',
+  usesRepositories: true,
   schedule: '13 * * * *',
   about: 'repacks repositories with many loose objects or packs, and writes missing commit graphs',
   run: keepUp
@@ -89,6 +93,7 @@ async function keepUpOne({ id, storage, default_branch }: DueRow, context: TaskC
   let [done, repacked]: [boolean, boolean] = [true, false]
   try {
     if (existsSync(path)) {
+      if (!context.dryRun) await clearLocksOf({ id, storage })
       repacked = await tidy(id, path, default_branch !== null, context)
       if (!context.dryRun) await measureProject({ id, storage, default_branch }, context.signal)
     }
@@ -117,15 +122,38 @@ async function tidy(id: number, path: string, hasCommits: boolean, context: Task
   return repack
 }
 
-/** A repository is also due a month after the last check: only then the objects that a forced push left are removed. */
-function findDue(): Promise<DueRow[]> {
-  const hours = new Date(Date.now() - LOOK_AGAIN_HOURS * 3_600_000)
+/**
+ * A repository is also due a month after the last check: only then the objects that a forced push left are removed. Each part of the
+ * statement reads what it finds, and not all projects. A project without activity for a month has a row in `repository_upkeeps`,
+ * unless it was restored: so each run looks for missing rows among some of the projects only.
+ */
+export async function findDue(): Promise<DueRow[]> {
+  const [month, hours] = [daysAgo(LOOK_ANYWAY_DAYS), new Date(Date.now() - LOOK_AGAIN_HOURS * 3_600_000)]
+  const { sql: ours, values } = ofThisMachine('p.storage')
+  const columns = 'p.id, p.storage, p.default_branch, u.looked_at'
   return rows<DueRow>(
-    `select p.id, p.storage, p.default_branch from projects p left join repository_upkeeps u on u.project_id = p.id
-     where u.looked_at is null or u.looked_at < ? or (u.looked_at < ? and p.last_activity_at >= u.looked_at)
-     order by u.looked_at, p.id limit ${MOST}`,
-    [daysAgo(LOOK_ANYWAY_DAYS), hours]
+    `select id, storage, default_branch from (
+       (select ${columns} from repository_upkeeps u force index (repository_upkeeps_looked)
+          straight_join projects p on p.id = u.project_id where u.looked_at < ? and ${ours} order by u.looked_at limit ${MOST})
+       union
+       (select ${columns} from projects p force index (projects_activity) left join repository_upkeeps u on u.project_id = p.id
+        where p.archived in (0, 1) and p.last_activity_at >= ?
+          and (u.looked_at is null or (u.looked_at < ? and p.last_activity_at >= u.looked_at)) and ${ours})
+       union
+       (select ${columns} from projects p left join repository_upkeeps u on u.project_id = p.id
+        where p.id > ? and p.id <= ? and u.project_id is null and ${ours})) due
+     order by looked_at, id limit ${MOST}`,
+    [month, ...values, month, hours, ...values, ...(await partOfProjects()), ...values]
   )
+}
+
+/** Returns the numbers after and up to which this run looks for missing rows. The runs of a day look at all projects. */
+async function partOfProjects(): Promise<[after: number, last: number]> {
+  const found = await row<{ last: number | null }>('select max(id) as last from projects')
+  const last = found?.last ?? 0
+  const size = Math.max(PART, Math.ceil(last / 24))
+  const part = new Date().getUTCHours() % Math.max(1, Math.ceil(last / size))
+  return [part * size, (part + 1) * size]
 }
 
 /** Writes nothing when the project was removed in the meantime, because a repack takes long. */

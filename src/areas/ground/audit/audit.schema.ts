@@ -14,6 +14,10 @@ export const AuditListQuery = Type.Object({
   action: word('what was done, such as `user.block`'),
   target_type: word('the type of the changed record, such as `user`'),
   target_id: word('the id of the changed record'),
+  provider: name(
+    'only sign-ins with this provider: `password`, or a name in the section `identity` of the configuration'
+  ),
+  factor: name('only sign-ins with this second factor'),
   since: moment('only changes at or after this time'),
   until: moment('only changes before this time')
 })

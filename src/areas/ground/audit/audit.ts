@@ -2,7 +2,7 @@
 // values before and after.
 import type { Origin } from '../../../access/actor.js'
 import { execute, type Value } from '../../../db/connect/sql.js'
-import { recountTotals } from '../../../db/lists/count-cache.js'
+import { noticeChange } from '../../../db/lists/count-cache.js'
 import { batches } from '../../../lib/batches.js'
 
 /** Attribute -> its value before and after. `before` or `after` is absent when there was no value. */
@@ -27,7 +27,7 @@ const AT_ONCE = 500
 
 /** Writes many changes of one origin, 500 in each statement. Call it inside the `transact` of the changes. */
 export async function auditAll(origin: Origin, entries: readonly AuditEntry[]): Promise<void> {
-  if (entries.length > 0) recountTotals()
+  if (entries.length > 0) noticeChange()
   for (const part of batches(entries, AT_ONCE)) {
     await execute(
       `insert into audit_events (created_at, actor_id, actor_name, acting_as, via, address, action, target_type,

@@ -11,7 +11,7 @@ export const AuditEvent = Type.Object(
     actor_id: Nullable(Integer('the id of the user who made the change; null for a command or the schedule')),
     actor_name: Text('the username, or the system account that ran a command'),
     acting_as: Nullable(Text('the username of the user whom an administrator acted as')),
-    via: Text('private, personal, oauth, session, password, command, schedule or nobody'),
+    via: Text('private, personal, oauth, session, password, command, schedule, scim or nobody'),
     address: Nullable(Text("the address of the client; the host's name for a command")),
     action: Text('what was done, such as `user.block`'),
     target_type: Text('the type of the changed record, such as `user`'),

@@ -14,7 +14,7 @@ export interface WantedColumns {
 }
 
 const exists = (flag: string, project: string) =>
-  `exists (select 1 from hooks h where h.project_id = ${project} and h.${flag})`
+  `exists (select 1 from hooks h where h.project_id = ${project} and h.enabled and h.${flag})`
 
 /** The service sends mail about builds. */
 const mailed = (project: string) =>

@@ -1,4 +1,4 @@
-import { marks, row, rows, type Value } from '../../../db/connect/sql.js'
+import { marks, oldRows, row, rows, type Value } from '../../../db/connect/sql.js'
 import { countTotal, PART, type Page, window } from '../../../db/lists/paginate.js'
 import { NotFound } from '../../../errors.js'
 import { DELIVERY_STATES, type DeliveryListQuery } from './deliveries.schema.js'
@@ -56,7 +56,7 @@ export async function listDeliveries(hookId: number, query: DeliveryListQuery): 
        where hook_id = ? and state in (${marks(states)})${ofEvent}`,
       [hookId, ...states, ...values('').slice(2)]
     ),
-    rows<DeliveryRow>(
+    oldRows<DeliveryRow>(
       `select ${COLUMNS} from (${states.map(() => newest).join(' union all ')} order by id desc ${sql}) page
        join hook_deliveries d on d.id = page.id ${LAST} order by page.id desc`,
       states.flatMap(values)

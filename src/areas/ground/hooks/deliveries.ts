@@ -80,7 +80,7 @@ function wantedBy({ system, project }: Subscribed): Wanted {
   const flag = system ? systemHookFlag(system.event) : null
   const conditions = [
     ...(system ? [`project_id is null${flag === null ? '' : ` and ${flag}`}`] : []),
-    ...(project ? [`project_id = ? and ${PROJECT_HOOK_EVENTS[project.event].flag}`] : [])
+    ...(project ? [`project_id = ? and enabled and ${PROJECT_HOOK_EVENTS[project.event].flag}`] : [])
   ]
   return { where: conditions.join(' or ') || 'false', projectId: project?.id }
 }

@@ -1,7 +1,10 @@
+import { config } from '../../../config.js'
 import { row, rows } from '../../../db/connect/sql.js'
 import { deleteRows } from '../../../db/ownership/owned-rows.js'
 import { enqueuedPayloads } from '../../../queue/metrics.js'
 import { daysAgo, type Task, type TaskContext } from '../../../queue/task.js'
+import { archiveOld } from '../records/archive-old.js'
+import { deliverySource } from './archived-deliveries.js'
 import { cancelDeliveries } from './deliveries.js'
 
 /** Payloads and responses are the largest rows. A month is enough to find out why a receiver missed an event. */
@@ -15,11 +18,12 @@ const OVER = "state in ('delivered', 'dead', 'canceled') and created_at < ?"
 export const oldDeliveries: Task = {
   name: 'old_deliveries',
   schedule: '37 3 * * *',
-  about: `removes finished hook deliveries that are older than ${KEPT_DAYS} days, with their attempts, and cancels those that cannot be sent any more`,
+  about: `removes finished hook deliveries that are older than ${KEPT_DAYS} days, with their attempts, or moves them into compressed files (\`archive.deliveries\`), and cancels those that cannot be sent any more`,
   run: async context => {
+    const archived = await archiveOld(deliverySource, context)
     await removeDeliveries(context, daysAgo(KEPT_DAYS))
     // This runs last, so that these deliveries stay visible until the next run.
-    return { forsaken: await endForsaken(context) }
+    return { ...archived, forsaken: await endForsaken(context) }
   }
 }
 
@@ -41,15 +45,20 @@ async function endForsaken({ dryRun }: TaskContext): Promise<number> {
   return forsaken.length
 }
 
+/** The archive keeps the deliveries of hooks that exist. */
 async function removeDeliveries({ dryRun, signal, count }: TaskContext, before: Date): Promise<undefined> {
+  const where =
+    config().archive.deliveries === null
+      ? OVER
+      : `${OVER} and not exists (select 1 from hooks h where h.id = hook_deliveries.hook_id)`
   if (dryRun) {
-    const found = await row<{ total: number }>(`select count(*) as total from hook_deliveries where ${OVER}`, [before])
+    const found = await row<{ total: number }>(`select count(*) as total from hook_deliveries where ${where}`, [before])
     count(Number(found?.total ?? 0))
     return
   }
   for (;;) {
     signal.throwIfAborted()
-    const old = await rows<{ id: number }>(`select id from hook_deliveries where ${OVER} limit ${BATCH}`, [before])
+    const old = await rows<{ id: number }>(`select id from hook_deliveries where ${where} limit ${BATCH}`, [before])
     if (old.length === 0) return
     await deleteRows(
       'hook_deliveries',

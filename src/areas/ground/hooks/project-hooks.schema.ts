@@ -20,7 +20,8 @@ export const ProjectHookBody = Type.Object(
     build_events: flag('whether it receives events of builds; default false'),
     pipeline_events: flag('whether it receives events of pipelines; default false'),
     wiki_page_events: flag('whether it receives events of pages of the wiki; default false'),
-    enable_ssl_verification: flag('whether the certificate of the receiver is verified; default true')
+    enable_ssl_verification: flag('whether the certificate of the receiver is verified; default true'),
+    enabled: flag('whether it receives anything; default true. Hooks of an imported project begin with false')
   },
   { title: 'ProjectHookBody', description: 'A hook of a project. A change keeps the attributes that it does not name.' }
 )

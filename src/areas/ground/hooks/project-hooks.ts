@@ -109,7 +109,8 @@ const FLAGS = {
   build_events: 'buildEvents',
   pipeline_events: 'pipelineEvents',
   wiki_page_events: 'wikiPageEvents',
-  enable_ssl_verification: 'enableSslVerification'
+  enable_ssl_verification: 'enableSslVerification',
+  enabled: 'enabled'
 } as const satisfies { [Name in Exclude<keyof ProjectHookBody, 'url' | 'token'>]: keyof Hook }
 
 type Flag = keyof typeof FLAGS

@@ -18,7 +18,8 @@ export const ProjectHook = Type.Object(
     note_events: Flag('whether it receives events of comments'),
     build_events: Flag('whether it receives events of builds'),
     pipeline_events: Flag('whether it receives events of pipelines'),
-    wiki_page_events: Flag('whether it receives events of pages of the wiki')
+    wiki_page_events: Flag('whether it receives events of pages of the wiki'),
+    enabled: Type.Optional(Flag('false for a disabled hook, which receives nothing; otherwise absent'))
   },
   { title: 'ProjectHook', description: 'A URL that receives the events of a project.' }
 )
@@ -36,5 +37,7 @@ export const viewProjectHook = (hook: Hook) => ({
   note_events: hook.noteEvents,
   build_events: hook.buildEvents,
   pipeline_events: hook.pipelineEvents,
-  wiki_page_events: hook.wikiPageEvents
+  wiki_page_events: hook.wikiPageEvents,
+  // Not specified: API v3 has no disabled hooks.
+  enabled: hook.enabled ? undefined : false
 })

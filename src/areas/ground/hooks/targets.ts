@@ -36,3 +36,14 @@ export const hookLanes = (slots: number) => ({
   mostSlow: slots * SLOW_FOR_EACH_SLOT,
   isFailing: (lane: number) => failing.has(lane)
 })
+
+/** A mirror that waits for a slow server gives its slot to others after this many milliseconds. */
+const SLOW_MIRROR_AFTER = 5000
+
+/** Returns how the worker shares its slots for mirrors. Those that have given up their slots still have git processes. */
+export const mirrorLanes = (slots: number) => ({
+  share: Math.max(1, Math.floor(slots / 2)),
+  slowAfter: SLOW_MIRROR_AFTER,
+  mostSlow: slots,
+  isFailing: (lane: number) => failing.has(lane)
+})

@@ -1,5 +1,6 @@
 // Every application setting. The parameters and records of the API, the defaults, the help of the command line and the
 // table in docs/reference/settings.md come from here.
+import { storageNames } from '../../../cluster/storages.js'
 import { config, publicUrl } from '../../../config.js'
 import { isLocalPath, isWebUrl } from '../../../lib/link.js'
 import { Nullable } from '../../../lib/schema.js'
@@ -173,12 +174,12 @@ export const settingsTable = {
       maxItems: 1000,
       uniqueItems: true
     }),
-    default: () => [...config().repositories.storages],
+    default: storageNames,
     meaning:
-      'the storages of new projects, each chosen at random; the default is all `repositories.storages` of the configuration',
+      'the storages of new projects, of which each gets the emptiest; the default is all `repositories.storages` of the configuration',
     enforced: 'new projects',
     check: value => {
-      const unknown = value.filter(name => !config().repositories.storages.includes(name))
+      const unknown = value.filter(name => !storageNames().includes(name))
       return unknown.length > 0 ? `can't include: ${unknown.join(', ')}` : null
     }
   }),

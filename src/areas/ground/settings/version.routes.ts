@@ -1,12 +1,12 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Text } from '../../../lib/schema.js'
 import { Type } from '../../../lib/type.js'
-import { version } from '../../../version.js'
+import { revision, version } from '../../../version.js'
 
 const Version = Type.Object(
   {
     version: Text('the version of the program'),
-    revision: Text('the revision of its source, or `unknown`')
+    revision: Text('the commit it was built from, or `unknown`')
   },
   { title: 'Version', description: 'The version of the appliance.' }
 )
@@ -18,7 +18,6 @@ export const versionRoutes: FastifyPluginAsyncTypebox = async app => {
       config: { can: 'version.read' },
       schema: { tags: ['Application settings'], summary: 'Get the version', response: { 200: Version } }
     },
-    // Not specified: the revision of a package that was not built from a checkout.
-    async () => ({ version, revision: 'unknown' })
+    async () => ({ version, revision })
   )
 }

@@ -7,14 +7,13 @@ import { execute, row, type Value } from '../../../db/connect/sql.js'
 import { transact } from '../../../db/connect/transact.js'
 import { User } from '../../../db/models/index.js'
 import { Forbidden, InvalidToken, NotFound, Unauthorized } from '../../../errors.js'
-import { passwordFits } from '../../../lib/password-hash.js'
 import { newToken, tokenHash } from '../../../secrets.js'
-import { audit } from '../../ground/audit/audit.js'
+import { audit, changesBetween } from '../../ground/audit/audit.js'
 import { MAINTENANCE, refuseWrite, type WithMaintenance } from '../../ground/settings/maintenance-mode.js'
 import { applicationSettings } from '../../ground/settings/settings.queries.js'
+import { DORMANT, wake } from '../users/suspension.js'
 import { noteUseOf } from './last-use.js'
-import { accountOfNobody, attempt } from './login-throttle.js'
-import { noteSignIn } from './sign-in-addresses.js'
+import { type DutyColumns, dutyColumns, factorDueAt } from './second-factor/duty.js'
 
 /** A token as `t`, with its user as `u`. */
 export interface TokenRow {
@@ -31,9 +30,6 @@ export const TOKEN = {
   where: `t.token_hash = ? and t.revoked_at is null and (t.expires_at is null or t.expires_at > ?) and u.state = 'active'`
 }
 export const tokenValues = (token: string): Value[] => [tokenHash(token), new Date()]
-
-const PASSWORDS_OFF = 'Signing in with a password is switched off: use a personal access token'
-const UNCONFIRMED = 'Confirm your email address first, by the link in the mail that was sent to it'
 
 /** Returns the actor of a private or personal access token; null if the token is unknown, revoked or expired, or its user is blocked. */
 export async function actorOfToken(token: string): Promise<Actor | null> {
@@ -108,49 +104,16 @@ export const actorOfAnyToken = (token: string): Promise<Actor | null> =>
 
 /** Returns the actor of a session cookie; null if the session is unknown or expired, or its user is blocked. */
 export async function actorOfSession(cookie: string): Promise<Actor | null> {
-  const found = await row<ActorUserColumns>(
-    `select ${ACTOR_USER} from sessions s join users u on u.id = s.user_id
+  const duty = dutyColumns()
+  const found = await row<DutyColumns & { provider: string | null }>(
+    `select ${ACTOR_USER}, ${duty.sql}, s.provider from sessions s join users u on u.id = s.user_id
      where s.id = ? and s.expires_at > ? and u.state = 'active'`,
-    [tokenHash(cookie), new Date()]
+    [...duty.values, tokenHash(cookie), new Date()]
   )
   if (!found) return null
   noteUseOf(found.id)
-  return actorOf(actorUserOf(found), 'session')
-}
-
-/**
- * Returns the active user with this username or mail address and this password; null without a match. Throws TooManyRequests
- * after too many wrong guesses (`attempt`), and Forbidden when the address is not confirmed or signin_enabled is off. Not
- * specified: administrators may still sign in then, because nobody else could turn it on again.
- */
-export async function userOfPassword(login: string, password: string, address: string): Promise<ActorUser | null> {
-  const found = await row<ActorUserColumns & { password_hash: string; state: string; confirmed: number }>(
-    `select ${ACTOR_USER}, u.password_hash, u.state, u.confirmed_at is not null as confirmed from users u where u.username_key = lower(?) or u.email_key = lower(?)`,
-    [login, login]
-  )
-  const user = await attempt(found ? `user ${found.id}` : accountOfNobody(login), address, async () => {
-    const fits = await passwordFits(found?.password_hash, password)
-    return found && fits && found.state === 'active' ? actorUserOf(found) : null
-  })
-  if (!user) return null
-  // This check comes last, so that the answer to a wrong password does not reveal who is an administrator.
-  if (!user.admin && !(await applicationSettings()).signin_enabled) throw new Forbidden(PASSWORDS_OFF)
-  if (!found?.confirmed) throw new Forbidden(UNCONFIRMED)
-  await noteSignIn(user.id, address)
-  noteUseOf(user.id)
-  return user
-}
-
-/**
- * Returns whether a signed-in user knows the password of the account. Wrong ones count as guesses. Throws TooManyRequests after too
- * many of them.
- */
-export async function isPasswordOf(userId: number, password: string, address: string): Promise<boolean> {
-  const found = await row<{ password_hash: string }>('select password_hash from users where id = ?', [userId])
-  const right = await attempt(`user ${userId}`, address, async () =>
-    (await passwordFits(found?.password_hash, password)) ? true : null
-  )
-  return right === true
+  const due = await factorDueAt(found, found.provider)
+  return { ...actorOf(actorUserOf(found), 'session'), ...(due && { factorDueAt: due }) }
 }
 
 /** Returns the active user whom `sudo` names: digits are an id, other text is a username. */
@@ -175,10 +138,30 @@ const named = (name: string): { where: string; values: Value[] } =>
     ? { where: 'u.id = ?', values: [Number(name)] }
     : { where: 'u.username_key = lower(?)', values: [name] }
 
+/** The user who has signed in, and what proved it. */
+export interface SignIn {
+  readonly user: ActorUser
+  /** The name of the provider in the configuration; null for the password of this appliance. */
+  readonly provider: string | null
+  /** The second factor, or the passkey that replaced the password; null when there was none. */
+  readonly factor: string | null
+  /** The provider's id of the session. With it, the provider ends the session. */
+  readonly providerSession?: string
+}
+
+/** A sign-in with the password of this appliance and nothing else. */
+export const byPassword = (user: ActorUser): SignIn => ({ user, provider: null, factor: null })
+
+/** The browser in which somebody signs in. */
+export interface Browser {
+  readonly address: string
+  readonly userAgent: string
+}
+
 /** Begins a session. Returns the value of the cookie and the time at which the session ends. */
 export async function beginSession(
-  user: ActorUser,
-  client: { address: string; userAgent: string }
+  { user, provider, factor, providerSession }: SignIn,
+  client: Browser
 ): Promise<{ cookie: string; expiresAt: Date }> {
   const cookie = newToken() + newToken()
   const now = new Date()
@@ -187,24 +170,43 @@ export async function beginSession(
   const id = tokenHash(cookie)
   await transact(async () => {
     await execute(
-      'insert into sessions (id, user_id, address, user_agent, created_at, expires_at) values (?, ?, ?, ?, ?, ?)',
-      [id, user.id, client.address, client.userAgent.slice(0, 255), now, expiresAt]
+      `insert into sessions (id, user_id, address, user_agent, created_at, expires_at, provider, factor, provider_session)
+       values (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      [
+        id,
+        user.id,
+        client.address,
+        client.userAgent.slice(0, 255),
+        now,
+        expiresAt,
+        provider,
+        factor,
+        providerSession ?? null
+      ]
     )
     const account = await User.findByPk(user.id)
+    // Only now the second factor is proven, too.
+    if (account?.blockReason === DORMANT) await wake(user, client.address)
     await account?.update({ lastSignInAt: account.currentSignInAt, currentSignInAt: now }, { silent: true })
     const origin = originOf(actorOf(user, 'password'), client.address)
-    await audit(origin, { action: 'session.create', target: targetOfSession(id, user.username) })
+    await audit(origin, {
+      action: 'session.create',
+      target: targetOfSession(id, user.username),
+      changes: changesBetween(null, { provider: provider ?? 'password', ...(factor === null ? {} : { factor }) })
+    })
   })
   return { cookie, expiresAt }
 }
 
-/** Ends the session of a cookie when the user signs out. */
-export const endSession = (cookie: string, origin: Origin): Promise<void> =>
+/** Ends the session of a cookie when the user signs out. Returns the provider of the sign-in; null for a password. */
+export const endSession = (cookie: string, origin: Origin): Promise<string | null> =>
   transact(async () => {
     const id = tokenHash(cookie)
+    const found = await row<{ provider: string | null }>('select provider from sessions where id = ?', [id])
     const { affectedRows } = await execute('delete from sessions where id = ?', [id])
-    if (affectedRows === 0) return
+    if (affectedRows === 0) return null
     await audit(origin, { action: 'session.delete', target: targetOfSession(id, origin.name) })
+    return found?.provider ?? null
   })
 
 /** The id of a session is the hash of its cookie, which does not reveal the cookie. */

@@ -4,8 +4,9 @@ import { type Actor, actorOf, nobody } from '../../../access/actor.js'
 import { row } from '../../../db/connect/sql.js'
 import { Unauthorized } from '../../../errors.js'
 import { tokenHash } from '../../../secrets.js'
-import { actorOfAnyToken, isOAuthToken, userOfPassword } from './credentials.js'
+import { actorOfAnyToken, isOAuthToken } from './credentials.js'
 import { refuseToken } from './login-throttle.js'
+import { signInByPassword } from './password-sign-in.js'
 
 /** The user name with which runners clone. */
 const BUILD_USER = 'gitlab-ci-token'
@@ -60,8 +61,8 @@ async function byTokenOrPassword(user: string, password: string, address: string
   }
   // An expired token does not count as a guess at the password of an account with that name.
   if (password === '' || (user === OAUTH_USER && isOAuthToken(password))) refuseToken(address)
-  const byPassword = await userOfPassword(user, password, address)
-  return byPassword && actorOf(byPassword, 'password')
+  const signedIn = await signInByPassword(user, password, { address, door: 'git' })
+  return signedIn && actorOf(signedIn.user, 'password')
 }
 
 interface BuildUser {

@@ -24,14 +24,16 @@ export async function readAttempts(keys: readonly string[]): Promise<(Known | un
 }
 
 /** Counts one more wrong password under each key. A window begins with the first one; later ones do not extend it. */
-export async function noteWrong(keys: readonly string[], until: Date): Promise<void> {
+export async function noteWrong(counts: readonly { readonly key: string; readonly until: Date }[]): Promise<void> {
   const now = new Date()
   // All processes use the same order, so that two processes never wait for each other.
-  const hashes = keys.map(hashOf).sort(Buffer.compare)
+  const hashed = counts
+    .map(({ key, until }) => ({ hash: hashOf(key), until }))
+    .sort((a, b) => Buffer.compare(a.hash, b.hash))
   await execute(
-    `insert into password_attempts (key_hash, wrong, until_at) values ${hashes.map(() => '(?, 1, ?)').join(', ')}
+    `insert into password_attempts (key_hash, wrong, until_at) values ${hashed.map(() => '(?, 1, ?)').join(', ')}
      on duplicate key update wrong = if(until_at > ?, wrong + 1, 1), until_at = if(until_at > ?, until_at, values(until_at))`,
-    [...hashes.flatMap(hash => [hash, until]), now, now]
+    [...hashed.flatMap(({ hash, until }) => [hash, until]), now, now]
   )
 }
 

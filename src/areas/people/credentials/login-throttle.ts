@@ -19,6 +19,12 @@ export const PER_ACCOUNT_AND_ADDRESS = 10
 export const PER_ACCOUNT = 30
 /** Wrong passwords from one address, for all accounts together. */
 export const PER_ADDRESS = 60
+/** Wrong codes of a second factor have a longer window: there are only a million codes, and three of them are right at any moment. */
+const CODE_WINDOW_S = 3600
+/** Wrong codes for one account from one address. */
+export const CODES_PER_ACCOUNT_AND_ADDRESS = 10
+/** Wrong codes for one account, from all addresses together. */
+const CODES_PER_ACCOUNT = 20
 /** Wrong tokens from one address. A token is too long to guess, so this only limits the work that a broken script causes. */
 export const TOKENS_PER_ADDRESS = 600
 
@@ -27,6 +33,7 @@ const KEPT = 50_000
 
 interface Counter {
   readonly what: string
+  readonly windowS: number
   /** Seconds until the next guess is allowed; 0 when it is allowed now. */
   refusedFor(key: string): number
   /** False while the limit would be reached if all guesses in progress were wrong. */
@@ -39,9 +46,27 @@ interface Counter {
 
 type Slot = readonly [counter: Counter, key: string]
 
-const byAccountAndAddress = counter(PER_ACCOUNT_AND_ADDRESS, 'wrong passwords for an account from one address')
-const byAccount = counter(PER_ACCOUNT, 'wrong passwords for an account')
+interface Limits {
+  readonly together: Counter
+  readonly account: Counter
+  readonly address: Counter
+}
+
 const byAddress = counter(PER_ADDRESS, 'wrong passwords from an address')
+
+const PASSWORDS: Limits = {
+  together: counter(PER_ACCOUNT_AND_ADDRESS, 'wrong passwords for an account from one address'),
+  account: counter(PER_ACCOUNT, 'wrong passwords for an account'),
+  address: byAddress
+}
+
+/** For codes of a second factor. */
+export const CODES: Limits = {
+  together: counter(CODES_PER_ACCOUNT_AND_ADDRESS, 'wrong codes for an account from one address', CODE_WINDOW_S),
+  account: counter(CODES_PER_ACCOUNT, 'wrong codes for an account', CODE_WINDOW_S),
+  address: byAddress
+}
+
 const tokensByAddress = counter(TOKENS_PER_ADDRESS, 'wrong tokens from an address')
 
 /** Seconds for which the appliance remembers that a password was right from an address. */
@@ -61,13 +86,18 @@ forgetWithPool(() => proven.clear())
  * An address from which the account has signed in before is only subject to the limit for both together. So strangers
  * who guess cannot lock a user out there, and neither can a neighbour behind the same address.
  */
-export async function attempt<T>(account: string, address: string, check: () => Promise<T | null>): Promise<T | null> {
+export async function attempt<T>(
+  account: string,
+  address: string,
+  check: () => Promise<T | null>,
+  limits: Limits = PASSWORDS
+): Promise<T | null> {
   const network = networkOf(address)
   const pair = `${network} ${account}`
-  const both: Slot = [byAccountAndAddress, pair]
+  const both: Slot = [limits.together, pair]
   const apart: readonly Slot[] = [
-    [byAccount, account],
-    [byAddress, network]
+    [limits.account, account],
+    [limits.address, network]
   ]
   // A flood of guesses is refused here without a statement.
   if (both[0].refusedFor(pair) === 0) await learnFromOthers(pair, [both, ...apart])
@@ -77,7 +107,7 @@ export async function attempt<T>(account: string, address: string, check: () => 
   try {
     const found = await check()
     wrong = found === null
-    if (wrong) await noteWrong(slots.map(nameOf), secondsFromNow(WINDOW_S))
+    if (wrong) await noteWrong(slots.map(slot => ({ key: nameOf(slot), until: secondsFromNow(slot[0].windowS) })))
     else if (!proven.has(pair)) await prove(pair)
     return found
   } finally {
@@ -86,6 +116,10 @@ export async function attempt<T>(account: string, address: string, check: () => 
     waiting.clear()
   }
 }
+
+/** Returns whether the next guess at an account from an address is refused. */
+export const isRefused = (account: string, address: string, limits: Limits): boolean =>
+  limits.together.refusedFor(`${networkOf(address)} ${account}`) > 0 || limits.account.refusedFor(account) > 0
 
 const nameOf = ([counter, key]: Slot) => `${counter.what}: ${key}`
 const provenName = (pair: string) => `proven: ${pair}`
@@ -133,15 +167,16 @@ export function refuseToken(address: string): never {
 /** Returns the account of a login without a user: the same for all spellings that people may confuse. */
 export const accountOfNobody = (login: string): string => `name ${login.normalize('NFKC').trim().toLowerCase()}`
 
-function counter(limit: number, what: string): Counter {
+function counter(limit: number, what: string, windowS = WINDOW_S): Counter {
   // A window begins with its first wrong guess; later ones do not extend it.
-  const wrong = lruOf<string, number>(KEPT, { ttl: WINDOW_S * 1000, noUpdateTTL: true })
+  const wrong = lruOf<string, number>(KEPT, { ttl: windowS * 1000, noUpdateTTL: true })
   forgetWithPool(() => wrong.clear())
   const running = new Map<string, number>()
   const wrongOf = (key: string) => wrong.get(key) ?? 0
   const runningOf = (key: string) => running.get(key) ?? 0
   return {
     what,
+    windowS,
     learn: (key, known) => {
       if (known.wrong <= wrongOf(key)) return
       wrong.set(key, known.wrong, { ttl: Math.max(1, known.until.getTime() - Date.now()), noUpdateTTL: false })

@@ -13,7 +13,7 @@ export interface TryLimit {
 export async function countTry({ what, most, seconds }: TryLimit, key: string): Promise<number> {
   const name = `${what}: ${key}`
   // Counting comes first: of many concurrent requests, only the allowed number sees a count within the limit.
-  await noteWrong([name], new Date(Date.now() + seconds * 1000))
+  await noteWrong([{ key: name, until: new Date(Date.now() + seconds * 1000) }])
   const [known] = await readAttempts([name])
   if (!known || known.wrong <= most) return 0
   return Math.max(1, Math.ceil((known.until.getTime() - Date.now()) / 1000))

@@ -4,7 +4,7 @@ import { revealPrivateToken } from '../users/users.js'
 import { findUser } from '../users/users.queries.js'
 import { viewAccount } from '../users/users.record.js'
 import { Account } from '../users/users.view.js'
-import { userOfPassword } from './credentials.js'
+import { signInByPassword } from './password-sign-in.js'
 import { SessionBody } from './session.schema.js'
 
 export const sessionRoutes: FastifyPluginAsyncTypebox = async app => {
@@ -26,8 +26,8 @@ export const sessionRoutes: FastifyPluginAsyncTypebox = async app => {
     async ({ body, address }, reply) => {
       const login = body.login ?? body.email
       if (login === undefined) throw BadParameters.missing('login')
-      const asker = await userOfPassword(login, body.password, address)
-      const user = asker && (await findUser(asker.id))
+      const signedIn = await signInByPassword(login, body.password, { address, door: 'api' })
+      const user = signedIn && (await findUser(signedIn.user.id))
       if (!user) throw new Unauthorized()
       return reply.code(201).send(viewAccount(user, await revealPrivateToken(user.id)))
     }

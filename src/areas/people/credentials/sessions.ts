@@ -1,6 +1,6 @@
 // The sessions of a user: the browsers in which the user is signed in.
 import type { Origin } from '../../../access/actor.js'
-import { execute, row, rows } from '../../../db/connect/sql.js'
+import { execute, marks, row, rows } from '../../../db/connect/sql.js'
 import { transact } from '../../../db/connect/transact.js'
 import { NotFound } from '../../../errors.js'
 import { tokenHash } from '../../../secrets.js'
@@ -59,6 +59,49 @@ function end(owner: Owner, which: 'id = ?' | 'id <> ?', id: Buffer, origin: Orig
     )
     return found.length
   })
+}
+
+/** The sessions that a provider has begun: one session of the provider, of one user, or both. */
+export interface ProviderSessions {
+  readonly provider: string
+  readonly session: string | undefined
+  readonly userId: number | undefined
+  /** The cookie of a session that stays. */
+  readonly kept?: string
+}
+
+/** Ends the sessions. Returns their number: 0 when neither a session nor a user is named. */
+export function endProviderSessions(
+  { provider, session, userId, kept }: ProviderSessions,
+  origin: Origin
+): Promise<number> {
+  const named = { provider_session: session, user_id: userId }
+  const conditions = Object.entries(named).filter(([, value]) => value !== undefined)
+  if (conditions.length === 0) return Promise.resolve(0)
+  const where = ['provider = ?', 's.id <> ?', ...conditions.map(([column]) => `${column} = ?`)].join(' and ')
+  const values = [provider, tokenHash(kept ?? ''), ...Object.values(named).filter(value => value !== undefined)]
+  return transact(async () => {
+    const found = await rows<{ id: Buffer; username: string }>(
+      `select s.id, u.username from sessions s join users u on u.id = s.user_id where ${where}`,
+      values
+    )
+    await execute(
+      `delete from sessions where id in (${marks(found)})`,
+      found.map(({ id }) => id)
+    )
+    await auditAll(
+      origin,
+      found.map(({ id, username }) => ({ action: 'session.delete', target: targetOfSession(id, username) }))
+    )
+    return found.length
+  })
+}
+
+/** Returns whether the session of a cookie began less than some seconds ago. */
+export async function isFreshSession(cookie: string, seconds: number): Promise<boolean> {
+  const since = new Date(Date.now() - seconds * 1000)
+  const found = await row('select 1 from sessions where id = ? and created_at > ?', [tokenHash(cookie), since])
+  return found !== undefined
 }
 
 /** Returns whether a session belongs to a cookie. */

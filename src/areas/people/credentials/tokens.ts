@@ -110,7 +110,7 @@ const publishToken = ({ id }: Owner, token: { kind: 'personal' | 'private'; name
   publish({ kind: 'token.created', userId: id, token, by: doerOf(origin, id) })
 
 /** Returns the time at which a token expires: the beginning of the given day (UTC). Throws BadParameters, Invalid. */
-function readEnd(text: string | undefined): Date | null {
+export function readEnd(text: string | undefined): Date | null {
   if (text === undefined) return null
   const end = new Date(`${text}T00:00:00Z`)
   if (Number.isNaN(end.getTime()) || end.toISOString().slice(0, 10) !== text) {

@@ -29,7 +29,7 @@ export const GroupItem = Type.Object(
 export const groupFields = {
   ...item,
   visibility_level: Integer('private (0), internal (10) or public (20)'),
-  lfs_enabled: Flag('whether its projects accept git LFS; false, because the appliance has no LFS'),
+  lfs_enabled: Flag('whether its projects accept git LFS'),
   avatar_url: Nullable(Text('the URL of the picture')),
   web_url: Text('the URL of the page of the group'),
   request_access_enabled: Flag('whether users may request access')
@@ -63,7 +63,7 @@ function viewStatistics(counted: GroupStatistics | undefined): Static<typeof Sta
 export const viewGroup = (group: GroupRecord) => ({
   ...viewGroupItem(group),
   visibility_level: group.visibility_level,
-  lfs_enabled: false, // the group's setting is stored, but the appliance has no LFS yet
+  lfs_enabled: group.lfs_enabled === 1,
   avatar_url: group.avatar,
   web_url: `${publicUrl()}/groups/${group.path}`,
   request_access_enabled: group.request_access_enabled === 1

@@ -9,7 +9,7 @@ export interface AccessRequestRow {
   readonly requested_at: Date
   readonly name: string
   readonly username: string
-  readonly state: 'active' | 'blocked'
+  readonly state: 'active' | 'blocked' | 'ldap_blocked'
   /** When the user's account was created. */
   readonly created_at: Date
 }

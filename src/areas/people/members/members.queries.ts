@@ -23,7 +23,7 @@ export interface MemberRow {
   readonly updated_at: Date
   readonly name: string
   readonly username: string
-  readonly state: 'active' | 'blocked'
+  readonly state: 'active' | 'blocked' | 'ldap_blocked'
   readonly email: string
 }
 

@@ -10,7 +10,7 @@ import { parseMoment } from '../../../lib/moment.js'
 import { doerOf } from '../../ground/activity/authors.js'
 import { publish } from '../../ground/activity/events.js'
 import type { MemberSnapshot, MemberSourceSnapshot } from '../../ground/activity/snapshots.js'
-import { audit, changesBetween } from '../../ground/audit/audit.js'
+import { type AuditEntry, audit, changesBetween } from '../../ground/audit/audit.js'
 import { findMember, hasOtherOwner, type MemberRow, type MemberSource } from './members.queries.js'
 import type { MemberBody, MemberChange } from './members.schema.js'
 
@@ -208,9 +208,9 @@ async function holdFutureMember(userId: number): Promise<void> {
   if (!(await lockRow('users', userId))) throw new NotFound('User')
 }
 
-const termsOf = ({ access_level, expires_at }: MemberRow) => ({ access_level, expires_at })
+export const termsOf = ({ access_level, expires_at }: MemberRow) => ({ access_level, expires_at })
 
-const snapshotOf = (source: Source, member: MemberRow): MemberSnapshot => ({
+export const snapshotOf = (source: Source, member: MemberRow): MemberSnapshot => ({
   access_level: member.access_level,
   created_at: member.created_at,
   updated_at: member.updated_at,
@@ -220,13 +220,22 @@ const snapshotOf = (source: Source, member: MemberRow): MemberSnapshot => ({
 
 const auditMember = (
   origin: Origin,
-  verb: 'add' | 'update' | 'remove' | 'expire',
+  verb: MemberVerb,
   source: Source,
   member: MemberRow,
   changes: ReturnType<typeof changesBetween>
-) =>
-  audit(origin, {
-    action: `member.${verb}`,
-    target: { type: source.type === 'project' ? 'project' : 'group', id: source.id, name: source.path },
-    changes: { user: { after: member.username }, level: { after: levelName(member.access_level) }, ...changes }
-  })
+) => audit(origin, memberEntry(verb, source, member, changes))
+
+type MemberVerb = 'add' | 'update' | 'remove' | 'expire'
+
+/** Returns what the audit keeps of a change of a membership. */
+export const memberEntry = (
+  verb: MemberVerb,
+  source: Source,
+  member: Pick<MemberRow, 'username' | 'access_level'>,
+  changes: ReturnType<typeof changesBetween>
+): AuditEntry => ({
+  action: `member.${verb}`,
+  target: { type: source.type === 'project' ? 'project' : 'group', id: source.id, name: source.path },
+  changes: { user: { after: member.username }, level: { after: levelName(member.access_level) }, ...changes }
+})

@@ -22,29 +22,50 @@ interface Owner {
   readonly username: string
 }
 
-/** Adds an SSH key to a user. Throws Invalid when it is not a public key or exceeds the limit; Taken when a user already has it. */
-export async function addKey(owner: Owner, body: KeyBody, origin: Origin): Promise<KeyRow> {
+/** A key that can be added. */
+export interface ReadKey {
+  readonly title: string
+  readonly text: string
+  readonly fingerprint: string
+}
+
+/** Reads a key. Throws Invalid when it is not a public key. */
+export async function readKey(body: KeyBody): Promise<ReadKey> {
   const title = body.title.trim()
   const problem = lineProblem(title)
   if (problem) throw new Invalid('title', problem)
   const { text, fingerprint } = await readSshPublicKey(body.key)
+  return { title, text, fingerprint }
+}
+
+/** Adds an SSH key to a user. Throws Invalid when it is not a public key or exceeds the limit; Taken when a user already has it. */
+export const addKey = async (owner: Owner, body: KeyBody, origin: Origin): Promise<KeyRow> =>
+  insertReadKey(owner, await readKey(body), origin)
+
+/** How a key came. Without `mail`, the owner gets no mail about it; `provider` gave it, and may take it back. */
+interface Given {
+  readonly mail?: boolean
+  readonly provider?: string | null
+}
+
+/** Does the same with a key that was read. */
+export function insertReadKey(
+  owner: Owner,
+  { title, text, fingerprint }: ReadKey,
+  origin: Origin,
+  { mail = true, provider = null }: Given = {}
+): Promise<KeyRow> {
   return transact(async () => {
     await holdUserAlone(owner.id)
     // A key opens either one account or some projects: its holder could not know which, and a stranger could take it over.
     if (await isDeployKey(fingerprint)) throw new Taken('fingerprint')
     if ((await countKeys(owner.id)) >= MOST) throw new Invalid('key', `is one too many (maximum is ${MOST})`)
-    const key = await insertKey({
-      user_id: owner.id,
-      title,
-      public_key: text,
-      fingerprint,
-      created_at: new Date(),
-      last_used_at: null
-    })
+    const row = { user_id: owner.id, title, public_key: text, fingerprint, created_at: new Date(), last_used_at: null }
+    const key = await insertKey(row, provider)
     await publish({
       kind: 'key.added',
       key: keySnapshot(key, owner),
-      owner: { id: owner.id, title, fingerprint, by: doerOf(origin, owner.id) }
+      ...(mail && { owner: { id: owner.id, title, fingerprint, by: doerOf(origin, owner.id) } })
     })
     await audit(origin, {
       action: 'key.create',
@@ -76,11 +97,11 @@ export async function deleteKey(owner: Owner, id: number, origin: Origin): Promi
 /** Notes that the SSH key of a user is used now. */
 export const noteKeyUse = (key: Used): void => noteLastUse('ssh_keys', key)
 
-async function insertKey(key: Omit<KeyRow, 'id'>): Promise<KeyRow> {
+async function insertKey(key: Omit<KeyRow, 'id'>, provider: string | null): Promise<KeyRow> {
   try {
     const { insertId } = await execute(
-      'insert into ssh_keys (user_id, title, public_key, fingerprint, created_at) values (?, ?, ?, ?, ?)',
-      [key.user_id, key.title, key.public_key, key.fingerprint, key.created_at]
+      'insert into ssh_keys (user_id, title, public_key, fingerprint, created_at, provider) values (?, ?, ?, ?, ?, ?)',
+      [key.user_id, key.title, key.public_key, key.fingerprint, key.created_at, provider]
     )
     return { id: insertId, ...key }
   } catch (error) {

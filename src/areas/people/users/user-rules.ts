@@ -1,11 +1,10 @@
 // The rules for a user's attributes. They are the same for the API, commands and files.
+import { config } from '../../../config.js'
 import { BadParameters, Invalid } from '../../../errors.js'
 import { pathProblem } from '../../../lib/path.js'
 import { isLonger } from '../../../lib/text-line.js'
 import { isAddress } from './emails.js'
 import { UserBody, type UserChange } from './users.schema.js'
-
-const PASSWORD_MINIMUM = 8
 
 /**
  * Checks the given attributes. Throws Invalid for values that a user cannot have, BadParameters for `provider` without
@@ -46,7 +45,7 @@ function limitProblem(name: string, value: unknown): string | null {
 function problemOf(name: string, value: string): string | null {
   switch (name) {
     case 'password':
-      return value.length < PASSWORD_MINIMUM ? `is too short (minimum is ${PASSWORD_MINIMUM} characters)` : null
+      return lengthProblem(value)
     case 'email':
       return isAddress(value) ? null : 'is invalid'
     case 'name':
@@ -62,4 +61,9 @@ function problemOf(name: string, value: string): string | null {
     default:
       return null
   }
+}
+
+function lengthProblem(password: string): string | null {
+  const { min_length: minimum } = config().identity.passwords
+  return password.length < minimum ? `is too short (minimum is ${minimum} characters)` : null
 }

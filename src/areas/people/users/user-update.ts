@@ -7,14 +7,17 @@ import { replaceTrigrams, USER_TEXTS } from '../../../db/lists/trigrams.js'
 import { Namespace, User } from '../../../db/models/index.js'
 import { BadParameters, Conflict, NotFound, UpdateConflict } from '../../../errors.js'
 import { hashPassword } from '../../../lib/password-hash.js'
+import { tokenHash } from '../../../secrets.js'
 import { doerOf } from '../../ground/activity/authors.js'
 import { publish, publishAll } from '../../ground/activity/events.js'
 import { personalProjects } from '../../ground/activity/project-snapshots.js'
 import { audit, changesBetween } from '../../ground/audit/audit.js'
 import { redirectNamespace, takeNamespacePaths } from '../../ground/paths/redirects.js'
 import { checkAddressFree } from './emails.js'
+import { refuseGhost } from './ghost/ghost.js'
 import { setIdentity } from './identities.js'
 import { requireOtherAdmin } from './last-admin.js'
+import { checkChosenPassword, checksGivenPasswords, hasLocalPassword } from './password-rules.js'
 import { checkUser } from './user-rules.js'
 import { takenBy } from './users.js'
 import { UserChange } from './users.schema.js'
@@ -48,13 +51,22 @@ type Values = { [Name in Attribute]?: unknown }
 export async function updateUser(id: number, change: UserChange, origin: Origin): Promise<boolean> {
   requireAny(change)
   checkUser(change)
-  const passwordHash = change.password === undefined ? null : await hashPassword(change.password)
+  const passwordHash = change.password === undefined ? null : await hashGiven(id, change.password, change)
   try {
     return await transact(() => update(id, change, passwordHash, origin))
   } catch (error) {
     const taken = takenBy(error)
     throw taken instanceof Conflict ? new UpdateConflict(taken.message) : error
   }
+}
+
+async function hashGiven(id: number, password: string, change: UserChange): Promise<string> {
+  if (!checksGivenPasswords()) return hashPassword(password)
+  const user = await User.findByPk(id)
+  if (!user) throw new NotFound('User')
+  const { username = user.username, name = user.name, email = user.email } = change
+  await checkChosenPassword(password, { username, name, email })
+  return hashPassword(password)
 }
 
 function requireAny(change: UserChange): void {
@@ -68,8 +80,11 @@ const SEARCHED = ['name', 'username', 'email'] as const
 async function update(id: number, change: UserChange, passwordHash: string | null, origin: Origin): Promise<boolean> {
   const user = await User.findByPk(id, { lock: true })
   if (!user) throw new NotFound('User')
+  refuseGhost(user)
   if (change.admin === false && user.admin) await requireOtherAdmin(id, 'demoted')
   const { email, username } = change
+  // The configuration names administrators who may use a password.
+  if (user.admin && username !== undefined && !hasLocalPassword(username)) await requireOtherAdmin(id, 'renamed')
   const taken = email === undefined ? undefined : await takeAddress(user, email)
   const target = { type: 'user', id, name: user.username }
   const [before, after] = [valuesOf(user, change), newValues(change)]
@@ -95,17 +110,21 @@ async function update(id: number, change: UserChange, passwordHash: string | nul
   return passwordHash !== null || Object.keys(changes).length > 0
 }
 
-/** Writes a new password of a user, and ends the user's sessions. Call it inside `transact`. Throws NotFound. */
-export async function setPassword(id: number, passwordHash: string, origin: Origin): Promise<void> {
+/**
+ * Writes a new password of a user, and ends the user's sessions, except for the one of the cookie `kept`. Call it inside
+ * `transact`. Throws NotFound.
+ */
+export async function setPassword(id: number, passwordHash: string, origin: Origin, kept?: string): Promise<void> {
   const user = await User.findByPk(id, { lock: true })
   if (!user) throw new NotFound('User')
   await user.update({ passwordHash })
-  await endSessions(user, origin)
+  await endSessions(user, origin, kept)
 }
 
 /** The effects of a new password. */
-async function endSessions({ id, username }: User, origin: Origin): Promise<void> {
-  await execute('delete from sessions where user_id = ?', [id])
+async function endSessions({ id, username }: User, origin: Origin, kept?: string): Promise<void> {
+  const others = kept === undefined ? '' : ' and id <> ?'
+  await execute(`delete from sessions where user_id = ?${others}`, kept === undefined ? [id] : [id, tokenHash(kept)])
   await publish({ kind: 'password.changed', userId: id, by: doerOf(origin, id) })
   await audit(origin, {
     action: 'user.password',

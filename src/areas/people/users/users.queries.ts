@@ -4,6 +4,7 @@ import { contains } from '../../../db/lists/conditions.js'
 import { countTotal, PART, type Page, pageOf, window } from '../../../db/lists/paginate.js'
 import { candidatesOf, USER_TEXTS } from '../../../db/lists/trigrams.js'
 import { NoSuch, NotFound } from '../../../errors.js'
+import { NO_GHOST } from './ghost/ghost.js'
 import type { UserListQuery } from './users.schema.js'
 
 export interface UserRow {
@@ -11,7 +12,7 @@ export interface UserRow {
   readonly username: string
   readonly name: string
   readonly email: string
-  readonly state: 'active' | 'blocked'
+  readonly state: 'active' | 'blocked' | 'ldap_blocked'
   readonly admin: number
   readonly external: number
   readonly bio: string | null
@@ -29,13 +30,15 @@ export interface UserRow {
   readonly last_sign_in_at: Date | null
   readonly current_sign_in_at: Date | null
   readonly created_at: Date
+  /** Since when the sign-in asks for a second factor; null when it does not. */
+  readonly two_factor_at: Date | null
   /** JSON; null when the statement does not select it. */
   readonly identities: string | null
 }
 
 const COLUMNS = `u.id, u.username, u.name, u.email, u.state, u.admin, u.external, u.bio, u.location, u.messenger,
   u.professional_network, u.microblog, u.website_url, u.organization, u.projects_limit, u.can_create_group, u.theme_id,
-  u.color_scheme_id, u.confirmed_at, u.last_sign_in_at, u.current_sign_in_at, u.created_at`
+  u.color_scheme_id, u.confirmed_at, u.last_sign_in_at, u.current_sign_in_at, u.created_at, u.two_factor_at`
 // Few users have identities, so the aggregate is computed only for those.
 const IDENTITIES = `if(exists (select 1 from identities e where e.user_id = u.id),
   (select concat('[', group_concat(json_object('provider', i.provider, 'extern_uid', i.extern_uid)
@@ -105,12 +108,16 @@ export interface UserFilter extends UserListQuery {
   readonly admins?: boolean
   /** Only users who existed then and have not used the appliance since: no sign-in, no token, no git. */
   readonly dormantSince?: Date
+  /** Only users whom an administrator must approve. */
+  readonly pending?: boolean
 }
 
 /** A user as commands list them. */
 export interface ListedUserRow extends UserRow {
   /** Written at most once an hour; null for a user who has never used the appliance. */
   readonly last_used_at: Date | null
+  /** Why a blocked user may come back: `pending approval` or `dormant`. */
+  readonly block_reason: string | null
 }
 
 /** The columns that everybody may read. */
@@ -137,7 +144,7 @@ async function pageOfUsers<T>(columns: string, query: UserFilter, admin: boolean
   )
 }
 
-const LISTED = `${COLUMNS}, ${IDENTITIES},
+const LISTED = `${COLUMNS}, ${IDENTITIES}, u.block_reason,
   (select l.last_used_at from user_uses l where l.user_id = u.id) as last_used_at`
 
 /** Returns the same page for commands. */
@@ -157,13 +164,15 @@ export async function usersBefore(query: UserFilter, before: number): Promise<Li
 }
 
 async function filter(
-  { active, admins, blocked, dormantSince, external, search, username }: UserFilter,
+  { active, admins, blocked, dormantSince, external, pending, search, username }: UserFilter,
   admin: boolean
 ) {
-  const where = ['1 = 1']
+  const where = [NO_GHOST]
   const values: Value[] = []
   if (active) where.push("u.state = 'active'")
-  if (blocked) where.push("u.state = 'blocked'")
+  if (blocked) where.push("u.state <> 'active'")
+  // PENDING in suspension.ts.
+  if (pending && admin) where.push("u.block_reason = 'pending approval'")
   if (admins && admin) where.push('u.admin = 1')
   if (external && admin) where.push('u.external = 1')
   if (dormantSince && admin) {

@@ -58,7 +58,7 @@ export const viewUserForAdmin = (user: UserRow) =>
       user.identities === null ? [] : parseStored<{ provider: string; extern_uid: string }[]>(user.identities, []),
     can_create_group: user.can_create_group === 1,
     can_create_project: user.projects_limit > 0,
-    two_factor_enabled: false,
+    two_factor_enabled: user.two_factor_at !== null,
     external: user.external === 1,
     email: user.email
   })

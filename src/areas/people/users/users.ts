@@ -14,6 +14,8 @@ import { takeNamespacePaths } from '../../ground/paths/redirects.js'
 import { applicationSettings } from '../../ground/settings/settings.queries.js'
 import { ADDRESS_TAKEN, checkAddressesFree } from './emails.js'
 import { insertIdentities } from './identities.js'
+import { checkChosenPassword, checksGivenPasswords } from './password-rules.js'
+import { PENDING } from './suspension.js'
 import { checkUser } from './user-rules.js'
 import { findPrivateToken } from './users.queries.js'
 import type { UserBody } from './users.schema.js'
@@ -23,6 +25,8 @@ export interface UserDraft {
   readonly body: UserBody
   readonly passwordHash: string
   readonly privateToken: string
+  /** Why the new user is blocked (suspension.ts, ghost.ts). */
+  readonly reason?: string
 }
 
 /**
@@ -31,6 +35,7 @@ export interface UserDraft {
  */
 export async function createUser(body: UserBody, origin: Origin): Promise<{ id: number; privateToken: string }> {
   checkUser(body)
+  if (checksGivenPasswords()) await checkChosenPassword(body.password, body)
   const draft = await draftUser(body)
   const [id = 0] = await insertUsers([draft], origin, { mail: true })
   return { id, privateToken: draft.privateToken }
@@ -68,6 +73,9 @@ export async function insertUsers(
       draft?.body.confirm === false ? { mail: 'confirmation' as const } : mail && { mail: 'welcome' as const }
     await publishAll(
       users.map((user, at) => ({ kind: 'user.created', user: userSnapshot(user), ...mailTo(drafts[at]) }))
+    )
+    await publishAll(
+      users.filter((_, at) => drafts[at]?.reason === PENDING).map(({ id }) => ({ kind: 'approval.asked', userId: id }))
     )
     await auditAll(
       origin,
@@ -124,7 +132,8 @@ function confirmationOf({ confirm }: UserBody) {
   return { confirmedAt: at, emailConfirmedAt: at }
 }
 
-const columnsOf = ({ body, passwordHash }: UserDraft, projectsLimit: number) => ({
+const columnsOf = ({ body, passwordHash, reason }: UserDraft, projectsLimit: number) => ({
+  ...(reason !== undefined && { state: 'blocked' as const, blockReason: reason }),
   ...confirmationOf(body),
   username: body.username,
   name: body.name,

@@ -3,7 +3,11 @@
 import { Flag, IdOf, Integer, Moment, Nullable, OneOf, Text } from '../../../lib/schema.js'
 import { type Static, Type } from '../../../lib/type.js'
 
-export const UserState = OneOf<string>(['active', 'blocked'], 'UserState', '`blocked` users cannot sign in')
+export const UserState = OneOf<string>(
+  ['active', 'blocked', 'ldap_blocked'],
+  'UserState',
+  '`blocked` users cannot sign in; a directory has blocked those with `ldap_blocked`'
+)
 
 const basic = {
   name: Text('the display name'),

@@ -22,7 +22,7 @@ export interface AwardRow {
   readonly user_id: number
   readonly user_name: string
   readonly user_username: string
-  readonly user_state: 'active' | 'blocked'
+  readonly user_state: 'active' | 'blocked' | 'ldap_blocked'
 }
 
 const FROM = 'award_emoji w straight_join users u on u.id = w.user_id'
@@ -73,13 +73,15 @@ export async function countAwards(
   userId = 0
 ): Promise<(of: 'Note' | 'target', id: number) => AwardCount[]> {
   const notes = padded(noteIds.length === 0 ? [0] : noteIds)
-  const found = await rows<AwardCount>(
+  // The index has the order of the groups. For another one, the database would make a table, which takes as long as all the rest.
+  const found = await rows<AwardCount & { readonly first: number }>(
     `select w.awardable_type as type, w.awardable_id as id, w.name, count(*) as count, max(w.user_id = ?) as mine,
-       substring_index(group_concat(u.name order by w.id separator ', '), ', ', 10) as givers
+       substring_index(group_concat(u.name order by w.id separator ', '), ', ', 10) as givers, min(w.id) as first
      from ${FROM} where ${OF} or (w.awardable_type = 'Note' and w.awardable_id in (${marks(notes)}))
-     group by w.awardable_type, w.awardable_id, w.name order by min(w.id)`,
+     group by w.awardable_type, w.awardable_id, w.name order by null`,
     [userId, type, id, ...notes]
   )
+  found.sort((a, b) => a.first - b.first)
   return (of, awarded) =>
     found.filter(award => (award.type === 'Note') === (of === 'Note') && award.id === awarded).slice(0, MOST_EMOJI)
 }

@@ -3,11 +3,11 @@
 import type { Actor, Origin } from '../../../access/actor.js'
 import { Invalid, Stale } from '../../../errors.js'
 import type { Patch } from '../../../git/history/patches.js'
-import { showsLine } from '../../../text/diff.js'
+import { linesTo } from '../../../text/diff-excerpts.js'
 import type { ProjectRow } from '../../projects/projects/projects.queries.js'
 import type { MergeRequestRow } from '../merge-requests/merge-requests.queries.js'
 import { readPatches } from '../merge-requests/versions/changes.js'
-import { latestVersion, type VersionRow } from '../merge-requests/versions/versions.queries.js'
+import { latestVersion, listVersions, type VersionRow } from '../merge-requests/versions/versions.queries.js'
 import { createNoteWithCommands, type NotedLine } from './notes.js'
 import { listLineNotes, type NoteRow } from './notes.queries.js'
 
@@ -28,7 +28,9 @@ export async function createLineNote(
   if (version?.head_sha !== head) throw new Stale()
   const { patches } = await readPatches(project, version)
   const patch = patches.find(({ newPath }) => newPath === place.path)
-  if (!patch || !showsLine(patch.text, place.side, place.line)) throw new Invalid('line', 'is not part of the changes')
+  if (!patch || linesTo(patch.text, place.side, place.line) === null) {
+    throw new Invalid('line', 'is not part of the changes')
+  }
   const noteable = { type: 'MergeRequest', id: found.id, authorId: found.author_id, confidential: false } as const
   return createNoteWithCommands(project, noteable, { body, place }, by)
 }
@@ -38,6 +40,16 @@ export const versionOfNote = <Version extends Pick<VersionRow, 'created_at'>>(
   { created_at: at }: Pick<NoteRow, 'created_at'>,
   versions: readonly Version[]
 ): Version | undefined => versions.find(({ created_at: made }) => made <= at) ?? versions.at(-1)
+
+/** Returns the line that a note is about, with the lines before it, as its version shows them; null when it is gone. */
+export async function notedLines(project: ProjectRow, note: NoteRow): Promise<string | null> {
+  if (note.noteable_id === null || note.path === null || note.line === null) return null
+  const version = versionOfNote(note, await listVersions(note.noteable_id))
+  if (!version) return null
+  const { patches } = await readPatches(project, version)
+  const patch = patches.find(({ newPath }) => newPath === note.path)
+  return patch ? linesTo(patch.text, note.line_type === 'old' ? 'old' : 'new', note.line) : null
+}
 
 /** How many other versions are compared with the one that is shown. */
 const MOST_VERSIONS = 5

@@ -28,7 +28,7 @@ export interface NoteRow {
   readonly author_id: number
   readonly author_name: string
   readonly author_username: string
-  readonly author_state: 'active' | 'blocked'
+  readonly author_state: 'active' | 'blocked' | 'ldap_blocked'
 }
 
 const FROM = 'notes n straight_join users u on u.id = n.author_id'

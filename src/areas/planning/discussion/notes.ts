@@ -38,6 +38,8 @@ export interface NotedLine {
 /** The text of a note, and where it belongs if it is about a line. */
 interface NewNote extends NoteBody {
   readonly place?: NotedLine
+  /** Runs in the transaction that writes the note. */
+  readonly also?: (() => Promise<void>) | undefined
 }
 
 /** A note that a user writes. */
@@ -53,7 +55,7 @@ interface Written {
 export async function createNote(
   project: ProjectRow,
   noteable: Noteable,
-  { body, created_at: time, place }: NewNote,
+  { body, created_at: time, place, also }: NewNote,
   actor: Actor
 ): Promise<NoteRow> {
   checkText(body)
@@ -61,16 +63,19 @@ export async function createNote(
   const written = { noteable, author, body, place, createdAt: timeOf(time, project, actor) ?? new Date() }
   await readAhead(body)
   // Only notes that write nothing but their own rows are written together: others would hold the locks of all.
-  const id = isPlain(body) ? await writeTogether(project.id, written) : (await writeNotes([written], project.id))[0]
+  const id =
+    isPlain(body) && !also
+      ? await writeTogether(project.id, written)
+      : (await writeNotes([written], project.id, also))[0]
   if (id === undefined) throw new Error('no note was written')
   // With sudo, the author may be blocked.
   return actor.sudoer === null ? rowOfNew(project, written, id) : found(id)
 }
 
-const writeTogether = together<number, Written, number>(writeNotes)
+const writeTogether = together<number, Written, number>((notes, projectId) => writeNotes(notes, projectId))
 
 /** Writes notes in one project, and returns their ids. */
-function writeNotes(notes: readonly Written[], projectId: number): Promise<number[]> {
+function writeNotes(notes: readonly Written[], projectId: number, also?: NewNote['also']): Promise<number[]> {
   return transact(async () => {
     await holdAll(
       projectId,
@@ -99,6 +104,7 @@ function writeNotes(notes: readonly Written[], projectId: number): Promise<numbe
       notes.map(({ noteable, author }) => ({ ...noteable, userId: author.id })),
       projectId
     )
+    await also?.()
     return ids
   })
 }

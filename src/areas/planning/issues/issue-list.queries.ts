@@ -8,7 +8,7 @@ import { hasLabel, titlesOfFilter } from '../labels/label-filter.js'
 import { findLabels } from '../labels/labels.queries.js'
 import { NO_MILESTONE } from '../milestones/milestone-filter.js'
 import { findMilestoneByTitle } from '../milestones/milestones.queries.js'
-import { SEARCHED } from '../participation/title-search.queries.js'
+import { SEARCHED } from '../participation/text-search.queries.js'
 import { visibleIssues } from '../participation/visible-issues.js'
 import { issueCounts } from './issue-counts.js'
 import {

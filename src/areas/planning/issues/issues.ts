@@ -11,6 +11,7 @@ import { addedMentions, type RecordTexts, readEdit, textOf } from '../../../text
 import { requireVersion } from '../../../text/versions.js'
 import { holdProject, type ProjectRow } from '../../projects/projects/projects.queries.js'
 import { editedTitles, type LabelEdit, labelsFor, replaceLabels } from '../labels/label-links.js'
+import { renewWords } from '../participation/search-words.js'
 import { countIssues, recountIssue } from './issue-counts.js'
 import { type IssueChanges, publishIssue } from './issue-events.js'
 import { type IssueValues, readTime, readValues } from './issue-values.js'
@@ -51,6 +52,7 @@ export async function updateIssue(
     const state = stateAfter(before.state, event)
     const changes = { ...(await changesOf(before, values)), ...labels }
     await writeIssue(before, { ...values, state, by, updatedAt: updatedAt ?? new Date() })
+    if (changes.title || changes.description) await renewWords('issue', id)
     // The table "What emits what": attributes that come with an event of the state are an update of their own.
     if (Object.keys(given).length > 0) await publishIssue({ action: 'update', issueId: id, by, changes })
     if (state !== before.state) await publishIssue({ action: event === 'close' ? 'close' : 'reopen', issueId: id, by })

@@ -11,6 +11,7 @@ import { finishMerge } from './accept/finish.js'
 import { closeIssuesOfPush } from './closing.js'
 import { type OpenMergeRequest, openFrom, openInto } from './merge-requests.queries.js'
 import { followSource } from './versions/versions.js'
+import { emptyHeads } from './versions/versions.queries.js'
 
 const HEADS = 'refs/heads/'
 /** The maximum number of merge requests that one job checks. */
@@ -85,7 +86,10 @@ async function lookInto(change: ChangeRow, branch: string): Promise<void> {
   )
 }
 
-/** Returns the merge requests whose newest commit this push brought into the target branch. */
+/**
+ * Returns the merge requests whose newest commit this push brought into the target branch. One that was created after the push, from
+ * a branch without commits of its own, has brought nothing.
+ */
 async function mergedBy(change: ChangeRow, open: readonly OpenMergeRequest[]): Promise<ReadonlySet<number>> {
   const { project_id: projectId, storage, old_id: before, new_id: after } = change
   const repository = repositoryPath({ id: projectId, storage })
@@ -97,5 +101,8 @@ async function mergedBy(change: ChangeRow, open: readonly OpenMergeRequest[]): P
     })
   )
   const found = await containedSince(repository, { before, after, wanted: heads.map(({ head }) => head) })
-  return new Set(heads.filter(({ head }) => found.has(head)).map(({ id }) => id))
+  const brought = heads.filter(({ head }) => found.has(head))
+  if (brought.length === 0) return new Set()
+  const begun = await emptyHeads(brought.map(({ id }) => id))
+  return new Set(brought.filter(({ id, head }) => begun.get(id) !== head).map(({ id }) => id))
 }

@@ -10,6 +10,8 @@ import { type Changes, readChanges } from './versions/changes.js'
 export interface Preview extends Changes {
   /** Why the commits are not shown; null when they are. */
   readonly hidden: 'empty' | 'apart' | null
+  /** The repository that has the commits. */
+  readonly repository?: string
 }
 
 export const NO_PREVIEW: Preview = { commits: [], patches: [], isCut: false, hidden: 'apart' }
@@ -33,9 +35,10 @@ export async function previewMergeRequest({ source, sourceBranch, target, target
   await refuseSecond(pair)
   const project = await withBoth([target, source], [head, start])
   if (!project) return NO_PREVIEW
-  const base = await mergeBase(repositoryPath(project), start, head)
+  const repository = repositoryPath(project)
+  const base = await mergeBase(repository, start, head)
   const changes = await readChanges(project, { head_sha: head, start_sha: start, base_sha: base, state: 'collected' })
-  return { ...changes, hidden: changes.commits.length === 0 ? 'empty' : null }
+  return { ...changes, repository, hidden: changes.commits.length === 0 ? 'empty' : null }
 }
 
 /** Returns the first project whose repository has both commits: a fork may not have the newest commit of its source. */

@@ -15,6 +15,7 @@ import type { MergeRequestChanges } from '../../ground/activity/merge-request-sn
 import { audit } from '../../ground/audit/audit.js'
 import { holdProject, type ProjectRow } from '../../projects/projects/projects.queries.js'
 import { editedTitles, type LabelEdit, labelsFor, replaceLabels } from '../labels/label-links.js'
+import { renewWords } from '../participation/search-words.js'
 import { publishMergeRequest } from './events.js'
 import { type MergeRequestRow, type MergeRequestState, requireMergeRequest, reread } from './merge-requests.queries.js'
 import type { MergeRequestChange } from './merge-requests.schema.js'
@@ -177,6 +178,7 @@ async function write(project: ProjectRow, id: number, prepared: Prepared & { rea
   const isChanged = Object.keys(changes).length > 0
   if (isChanged || event)
     await save(project.id, id, { ...columns, ...(event && stateColumns(state)), updated_by_id: by ?? null })
+  if (changes.title || changes.description) await renewWords('merge_request', id)
   if (version && columns.target_branch !== undefined) await insertVersion(id, version)
   if (version || event === 'reopen') await enqueue('merge_requests.check', { ids: [id] })
   if (event) await publishMergeRequest({ action: event, id, by })

@@ -20,6 +20,12 @@ export interface Gateway {
   readonly proxy: string
   /** Opens a port for git://, which does not support proxies. Returns the port; it leads only to this host. */
   readonly forward: (host: string, port: number) => Promise<number>
+  /** Opens a port whose connections `serve` answers. When it fails, its error is the problem of the gateway. */
+  readonly door: (serve: (client: Socket) => Promise<unknown>) => Promise<number>
+  /** Connects to a host if its address is permitted. */
+  readonly reach: (host: string, port: number) => Promise<Socket>
+  /** Returns a stream that counts what a server sends, and fails at the limit. */
+  readonly counted: () => Transform
   /** Why the gateway refused or ended a connection; undefined when it did not. */
   readonly problem: () => Error | undefined
   readonly close: () => Promise<void>
@@ -135,23 +141,24 @@ export async function openGateway({ maxBytes, signal }: GatewayLimits): Promise<
 
   const servers: Server[] = [proxy]
   const port = await listen(proxy)
+  const door = async (serve: (client: Socket) => Promise<unknown>) => {
+    const opened = createTcpServer({ allowHalfOpen: true }, client => {
+      keep(client).on('error', () => {})
+      serve(client).catch(error => {
+        fail(error)
+        client.destroy()
+      })
+    })
+    servers.push(opened)
+    return listen(opened)
+  }
   return {
     proxy: `http://import:${password}@127.0.0.1:${port}`,
     problem: () => problem,
-    forward: async (host, to) => {
-      const door = createTcpServer({ allowHalfOpen: true }, client => {
-        keep(client).on('error', () => {})
-        reach(withoutBrackets(host), to).then(
-          server => join(client, server),
-          error => {
-            fail(error)
-            client.destroy()
-          }
-        )
-      })
-      servers.push(door)
-      return listen(door)
-    },
+    door,
+    reach: (host, to) => reach(withoutBrackets(host), to),
+    counted,
+    forward: (host, to) => door(async client => join(client, await reach(withoutBrackets(host), to))),
     close: async () => {
       for (const socket of sockets) socket.destroy()
       await Promise.all(servers.map(server => new Promise(resolve => server.close(resolve))))

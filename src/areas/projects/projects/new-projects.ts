@@ -1,7 +1,8 @@
 // What new projects need: the application settings, free names, and an id for one that is imported.
-import { randomBytes } from 'node:crypto'
-import { config } from '../../../config.js'
+import { randomBytes, randomInt } from 'node:crypto'
+import { holds, knownStorages, storageNames } from '../../../cluster/storages.js'
 import { execute, row } from '../../../db/connect/sql.js'
+import { Unavailable } from '../../../errors.js'
 import { PRIVATE, PUBLIC, VISIBILITIES } from '../../../lib/levels.js'
 import type { Settings } from '../../ground/settings/settings.table.js'
 
@@ -20,11 +21,20 @@ export function visibilityOfNewProject(
   return namespace.kind === 'group' ? Math.min(usual, namespace.visibilityLevel) : usual
 }
 
-/** Returns the storages for new projects: those of the settings that are still configured, or else all. */
-export function storagesInUse({ repository_storages: chosen }: Settings): readonly string[] {
-  const { storages } = config().repositories
-  const known = chosen.filter(name => storages.includes(name))
-  return known.length > 0 ? known : storages
+/**
+ * Returns the storage for a new project: the emptiest one of the settings that still exists, or else of all. Storages whose free bytes
+ * nobody has measured are chosen at random. `here`: only one that belongs to this machine. Throws Unavailable when there is none.
+ */
+export function storageForProject({ repository_storages: chosen }: Settings, { here = false } = {}): string {
+  const all = storageNames()
+  const known = chosen.filter(name => all.includes(name))
+  const names = (known.length > 0 ? known : all).filter(name => !here || holds(name))
+  if (names.length === 0)
+    throw new Unavailable('no storage for new projects belongs to this machine (gitstead storages list)')
+  const free = new Map(knownStorages().map(({ name, freeBytes }) => [name, freeBytes ?? 0]))
+  const most = Math.max(...names.map(name => free.get(name) ?? 0))
+  const emptiest = names.filter(name => (free.get(name) ?? 0) === most)
+  return emptiest[randomInt(emptiest.length)] as string
 }
 
 /**

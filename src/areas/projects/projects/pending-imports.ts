@@ -32,6 +32,21 @@ export async function scheduleFilling(projectId: number, filling: Filling): Prom
   await enqueue('project.fill', { projectId }, { lane: url === null ? 0 : URL_LANE })
 }
 
+/**
+ * Fetches the repository of a project again whose import has failed. Returns false when nothing changes, because it has not failed or has
+ * commits. Call it inside `transact`.
+ */
+export async function refillProject(projectId: number, filling: Filling): Promise<boolean> {
+  const { affectedRows } = await execute(
+    `update projects set import_state = 'waiting', import_error = null where id = ? and import_state = 'failed'
+       and default_branch is null and not exists (select 1 from ref_changes c where c.project_id = projects.id)`,
+    [projectId]
+  )
+  if (affectedRows === 0) return false
+  await scheduleFilling(projectId, filling)
+  return true
+}
+
 /** The result: the default branch, null for an empty repository, or the reason for a failure. */
 export type Filled = { readonly branch: string | null } | { readonly error: string }
 
@@ -67,7 +82,8 @@ export function checkedImportUrl(text: string): string {
   return new URL(text).href
 }
 
-function urlProblem(text: string): string | null {
+/** Returns why git may not use a URL, or null when it may. */
+export function urlProblem(text: string): string | null {
   if (!/^(https?|git):\/\/[^/?#]/i.test(text) || !URL.canParse(text)) return 'must be an http, https or git URL'
   // Git interprets these characters; the URL parser would drop or encode them silently.
   if (/[\p{Cc}\s\\]/u.test(text)) return 'has spaces, backslashes or control characters'

@@ -1,5 +1,5 @@
 // Columns of projects that other areas keep up to date. Each function is one statement.
-import { execute } from '../../../db/connect/sql.js'
+import { execute, row } from '../../../db/connect/sql.js'
 import { encrypt, newToken, tokenHash } from '../../../secrets.js'
 
 /** Milliseconds. The row of a project records activity at most once an hour. */
@@ -47,4 +47,38 @@ export async function replaceRunnersToken(projectId: number): Promise<string> {
     projectId
   ])
   return token
+}
+
+/** Seconds for which changes of refs wait at most while a repository moves. */
+export const LONGEST_HOLD_S = 30
+
+/**
+ * Lets changes of the refs of a project wait. Returns until when, in the time of the database; null when another process holds
+ * the project, or when it is not in the storage.
+ */
+export async function holdProject({ id, storage }: { id: number; storage: string }): Promise<Date | null> {
+  const { affectedRows } = await execute(
+    `update projects set held_until = now(3) + interval ${LONGEST_HOLD_S} second
+     where id = ? and storage = ? and (held_until is null or held_until <= now(3))`,
+    [id, storage]
+  )
+  if (affectedRows === 0) return null
+  return (await row<{ until: Date }>('select held_until as until from projects where id = ?', [id]))?.until ?? null
+}
+
+/** Ends the wait that `holdProject` began. */
+export async function releaseProject(id: number, until: Date): Promise<void> {
+  await execute('update projects set held_until = null where id = ? and held_until = ?', [id, until])
+}
+
+/**
+ * Names another storage, and ends the wait. Call it inside `transact`: no change of a ref begins until the end of the transaction.
+ * Returns false when the wait is over already.
+ */
+export async function changeStorage(id: number, storage: string, until: Date): Promise<boolean> {
+  const { affectedRows } = await execute(
+    'update projects set storage = ?, held_until = null where id = ? and held_until = ? and held_until > now(3)',
+    [storage, id, until]
+  )
+  return affectedRows === 1
 }

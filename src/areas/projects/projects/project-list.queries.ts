@@ -12,7 +12,7 @@ import {
 } from '../../../access/reach.js'
 import { type Fragment, marks, padded, row, rows } from '../../../db/connect/sql.js'
 import { and, below, contains, equals } from '../../../db/lists/conditions.js'
-import { isLargeTotal, noteTotal } from '../../../db/lists/count-cache.js'
+import { countProjects, isLargeTotal, noteTotal } from '../../../db/lists/count-cache.js'
 import { countTotal, isFarFromStart, type Page, readingOf, type Window, window } from '../../../db/lists/paginate.js'
 import { type Candidates, candidatesOf, MOST_COUNTED, PROJECT_TEXTS } from '../../../db/lists/trigrams.js'
 import { type VisibilityName, visibilityOf } from '../../../lib/levels.js'
@@ -65,9 +65,11 @@ interface Plan {
   readonly hasLevels?: true
 }
 
-/** The total of a list: what the statement `rest` counts, and what a column of the page counts. */
+/** The total of a list: what `rest` or `projects` counts, and what a column of the page counts. */
 interface Total {
   readonly rest?: Fragment
+  /** Instead of `rest`: what the projects have to meet that are counted, by their own columns. */
+  readonly projects?: Fragment
   readonly column?: Fragment
   /** A statement that counts the same as the column. */
   readonly own?: Fragment
@@ -154,8 +156,8 @@ function visible({ actor, reach, filter }: Asked): Plan {
   const open = `p.visibility_level in (${openLevels(user).join(', ')})`
   const hidden = and({ sql: `not ${open}`, values: [] }, filter)
   const own = countDifferent(memberProjectsWithin(reach, user.id, 'id', hidden))
-  const rest = select(COUNT, PROJECTS, and({ sql: open, values: [] }, filter))
-  return { ...plan, total: { rest, own, column: { ...own, sql: `(${own.sql})` } } }
+  const projects = and({ sql: open, values: [] }, filter)
+  return { ...plan, total: { projects, own, column: { ...own, sql: `(${own.sql})` } } }
 }
 
 /**
@@ -187,7 +189,7 @@ const idOf = ({ user }: Actor) => user?.id ?? 0
 
 /** For each scope: how the list finds its projects, and how it counts them. */
 const PLANS: { readonly [Scope in Exclude<ProjectScope, object>]: (asked: Asked) => Plan } = {
-  all: ({ filter }) => byStatement(PROJECTS, undefined, filter),
+  all: ({ filter }) => ({ ...byStatement(PROJECTS, undefined, filter), total: { projects: filter } }),
   visible,
   owned: ofOwner,
   starred: ({ actor, reach, filter }) => byStatement(starredBy(idOf(actor)), visibleWithin(reach, actor), filter),
@@ -233,7 +235,7 @@ export async function listProjects(
 }
 
 async function readPage(
-  { ids: idsBy, total: { rest, own, column }, hasLevels }: Plan,
+  { ids: idsBy, total: { rest, projects, own, column }, hasLevels }: Plan,
   query: ProjectListQuery,
   actor: Actor,
   reach: Reach
@@ -242,7 +244,7 @@ async function readPage(
   const { page, perPage } = part
   const place = query.order_by === 'path' ? 'path_key' : (query.order_by ?? 'created_at')
   const direction = query.sort ?? 'desc'
-  const counting = rest ? countTotal(rest.sql, rest.values) : Promise.resolve(0)
+  const counting = projects ? countProjects(projects) : rest ? countTotal(rest.sql, rest.values) : Promise.resolve(0)
   const countOwn = async () => (own ? countTotal(own.sql, own.values) : 0)
   const reading = hasLevels
     ? { direction, sql: part.sql }

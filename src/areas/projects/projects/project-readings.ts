@@ -19,6 +19,7 @@ export interface StatisticsRow {
   readonly commit_count: number
   readonly repository_size: number
   readonly build_artifacts_size: number
+  readonly lfs_objects_size: number
 }
 
 interface SourceRow extends Pick<ProjectRow, 'id' | 'name' | 'path' | 'namespace_name' | 'namespace_path'> {
@@ -99,9 +100,12 @@ async function findStatistics(ids: readonly number[]): Promise<ReadonlyMap<numbe
   if (ids.length === 0) return new Map()
   const list = padded(ids)
   const found = await rows<StatisticsRow>(
-    `select project_id, commit_count, repository_size, build_artifacts_size from project_statistics
-     where project_id in (${marks(list)})`,
+    `select project_id, commit_count, repository_size, build_artifacts_size,
+       (select coalesce(sum(l.size), 0) from lfs_links l where l.project_id = s.project_id) as lfs_objects_size
+     from project_statistics s where project_id in (${marks(list)})`,
     list
   )
-  return new Map(found.map(counted => [counted.project_id, counted]))
+  return new Map(
+    found.map(counted => [counted.project_id, { ...counted, lfs_objects_size: Number(counted.lfs_objects_size) }])
+  )
 }

@@ -41,6 +41,8 @@ export interface ProjectRow extends Readonly<Record<ProjectFlag, number>> {
 export interface WholeProjectRow extends ProjectRow {
   readonly description: string | null
   readonly tag_list: string
+  /** SECRET/NAME of an upload. */
+  readonly avatar: string | null
   readonly star_count: number
   readonly forks_count: number
   readonly creator_id: number | null
@@ -103,7 +105,7 @@ export const SWITCHES = FLAGS.filter(name => name !== 'is_fork' && name !== 'has
 const COLUMNS = `p.id, p.name, p.path, p.default_branch, p.storage, p.visibility_level, p.import_state, p.namespace_id,
   concat(${FLAGS.map(name => `p.${name}`).join(', ')}) as flags,
   n.kind as namespace_kind, n.name as namespace_name, n.path as namespace_path, n.owner_id as namespace_owner_id`
-const WHOLE_COLUMNS = `${COLUMNS}, p.description, p.tag_list, p.star_count, p.forks_count, p.creator_id,
+const WHOLE_COLUMNS = `${COLUMNS}, p.description, p.tag_list, p.avatar, p.star_count, p.forks_count, p.creator_id,
   p.runners_token_encrypted, p.import_error, p.last_activity_at, p.created_at,
   n.description as namespace_description, n.avatar as namespace_avatar,
   n.share_with_group_lock as namespace_share_with_group_lock, n.visibility_level as namespace_visibility_level,

@@ -1,6 +1,6 @@
-import { randomInt } from 'node:crypto'
 import type { CreationAttributes } from 'sequelize'
 import { type ActorUser, type Origin, requireAsker } from '../../../access/actor.js'
+import { holds } from '../../../cluster/storages.js'
 import { duplicateKey } from '../../../db/connect/failure.js'
 import { lockRow } from '../../../db/connect/lock-row.js'
 import { row } from '../../../db/connect/sql.js'
@@ -23,10 +23,10 @@ import type { Settings } from '../../ground/settings/settings.table.js'
 import { checkVisibility } from '../../ground/settings/visibility.js'
 import { insertMember } from '../../people/members/members.js'
 import { levelInNamespace } from '../../people/members/members.queries.js'
-import { storagesInUse, takenNames, visibilityOfNewProject } from './new-projects.js'
+import { storageForProject, takenNames, visibilityOfNewProject } from './new-projects.js'
 import { checkedImportUrl, type Filling, scheduleFilling } from './pending-imports.js'
 import type { ProjectBody, UserProjectBody } from './projects.schema.js'
-import { prepareProject, repositoryPath } from './repositories.js'
+import { prepareProject, repositoryPath, storageOf } from './repositories.js'
 
 /**
  * Creates a project with an empty repository and returns its id. Throws Invalid, and ProjectLimit when the owner has as
@@ -38,11 +38,11 @@ export async function createProject(body: ProjectBody, origin: Origin, options: 
   const path = body.path || pathOfName(body.name)
   checkNames(body.name, path)
   const instance = await applicationSettings()
-  const storage = oneOf(storagesInUse(instance))
+  const storage = await storageOfNew(options, instance)
   const filling = fillingOf(body, options)
   const insert = () => transact(() => insertProject({ ...body, path, storage }, asker, { filling, origin, instance }))
-  // The job that fills the repository also creates it.
-  if (filling) return (await insert()).id
+  // The job that fills the repository also creates it. On another machine, the first use of the repository does.
+  if (filling || !holds(storage)) return (await insert()).id
   const repository = await prepareProject(storage, options.branch)
   const { id } = await insert().catch(async error => {
     await repository.drop()
@@ -53,6 +53,12 @@ export async function createProject(body: ProjectBody, origin: Origin, options: 
     log().warn({ error, project: id }, 'the repository of a new project is not in its place yet')
   })
   return id
+}
+
+/** A fork is where its source is: they share objects, and merge requests read both. */
+async function storageOfNew({ forkOf }: CreateOptions, instance: Settings): Promise<string> {
+  const source = forkOf === undefined ? undefined : await storageOf(String(forkOf))
+  return source ?? storageForProject(instance)
 }
 
 export interface CreateOptions {
@@ -84,7 +90,7 @@ export interface Adoption {
   /** The attributes that a new project does not have. */
   readonly attributes: Pick<
     CreationAttributes<Project>,
-    'defaultBranch' | 'archived' | 'tagList' | 'createdAt' | 'lastActivityAt'
+    'defaultBranch' | 'archived' | 'tagList' | 'avatar' | 'createdAt' | 'lastActivityAt'
   >
   /** The origin of the content, for the audit. */
   readonly content: { readonly [name: string]: string }
@@ -257,5 +263,3 @@ async function create(values: CreationAttributes<Project>): Promise<Project> {
     throw new Taken(...(await takenNames(values, key === 'projects_path' ? 'path' : 'name')))
   }
 }
-
-const oneOf = <T>(list: readonly T[]): T => list[randomInt(list.length)] as T

@@ -105,7 +105,7 @@ const detail = {
   wiki_enabled: Flag('whether it has a wiki'),
   snippets_enabled: Flag('whether it has snippets'),
   container_registry_enabled: Flag('whether it has a container registry'),
-  lfs_enabled: Flag('whether it accepts git LFS; false, because the appliance has no LFS'),
+  lfs_enabled: Flag('whether it accepts git LFS'),
   created_at: Moment('when it was created'),
   last_activity_at: Moment('when its last activity was'),
   shared_runners_enabled: Flag('whether shared runners run its builds'),
@@ -206,12 +206,12 @@ export function viewProject(project: ShownProjectRow, actor: Actor, reading: Pro
     wiki_enabled: project.wiki_enabled === 1,
     snippets_enabled: project.snippets_enabled === 1,
     container_registry_enabled: project.container_registry_enabled === 1,
-    lfs_enabled: false, // the project's setting is stored, but the appliance has no LFS yet
+    lfs_enabled: project.lfs_enabled === 1,
     created_at: project.created_at,
     last_activity_at: project.last_activity_at,
     shared_runners_enabled: project.shared_runners_enabled === 1,
     creator_id: project.creator_id,
-    avatar_url: null,
+    avatar_url: project.avatar === null ? null : `${web}/uploads/${project.avatar}`,
     star_count: project.star_count,
     forks_count: project.forks_count,
     public_builds: project.public_builds === 1,
@@ -268,9 +268,9 @@ function viewSource({ id }: ProjectRow, { sources }: ProjectReading) {
 
 const viewStatistics = (row: StatisticsRow | undefined) => ({
   commit_count: row?.commit_count ?? 0,
-  storage_size: (row?.repository_size ?? 0) + (row?.build_artifacts_size ?? 0),
+  storage_size: (row?.repository_size ?? 0) + (row?.build_artifacts_size ?? 0) + (row?.lfs_objects_size ?? 0),
   repository_size: row?.repository_size ?? 0,
-  lfs_objects_size: 0,
+  lfs_objects_size: row?.lfs_objects_size ?? 0,
   build_artifacts_size: row?.build_artifacts_size ?? 0
 })
 

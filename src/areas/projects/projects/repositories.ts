@@ -1,7 +1,8 @@
 import { hash, randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { config } from '../../../config.js'
+import { holds, knownStorages, storagePath } from '../../../cluster/storages.js'
+import { type Fragment, marks, row } from '../../../db/connect/sql.js'
 import { Unavailable } from '../../../errors.js'
 import { DamagedRepository } from '../../../git/objects/objects.js'
 import { createRepository, type PreparedRepository, prepareRepository } from '../../../git/repository/repository.js'
@@ -14,13 +15,40 @@ export interface StoredProject {
   readonly storage: string
 }
 
-/** The path of a project's repository. It uses the hash of the project's id, so renames and transfers move no files. */
+/**
+ * The path of a project's repository. It uses the hash of the project's id, so renames and transfers move no files. Throws NotHere
+ * when the repository belongs to another machine.
+ */
 export function repositoryPath({ id, storage }: StoredProject): string {
   return pathOf(hash('sha256', String(id)), storage)
 }
 
 function pathOf(hash: string, storage: string): string {
-  return join(config().home, 'repositories', storage, hash.slice(0, 2), hash.slice(2, 4), `${hash}.git`)
+  return join(storagePath(storage), hash.slice(0, 2), hash.slice(2, 4), `${hash}.git`)
+}
+
+/** Returns the condition for projects whose repositories this machine may use. `column` is the storage in the statement. */
+export function ofThisMachine(column: 'storage' | 'p.storage'): Fragment {
+  const others = knownStorages().flatMap(({ name }) => (holds(name) ? [] : [name]))
+  return others.length === 0
+    ? { sql: 'true', values: [] }
+    : { sql: `${column} not in (${marks(others)})`, values: others }
+}
+
+/** Returns the storage of a project by its id or current path; undefined when there is none. */
+export async function storageOf(name: string): Promise<string | undefined> {
+  const [namespace = '', path, ...more] = name.split('/')
+  if (more.length > 0) return undefined
+  const found =
+    path === undefined
+      ? /^\d{1,10}$/.test(name) &&
+        (await row<{ storage: string }>('select storage from projects where id = ?', [Number(name)]))
+      : await row<{ storage: string }>(
+          `select p.storage from projects p join namespaces n on n.id = p.namespace_id
+           where n.path_key = lower(?) and p.path_key = lower(?)`,
+          [namespace, path]
+        )
+  return found ? found.storage : undefined
 }
 
 /**

@@ -18,7 +18,7 @@ export interface SnippetRow {
   readonly author_id: number
   readonly author_name: string
   readonly author_username: string
-  readonly author_state: 'active' | 'blocked'
+  readonly author_state: 'active' | 'blocked' | 'ldap_blocked'
 }
 
 // A snippet whose author was deleted disappears at once, and its row a little later. The order of the join keeps the

@@ -68,6 +68,14 @@ const field = (content: Buffer | string): Buffer => {
   return Buffer.concat([length, bytes])
 }
 
+/** Returns a new key pair: the private key as a file of OpenSSH, and the line that a person adds at another server. */
+export function newKeyPair(): { readonly privateKey: string; readonly publicKey: string } {
+  const privateKey = opensshKey()
+  const key = ssh2.utils.parseKey(privateKey)
+  if (key instanceof Error) throw key
+  return { privateKey, publicKey: `${TYPE} ${key.getPublicSSH().toString('base64')} gitstead` }
+}
+
 /** Writes a new key as ssh-keygen does. (The generator of ssh2 loses a byte of one key in 256.) */
 export function opensshKey(): string {
   const { publicKey, privateKey } = generateKeyPairSync('ed25519')

@@ -2,6 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { contentDisposition } from '../../../lib/disposition.js'
 import { ProjectParams, Text } from '../../../lib/schema.js'
 import { Type } from '../../../lib/type.js'
+import { mayBeDirect } from '../../../storage/direct-downloads.js'
 import { readUpload, storeUpload } from './uploads.js'
 import { Upload, viewUpload } from './uploads.view.js'
 
@@ -50,8 +51,10 @@ export const uploadedFileRoutes: FastifyPluginAsyncTypebox = async app => {
     { config: { can: 'upload.read' }, schema: { hide: true, params: FileParams } as object },
     async (request, reply) => {
       const { secret, name } = request.params as { secret: string; name: string }
-      const { size, stream } = await readUpload({ project: request.project.id, secret, name })
       const type = INLINE[/\.(\w+)$/.exec(name)?.[1]?.toLowerCase() ?? '']
+      // Pages show images, and their Content-Security-Policy allows none of another origin.
+      const direct = type === undefined && mayBeDirect(request)
+      const { size, stream } = await readUpload({ project: request.project.id, secret, name }, { direct })
       return reply
         .type(type ?? 'application/octet-stream')
         .headers({

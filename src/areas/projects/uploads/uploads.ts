@@ -2,7 +2,15 @@
 import type { Readable } from 'node:stream'
 import { nobody } from '../../../access/actor.js'
 import { BadParameters, NotFound, TooLarge } from '../../../errors.js'
-import { openUpload, putUpload, removeUpload, UPLOAD_NAME, type UploadKey } from '../../../storage/uploads.js'
+import { contentDisposition } from '../../../lib/disposition.js'
+import {
+  openUpload,
+  putUpload,
+  removeUpload,
+  sendUploadFromBucket,
+  UPLOAD_NAME,
+  type UploadKey
+} from '../../../storage/uploads.js'
 import { applicationSettings } from '../../ground/settings/settings.queries.js'
 import { findProject } from '../projects/projects.queries.js'
 import { countUpload, requireRoom } from './upload-room.js'
@@ -48,8 +56,12 @@ export function safeName(original: string): string {
   return UPLOAD_NAME.test(name) ? name : '_'
 }
 
-/** Opens a file of a project. Throws NotFound. */
-export async function readUpload(key: UploadKey): Promise<{ size: number; stream: Readable }> {
+/** Opens a file of a project. Throws NotFound, and FoundElsewhere if `direct` is true. */
+export async function readUpload(key: UploadKey, { direct = false } = {}): Promise<{ size: number; stream: Readable }> {
+  if (direct) {
+    const disposition = contentDisposition('attachment', key.name)
+    await sendUploadFromBucket(key, { type: 'application/octet-stream', disposition })
+  }
   const file = await openUpload(key)
   if (!file) throw new NotFound('File')
   return file

@@ -1,16 +1,29 @@
 // Queues mail about changes to accounts and memberships.
 
 import { row } from '../../../db/connect/sql.js'
+import { NotFound } from '../../../errors.js'
 import { levelName } from '../../../lib/levels.js'
+import { requireMirror } from '../../code/mirrors/mirrors.queries.js'
 import type { Published, PublishedEvent, Stored } from '../../ground/activity/events.js'
 import type { Listener } from '../../ground/activity/listeners.js'
 import type { MemberSourceSnapshot } from '../../ground/activity/snapshots.js'
+import { findSource } from '../../people/members/sources.js'
 import { queueMail } from '../mail/outbox.js'
 import { type Unconfirmed, unconfirmed, unconfirmedByAddress } from './confirmations.js'
+import { findInvitation } from './invitations/invitations.queries.js'
 import { type Security, securityFacts } from './mail-facts.js'
 import { type Resettable, resettable, resettableByAddress } from './passwords.js'
 import { mayConfirm } from './rate-limits.js'
-import { approversOf, findPerson, findReachable, furtherAddresses, mailedMembers } from './recipients.queries.js'
+import {
+  administrators,
+  approversOf,
+  findPending,
+  findPerson,
+  findReachable,
+  furtherAddresses,
+  mailedMembers,
+  type Person
+} from './recipients.queries.js'
 import { findSignUp, newestSignUp, type SignUpRow } from './sign-ups.js'
 
 export const accountMail: Listener = {
@@ -25,6 +38,8 @@ export const accountMail: Listener = {
     'password.changed': told => secure(told, told.event.userId),
     'token.created': told => secure(told, told.event.userId),
     'sign_in.from_new_address': told => secure(told, told.event.userId),
+    'identity.changed': told => secure(told, told.event.userId),
+    'second_factor.changed': told => secure(told, told.event.userId),
     'email.added': async told => {
       const { userId, email, by } = told.event
       await secure(told, userId, await furtherAddresses(userId))
@@ -44,8 +59,17 @@ export const accountMail: Listener = {
       for (const found of await unconfirmedByAddress(address)) await askToConfirm(told, found)
       await mailSignUp(told, await newestSignUp(address))
     },
-    'password.offered': async told => offerPassword(told, await resettable(told.event.userId, 0), true),
+    'password.offered': async told => offerPassword(told, await resettable(told.event.userId), true),
     'sign_up.asked': async told => mailSignUp(told, await findSignUp(told.event.signUpId)),
+    'approval.asked': askForApproval,
+    'approval.given': async told => {
+      const person = await findPerson(told.event.userId)
+      if (person) await answerApproval(told, 'given', person)
+    },
+    'invitation.sent': mailInvitation,
+    'mirror.failed': mailMirror,
+    'user.dormant': warnOfBlock,
+    'approval.denied': told => answerApproval(told, 'denied', { id: null, ...told.event }),
     'member.added': told => mailMember(told, 'added'),
     'member.changed': told => mailMember(told, 'changed'),
     'access.requested': mailRequest,
@@ -53,6 +77,86 @@ export const accountMail: Listener = {
     'project.renamed': mailMove,
     'project.transferred': mailMove
   }
+}
+
+async function mailInvitation(told: Published<'invitation.sent'>): Promise<void> {
+  const found = await findInvitation(told.event.invitationId)
+  const source = found && (await findSource({ type: found.source_type, id: found.source_id }))
+  if (!source) return
+  await queueMail({
+    once: `${told.id} invitation`,
+    kind: 'invitation',
+    facts: {
+      invitationId: found.id,
+      by: found.by_name ?? 'An administrator',
+      level: levelName(found.access_level),
+      until: found.expires_at,
+      of: source.type === 'project' ? 'project' : 'group',
+      path: source.path
+    },
+    recipients: [{ userId: null, address: found.address, reason: 'invited' }],
+    authorId: found.user_id
+  })
+}
+
+async function mailMirror(told: Published<'mirror.failed'>): Promise<void> {
+  const mirror = await requireMirror(told.event.mirrorId).catch(unlessGone)
+  const person = mirror && mirror.user_id !== null ? await findPerson(mirror.user_id) : undefined
+  if (!mirror || !person) return
+  const { project, url: remote, failures, error } = mirror
+  const page = `/${project}/settings/mirrors/${mirror.id}`
+  await queueMail({
+    once: `${told.id} mirror`,
+    kind: 'mirror-failed',
+    facts: { name: person.name, project, remote, failures, error: error ?? '', page },
+    recipients: [{ userId: person.id, address: person.email, reason: 'mirror' }]
+  })
+}
+
+function unlessGone(error: unknown): undefined {
+  if (!(error instanceof NotFound)) throw error
+}
+
+async function warnOfBlock(told: Published<'user.dormant'>): Promise<void> {
+  const { userId, days, notice } = told.event
+  const person = await findPerson(userId)
+  if (!person) return
+  const { username, name, email } = person
+  await queueMail({
+    once: `${told.id} dormant`,
+    kind: 'account-dormant',
+    facts: { username, name, days, notice },
+    recipients: [{ userId, address: email, reason: 'dormant' }]
+  })
+}
+
+async function askForApproval(told: Published<'approval.asked'>): Promise<void> {
+  const found = await findPending(told.event.userId)
+  if (!found) return
+  const { username, name, email } = found
+  await queueMail({
+    once: `${told.id} approval`,
+    kind: 'account-approval',
+    facts: { what: 'asked', username, name, email },
+    recipients: (await administrators()).map(each => ({
+      userId: each.id,
+      address: each.email,
+      reason: 'administrator'
+    }))
+  })
+}
+
+async function answerApproval(
+  told: PublishedEvent,
+  what: 'given' | 'denied',
+  { id, username, name, email }: Omit<Person, 'id'> & { readonly id: number | null }
+): Promise<void> {
+  await queueMail({
+    once: `${told.id} approval`,
+    kind: 'account-approval',
+    facts: { what, username, name, email },
+    recipients: [{ userId: id, address: email, reason: 'signed_up' }]
+  })
 }
 
 async function welcome(told: Published<'user.created'>): Promise<void> {
@@ -109,11 +213,11 @@ async function offerPassword(
   byAdministrator: boolean
 ): Promise<void> {
   if (!found) return
-  const { user_id: userId, emailId, username, name, address } = found
+  const { user_id: userId, username, name, address } = found
   await queueMail({
     once: `${told.id} password`,
     kind: 'password-reset',
-    facts: { userId, emailId, username, name, byAdministrator },
+    facts: { userId, emailId: 0, username, name, byAdministrator },
     recipients: [{ userId, address, reason: byAdministrator ? 'password_offered' : 'password' }],
     always: true
   })

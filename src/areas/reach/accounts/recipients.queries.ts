@@ -2,6 +2,7 @@
 import { type Fragment, LEVEL_OF_EACH, lasts, membersOfProject } from '../../../access/membership.js'
 import { row, rows } from '../../../db/connect/sql.js'
 import { MASTER, OWNER } from '../../../lib/levels.js'
+import { PENDING } from '../../people/users/suspension.js'
 import { DEFAULT_LEVEL, numberOf } from '../notifications/levels.js'
 
 export interface Person {
@@ -81,3 +82,11 @@ function mastersOf(projectId: number): Promise<Person[]> {
     [...values, projectId]
   )
 }
+
+/** A user whom an administrator must approve. */
+export const findPending = (id: number): Promise<Person | undefined> =>
+  row<Person>('select id, username, name, email from users where id = ? and block_reason = ?', [id, PENDING])
+
+/** The active administrators, at most 100 of them. */
+export const administrators = (): Promise<Person[]> =>
+  rows<Person>(`${MAILED} where u.admin = 1 and ${REACHABLE} order by u.id limit 100`)

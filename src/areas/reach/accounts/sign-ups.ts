@@ -2,6 +2,7 @@
 // So nobody can take a name or an address with a form only, and the form returns the same whether an account has the address
 // or not.
 import type { Origin } from '../../../access/actor.js'
+import { config } from '../../../config.js'
 import { duplicateKey } from '../../../db/connect/failure.js'
 import { execute, row } from '../../../db/connect/sql.js'
 import { transact } from '../../../db/connect/transact.js'
@@ -14,6 +15,8 @@ import { requireUnreserved } from '../../ground/paths/redirects.js'
 import { applicationSettings } from '../../ground/settings/settings.queries.js'
 import { attempt } from '../../people/credentials/login-throttle.js'
 import { dropUnconfirmed } from '../../people/users/emails.js'
+import { checkChosenPassword } from '../../people/users/password-rules.js'
+import { PENDING } from '../../people/users/suspension.js'
 import { checkUser } from '../../people/users/user-rules.js'
 import { insertUsers } from '../../people/users/users.js'
 import { readLink } from '../mail/links.js'
@@ -52,11 +55,12 @@ const oldest = () => new Date(Date.now() - SIGN_UP_HOURS * 3_600_000)
  */
 export async function signUp({ username, name, email, password }: SignUp, client: string): Promise<void> {
   const settings = await applicationSettings()
-  if (!settings.signup_enabled) throw new Forbidden(CLOSED)
+  if (!(await maySignUp())) throw new Forbidden(CLOSED)
   await limitSignUps(client)
   checkUser({ username, name, email, password })
   const problem = domainProblem(email, settings)
   if (problem) throw new Invalid('email', problem)
+  await checkChosenPassword(password, { username, name, email })
   await requireRoom()
   const passwordHash = await hashPassword(password)
   await transact(async () => {
@@ -65,6 +69,13 @@ export async function signUp({ username, name, email, password }: SignUp, client
     if (await mayMail(email)) await publish({ kind: 'sign_up.asked', signUpId: id })
   })
 }
+
+/** A sign-up has a password of this appliance, which must be allowed. */
+export const maySignUp = async (): Promise<boolean> =>
+  config().identity.passwords.local && (await applicationSettings()).signup_enabled
+
+/** Whether an administrator must approve the accounts that people create for themselves. */
+export const needsApproval = (): boolean => config().identity.accounts.approval
 
 async function requireRoom(): Promise<void> {
   const found = await row<{ total: number }>('select count(*) as total from sign_ups where created_at >= ?', [oldest()])
@@ -123,7 +134,7 @@ export async function signUpOfLink(token: string): Promise<SignUpRow> {
  */
 export async function confirmSignUp(token: string, password: string, client: string): Promise<boolean> {
   const found = await signUpOfLink(token)
-  if (!(await applicationSettings()).signup_enabled) throw new Forbidden(CLOSED)
+  if (!(await maySignUp())) throw new Forbidden(CLOSED)
   const { id, username, name, email, password_hash: passwordHash } = found
   const right = await attempt(`sign-up ${id}`, client, async () =>
     (await passwordFits(passwordHash, password)) ? found : null
@@ -134,7 +145,12 @@ export async function confirmSignUp(token: string, password: string, client: str
     const { affectedRows } = await execute('delete from sign_ups where id = ?', [id])
     if (affectedRows === 0) throw new Forbidden(SPENT)
     // Not specified: people get no mail about their own sign-up. System hooks get the new user now.
-    const draft = { body: { username, name, email, password: '' }, passwordHash, privateToken: newToken() }
+    const draft = {
+      body: { username, name, email, password: '' },
+      passwordHash,
+      privateToken: newToken(),
+      ...(needsApproval() && { reason: PENDING })
+    }
     // A user who has entered this address for another account without confirming it does not own it.
     await dropUnconfirmed(email)
     await insertUsers([draft], originOf(username, client))

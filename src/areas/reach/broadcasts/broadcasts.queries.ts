@@ -1,3 +1,4 @@
+import { askTogether } from '../../../db/connect/batching.js'
 import { row, rows } from '../../../db/connect/sql.js'
 import { countTotal, PART, type Page, type PageRequest, window } from '../../../db/lists/paginate.js'
 import { NotFound } from '../../../errors.js'
@@ -40,11 +41,15 @@ export function broadcastsAfter(active: boolean, after: number): Promise<Broadca
   )
 }
 
-/** The messages to show now, newest first. */
-export function activeBroadcasts(): Promise<BroadcastRow[]> {
+/** The messages to show now, newest first. Every page reads them: pages at the same time read them together. */
+export const activeBroadcasts = (): Promise<BroadcastRow[]> => activeTogether(null)
+const activeTogether = askTogether<null, BroadcastRow[]>(() => {
   const now = new Date()
-  return rows(`select ${COLUMNS} from broadcast_messages where ${ACTIVE} order by id desc limit ${SHOWN}`, [now, now])
-}
+  return rows<BroadcastRow>(
+    `select ${COLUMNS} from broadcast_messages where ${ACTIVE} order by id desc limit ${SHOWN}`,
+    [now, now]
+  )
+})
 
 /** One message. Throws NotFound. */
 export async function requireBroadcast(id: number): Promise<BroadcastRow> {

@@ -20,7 +20,7 @@ export interface EventRow {
   readonly created_at: Date
   readonly author_name: string
   readonly author_username: string
-  readonly author_state: 'active' | 'blocked'
+  readonly author_state: 'active' | 'blocked' | 'ldap_blocked'
 }
 
 const COLUMNS = `e.id, e.project_id, e.author_id, e.action, e.target_type, e.target_id, e.target_title, e.data, e.created_at,

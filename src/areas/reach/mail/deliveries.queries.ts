@@ -1,5 +1,6 @@
 import { marks, row, type Value } from '../../../db/connect/sql.js'
 import type { MailKind } from '../../../mail/kinds.js'
+import { DORMANT } from '../../people/users/suspension.js'
 import type { TargetType } from '../../planning/participation/targets.js'
 
 /** Pending, being sent, held until the end of the hour, sent on its own, sent in a digest, given up, and no longer needed. */
@@ -26,7 +27,7 @@ export interface DeliveryRow {
   readonly target_id: number | null
   readonly path: string | null
   readonly name: string | null
-  /** The state of the user; null when there is no such user. */
+  /** The state of the user; null when there is no such user. A dormant user may ask for a new password, and counts as active. */
   readonly user_state: string | null
   /** Whether the user still has the address. */
   readonly owned: number
@@ -36,7 +37,7 @@ export interface DeliveryRow {
 /** Reads everything that decides about one delivery, in one statement. */
 export const DELIVERY = `select d.id, d.user_id, d.address, d.reason, d.state, d.attempts, d.created_at, d.tried_at,
     m.kind, m.facts, m.thread, m.always, m.author_id, m.project_id, m.target_type, m.target_id,
-    concat(n.path, '/', p.path) as path, u.name, u.state as user_state,
+    concat(n.path, '/', p.path) as path, u.name, if(u.block_reason = '${DORMANT}', 'active', u.state) as user_state,
     (coalesce(u.email_key = lower(d.address), false)
       or exists (select 1 from emails e where e.user_id = d.user_id and e.email_key = lower(d.address))) as owned,
     exists (select 1 from mail_bounces b where b.address = lower(d.address)) as bounced

@@ -1,4 +1,4 @@
-// Links in mails that prove that their user got the mail. They are signed when the mail is rendered, so that no secret is in the
+// Links, mostly in mails, that prove that their user got the mail. They are signed when the mail is rendered, so that no secret is in the
 // database, in a job or in a backup.
 import { timingSafeEqual } from 'node:crypto'
 import { publicUrl } from '../../../config.js'
@@ -14,8 +14,12 @@ export interface LinkValues {
     readonly target?: { readonly type: TargetType; readonly id: number }
     readonly pipelines?: true
   }
+  /** Makes the first administrator. */
+  readonly first_administrator: Readonly<Record<string, never>>
   /** Creates the user of a sign-up. */
   readonly sign_up: { readonly id: number; readonly proof: string }
+  /** Accepts an invitation. */
+  readonly invitation: { readonly id: number; readonly proof: string }
   /** `address` confirms an address, `password` sets a new password. `emailId` is 0 for the primary address. */
   readonly address: OfAddress
   readonly password: OfAddress
@@ -32,7 +36,9 @@ export type LinkPurpose = keyof LinkValues
 /** The paths of the pages that the links open. */
 const PAGES: { readonly [Purpose in LinkPurpose]: string } = {
   unsubscribe: '/-/unsubscribe',
+  first_administrator: '/users/first_administrator',
   sign_up: '/users/sign_up/confirm',
+  invitation: '/invitations',
   address: '/users/confirmation',
   password: '/users/password/edit'
 }

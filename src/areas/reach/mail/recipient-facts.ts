@@ -19,7 +19,7 @@ export type RecipientFacts<Kind extends MailKind = MailKind> = {
 }
 
 export const recipientFacts =
-  plug<RecipientFacts<'sign-up' | 'address-confirmation' | 'password-reset'>>('recipientFacts')
+  plug<RecipientFacts<'sign-up' | 'invitation' | 'address-confirmation' | 'password-reset'>>('recipientFacts')
 
 /** Returns what a mail shows in addition to its facts; null when it is no longer needed. */
 export async function fillingOf(kind: MailKind, facts: MailFacts[MailKind], to: Addressee): Promise<Values | null> {

@@ -2,12 +2,13 @@
 // is left of their effects is a line of the activity. It is prepared before the transaction of the change, because git is read for
 // it, and written in that transaction.
 import type { Fragment } from '../../../db/connect/sql.js'
-import { readCommit } from '../../../git/history/commits.js'
+import { hasReadablePaths, readCommit } from '../../../git/history/commits.js'
 import { nearRange } from '../../../git/history/near-range.js'
 import { ZERO } from '../../../git/refs/refs.js'
 import { log } from '../../../log.js'
 import { isPlain } from '../../../text/mentions.js'
 import { nameOfCiFile } from '../../ci/pipelines/pipelines.js'
+import { hasPushMirrors } from '../../code/mirrors/mirrors.queries.js'
 import { readableMessages } from '../../code/refs/pushed-commits.js'
 import { feedEntryOf } from '../../code/refs/pushes.js'
 import type { OpenChange } from '../../code/refs/ref-changes.js'
@@ -55,10 +56,11 @@ export async function prepareQuietPush(projectId: number, change: OpenChange): P
 function hearers(projectId: number, { ref, new: commit }: OpenChange): Fragment {
   const hooks = hooksFor({ system: { event: 'push' }, project: { event: 'push', id: projectId } })
   const requests = concerned(projectId, ref.slice(HEADS.length), commit)
+  const mirrors = hasPushMirrors(projectId)
   return {
     sql: `exists (${hooks.sql}) or exists (select 1 from services where project_id = ? and slug = 'emails-on-push' and active = 1)
-      or ${requests.sql}`,
-    values: [...hooks.values, projectId, ...requests.values]
+      or ${mirrors.sql} or ${requests.sql}`,
+    values: [...hooks.values, projectId, ...mirrors.values, ...requests.values]
   }
 }
 
@@ -69,6 +71,7 @@ async function isQuiet(change: ChangeRow): Promise<boolean> {
   const ids = await nearRange(repository, before, commit)
   if (!ids || ids.length > MOST_COMMITS) return false
   if (hasBuilds === 1 && skips !== 1 && (await nameOfCiFile(repository, commit)) !== null) return false
+  if (!(await Promise.all(ids.map(each => hasReadablePaths(repository, each)))).every(Boolean)) return false
   const messages = readableMessages(await Promise.all(ids.map(commitId => readCommit(repository, commitId))))
   return isPlain(...messages.map(({ message }) => message))
 }

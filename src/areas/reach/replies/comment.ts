@@ -19,22 +19,25 @@ import { viewUpload } from '../../projects/uploads/uploads.view.js'
 
 const MOST_ATTACHMENTS = 20
 
-/** Writes a comment with a text. */
-type Write = (text: string) => Promise<unknown>
+/** Writes a comment with a text. `also` runs in its transaction. */
+type Write = (text: string, also: () => Promise<void>) => Promise<unknown>
 
-/** Throws what the rules of the API throw, such as NotFound when the user may no longer read the record. */
+/**
+ * Writes a comment. `also` runs in its transaction, but not when the text is only an emoji or only commands. Throws what the rules
+ * of the API throw, such as NotFound when the user may no longer read the record.
+ */
 export async function comment(
   subject: ReplySubject,
-  text: string,
-  attachments: readonly Attached[],
-  actor: Actor
+  { text, attachments }: { readonly text: string; readonly attachments: readonly Attached[] },
+  actor: Actor,
+  also: () => Promise<void>
 ): Promise<void> {
   const { project, write } = await (subject.type === 'Commit'
     ? onCommit(subject.id, actor)
     : onRecord(subject.type, subject.id, actor))
   const { keys, lines } = await upload(project, attachments, actor)
   try {
-    await write([text, ...lines].filter(part => part !== '').join('\n\n'))
+    await write([text, ...lines].filter(part => part !== '').join('\n\n'), also)
   } catch (error) {
     for (const key of keys) await removeUpload(key)
     throw error
@@ -57,14 +60,19 @@ async function onRecord(type: NoteableType, id: number, actor: Actor): Promise<P
   const project = await requireProject(found?.project_id, 'note.write', actor)
   const noteable = await kindOf(type)?.find(project, id, actor)
   if (!noteable) throw new NotFound('Note')
-  return { project, write: text => writeNote(project, noteable, text, actor) }
+  return { project, write: (text, also) => writeNote(project, noteable, { body: text, also }, actor) }
 }
 
 /** Commands without a text have been run: that is a success here. */
-async function writeNote(project: ProjectRow, noteable: Noteable, text: string, actor: Actor): Promise<void> {
-  if (await noteEmoji(noteable, text, actor)) return
+async function writeNote(
+  project: ProjectRow,
+  noteable: Noteable,
+  note: { readonly body: string; readonly also: () => Promise<void> },
+  actor: Actor
+): Promise<void> {
+  if (await noteEmoji(noteable, note.body, actor)) return
   try {
-    await createNoteWithCommands(project, noteable, { body: text }, { actor, origin: originOf(actor, null) })
+    await createNoteWithCommands(project, noteable, note, { actor, origin: originOf(actor, null) })
   } catch (error) {
     if (!(error instanceof OnlyCommands)) throw error
   }
@@ -80,7 +88,10 @@ async function onCommit(commentId: number, actor: Actor): Promise<Place> {
     path === null || line === null
       ? {}
       : { path, line, line_type: side === 'old' ? ('old' as const) : ('new' as const) }
-  return { project, write: note => createCommitComment(project, sha, { note, ...place }, originOf(actor, null)) }
+  return {
+    project,
+    write: (note, also) => createCommitComment(project, sha, { note, ...place }, originOf(actor, null), also)
+  }
 }
 
 async function requireProject(

@@ -65,7 +65,7 @@ async function answer(mail: ReceivedMail, recipient?: string): Promise<Receipt> 
   const state = await begin(name)
   if (state === 'done') return { result: 'ignored', why: 'it was received before' }
   if (state === 'busy') throw new Unavailable('the mail is being received by another process', 60)
-  const refused = await write(mail, ticket, user).catch(async error => {
+  const refused = await write(mail, ticket, { user, name }).catch(async error => {
     await giveUp(name)
     throw error
   })
@@ -87,8 +87,12 @@ interface Refusal {
 
 const refusal = (why: string): Refusal => ({ why, page: null })
 
-/** Writes the comment. Returns why that is not possible; null when it is done. */
-async function write(mail: ReceivedMail, { subject }: ReplyTicket, user: Replier): Promise<Refusal | null> {
+/** Writes the comment, and marks the mail in the same transaction. Returns why that is not possible; null when it is done. */
+async function write(
+  mail: ReceivedMail,
+  { subject }: ReplyTicket,
+  { user, name }: { readonly user: Replier; readonly name: Buffer }
+): Promise<Refusal | null> {
   // Not specified: a person who gets a forwarded mail could reply to its address, so From must be an address of the user.
   if (mail.from === null) return refusal('its From is not exactly one address')
   if (!(await isAddressOf(user.id, mail.from))) {
@@ -102,7 +106,8 @@ async function write(mail: ReceivedMail, { subject }: ReplyTicket, user: Replier
   if (text === '' && mail.attachments.length === 0)
     return refusal('it has no text apart from quotations and signatures')
   try {
-    await comment(subject, text, mail.attachments, actorOf(actorUserOf(user), 'mail'))
+    const { attachments } = mail
+    await comment(subject, { text, attachments }, actorOf(actorUserOf(user), 'mail'), () => finish(name))
     return null
   } catch (error) {
     if (isTemporary(error) || !(error instanceof Failure)) throw error

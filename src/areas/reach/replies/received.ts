@@ -15,7 +15,8 @@ export const nameOf = (identity: Buffer, { userId, subject: { type, id } }: Repl
 
 /**
  * Marks a mail as being handled: `mine`. It is `done` when it was handled before, and `busy` while another process handles it.
- * When a process is killed between the comment and `finish`, the next try after the lease writes the comment again.
+ * A process that is killed has marked the mail together with its comment. A mail of commands only may run them again after the
+ * lease.
  */
 export async function begin(name: Buffer): Promise<'mine' | 'done' | 'busy'> {
   const now = new Date()
@@ -33,6 +34,7 @@ export async function begin(name: Buffer): Promise<'mine' | 'done' | 'busy'> {
   return taken.affectedRows === 1 ? 'mine' : 'busy'
 }
 
+/** Call it in the transaction of the comment, so that both are written or none. */
 export async function finish(name: Buffer): Promise<void> {
   await execute('update received_mails set done = true where name_hash = ?', [name])
 }

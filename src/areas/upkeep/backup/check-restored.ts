@@ -9,6 +9,7 @@ import { ZERO } from '../../../git/refs/refs.js'
 import { checkRepository } from '../../../git/repository/maintenance.js'
 import { faultsOfFiles } from '../../../git/repository/object-files.js'
 import { mapBounded } from '../../../lib/bounded.js'
+import { sizeOfLfsObject } from '../../../storage/lfs.js'
 import { sizeOf } from '../../../storage/measure.js'
 import { findUndecryptable } from '../../ground/settings/encrypted-values.js'
 import { repositoryPath } from '../../projects/projects/repositories.js'
@@ -42,6 +43,7 @@ export async function checkRestored(progress?: (done: number, total: number) => 
     progress?.(++done, projects.length)
   })
   await checkBuildFiles(findings)
+  await checkLfs(findings)
   await checkSecrets(findings)
   return findings
 }
@@ -109,6 +111,24 @@ async function checkBuildFiles(findings: Findings): Promise<void> {
     last = end.id
   }
   if (lost > 0) findings.notes.push(`the archives of ${lost} builds no longer exist`)
+}
+
+/** Counts the missing objects of projects. Those in a bucket are in no backup. */
+async function checkLfs(findings: Findings): Promise<void> {
+  let lost = 0
+  for (let last = ''; ; ) {
+    const found = await rows<{ oid: string; size: number }>(
+      `select o.oid, o.size from lfs_objects o where o.oid > ? and exists (select 1 from lfs_links l where l.oid = o.oid)
+       order by o.oid limit 5000`,
+      [last]
+    )
+    for (const { oid, size } of found) if ((await sizeOfLfsObject(oid)) !== Number(size)) lost += 1
+    const end = found.at(-1)
+    if (!end) break
+    last = end.oid
+  }
+  if (lost > 0)
+    findings.notes.push(`${lost} LFS files of projects are not in the backup: they are in a bucket, or lost`)
 }
 
 async function checkSecrets({ problems }: Findings): Promise<void> {

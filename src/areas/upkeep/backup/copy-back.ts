@@ -26,6 +26,8 @@ const isRepository = (unit: Unit): boolean => unit.path.startsWith('repositories
 const isBuildFiles = (unit: Unit): boolean => /^(traces|artifacts)\//.test(unit.path)
 
 const isUploads = (unit: Unit): boolean => unit.path.startsWith('uploads/')
+const isLfs = (unit: Unit): boolean => /^lfs\/[0-9a-f]{2}$/.test(unit.path)
+const isRecords = (unit: Unit): boolean => unit.path.startsWith('records/')
 
 export interface CopyBackOptions {
   readonly onDamage: OnDamage
@@ -33,15 +35,17 @@ export interface CopyBackOptions {
   readonly signal?: AbortSignal
 }
 
-/** Copies repositories, uploads, and the files of builds that have rows. The database must already be running. */
+/** Copies repositories, uploads, and the objects of LFS and the files of builds and of old records that have rows. The database must already be running. */
 export async function copyBack(backup: Backup, options: CopyBackOptions): Promise<{ files: number }> {
   const { onDamage, progress, signal } = options
-  const units = backup.manifest.units.filter(unit => isRepository(unit) || isBuildFiles(unit) || isUploads(unit))
+  const units = backup.manifest.units.filter(
+    unit => isRepository(unit) || isBuildFiles(unit) || isUploads(unit) || isLfs(unit) || isRecords(unit)
+  )
   let [done, files] = [0, 0]
   await mapBounded(units, AT_ONCE, async unit => {
     signal?.throwIfAborted()
     if (!isUploads(unit) || (await hasProject(unit))) {
-      const wanted = isBuildFiles(unit) ? await spokenOf(unit) : () => true
+      const wanted = await wantedIn(unit)
       const copied = await copyUnitBack(backup, unit, join(config().home, unit.path), { onDamage, wanted })
       files += copied
       if (isRepository(unit)) makeRepositoryFolders(join(config().home, unit.path))
@@ -50,6 +54,20 @@ export async function copyBack(backup: Backup, options: CopyBackOptions): Promis
     await new Promise(resolve => setImmediate(resolve))
   })
   return { files }
+}
+
+function wantedIn(unit: Unit): Promise<(name: string) => boolean> | ((name: string) => boolean) {
+  if (isBuildFiles(unit)) return spokenOf(unit)
+  if (isLfs(unit)) return objectsIn(unit)
+  return isRecords(unit) ? countedIn(unit) : () => true
+}
+
+/** Returns whether an object of LFS has a row. One that was stored after the snapshot has none. */
+async function objectsIn({ path }: Unit): Promise<(name: string) => boolean> {
+  const prefix = path.slice('lfs/'.length)
+  const found = await rows<{ oid: string }>('select oid from lfs_objects where oid like ?', [`${prefix}%`])
+  const known = new Set(found.map(({ oid }) => oid))
+  return name => known.has(name.slice(name.indexOf('/') + 1))
 }
 
 /** A project that was created after the snapshot gets the same id again, and must not get files of the earlier one. */
@@ -71,6 +89,13 @@ async function spokenOf({ path }: Unit): Promise<(name: string) => boolean> {
     const [, build, attempt] = BUILD_FILE.exec(name) ?? []
     return Number(attempt) <= (attempts.get(Number(build)) ?? -1)
   }
+}
+
+/** Returns whether a file of old records has a row. The rows of one that was written after the snapshot are still in their table. */
+export async function countedIn({ path }: Unit): Promise<(name: string) => boolean> {
+  const found = await rows<{ name: string }>('select name from archived_files where name like ?', [`${path}/%`])
+  const known = new Set(found.map(({ name }) => name))
+  return name => known.has(`${path}/${name}`)
 }
 
 interface UnitOptions {

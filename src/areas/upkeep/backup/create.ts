@@ -7,22 +7,26 @@
 //   4. rewind     refs that moved since the snapshot are reset in the copy, by the rows of their changes
 //   5. seal       the lists of files with hashes, and the manifest with the hashes of the lists, are flushed to the disk;
 //                 then the backup gets its final name
+//   6. bucket     with storage.backups: s3, it is sent to the bucket, and removed from the disk
 import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs'
 import { hostname } from 'node:os'
-import { join, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import type { Origin } from '../../../access/actor.js'
+import { storagesElsewhere } from '../../../cluster/storages.js'
 import { config } from '../../../config.js'
 import { transact } from '../../../db/connect/transact.js'
 import { withSnapshot } from '../../../db/snapshot/snapshot.js'
-import { Failure } from '../../../errors.js'
+import { Conflict, Failure } from '../../../errors.js'
 import { isDiskFull } from '../../../lib/disk-full.js'
 import { syncFolder } from '../../../storage/files.js'
 import { syncFileSystem } from '../../../storage/sync.js'
-import { version } from '../../../version.js'
+import { revision, version } from '../../../version.js'
 import { audit, auditAll } from '../../ground/audit/audit.js'
+import { finishInBucket, goesToBucket, surplusInBucket } from './bucket/keep.js'
+import { shownPath } from './bucket/layout.js'
 import { copyBuildFiles } from './copy-build-files.js'
 import { copyRepositories, listProjectsToCopy } from './copy-repositories.js'
-import { copyUploads } from './copy-uploads.js'
+import { copyLfs, copyRecords, copyUploads } from './copy-uploads.js'
 import { refuseWrongPlaces } from './destinations.js'
 import { DATABASE_UNIT, dumpDatabase } from './dump.js'
 import { asOnlyBackup } from './lock.js'
@@ -33,7 +37,7 @@ import * as store from './store.js'
 import { type Draft, type Previous, UnitWriter } from './unit.js'
 
 interface Progress {
-  readonly phase: 'database' | 'repositories' | 'builds' | 'disk'
+  readonly phase: 'database' | 'repositories' | 'builds' | 'disk' | 'bucket'
   readonly done: number
   readonly total: number
   readonly bytes: number
@@ -65,11 +69,12 @@ export interface CreatedBackup extends store.BackupRecord {
 }
 
 /**
- * Writes a backup while the appliance runs. Throws AlreadyRunning while another backup runs, Failure if it cannot write, and the
- * errors of `refuseWrongPlaces`.
+ * Writes a backup while the appliance runs. Throws AlreadyRunning while another backup runs, Failure if it cannot write, Conflict when
+ * other machines own storages, and the errors of `refuseWrongPlaces`.
  */
 export async function createBackup(options: CreateOptions, origin: Origin): Promise<CreatedBackup> {
   refuseWrongPlaces(options)
+  requireAllStorages()
   return asOnlyBackup(async signal => {
     const folder = resolve(options.to ?? store.defaultStore())
     const made = store.openStore(folder)
@@ -82,9 +87,7 @@ export async function createBackup(options: CreateOptions, origin: Origin): Prom
       signal.throwIfAborted()
       renameSync(path, join(folder, id))
       await syncFolder(folder)
-      // An older backup may have the only intact copy.
-      const deleted = manifest.damaged?.length ? [] : removeSurplus(folder, options.keep)
-      const record = store.viewBackup(join(folder, id), manifest)
+      const { record, deleted } = await finish(join(folder, id), manifest, { ...options, signal })
       await note(origin, record, deleted)
       return {
         ...record,
@@ -101,6 +104,27 @@ export async function createBackup(options: CreateOptions, origin: Origin): Prom
       throw plain(error, folder)
     }
   }, options.signal)
+}
+
+/** A backup holds the repositories of all projects. Throws Conflict when some of them belong to other machines. */
+function requireAllStorages(): void {
+  const others = storagesElsewhere()
+  if (others.length === 0) return
+  throw new Conflict(
+    `the backup would lack the repositories of these storages: ${others.join(', ')}; give them to this machine first (gitstead storages give)`
+  )
+}
+
+async function finish(path: string, manifest: Manifest, options: CreateOptions & { readonly signal: AbortSignal }) {
+  const { to, keep, full = false, signal, progress } = options
+  if (!goesToBucket(to)) {
+    // An older backup may have the only intact copy.
+    const deleted = manifest.damaged?.length ? [] : removeSurplus(dirname(path), keep)
+    return { record: store.viewBackup(path, manifest), deleted }
+  }
+  const bytes = manifest.totals.bytes
+  const show = (done: number, total: number) => progress?.({ phase: 'bucket', done, total, bytes })
+  return finishInBucket({ folder: path, manifest, keep }, { signal, full, progress: show })
 }
 
 function damagedProjects({ units, damaged = [] }: Manifest): CreatedBackup['damaged'] {
@@ -120,9 +144,17 @@ function secretsPlace({ secretsTo }: CreateOptions): { path: string; isNew: bool
 export async function planBackup(options: CreateOptions) {
   const { to, keep, full } = options
   refuseWrongPlaces(options)
+  requireAllStorages()
   const folder = resolve(to ?? store.defaultStore())
   const fingerprint = fingerprintOf(readHomeSecrets()['secrets.json'])
   const projects = await withSnapshot(listProjectsToCopy)
+  if (goesToBucket(to)) {
+    const older = keep === undefined ? [] : await surplusInBucket(config().home, keep - 1)
+    return {
+      would_create: { folder: shownPath(''), projects: projects.length, previous: null },
+      would_delete: older.map(({ id }) => id)
+    }
+  }
   const previous = full ? null : (store.previousBackup(folder, fingerprint)?.manifest.id ?? null)
   return {
     would_create: { folder, projects: projects.length, previous },
@@ -151,7 +183,12 @@ async function writeDraft({ id, path, folder, signal, options }: DraftPlan) {
   const done = () => show('repositories', ++count, rows.projects.length)
   const repositories = await copyRepositories(draft, rows.projects, rows.known, { signal, done })
   show('builds', 0, 0)
-  const files = [...(await copyBuildFiles(draft, signal)), ...(await copyUploads(draft, signal))]
+  const files = [
+    ...(await copyBuildFiles(draft, signal)),
+    ...(await copyUploads(draft, signal)),
+    ...(await copyLfs(draft, signal)),
+    ...(await copyRecords(draft, signal))
+  ]
   const units = [rows.unit, ...repositories.units, ...files]
   if (options.withSecrets) units.push(copySecrets(draft, withHostKeys(secrets)))
   if (options.secretsTo !== undefined) writeSecretsFile(resolve(options.secretsTo), withHostKeys(secrets))
@@ -161,6 +198,7 @@ async function writeDraft({ id, path, folder, signal, options }: DraftPlan) {
     format: FORMAT,
     id,
     gitstead: version,
+    revision,
     home: config().home,
     host: hostname(),
     snapshot_at: rows.takenAt.toISOString(),

@@ -4,8 +4,11 @@ import { AlreadyRunning } from '../../../errors.js'
 import { takeLock } from '../maintenance/maintenance-lock.js'
 
 const OWN = 'backup'
-/** These tasks remove objects that no ref reaches, and archives whose rows the snapshot has. */
-const AT_REST = ['repository_upkeep', 'expired_artifacts'] as const
+/**
+ * These tasks remove objects that no ref reaches, files of builds and of LFS whose rows the snapshot has, and copies of repositories that
+ * moved.
+ */
+const AT_REST = ['repository_upkeep', 'expired_artifacts', 'lfs_objects', 'old_builds', 'old_repositories'] as const
 /** Longer than a run of these tasks takes. */
 const PATIENCE_MS = 1_800_000
 

@@ -45,6 +45,8 @@ export interface Manifest {
   readonly format: typeof FORMAT
   readonly id: string
   readonly gitstead: string
+  /** The commit that the program was built from. Backups of earlier versions do not say it. */
+  readonly revision?: string
   readonly home: string
   readonly host: string
   /** The time of the state that the backup shows. */
@@ -111,6 +113,11 @@ export function readManifest(folder: string): Manifest {
   if (!readOr(join(folder, 'manifest.json.sha256')).startsWith(sha256(text))) {
     throw new Damaged(`${folder}/manifest.json has changed since it was written: use another backup`)
   }
+  return parseManifest(text, folder)
+}
+
+/** Throws Damaged, and Misconfigured for the format of another version. */
+export function parseManifest(text: string, folder: string): Manifest {
   const manifest = parsed(text, folder)
   if (manifest.format !== FORMAT) {
     throw new Misconfigured(`${folder} was written by Gitstead ${manifest.gitstead}: use that version or a newer one`)
@@ -150,8 +157,11 @@ export function readFileList(folder: string, unit: Pick<Unit, 'path' | 'sha256'>
   const path = join(folder, `${unit.path}.files`)
   const text = readOr(path)
   if (sha256(text) !== unit.sha256) throw new Damaged(`${path} has changed since it was written: use another backup`)
-  return text
+  return parseFileList(text)
+}
+
+export const parseFileList = (text: string): FileEntry[] =>
+  text
     .split('\n')
     .filter(Boolean)
     .map(line => JSON.parse(line) as FileEntry)
-}

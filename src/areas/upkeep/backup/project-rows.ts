@@ -6,6 +6,7 @@ import { goesWith, ownersOf, restoringOf, tablesOf } from '../../../db/ownership
 import type { TableName } from '../../../db/ownership/ownership.js'
 import { migrationStates } from '../../../db/schema/migrate.js'
 import { Conflict, NoSuch, NotFound } from '../../../errors.js'
+import type { LfsKey } from '../../../storage/lfs.js'
 import type { Backup } from './copy-back.js'
 import { DATABASE_UNIT, dumpFile, readDump } from './dump.js'
 import { type Fields, fitter, holds, idsOf, type ProjectRows } from './fit-rows.js'
@@ -53,6 +54,21 @@ async function* readTable({ folder, manifest }: Backup, table: TableName): Async
     )
   }
 }
+
+/** Returns the objects of LFS that a project had. Backups of earlier versions have none. */
+export async function linksInBackup(backup: Backup, projectId: number): Promise<LfsKey[]> {
+  if (backup.manifest.database.tables.every(({ name }) => name !== 'lfs_links')) return []
+  const links: LfsKey[] = []
+  for await (const fields of readTable(backup, 'lfs_links')) {
+    if (fields.get('project_id') === String(projectId)) links.push(lfsKeyOf(fields))
+  }
+  return links
+}
+
+export const lfsKeyOf = (fields: Fields): LfsKey => ({
+  oid: String(fields.get('oid')),
+  size: Number(fields.get('size'))
+})
 
 /** A project in the rows of a backup. */
 export interface ProjectInBackup {

@@ -30,11 +30,12 @@ import { BUILD_FILE } from './copy-build-files.js'
 import { makeRepositoryFolders } from './copy-repository.js'
 import type { ProjectRows } from './fit-rows.js'
 import type { Unit } from './manifest.js'
-import { type FilesPutBack, putFilesBack } from './project/put-files.js'
+import { type FilesPutBack, putFilesBack, putLfsBack } from './project/put-files.js'
 import { addObjects } from './project/put-objects.js'
 import {
   findProjectRow,
   insertProjectRows,
+  lfsKeyOf,
   movedTo,
   type ProjectInBackup,
   placeOf,
@@ -224,7 +225,7 @@ async function recreate(
     moved,
     kept: [],
     put_back: 0,
-    files: { traces: 0, artifacts: 0, uploads: 0 },
+    files: { traces: 0, artifacts: 0, uploads: 0, records: 0, lfs: 0 },
     left: []
   }
   if (dryRun) return outcome
@@ -234,6 +235,8 @@ async function recreate(
     const uploads = backup.manifest.units.find(each => each.path === `uploads/${id}`)
     if (uploads)
       await copyUnitBack(backup, uploads, join(config().home, uploads.path), { onDamage: refuseDamage, replace: true })
+    await copyRecordsBack(backup, id, found)
+    await putLfsBack(backup, (found.get('lfs_links') ?? []).map(lfsKeyOf), { project: null, dryRun: false })
     await syncFileSystem(config().home)
     const owner = into === undefined ? null : place.owner_id
     await transact(() => putBack(found, id, owner))
@@ -288,6 +291,14 @@ async function copyBuildFilesBack(backup: Backup, found: ProjectRows): Promise<v
     const wanted = (name: string) => builds.has(BUILD_FILE.exec(name)?.[1] ?? '')
     await copyUnitBack(backup, unit, join(config().home, unit.path), { onDamage: refuseDamage, wanted, replace: true })
   }
+}
+
+async function copyRecordsBack(backup: Backup, id: number, found: ProjectRows): Promise<void> {
+  const unit = backup.manifest.units.find(({ path }) => path === `records/${id}`)
+  if (!unit) return
+  const known = new Set((found.get('archived_files') ?? []).map(fields => String(fields.get('name'))))
+  const wanted = (name: string) => known.has(`${unit.path}/${name}`)
+  await copyUnitBack(backup, unit, join(config().home, unit.path), { onDamage: refuseDamage, wanted, replace: true })
 }
 
 function note(backup: Backup, { id, path_with_namespace: name, moved, recreated }: RestoredProject, origin: Origin) {

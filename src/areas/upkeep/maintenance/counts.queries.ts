@@ -1,6 +1,7 @@
 // Counts the contents of the appliance, for its sysadmin.
 import { row, rows } from '../../../db/connect/sql.js'
 import { QUEUES } from '../../../queue/jobs.js'
+import { NO_GHOST } from '../../people/users/ghost/ghost.js'
 
 const JOB_STATES = ['ready', 'delayed', 'running', 'dead'] as const
 
@@ -21,7 +22,7 @@ export async function applianceCounts(): Promise<ApplianceCounts> {
   const [people, others, jobs] = await Promise.all([
     row<{ state: string; [count: string]: number | string }>(
       `select count(*) as total, coalesce(sum(state = 'active'), 0) as active,
-         coalesce(sum(state = 'blocked'), 0) as blocked, coalesce(sum(admin), 0) as administrators from users`
+         coalesce(sum(state <> 'active'), 0) as blocked, coalesce(sum(admin), 0) as administrators from users u where ${NO_GHOST}`
     ),
     row<{ projects: number; hooks: number }>(
       `select (select count(*) from projects) as projects,

@@ -1,10 +1,11 @@
 // Allows only one run of a task at a time, on any number of machines. The lock is a row with a lease that the run renews. When
 // the holder dies, its own machine knows at once; other machines know when the lease ends.
-import { createHash, randomBytes } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
+import { joinMachines } from '../../../cluster/machines.js'
+import { machineMark, runsHere } from '../../../cluster/this-machine.js'
 import { execute, row, rows } from '../../../db/connect/sql.js'
 import { AlreadyRunning } from '../../../errors.js'
 import { startOf } from '../../../lib/process-status.js'
-import { joinMachines, machine } from '../../../queue/machines.js'
 
 const LEASE_S = 30
 
@@ -22,7 +23,7 @@ export interface LockRow {
 }
 
 /** A hash of the name of the machine, because the column is shorter than such a name. */
-const machineKey = () => createHash('sha256').update(machine()).digest('hex').slice(0, 16)
+const machineKey = () => machineMark(16)
 
 const LEASE_END = `now(3) + interval ${LEASE_S} second`
 
@@ -90,7 +91,7 @@ async function renew(task: string, holder: string, lost: AbortController): Promi
 export function isStale({ holder, is_late }: LockRow): boolean {
   if (is_late === 1) return true
   const [where, pid, start] = holder.split('#')
-  return where === machineKey() && startOf(Number(pid)) !== Number(start)
+  return where === machineKey() && !runsHere(Number(pid), Number(start))
 }
 
 /** All locks. */

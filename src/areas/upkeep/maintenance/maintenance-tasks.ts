@@ -4,6 +4,7 @@ import { oldQueueMinutes, oldTicks } from '../../../queue/old-records.js'
 import type { Task } from '../../../queue/task.js'
 import { bucketUploads } from '../../ci/builds/files/bucket-uploads.js'
 import { expiredArtifacts } from '../../ci/builds/files/expired-artifacts.js'
+import { oldBuilds } from '../../ci/builds/files/old-builds.js'
 import { dueEnvironments } from '../../ci/environments/auto-stop.js'
 import { stuckBuilds } from '../../ci/runners/stuck-builds.js'
 import { abandonedBuilds } from '../../ci/runners/wake-ups.js'
@@ -20,11 +21,20 @@ import { expiredSessions } from '../../people/credentials/expired-sessions.js'
 import { expiredTokens } from '../../people/credentials/expired-tokens.js'
 import { oldPasswordAttempts } from '../../people/credentials/login-throttle.queries.js'
 import { oldSignInAddresses } from '../../people/credentials/sign-in-addresses.js'
+import { ldapSync } from '../../people/identity/ldap/sync-task.js'
+import { scimMemberships } from '../../people/scim/memberships.js'
+import { searchWords } from '../../planning/participation/search-words.js'
 import { unfinishedImports } from '../../projects/imports/unfinished-imports.js'
 import { expiredMembers } from '../../projects/project-groups/expired-members.js'
+import { dormantUsers } from '../../reach/accounts/dormant-users.js'
+import { oldInvitations } from '../../reach/accounts/invitations/invitations.js'
 import { oldSignUps } from '../../reach/accounts/sign-ups.js'
+import { oldEvents } from '../../reach/events/old-events.js'
 import { oldMailFiles, oldMails } from '../../reach/mail/old-mails.js'
 import { oldReceivedMails } from '../../reach/replies/received.js'
+import { lfsLinks } from '../lfs/lfs-links.js'
+import { lfsObjects } from '../lfs/lfs-objects.js'
+import { oldRepositories } from '../machines/old-repositories.js'
 import { unfinishedRemovals } from '../removal/unfinished-removals.js'
 import { oldJobs, oldRuns } from './old-records.js'
 import { orphanedFiles } from './orphaned-files.js'
@@ -32,15 +42,22 @@ import { orphanedFiles } from './orphaned-files.js'
 export const tasks: readonly Task[] = [
   abandonedBuilds,
   bucketUploads,
+  dormantUsers,
   dueEnvironments,
   expiredArtifacts,
   expiredMembers,
   expiredGrants,
   expiredSessions,
   expiredTokens,
+  ldapSync,
+  lfsLinks,
+  lfsObjects,
   oldArchives,
   oldAuditEvents,
+  oldBuilds,
   oldDeliveries,
+  oldEvents,
+  oldInvitations,
   oldJobs,
   oldMailFiles,
   oldMails,
@@ -49,6 +66,7 @@ export const tasks: readonly Task[] = [
   oldReceivedMails,
   oldRedirects,
   oldRefChanges,
+  oldRepositories,
   oldRuns,
   oldSentForms,
   oldSignInAddresses,
@@ -57,6 +75,8 @@ export const tasks: readonly Task[] = [
   orphanedFiles,
   repositoryContents,
   repositoryUpkeep,
+  scimMemberships,
+  searchWords,
   stuckBuilds,
   unfinishedImports,
   unfinishedRemovals

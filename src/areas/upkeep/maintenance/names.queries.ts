@@ -55,6 +55,10 @@ export const namesOfHooks = () =>
 export const namesOfBroadcasts = () =>
   rows<NameRow>(`select id as name, message as about from broadcast_messages order by id desc limit ${MOST}`)
 
+/** Names may occur twice, so these are ids. */
+export const namesOfMachines = () =>
+  rows<NameRow>(`select left(uid, 8) as name, name as about from machines order by id limit ${MOST}`)
+
 /** Failed jobs only: nobody completes the id of a job that ends in a moment. */
 export const namesOfJobs = () =>
   rows<NameRow>(
@@ -101,3 +105,6 @@ export const namesOfSchedules = () =>
   rows<NameRow>(
     `select id as name, concat(cron, ' ', ref) as about from pipeline_schedules order by id desc limit ${MOST}`
   )
+
+export const namesOfMirrors = () =>
+  rows<NameRow>(`select id as name, concat(direction, ' ', url) as about from mirrors order by id desc limit ${MOST}`)

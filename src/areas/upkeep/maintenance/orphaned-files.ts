@@ -8,9 +8,11 @@ import { Misconfigured } from '../../../errors.js'
 import { removeRepository } from '../../../git/repository/repository.js'
 import type { Task, TaskContext } from '../../../queue/task.js'
 import { removeFolder } from '../../../runner/folders.js'
+import { removeRecords } from '../../../storage/records.js'
 import { removeObject } from '../../../storage/s3.js'
 import { type Orphans, orphanedBuildFiles, orphanedObjects } from '../../ci/builds/files/orphaned-files.js'
 import { orphanedRepositories } from '../../code/repository/orphaned-repositories.js'
+import { orphanedRecords } from '../../ground/records/archived-files.js'
 import { stateOfKey } from '../../ground/settings/encryption-key.js'
 import { leftovers } from './temporary-files.js'
 
@@ -23,6 +25,8 @@ export interface Found {
   readonly drafts: readonly string[]
   readonly artifacts: readonly string[]
   readonly traces: readonly string[]
+  /** Names of files of old records, on the disk or in the bucket. */
+  readonly records: readonly string[]
   readonly temporary: readonly string[]
   /** Names of objects in the bucket. */
   readonly objects: readonly string[]
@@ -30,8 +34,10 @@ export interface Found {
 
 export const orphanedFiles: Task = {
   name: 'orphaned_files',
+  usesRepositories: true,
   schedule: '3 4 * * *',
-  about: 'removes repositories, traces and artifacts without a record, and files that killed processes left behind',
+  about:
+    'removes repositories, traces, artifacts and files of old records without a row, and files that killed processes left behind',
   run: context => removeOrphans(context)
 }
 
@@ -44,13 +50,15 @@ export async function findOrphans(now = new Date(), folders?: number): Promise<F
   const repositories = await orphanedRepositories(before)
   const artifacts = await orphanedBuildFiles('artifacts', before, folders)
   const traces = await orphanedBuildFiles('traces', before, folders)
+  const records = folders === undefined ? await orphanedRecords(before) : { paths: [], looked: 0 }
   // A limited search does not read the whole bucket.
   const objects =
     folders === undefined ? [await orphanedObjects('artifacts', before), await orphanedObjects('traces', before)] : []
   // A new home without users has no files yet. That is not a fault.
-  if ([repositories, artifacts, traces, ...objects].some(({ paths }) => paths.length > 0)) await requireOwnDatabase()
+  if ([repositories, artifacts, traces, records, ...objects].some(({ paths }) => paths.length > 0))
+    await requireOwnDatabase()
   const kinds: [string, Orphans][] = objects.map(kind => ['objects of the bucket', kind])
-  for (const [what, { paths, looked }] of [...Object.entries({ repositories, artifacts, traces }), ...kinds]) {
+  for (const [what, { paths, looked }] of [...Object.entries({ repositories, artifacts, traces, records }), ...kinds]) {
     if (paths.length <= FEW || paths.length * 2 <= looked) continue
     throw new Misconfigured(
       `${paths.length} of ${looked} ${what} have no record: is this the database of another home? Nothing was removed`
@@ -62,6 +70,7 @@ export async function findOrphans(now = new Date(), folders?: number): Promise<F
     drafts,
     artifacts: artifacts.paths,
     traces: traces.paths,
+    records: records.paths,
     temporary: await leftovers(before),
     objects: objects.flatMap(({ paths }) => paths)
   }
@@ -93,6 +102,12 @@ export async function removeOrphans({ dryRun, signal, count, note }: TaskContext
   // A build may have removed the permissions of its folder: removeFolder handles that too.
   await each([...found.drafts, ...found.temporary], removeFolder)
   await each([...found.artifacts, ...found.traces], path => rm(path, { force: true }))
+  for (const name of found.records) {
+    signal.throwIfAborted()
+    if (!dryRun) await removeRecords(name)
+    count()
+    note(name)
+  }
   for (const name of found.objects) {
     signal.throwIfAborted()
     if (!dryRun) await removeObject(name)

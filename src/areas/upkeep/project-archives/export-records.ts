@@ -1,7 +1,8 @@
 // Turns the rows of a project into the records of an archive.
 import { parseStored } from '../../../lib/stored-json.js'
+import { isWebAddress } from '../../ci/environments/environments.js'
 import { SWITCHES } from '../../projects/projects/projects.queries.js'
-import type { OfPipeline, ProjectRows, Row } from './export-rows.js'
+import type { ProjectRows, Row } from './export-rows.js'
 import type { Kind } from './format.js'
 
 /** A record before it is checked. */
@@ -10,16 +11,16 @@ export interface Draft {
   readonly [name: string]: unknown
 }
 
-const at = (value: unknown): string | null => (value instanceof Date ? value.toISOString() : null)
-const times = (row: Row) => ({ created_at: at(row.created_at), updated_at: at(row.updated_at) })
+export const at = (value: unknown): string | null => (value instanceof Date ? value.toISOString() : null)
+export const times = (row: Row) => ({ created_at: at(row.created_at), updated_at: at(row.updated_at) })
 const ran = (row: Row) => ({ started_at: at(row.started_at), finished_at: at(row.finished_at), ...times(row) })
-const flag = (value: unknown) => (value === null ? null : Boolean(value))
-const without = (row: Row, ...names: readonly string[]) =>
+export const flag = (value: unknown) => (value === null ? null : Boolean(value))
+export const without = (row: Row, ...names: readonly string[]) =>
   Object.fromEntries(Object.entries(row).filter(([name]) => name !== 'id' && !names.includes(name)))
 
 export async function projectRecord(source: ProjectRows, id: number): Promise<Draft> {
   const [project] = await source.rows(
-    `select id, name, path, description, visibility_level, default_branch, tag_list, created_at, last_activity_at,
+    `select id, name, path, description, visibility_level, default_branch, tag_list, avatar, created_at, last_activity_at,
        ${SWITCHES.join(', ')} from projects where id = ?`,
     [id]
   )
@@ -247,8 +248,17 @@ export async function* noteRecords(source: ProjectRows, snippets: ReadonlyMap<nu
   }
 }
 
-export async function* pipelineRecords(source: ProjectRows): AsyncGenerator<Draft> {
+/** What the archive has about builds in addition to their records. */
+export interface KnownBuilds {
+  /** Builds that have deployed: id -> number in the archive. */
+  readonly deployed: Map<number, number>
+  /** Called with the number of each build that has files, and where these are. */
+  readonly noteFiles: (number: number, build: Row) => { readonly trace: boolean; readonly artifacts: boolean }
+}
+
+export async function* pipelineRecords(source: ProjectRows, known: KnownBuilds): AsyncGenerator<Draft> {
   let number = 0
+  let builds = 0
   for await (const page of source.pages('pipeline')) {
     for (const row of page) {
       number++
@@ -260,22 +270,44 @@ export async function* pipelineRecords(source: ProjectRows): AsyncGenerator<Draf
         committed_at: at(row.committed_at),
         ...ran(row)
       }
-      for (const kind of ['build', 'commit_status'] as const) yield* ofPipeline(source, kind, row.id, number)
+      for await (const some of source.ofPipeline('build', row.id)) {
+        for (const build of some) yield buildRecord(build, { pipeline: number, number: ++builds }, known)
+      }
+      for await (const some of source.ofPipeline('commit_status', row.id)) {
+        for (const status of some)
+          yield { kind: 'commit_status', pipeline: number, ...without(status, 'pipeline_id'), ...ran(status) }
+      }
     }
   }
 }
 
-async function* ofPipeline(source: ProjectRows, kind: OfPipeline, id: number, pipeline: number): AsyncGenerator<Draft> {
-  for await (const page of source.ofPipeline(kind, id)) {
-    for (const row of page) {
-      const build = kind === 'build' && {
-        tag: flag(row.tag),
-        allow_failure: flag(row.allow_failure),
-        tag_list: parseStored<string[]>(String(row.tag_list), []),
-        erased_at: at(row.erased_at),
-        queued_at: at(row.queued_at)
-      }
-      yield { kind, pipeline, ...without(row, 'pipeline_id'), ...build, ...ran(row) }
-    }
+/** Columns that have no property of their own in a record. */
+const OF_FILES = [
+  'pipeline_id',
+  'attempt',
+  'trace_size',
+  'artifacts_attempt',
+  'artifacts_filename',
+  'artifacts_expire_at'
+] as const
+
+function buildRecord(row: Row, numbers: { pipeline: number; number: number }, known: KnownBuilds): Draft {
+  if (row.deployed === 1) known.deployed.set(row.id, numbers.number)
+  const { trace, artifacts } = known.noteFiles(numbers.number, row)
+  const url = row.environment_url
+  return {
+    kind: 'build',
+    ...numbers,
+    ...without(row, 'deployed', ...OF_FILES),
+    tag: flag(row.tag),
+    allow_failure: flag(row.allow_failure),
+    tag_list: parseStored<string[]>(String(row.tag_list), []),
+    erased_at: at(row.erased_at),
+    queued_at: at(row.queued_at),
+    // A job may have given another text than an address.
+    environment_url: typeof url === 'string' && isWebAddress(url) ? url : null,
+    trace,
+    artifacts: artifacts ? { filename: row.artifacts_filename, expire_at: at(row.artifacts_expire_at) } : null,
+    ...ran(row)
   }
 }

@@ -90,6 +90,36 @@ const SOURCES: { readonly [K in PagedKind]: Source } = {
     where: 'x.project_id = ?',
     joins: ''
   },
+  hook: {
+    key: 'id',
+    columns: `x.id, x.url, x.token_encrypted, x.push_events, x.tag_push_events, x.issues_events, x.confidential_issues_events,
+      x.merge_requests_events, x.note_events, x.build_events, x.pipeline_events, x.wiki_page_events, x.enable_ssl_verification,
+      x.created_at, x.updated_at`,
+    table: 'hooks',
+    where: 'x.project_id = ?',
+    joins: ''
+  },
+  variable: {
+    key: 'id',
+    columns: `x.id, x.name as \`key\`, x.value_encrypted, x.masked, x.protected, x.environment_scope, x.created_at, x.updated_at`,
+    table: 'variables',
+    where: 'x.project_id = ?',
+    joins: ''
+  },
+  pipeline_schedule: {
+    key: 'id',
+    columns: `x.id, x.description, x.ref, x.cron, owner.username as owner, x.variables_encrypted, x.created_at, x.updated_at`,
+    table: 'pipeline_schedules',
+    where: 'x.project_id = ?',
+    joins: 'left join users owner on owner.id = x.user_id'
+  },
+  environment: {
+    key: 'id',
+    columns: 'x.id, x.name, x.slug, x.external_url, x.state, x.tier, x.created_at, x.updated_at',
+    table: 'environments',
+    where: 'x.project_id = ?',
+    joins: ''
+  },
   issue: {
     key: 'iid',
     columns: `${PLANNED}, x.confidential, ${DAY('due_date')}`,
@@ -121,6 +151,14 @@ const SOURCES: { readonly [K in PagedKind]: Source } = {
     table: 'pipelines',
     where: 'x.project_id = ?',
     joins: named('user')
+  },
+  deployment: {
+    key: 'iid',
+    columns: `x.id, x.iid, e.name as environment, x.build_id, x.ref, x.tag, x.sha, user_user.username as user, x.created_at`,
+    table: 'deployments',
+    where: 'x.project_id = ?',
+    joins: `join environments e on e.id = x.environment_id and e.project_id = x.project_id
+      join builds b on b.id = x.build_id and b.project_id = x.project_id ${named('user')}`
   }
 }
 
@@ -128,11 +166,13 @@ const SOURCES: { readonly [K in PagedKind]: Source } = {
 const OF_PIPELINES: { readonly [K in OfPipeline]: Source } = {
   build: {
     columns: `x.id, x.pipeline_id, x.name, x.stage, x.stage_index, x.ref, x.tag, x.sha, x.status, x.start_when, x.allow_failure,
-      x.tag_list, user_user.username as user, x.coverage, x.failure_reason, x.exit_code, x.erased_at, x.queued_at, ${RAN}`,
+      x.tag_list, user_user.username as user, x.coverage, x.failure_reason, x.exit_code, x.erased_at, x.queued_at,
+      e.name as environment, x.environment_url, exists(select 1 from deployments d where d.build_id = x.id) as deployed, x.attempt,
+      if(x.erased_at is null, x.trace_size, 0) as trace_size, x.artifacts_attempt, x.artifacts_filename, x.artifacts_expire_at, ${RAN}`,
     table: 'builds',
     where: 'x.pipeline_id = ?',
     key: 'id',
-    joins: named('user')
+    joins: `${named('user')} left join environments e on e.id = x.environment_id and e.project_id = x.project_id`
   },
   commit_status: {
     columns: `x.id, x.pipeline_id, x.sha, x.ref, x.name, x.status, x.target_url, x.description, user_user.username as user, ${RAN}`,
@@ -142,7 +182,7 @@ const OF_PIPELINES: { readonly [K in OfPipeline]: Source } = {
     joins: named('user')
   }
 }
-export type OfPipeline = 'build' | 'commit_status'
+type OfPipeline = 'build' | 'commit_status'
 
 export interface ProjectRows {
   /** The rows of a kind, in pages, in the order of their numbers, names or ids. */

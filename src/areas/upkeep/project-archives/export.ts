@@ -8,11 +8,13 @@ import { transact } from '../../../db/connect/transact.js'
 import { withSnapshot } from '../../../db/snapshot/snapshot.js'
 import { Unavailable } from '../../../errors.js'
 import { type PackedRef, portableRefs, writePack } from '../../../git/repository/packs.js'
+import type { LfsKey } from '../../../storage/lfs.js'
 import { type ListedUpload, listUploads, openUpload } from '../../../storage/uploads.js'
 import { version } from '../../../version.js'
 import { audit } from '../../ground/audit/audit.js'
 import type { ProjectRow } from '../../projects/projects/projects.queries.js'
 import { ensureRepository } from '../../projects/projects/repositories.js'
+import { type BuildFiles, buildFilesOf, lfsEntries, lfsObjectsOf } from './export-files.js'
 import {
   boardRecords,
   type Draft,
@@ -27,7 +29,15 @@ import {
 } from './export-records.js'
 import { type ProjectRows, rowsOf } from './export-rows.js'
 import {
+  deploymentRecords,
+  environmentRecords,
+  hookRecords,
+  scheduleRecords,
+  variableRecords
+} from './export-settings.js'
+import {
   BadProjectArchive,
+  type Extra,
   FORMAT,
   KINDS,
   type Kind,
@@ -35,6 +45,8 @@ import {
   MANIFEST,
   type Manifest,
   MOST,
+  MOST_BUILD_FILES,
+  MOST_LFS_OBJECTS,
   MOST_REFS,
   PACK,
   RECORDS,
@@ -47,6 +59,8 @@ import { type Entry, linesOf, writeArchive } from './write-archive.js'
 export interface ExportOptions {
   /** The file to write; default: NAMESPACE-PROJECT-TIME.zip in the current folder. */
   readonly output?: string
+  /** What the archive has in addition. */
+  readonly extras?: readonly Extra[]
   readonly signal: AbortSignal
   /** Called after each record. */
   readonly progress?: (done: number, total: number) => void
@@ -59,6 +73,12 @@ export interface Exported {
   readonly counts: Manifest['counts']
   readonly refs: number
   readonly uploads: number
+  readonly traces: number
+  readonly artifacts: number
+  /** Objects of LFS. */
+  readonly lfs: number
+  /** Objects of LFS that were lost; traces and artifacts that were lost, or expired in the meantime, and whose entries are empty. */
+  readonly missing_files: number
 }
 
 type Counts = { [K in Kind]: number }
@@ -69,29 +89,47 @@ export async function exportProject(project: ProjectRow, options: ExportOptions,
   const now = new Date()
   const path = resolve(options.output ?? nameOf(name, now))
   if (project.import_state === 'waiting') throw new Unavailable('the repository is still being copied: try later')
-  const { manifest, bytes } = await withSnapshot(async snapshot => {
+  const extras = new Set(options.extras)
+  const { manifest, bytes, missing } = await withSnapshot(async snapshot => {
     const source = rowsOf(snapshot, project.id, options.signal)
+    const files = buildFilesOf(source, project.id, extras, now)
     const labels = await labelIds(source, project.id)
     const repository = await ensureRepository(project)
     const refs = portableRefs(repository)
     const uploads = await uploadsOf(project.id)
+    const lfs = await lfsObjectsOf(source, project.id)
     const manifest: Manifest = {
       format: FORMAT,
       gitstead: version,
       exported_at: now.toISOString(),
       project: name,
-      counts: await countAll(source, project.id, labels.length),
+      counts: await countAll(source, project.id, labels.length, extras),
       refs: refs.length,
-      uploads: uploads.length
+      uploads: uploads.length,
+      ...(await files.count()),
+      lfs: lfs.present.length
     }
     requirePortable(manifest)
-    const entries = entriesOf({ project, source, labels, repository, refs, uploads, manifest, options })
-    return { manifest, ...(await writeArchive(path, entries, options.signal)) }
+    const entries = entriesOf({
+      project,
+      source,
+      labels,
+      repository,
+      refs,
+      uploads,
+      files,
+      lfs: lfs.present,
+      manifest,
+      options,
+      extras
+    })
+    return { manifest, ...(await writeArchive(path, entries, options.signal)), missing: files.missing() + lfs.lost }
   })
   const target = { type: 'project', id: project.id, name }
-  await transact(() => audit(origin, { action: 'project.export', target, changes: { file: { after: path } } }))
-  const { counts, refs, uploads } = manifest
-  return { path, bytes, project: name, counts, refs, uploads }
+  const changes = { file: { after: path }, ...(extras.size > 0 && { with: { after: [...extras].join(' ') } }) }
+  await transact(() => audit(origin, { action: 'project.export', target, changes }))
+  const { counts, refs, uploads, traces, artifacts, lfs } = manifest
+  return { path, bytes, project: name, counts, refs, uploads, traces, artifacts, lfs, missing_files: missing }
 }
 
 const nameOf = (path: string, now: Date): string =>
@@ -100,19 +138,22 @@ const nameOf = (path: string, now: Date): string =>
 /** The kinds whose records are counted by separate statements. */
 const PAGED = KINDS.filter(kind => kind !== 'project' && kind !== 'label' && kind !== 'board')
 
-async function countAll(source: ProjectRows, id: number, labels: number): Promise<Counts> {
+async function countAll(source: ProjectRows, id: number, labels: number, extras: ReadonlySet<Extra>): Promise<Counts> {
   const counts = Object.fromEntries(KINDS.map(kind => [kind, 0])) as Counts
-  for (const kind of PAGED) counts[kind] = await source.count(kind)
+  for (const kind of PAGED) if (kind !== 'variable' || extras.has('variables')) counts[kind] = await source.count(kind)
   const boards = await source.rows('select id from boards where project_id = ?', [id])
   return { ...counts, project: 1, label: labels, board: boards.length }
 }
 
 /** Throws BadProjectArchive when there is more than an import accepts. */
-function requirePortable({ counts, refs, uploads }: Manifest): void {
+function requirePortable({ counts, refs, uploads, traces, artifacts, lfs }: Manifest): void {
   const { max_files: files } = config().uploads
   for (const kind of KINDS) requireMost(kind, counts[kind], MOST[kind])
   requireMost('refs', refs, MOST_REFS)
   requireMost('uploads', uploads, files)
+  requireMost('traces', traces, MOST_BUILD_FILES)
+  requireMost('artifacts', artifacts, MOST_BUILD_FILES)
+  requireMost('LFS objects', lfs, MOST_LFS_OBJECTS)
 }
 
 function requireMost(name: string, count: number, most: number): void {
@@ -134,12 +175,15 @@ interface Content {
   readonly repository: string
   readonly refs: readonly PackedRef[]
   readonly uploads: readonly ListedUpload[]
+  readonly files: BuildFiles
+  readonly lfs: readonly LfsKey[]
   readonly manifest: Manifest
   readonly options: ExportOptions
+  readonly extras: ReadonlySet<Extra>
 }
 
 async function* entriesOf(content: Content): AsyncGenerator<Entry> {
-  const { project, repository, refs, uploads, manifest, options } = content
+  const { project, repository, refs, uploads, files, lfs, manifest, options } = content
   const text = (name: string, lines: AsyncIterable<string> | Iterable<string>): Entry => ({
     name,
     compress: true,
@@ -161,13 +205,16 @@ async function* entriesOf(content: Content): AsyncGenerator<Entry> {
       open: async () => (await openUpload({ project: project.id, secret, name }))?.stream ?? Readable.from([])
     }
   }
+  yield* files.entries()
+  yield* lfsEntries(lfs)
 }
 
-async function* recordLines({ project, source, labels, manifest, options }: Content): AsyncGenerator<string> {
+async function* recordLines(content: Content): AsyncGenerator<string> {
+  const { manifest, options } = content
   const total = KINDS.reduce((sum, kind) => sum + manifest.counts[kind], 0)
   const counts = Object.fromEntries(KINDS.map(kind => [kind, 0])) as Counts
   let done = 0
-  for await (const draft of draftsOf(source, project.id, labels)) {
+  for await (const draft of draftsOf(content)) {
     options.signal.throwIfAborted()
     const where = `${draft.kind} ${draft.iid ?? draft.number ?? counts[draft.kind] + 1}`
     const line = JSON.stringify(checkRecord(draft, where))
@@ -182,8 +229,9 @@ async function* recordLines({ project, source, labels, manifest, options }: Cont
   if (wrong.length > 0) throw new Error(`the number of records differs from the manifest: ${wrong.join(', ')}`)
 }
 
-async function* draftsOf(source: ProjectRows, id: number, labels: readonly number[]): AsyncGenerator<Draft> {
+async function* draftsOf({ source, project: { id }, labels, files, extras }: Content): AsyncGenerator<Draft> {
   const snippets = new Map<number, number>()
+  const deployed = new Map<number, number>()
   yield await projectRecord(source, id)
   yield* plain(source, 'member')
   yield* labelRecords(source, id, labels)
@@ -191,11 +239,16 @@ async function* draftsOf(source: ProjectRows, id: number, labels: readonly numbe
   yield* plain(source, 'protected_branch')
   yield* plain(source, 'release')
   yield* boardRecords(source, id)
+  yield* hookRecords(source, extras)
+  if (extras.has('variables')) yield* variableRecords(source)
+  yield* scheduleRecords(source, extras)
+  yield* environmentRecords(source)
   yield* issueRecords(source, id)
   yield* mergeRequestRecords(source, id)
   yield* snippetRecords(source, snippets)
   yield* noteRecords(source, snippets)
-  yield* pipelineRecords(source)
+  yield* pipelineRecords(source, { deployed, noteFiles: files.noteFiles })
+  yield* deploymentRecords(source, deployed)
 }
 
 /** Kinds whose columns are their record, except that dates and flags are converted. */

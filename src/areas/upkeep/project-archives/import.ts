@@ -1,7 +1,7 @@
 // Imports the archive of a project. All of it is checked and loaded while it is invisible; the last transaction makes it visible.
-import { randomInt } from 'node:crypto'
 import type { Origin } from '../../../access/actor.js'
 import { row, rows } from '../../../db/connect/sql.js'
+import { transact } from '../../../db/connect/transact.js'
 import { Conflict, Invalid } from '../../../errors.js'
 import { batches } from '../../../lib/batches.js'
 import { nameProblem, pathProblem } from '../../../lib/path.js'
@@ -9,10 +9,10 @@ import { enqueue, enqueueAll } from '../../../queue/enqueue.js'
 import { applicationSettings } from '../../ground/settings/settings.queries.js'
 import { type ImportedMember, insertImportedMembers } from '../../people/members/members.js'
 import { type Place, placeOfNewProject } from '../../projects/projects/new-project-target.js'
-import { storagesInUse } from '../../projects/projects/new-projects.js'
+import { storageForProject } from '../../projects/projects/new-projects.js'
 import { adoptProject } from '../../projects/projects/projects.js'
 import { BadProjectArchive, type Manifest, RECORDS } from './format.js'
-import { type Content, loadRepository, loadUploads } from './load-content.js'
+import { type Content, loadBuildFiles, loadLfs, loadRepository, loadUploads } from './load-content.js'
 import { checkedRecords, loadRecords } from './load-parts.js'
 import { newLoading } from './loading.js'
 import { newPeople, type People } from './people.js'
@@ -28,6 +28,11 @@ export interface ImportOptions {
   readonly creator?: string
   readonly signal: AbortSignal
   readonly progress?: (what: string, done: number, total: number) => void
+  /** The id of the project that this one replaces. `before` removes it. */
+  readonly replaces?: number
+  /** Other writes of the transaction that makes the project visible: before it exists, and when it is complete. */
+  readonly before?: () => Promise<void>
+  readonly after?: (id: number) => Promise<void>
 }
 
 export interface Imported {
@@ -38,6 +43,9 @@ export interface Imported {
   readonly counts: Manifest['counts']
   readonly refs: number
   readonly uploads: number
+  readonly traces: number
+  readonly artifacts: number
+  readonly lfs: number
   /** People in the archive who have no account here; the first thousand of them. */
   readonly missing_users: readonly string[]
   /** The missing people who were members. */
@@ -59,8 +67,7 @@ export async function importProject(file: string, options: ImportOptions, origin
     if (first.done || first.value.kind !== 'project')
       throw new BadProjectArchive(`${RECORDS} does not begin with a project`)
     const target = await targetOf(first.value, options)
-    const storages = storagesInUse(await applicationSettings())
-    const storage = storages[randomInt(storages.length)] ?? 'default'
+    const storage = storageForProject(await applicationSettings(), { here: true })
     const id = await reserveProject(storage, `${target.namespace}/${target.path}`)
     const beat = setInterval(() => void stayReserved(id).catch(() => undefined), BEAT_MS).unref()
     try {
@@ -84,7 +91,8 @@ interface Target extends Place {
 }
 
 /** Finds the place before anything is loaded. The last transaction checks it again. */
-async function targetOf(project: RecordOf<'project'>, { namespace, path, creator }: ImportOptions): Promise<Target> {
+async function targetOf(project: RecordOf<'project'>, options: ImportOptions): Promise<Target> {
+  const { namespace, path, creator, replaces = 0 } = options
   const place = await placeOfNewProject(`${namespace}/${path ?? project.path}`, creator)
   const problem = pathProblem(place.path, 'project')
   if (problem) throw new Invalid('path', problem)
@@ -93,8 +101,8 @@ async function targetOf(project: RecordOf<'project'>, { namespace, path, creator
     [place.namespaceId]
   )
   const taken = await rows<{ by_path: number; path: string }>(
-    `select path_key = lower(?) as by_path, path from projects where namespace_id = ? and (path_key = lower(?) or name_key = lower(?))`,
-    [place.path, place.namespaceId, place.path, project.name]
+    `select path_key = lower(?) as by_path, path from projects where namespace_id = ? and id <> ? and (path_key = lower(?) or name_key = lower(?))`,
+    [place.path, place.namespaceId, replaces, place.path, project.name]
   )
   const there = taken.find(each => each.by_path === 1)
   if (there) throw new Conflict(`${found?.path}/${there.path} already exists: choose another path with --path`)
@@ -108,6 +116,7 @@ async function targetOf(project: RecordOf<'project'>, { namespace, path, creator
 }
 
 interface Import extends Content {
+  readonly options: ImportOptions
   /** The records after the first one, which is the project. */
   readonly records: AsyncGenerator<ProjectRecord>
   readonly target: Target
@@ -115,42 +124,58 @@ interface Import extends Content {
 }
 
 async function load(work: Import): Promise<Imported> {
-  const { archive, project, target, id, storage, origin } = work
+  const { archive, project, target, id, storage, options, origin } = work
   const people = newPeople()
-  const members = await loadRecords(work, work.records, newLoading(id, target.creator.id, people))
+  const loading = newLoading(id, target.creator.id, people)
+  const members = await loadRecords(work, work.records, loading)
   const defaultBranch = await loadRepository(work)
   await loadUploads(work)
+  await loadBuildFiles(work, loading.builds)
+  await loadLfs(work)
   const sums = await archive.checkSums()
   const memberships = await membershipsOf(members, people)
   await stayReserved(id)
   const { kind: _, name: _name, path: _path, counters: _counters, ...settings } = project
-  const { archived, default_branch: _branch, tag_list, created_at, last_activity_at, description, ...flags } = settings
-  await adoptProject(
-    target.creator,
-    {
-      ...flags,
-      name: target.name,
-      path: target.path,
-      namespace_id: target.namespaceId,
-      visibility_level: target.visibilityLevel,
-      ...(description === null ? {} : { description })
+  const {
+    archived,
+    default_branch: _branch,
+    tag_list,
+    avatar,
+    created_at,
+    last_activity_at,
+    description,
+    ...flags
+  } = settings
+  const body = {
+    ...flags,
+    name: target.name,
+    path: target.path,
+    namespace_id: target.namespaceId,
+    visibility_level: target.visibilityLevel,
+    ...(description === null ? {} : { description })
+  }
+  const adoption = {
+    id,
+    storage,
+    attributes: {
+      archived,
+      defaultBranch,
+      tagList: JSON.stringify(tag_list),
+      avatar,
+      createdAt: new Date(created_at),
+      lastActivityAt: new Date(last_activity_at)
     },
-    {
-      id,
-      storage,
-      attributes: {
-        archived,
-        defaultBranch,
-        tagList: JSON.stringify(tag_list),
-        createdAt: new Date(created_at),
-        lastActivityAt: new Date(last_activity_at)
-      },
-      content: { imported_from: archive.manifest.project, exported_at: archive.manifest.exported_at, archive: sums },
-      finish: () => finish(id, memberships.found)
-    },
-    origin
-  )
-  const { exported_at, gitstead, counts, refs, uploads, project: from } = archive.manifest
+    content: { imported_from: archive.manifest.project, exported_at: archive.manifest.exported_at, archive: sums },
+    finish: async () => {
+      await finish(id, memberships.found)
+      await options.after?.(id)
+    }
+  }
+  await transact(async () => {
+    await options.before?.()
+    await adoptProject(target.creator, body, adoption, origin)
+  })
+  const { exported_at, gitstead, counts, refs, uploads, traces, artifacts, lfs, project: from } = archive.manifest
   return {
     id,
     path_with_namespace: `${target.namespace}/${target.path}`,
@@ -158,6 +183,9 @@ async function load(work: Import): Promise<Imported> {
     counts,
     refs,
     uploads,
+    traces,
+    artifacts,
+    lfs,
     missing_users: people.missing(),
     missing_members: memberships.missing
   }

@@ -1,13 +1,17 @@
 // Stores the repository and the uploads of an archive under the id of a project that is still invisible.
 import { config } from '../../../config.js'
-import { TooLarge } from '../../../errors.js'
+import { TooLarge, Unprocessable } from '../../../errors.js'
 import { GitFailure } from '../../../git/process/run.js'
 import { fillFromPack, isPortable, type PackedRef } from '../../../git/repository/packs.js'
 import { setHead } from '../../../git/repository/repository.js'
 import { syncFileSystem } from '../../../storage/sync.js'
 import { putUpload } from '../../../storage/uploads.js'
+import { storeImportedArtifacts, storeImportedTrace } from '../../ci/builds/files/imported-files.js'
+import { importObject } from '../../projects/lfs/kept-objects.js'
+import { excessOfObject } from '../../projects/lfs/objects.js'
 import { prepareProject, repositoryPath } from '../../projects/projects/repositories.js'
-import { BadProjectArchive, REFS } from './format.js'
+import { ARTIFACTS, BadProjectArchive, LFS, REFS, TRACES, UPLOADS } from './format.js'
+import type { Loading } from './loading.js'
 import type { OpenArchive } from './read-archive.js'
 import type { RecordOf } from './records.js'
 import { stayReserved } from './staging.js'
@@ -81,13 +85,55 @@ function refIn(line: string): { readonly ref?: unknown; readonly id?: unknown } 
   }
 }
 
-export async function loadUploads({ archive, id, options }: Content): Promise<void> {
+export async function loadUploads({ archive, project, id, options }: Content): Promise<void> {
+  const uploads = archive.files(UPLOADS)
+  if (project.avatar !== null && uploads.every(({ path }) => path !== project.avatar))
+    throw new BadProjectArchive(`the avatar ${project.avatar} is not in the archive`)
   let done = 0
-  for (const { secret, name, size, open } of archive.uploads()) {
+  for (const { path, size, open } of uploads) {
     options.signal.throwIfAborted()
     await stayReserved(id)
-    const excess = new TooLarge(`the upload ${secret}/${name} is larger than the archive states`)
+    const excess = new TooLarge(`the upload ${path} is larger than the archive states`)
+    const [secret = '', name = ''] = path.split('/')
     await putUpload({ project: id, secret, name }, await open(), { limit: size, excess })
-    options.progress?.('uploads', ++done, archive.manifest.uploads)
+    options.progress?.('uploads', ++done, uploads.length)
+  }
+}
+
+/** Stores traces and artifacts. `builds` has the ids of the builds that have them, by their numbers. */
+export async function loadBuildFiles({ archive, id, options }: Content, builds: Loading['builds']): Promise<void> {
+  const total = archive.manifest.traces + archive.manifest.artifacts
+  let done = 0
+  for (const [folder, known, store] of [
+    [TRACES, builds.traces, storeImportedTrace],
+    [ARTIFACTS, builds.artifacts, storeImportedArtifacts]
+  ] as const) {
+    const files = archive.files(folder)
+    if (files.length !== known.size) throw new BadProjectArchive(`${folder} has not as many files as the builds name`)
+    for (const { path, size, open } of files) {
+      options.signal.throwIfAborted()
+      await stayReserved(id)
+      const build = known.get(Number.parseInt(path, 10))
+      if (build === undefined) throw new BadProjectArchive(`${folder}${path} is of no build with such a file`)
+      const excess = new TooLarge(`${folder}${path} is larger than the archive states`)
+      await store(build, await open(), { limit: size, excess })
+      options.progress?.('files of builds', ++done, total)
+    }
+  }
+}
+
+/** Stores the objects of LFS and links them. The bytes of an object are in the archive, so the importing project may have it. */
+export async function loadLfs({ archive, id, options }: Content): Promise<void> {
+  const files = archive.files(LFS)
+  let done = 0
+  for (const { path: oid, size, open } of files) {
+    options.signal.throwIfAborted()
+    await stayReserved(id)
+    const excess = excessOfObject(size)
+    if (excess !== null) throw new BadProjectArchive(`${LFS}${oid}: ${excess}`)
+    await importObject(id, { oid, size }, await open()).catch(error => {
+      throw error instanceof Unprocessable ? new BadProjectArchive(`${LFS}${oid}: ${error.message}`) : error
+    })
+    options.progress?.('LFS files', ++done, files.length)
   }
 }

@@ -6,17 +6,19 @@ import type { Content } from './load-content.js'
 import { finishRecords, loadRecord } from './load-records.js'
 import type { Loading } from './loading.js'
 import type { OpenArchive } from './read-archive.js'
-import { checkRecord, type ProjectRecord, type RecordOf } from './records.js'
+import { checkRecord, fromFormat1, type ProjectRecord, type RecordOf } from './records.js'
 import { stayReserved } from './staging.js'
 
 /** Yields the records of an archive, checked, in their order, and as many of each kind as the manifest states. */
 export async function* checkedRecords({ lines, manifest }: OpenArchive): AsyncGenerator<ProjectRecord> {
   const counts = Object.fromEntries(KINDS.map(kind => [kind, 0])) as { [K in Kind]: number }
+  const current = manifest.format === 1 ? fromFormat1() : (value: unknown) => value
   let [number, last] = [0, 0]
   for await (const line of lines(RECORDS)) {
     number++
-    const record = checkRecord(parsed(line, number), `line ${number} of ${RECORDS}`)
-    const rank = Math.min(KINDS.indexOf(record.kind), KINDS.indexOf('pipeline'))
+    const record = checkRecord(current(parsed(line, number)), `line ${number} of ${RECORDS}`)
+    const isOfPipeline = record.kind === 'build' || record.kind === 'commit_status'
+    const rank = KINDS.indexOf(isOfPipeline ? 'pipeline' : record.kind)
     if (rank < last) throw new BadProjectArchive(`line ${number} of ${RECORDS}: a ${record.kind} comes too late`)
     last = rank
     if (++counts[record.kind] > manifest.counts[record.kind]) throw differs(record.kind)

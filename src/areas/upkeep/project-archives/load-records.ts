@@ -3,10 +3,15 @@
 import type { PlannedBuild } from '../../../ci/plan.js'
 import { setLastNumber } from '../../../db/connect/counters.js'
 import { row } from '../../../db/connect/sql.js'
+import { BadRequest } from '../../../errors.js'
+import { encrypt } from '../../../secrets.js'
+import { IMPORTED_ATTEMPT } from '../../ci/builds/files/imported-files.js'
+import { checkVariables, seal } from '../../ci/pipelines/given-variables.js'
 import { countAllIssues } from '../../planning/issues/issue-counts.js'
-import { BadProjectArchive, type Kind } from './format.js'
+import { BadProjectArchive, type Kind, MOST_BUILD_FILES, MOST_KNOWN_BUILDS } from './format.js'
 import {
   date,
+  environmentId,
   insert,
   insertAwards,
   insertPlanned,
@@ -47,6 +52,56 @@ const PLAN = JSON.stringify({
 /** The project itself and its members come last, after all others. */
 export type LoadedKind = Exclude<Kind, 'project' | 'member'>
 type Load<K extends LoadedKind> = (loading: Loading, record: RecordOf<K>) => Promise<void>
+
+/** Nothing of these works until somebody enables it: the project here must not do what the original still does. */
+const SETTINGS: { readonly [K in 'hook' | 'variable' | 'pipeline_schedule' | 'environment' | 'deployment']: Load<K> } =
+  {
+    hook: async ({ projectId }, { kind: _, token, ...record }) => {
+      const token_encrypted = token === null ? null : encrypt(token)
+      await insert('hooks', { project_id: projectId, ...record, token_encrypted, enabled: false, ...times(record) })
+    },
+    variable: async ({ projectId }, { kind: _, key, value, ...record }) => {
+      const values = { name: key, value_encrypted: encrypt(value) }
+      await insert('variables', { project_id: projectId, ...record, ...values, ...times(record) })
+    },
+    pipeline_schedule: async ({ projectId, people }, { kind: _, owner, variables, ...record }) => {
+      const values = { user_id: people.idOf(owner), variables_encrypted: sealed(variables) }
+      await insert('pipeline_schedules', {
+        project_id: projectId,
+        ...record,
+        ...values,
+        active: false,
+        ...times(record)
+      })
+    },
+    environment: async ({ projectId, environments }, { kind: _, ...record }) => {
+      environments.set(
+        record.name,
+        await insert('environments', { project_id: projectId, ...record, ...times(record) })
+      )
+    },
+    deployment: async (loading, { kind: _, environment, build, user, ...record }) => {
+      const build_id = loading.builds.deployed.get(build)
+      if (build_id === undefined)
+        throw new BadProjectArchive(`a deployment names the build ${build}, which has no environment`)
+      await insert('deployments', {
+        project_id: loading.projectId,
+        ...record,
+        environment_id: environmentId(loading, environment),
+        build_id,
+        user_id: loading.people.idOf(user),
+        created_at: date(record.created_at)
+      })
+    }
+  }
+
+function sealed(variables: RecordOf<'pipeline_schedule'>['variables']): Buffer | null {
+  try {
+    return seal(checkVariables(Object.fromEntries(variables.map(({ key, value }) => [key, value]))))
+  } catch (error) {
+    throw error instanceof BadRequest ? new BadProjectArchive(`a schedule: ${error.message}`) : error
+  }
+}
 
 const LOADS: { readonly [K in LoadedKind]: Load<K> } = {
   label: async (loading, { kind: _, priority, subscriptions, ...record }) => {
@@ -131,6 +186,7 @@ const LOADS: { readonly [K in LoadedKind]: Load<K> } = {
     })
     await insertAwards(loading, 'Note', id, record)
   },
+  ...SETTINGS,
   pipeline: async (loading, given) => {
     const { kind: _, number, user, committed_at, ...record } = ended(given)
     const id = await insert('pipelines', {
@@ -143,10 +199,16 @@ const LOADS: { readonly [K in LoadedKind]: Load<K> } = {
     loading.pipeline = { number, id }
   },
   build: async (loading, given) => {
-    const { kind: _, pipeline, user, tag_list, erased_at, queued_at, ...record } = ended(given)
-    await insert('builds', {
+    const { kind: _, pipeline, number, user, tag_list, erased_at, queued_at, ...more } = ended(given)
+    const { environment, trace, artifacts, ...record } = more
+    const id = await insert('builds', {
       project_id: loading.projectId,
       pipeline_id: pipelineId(loading, pipeline),
+      environment_id: environment === null ? null : environmentId(loading, environment),
+      // The number of the run that the files belong to.
+      attempt: trace || artifacts ? IMPORTED_ATTEMPT : 0,
+      artifacts_filename: artifacts?.filename ?? null,
+      artifacts_expire_at: maybeDate(artifacts?.expire_at ?? null),
       ...record,
       user_id: loading.people.idOf(user),
       tag_list: JSON.stringify(tag_list),
@@ -155,6 +217,10 @@ const LOADS: { readonly [K in LoadedKind]: Load<K> } = {
       queued_at: maybeDate(queued_at),
       ...ran(record)
     })
+    const { builds } = loading
+    if (trace) know(builds.traces, MOST_BUILD_FILES, number, id)
+    if (artifacts) know(builds.artifacts, MOST_BUILD_FILES, number, id)
+    if (environment !== null) know(builds.deployed, MOST_KNOWN_BUILDS, number, id)
   },
   commit_status: async (loading, given) => {
     const { kind: _, pipeline, user, ...record } = ended(given)
@@ -166,6 +232,11 @@ const LOADS: { readonly [K in LoadedKind]: Load<K> } = {
       ...ran(record)
     })
   }
+}
+
+function know(builds: Map<number, number>, most: number, number: number, id: number): void {
+  if (builds.size >= most) throw new BadProjectArchive(`more than ${most} builds have files or an environment`)
+  builds.set(number, id)
 }
 
 function pipelineId({ pipeline }: Loading, number: number): number {

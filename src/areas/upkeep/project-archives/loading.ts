@@ -15,6 +15,9 @@ export interface Loading {
   readonly labels: Map<string, number>
   readonly milestones: Map<number, number>
   readonly snippets: Map<number, number>
+  readonly environments: Map<string, number>
+  /** The ids of builds that deployments and files name, by their numbers. */
+  readonly builds: { readonly [K in 'deployed' | 'traces' | 'artifacts']: Map<number, number> }
   readonly iids: LRUCache<string, { readonly id: number }>
   /** The pipeline of the builds and statuses that follow. */
   pipeline: { readonly number: number; readonly id: number } | null
@@ -30,6 +33,8 @@ export const newLoading = (projectId: number, importerId: number, people: People
   labels: new Map(),
   milestones: new Map(),
   snippets: new Map(),
+  environments: new Map(),
+  builds: { deployed: new Map(), traces: new Map(), artifacts: new Map() },
   iids: new LRUCache({ max: KEPT_IIDS }),
   pipeline: null
 })
@@ -119,6 +124,13 @@ export function labelId({ labels }: Loading, title: string): number {
   const id = labels.get(title)
   if (id === undefined)
     throw new BadProjectArchive(`the label ${JSON.stringify(title)} is used but is not in the archive`)
+  return id
+}
+
+export function environmentId({ environments }: Loading, name: string): number {
+  const id = environments.get(name)
+  if (id === undefined)
+    throw new BadProjectArchive(`the environment ${JSON.stringify(name)} is used but is not in the archive`)
   return id
 }
 

@@ -3,36 +3,64 @@
 import { createHash, type Hash } from 'node:crypto'
 import { stat } from 'node:fs/promises'
 import { type Readable, Transform } from 'node:stream'
-import { type Entry, openPromise, type ZipFile } from 'yauzl'
+import { Entry, openPromise, type ZipFile } from 'yauzl'
 import { config } from '../../../config.js'
 import { Failure, NoSuch } from '../../../errors.js'
+import { isOid } from '../../../storage/lfs.js'
 import { UPLOAD_NAME } from '../../../storage/uploads.js'
 import {
+  ARTIFACTS,
   BadProjectArchive,
   FORMAT,
   KINDS,
+  LFS,
   LONGEST_LINE,
   LONGEST_MANIFEST,
   LONGEST_SUM,
   MANIFEST,
   type Manifest,
   MOST,
+  MOST_BUILD_FILES,
+  MOST_LFS_OBJECTS,
   MOST_RECORD_BYTES,
   MOST_REFS,
   PACK,
   RECORDS,
   REFS,
   SUMS,
+  TRACES,
   UPLOADS
 } from './format.js'
 
 /** Deflate cannot compress better than this, so a higher ratio is forged. */
 const BEST_RATIO = 1032
-const UPLOAD = new RegExp(`^${UPLOADS}([0-9a-f]{32})/([^/]{1,200})$`)
+
+/** Folders of files, and what the files of each are called in messages. */
+interface Folder {
+  readonly name: (path: string) => boolean
+  readonly called: 'uploads' | 'traces' | 'artifacts' | 'lfs'
+  readonly most: () => number
+}
+
+const buildFile = (path: string, ending: string) =>
+  /^[1-9]\d{0,9}$/.test(path.slice(0, -ending.length)) && path.endsWith(ending)
+const FOLDERS: { readonly [prefix: string]: Folder } = {
+  [UPLOADS]: {
+    name: path => /^[0-9a-f]{32}\//.test(path) && UPLOAD_NAME.test(path.slice(33)),
+    called: 'uploads',
+    most: () => config().uploads.max_files
+  },
+  [TRACES]: { name: path => buildFile(path, '.log'), called: 'traces', most: () => MOST_BUILD_FILES },
+  [ARTIFACTS]: { name: path => buildFile(path, '.zip'), called: 'artifacts', most: () => MOST_BUILD_FILES },
+  [LFS]: { name: isOid, called: 'lfs', most: () => MOST_LFS_OBJECTS }
+}
+
+/** Returns the folder in which an entry is, with its slash; undefined for an entry in none. */
+const folderOf = (name: string): string | undefined => /^\w+\//.exec(name)?.[0]
 
 interface StoredFile {
-  readonly secret: string
-  readonly name: string
+  /** The path below its folder. */
+  readonly path: string
   readonly size: number
   readonly open: () => Promise<Readable>
 }
@@ -45,7 +73,7 @@ export interface OpenArchive {
   lines(name: typeof RECORDS | typeof REFS): AsyncGenerator<string>
   /** The pack; null for a repository without refs. */
   pack(): Promise<Readable | null>
-  uploads(): Iterable<StoredFile>
+  files(folder: typeof UPLOADS | typeof TRACES | typeof ARTIFACTS | typeof LFS): readonly StoredFile[]
   /** Throws BadProjectArchive unless every entry was read and has the checksum of the list. Returns the hash of the list. */
   checkSums(): Promise<string>
   close(): void
@@ -54,10 +82,11 @@ export interface OpenArchive {
 /** Opens an archive. Throws NoSuch, and BadProjectArchive for an invalid, truncated or too large archive, or for a newer format. */
 export async function openArchive(path: string): Promise<OpenArchive> {
   const size = await sizeOf(path)
-  const most = config().imports.max_size + config().uploads.max_size
+  const { imports, uploads, lfs } = config()
+  const most = imports.max_size + uploads.max_size + imports.max_build_files + lfs.max_project_size
   if (size > most)
     throw new BadProjectArchive(
-      `the archive is larger than ${most} bytes: raise imports.max_size or uploads.max_size for the import`
+      `the archive is larger than ${most} bytes: raise imports.max_size, uploads.max_size, imports.max_build_files or lfs.max_project_size for the import`
     )
   const zip = await openZip(path)
   try {
@@ -97,12 +126,19 @@ async function read(zip: ZipFile, size: number): Promise<OpenArchive> {
   const sums = new Map<string, string>()
   const open = (name: string, limit: number) => openEntry(zip, entryOf(entries, name), limit, sums)
   const manifest = checkManifest(parsed(await textOf(await open(MANIFEST, LONGEST_MANIFEST))))
-  const files = [...entries.values()].flatMap((entry): StoredFile[] => {
-    const [, secret, name] = UPLOAD.exec(entry.fileName) ?? []
-    if (secret === undefined || name === undefined) return []
-    return [{ secret, name, size: entry.uncompressedSize, open: () => open(entry.fileName, entry.uncompressedSize) }]
-  })
-  if (files.length !== manifest.uploads) throw new BadProjectArchive('the number of uploads differs from the manifest')
+  const filesIn = (folder: string): readonly StoredFile[] =>
+    [...entries.values()]
+      .filter(({ fileName }) => folderOf(fileName) === folder)
+      .map(({ fileName, uncompressedSize: size }) => ({
+        path: fileName.slice(folder.length),
+        size,
+        open: () => open(fileName, size)
+      }))
+  const files = new Map(Object.keys(FOLDERS).map(folder => [folder, filesIn(folder)]))
+  for (const [folder, { called }] of Object.entries(FOLDERS)) {
+    if (files.get(folder)?.length !== manifest[called])
+      throw new BadProjectArchive(`the number of ${called} differs from the manifest`)
+  }
   return {
     manifest,
     size,
@@ -110,7 +146,7 @@ async function read(zip: ZipFile, size: number): Promise<OpenArchive> {
       yield* linesIn(await open(name, name === RECORDS ? MOST_RECORD_BYTES : MOST_REFS * 512), name)
     },
     pack: async () => (entries.has(PACK) ? open(PACK, config().imports.max_size) : null),
-    uploads: () => files,
+    files: folder => files.get(folder) ?? [],
     checkSums: async () => {
       const text = await textOf(await openEntry(zip, entryOf(entries, SUMS), LONGEST_SUM * entries.size, new Map()))
       return compareSums(text, [...entries.keys()], sums)
@@ -121,44 +157,72 @@ async function read(zip: ZipFile, size: number): Promise<OpenArchive> {
 
 /** Reads the list of entries: only the known names, in their order. */
 async function readEntries(zip: ZipFile): Promise<ReadonlyMap<string, Entry>> {
-  const most = config().uploads.max_files
-  if (zip.entryCount > most + 5) throw new BadProjectArchive(`more than ${most} uploads (uploads.max_files)`)
+  const { uploads, imports, lfs } = config()
+  const counts = new Map<string, number>()
+  const bytes = new Map<string, number>()
   const entries = new Map<string, Entry>()
-  let [packed, uploads, last] = [0, 0, -1]
+  let [packed, last] = [0, -1]
   for await (const entry of zip.eachEntry()) {
-    const rank = check(entry)
-    const again = entries.has(entry.fileName) || (rank === last && rank !== RANK_OF_UPLOADS)
+    const { rank, folder } = placeOf(entry)
+    const again = entries.has(entry.fileName) || (rank === last && folder === undefined)
     if (rank < last || again) throw new BadProjectArchive(`${shown(entry)} is a duplicate, or in the wrong place`)
     last = rank
     packed += entry.compressedSize
-    if (rank === RANK_OF_UPLOADS) uploads += entry.uncompressedSize
+    if (folder !== undefined) {
+      requireCount(FOLDERS[folder]?.called ?? '', add(counts, folder, 1), FOLDERS[folder]?.most() ?? 0)
+      add(bytes, folder, entry.uncompressedSize)
+    }
     // Entries that share their bytes would unpack to a large content from a small archive.
     if (packed > zip.fileSize) throw new BadProjectArchive('entries overlap')
-    entries.set(entry.fileName, entry)
+    entries.set(entry.fileName, withoutBuffers(entry))
   }
-  if (uploads > config().uploads.max_size) {
-    throw new BadProjectArchive(`the uploads are larger than ${config().uploads.max_size} bytes (uploads.max_size)`)
-  }
+  const size = (folder: string) => bytes.get(folder) ?? 0
+  requireBytes('uploads', size(UPLOADS), uploads.max_size, 'uploads.max_size')
+  requireBytes(
+    'traces and artifacts',
+    size(TRACES) + size(ARTIFACTS),
+    imports.max_build_files,
+    'imports.max_build_files'
+  )
+  requireBytes('LFS objects', size(LFS), lfs.max_project_size, 'lfs.max_project_size')
   return entries
 }
 
-const ORDER = [MANIFEST, RECORDS, REFS, PACK, UPLOADS, SUMS]
-const RANK_OF_UPLOADS = ORDER.indexOf(UPLOADS)
+function add(sums: Map<string, number>, name: string, amount: number): number {
+  const sum = (sums.get(name) ?? 0) + amount
+  sums.set(name, sum)
+  return sum
+}
+
+function requireBytes(name: string, bytes: number, most: number, setting: string): void {
+  if (bytes > most) throw new BadProjectArchive(`the ${name} are larger than ${most} bytes (${setting})`)
+}
+
+/** The parts of an entry that its stream needs. The original keeps several buffers, and there may be 200,000 entries. */
+function withoutBuffers(entry: Entry): Entry {
+  const { fileName, compressedSize, uncompressedSize, compressionMethod, relativeOffsetOfLocalHeader } = entry
+  const { generalPurposeBitFlag } = entry
+  const kept = { fileName, compressedSize, uncompressedSize, compressionMethod, relativeOffsetOfLocalHeader }
+  return Object.assign(new Entry(), kept, { generalPurposeBitFlag })
+}
+
+const ORDER = [MANIFEST, RECORDS, REFS, PACK, UPLOADS, TRACES, ARTIFACTS, LFS, SUMS]
 const shown = ({ fileName }: Entry) => JSON.stringify(fileName.slice(0, 200))
 
 /** Returns the rank of an entry in the order. Throws BadProjectArchive for an entry that cannot be in an archive. */
-function check(entry: Entry): number {
+function placeOf(entry: Entry): { readonly rank: number; readonly folder: string | undefined } {
   const { fileName, uncompressedSize, compressedSize } = entry
-  const upload = UPLOAD.exec(fileName)
-  const rank = upload && UPLOAD_NAME.test(upload[2] ?? '') ? RANK_OF_UPLOADS : ORDER.indexOf(fileName)
-  if (rank < 0 || fileName === UPLOADS) throw new BadProjectArchive(`${shown(entry)} does not belong in an archive`)
+  const folder = folderOf(fileName)
+  const isKnown = folder === undefined || FOLDERS[folder]?.name(fileName.slice(folder.length))
+  const rank = isKnown ? ORDER.indexOf(folder ?? fileName) : -1
+  if (rank < 0) throw new BadProjectArchive(`${shown(entry)} does not belong in an archive`)
   const type = (entry.externalFileAttributes >>> 16) & 0o170000
   if (type !== 0 && type !== 0o100000) throw new BadProjectArchive(`${shown(entry)} is not a file`)
   if (!entry.canDecodeFileData()) throw new BadProjectArchive(`${shown(entry)} has an unknown compression`)
   if (uncompressedSize > compressedSize * BEST_RATIO + 1024) {
     throw new BadProjectArchive(`${shown(entry)} claims an impossible size`)
   }
-  return rank
+  return { rank, folder }
 }
 
 function entryOf(entries: ReadonlyMap<string, Entry>, name: string): Entry {
@@ -195,8 +259,8 @@ async function textOf(stream: Readable): Promise<string> {
   return Buffer.concat(chunks).toString('utf8')
 }
 
-/** Yields the lines of an entry. It never keeps more than one line and one chunk. */
-async function* linesIn(stream: Readable, name: string): AsyncGenerator<string> {
+/** Yields the lines of a stream. It never keeps more than one line and one chunk. */
+export async function* linesIn(stream: Readable, name: string): AsyncGenerator<string> {
   let parts: Buffer[] = []
   let size = 0
   for await (const chunk of stream as AsyncIterable<Buffer>) {
@@ -224,22 +288,27 @@ function parsed(text: string): unknown {
 
 function checkManifest(value: unknown): Manifest {
   const manifest = (typeof value === 'object' && value !== null ? value : {}) as Partial<Manifest>
-  const { format, gitstead, project, exported_at: at, counts, refs, uploads } = manifest
+  const { gitstead, project, exported_at: at } = manifest
+  const format: unknown = manifest.format
   if (typeof format !== 'number' || !Number.isInteger(format))
     throw new BadProjectArchive(`${MANIFEST} names no format`)
   if (format > FORMAT)
     throw new BadProjectArchive(
       `the archive has format ${format}, and this version reads formats up to ${FORMAT}: update Gitstead first`
     )
-  if (format !== FORMAT) throw new BadProjectArchive(`no version of Gitstead has written format ${format}`)
+  if (format < 1) throw new BadProjectArchive(`no version of Gitstead has written format ${format}`)
   for (const [name, text] of Object.entries({ gitstead, project, exported_at: at })) {
     if (typeof text !== 'string' || text.length > 600) throw new BadProjectArchive(`${MANIFEST}: ${name} is invalid`)
   }
-  for (const kind of KINDS) requireCount(kind, counts?.[kind], MOST[kind])
-  requireCount('refs', refs, MOST_REFS)
-  requireCount('uploads', uploads, config().uploads.max_files)
-  if (counts?.project !== 1) throw new BadProjectArchive(`${MANIFEST}: an archive has one project`)
-  return manifest as Manifest
+  // Format 1 had fewer kinds of records and files.
+  const none = format === 1 ? { ...Object.fromEntries(KINDS.map(kind => [kind, 0])), traces: 0, artifacts: 0 } : {}
+  const counts = { ...none, ...manifest.counts } as Manifest['counts']
+  const whole = { lfs: 0, ...none, ...manifest, counts } as Manifest
+  for (const kind of KINDS) requireCount(kind, counts[kind], MOST[kind])
+  requireCount('refs', whole.refs, MOST_REFS)
+  for (const { called, most } of Object.values(FOLDERS)) requireCount(called, whole[called], most())
+  if (counts.project !== 1) throw new BadProjectArchive(`${MANIFEST}: an archive has one project`)
+  return whole
 }
 
 function requireCount(name: string, count: unknown, most: number): void {

@@ -4,6 +4,9 @@ import { BUILD_STATUSES } from '../../../ci/status.js'
 import { isShowable } from '../../../lib/moment.js'
 import { Nullable } from '../../../lib/schema.js'
 import { type Static, type TSchema, Type } from '../../../lib/type.js'
+import { UPLOAD_NAME } from '../../../storage/uploads.js'
+import { checkHookUrl } from '../../../webhooks/url.js'
+import { isWebAddress } from '../../ci/environments/environments.js'
 import { LONGEST_DESCRIPTION } from '../../planning/participation/targets.js'
 import { BadProjectArchive, KINDS, type Kind } from './format.js'
 
@@ -11,6 +14,8 @@ import { BadProjectArchive, KINDS, type Kind } from './format.js'
 const LONGEST_TEXT = 2_000_000
 /** Characters that an import adds to a text whose author is missing. */
 const ADDED = 500
+/** As for variables of projects. */
+const LONGEST_VALUE = 65_536
 const MOST_ITEMS = 100_000
 
 const text = (maxLength: number) => Type.String({ maxLength })
@@ -25,6 +30,12 @@ const day = Type.String({ pattern: '^\\d{4}-\\d\\d-\\d\\d$', format: 'day' })
 const person = Type.String({ pattern: '^[A-Za-z0-9_.-]{1,255}$' })
 const sha = Type.String({ pattern: '^[0-9a-f]{40}$' })
 const word = Type.String({ pattern: '^[a-z0-9_+-]{1,64}$' })
+/** The address of something that was deployed. */
+const webAddress = Type.String({ format: 'web-address' })
+const variable = {
+  key: Type.String({ pattern: '^[A-Za-z0-9_]{1,255}$' }),
+  value: Type.String({ pattern: '^[^\\u0000]*$', maxLength: LONGEST_VALUE })
+}
 const refName = Type.String({ minLength: 1, maxLength: 255 })
 const choice = <T extends string | number>(...values: readonly T[]) => Type.Unsafe<T>({ enum: [...values] })
 const maybeChoice = <T extends string | number>(...values: readonly T[]) =>
@@ -95,6 +106,8 @@ const about = Type.Object(
   exactly
 )
 
+const artifacts = Type.Object({ filename: text(255), expire_at: maybe(moment) }, exactly)
+
 const SCHEMAS = {
   project: record('project', {
     name: text(255),
@@ -116,6 +129,8 @@ const SCHEMAS = {
     only_allow_merge_if_build_succeeds: flag,
     only_allow_merge_if_all_discussions_are_resolved: flag,
     tag_list: list(text(255), 1000),
+    /** SECRET/NAME of an upload in the archive. */
+    avatar: maybe(Type.String({ format: 'avatar' })),
     created_at: moment,
     last_activity_at: moment,
     /** The last numbers that were assigned, also to records that were deleted since. */
@@ -154,6 +169,45 @@ const SCHEMAS = {
   board: record('board', {
     created_at: moment,
     lists: list(Type.Object({ label: text(255), position: count, created_at: moment }, exactly))
+  }),
+  hook: record('hook', {
+    url: Type.String({ format: 'hook-url' }),
+    token: maybe(text(500)),
+    push_events: flag,
+    tag_push_events: flag,
+    issues_events: flag,
+    confidential_issues_events: flag,
+    merge_requests_events: flag,
+    note_events: flag,
+    build_events: flag,
+    pipeline_events: flag,
+    wiki_page_events: flag,
+    enable_ssl_verification: flag,
+    ...times
+  }),
+  variable: record('variable', {
+    ...variable,
+    /** Null: the value decides. */
+    masked: maybe(flag),
+    protected: flag,
+    environment_scope: Type.String({ pattern: '^[\\w\\-./{}$ *]{1,255}$' }),
+    ...times
+  }),
+  pipeline_schedule: record('pipeline_schedule', {
+    description: text(255),
+    ref: refName,
+    cron: text(255),
+    owner: maybe(person),
+    variables: list(Type.Object(variable, exactly), 100),
+    ...times
+  }),
+  environment: record('environment', {
+    name: Type.String({ pattern: '^[A-Za-z0-9_\\-/{}$. ]{1,255}$' }),
+    slug: Type.String({ pattern: '^[a-z0-9-]{1,24}$' }),
+    external_url: maybe(webAddress),
+    state: choice('available', 'stopped'),
+    tier: maybe(Type.String({ pattern: '^[a-z]{1,16}$' })),
+    ...times
   }),
   issue: record('issue', {
     ...planned,
@@ -218,6 +272,8 @@ const SCHEMAS = {
   }),
   build: record('build', {
     pipeline: number,
+    /** Counts all builds of the archive. */
+    number,
     name: text(255),
     stage: text(255),
     stage_index: Type.Integer({ minimum: 0, maximum: 65_535 }),
@@ -234,6 +290,11 @@ const SCHEMAS = {
     exit_code: maybe(Type.Integer({ minimum: -2_147_483_648, maximum: 2_147_483_647 })),
     erased_at: maybe(moment),
     queued_at: maybe(moment),
+    /** The name of an environment in the archive. */
+    environment: maybe(text(255)),
+    environment_url: maybe(webAddress),
+    trace: flag,
+    artifacts: Type.Unsafe<Static<typeof artifacts> | null>({ ...artifacts, nullable: true }),
     ...ran
   }),
   commit_status: record('commit_status', {
@@ -246,6 +307,17 @@ const SCHEMAS = {
     description: maybe(text(255)),
     user: maybe(person),
     ...ran
+  }),
+  deployment: record('deployment', {
+    iid: number,
+    environment: text(255),
+    /** The number of a build. */
+    build: number,
+    ref: refName,
+    tag: flag,
+    sha,
+    user: maybe(person),
+    created_at: moment
   })
 } satisfies { readonly [K in Kind]: TSchema }
 
@@ -257,7 +329,30 @@ export type About = Static<typeof about>
 const ajv = new Ajv({ strict: false, allErrors: false })
 ajv.addFormat('moment', at => isShowable(new Date(at)))
 ajv.addFormat('day', at => isShowable(new Date(at)) && new Date(at).toISOString().startsWith(at))
+ajv.addFormat('web-address', isWebAddress)
+ajv.addFormat('hook-url', url => checkHookUrl(url) === null)
+ajv.addFormat(
+  'avatar',
+  path => /^[0-9a-f]{32}\/.+\.(png|jpe?g|gif|webp)$/i.test(path) && UPLOAD_NAME.test(path.slice(33))
+)
 const compiled = new Map<Kind, ValidateFunction>()
+
+/** What records of format 1 lack. Its builds had no numbers. */
+const LACKING: { readonly [kind: string]: object } = {
+  project: { avatar: null },
+  build: { environment: null, environment_url: null, trace: false, artifacts: null }
+}
+
+/** Returns a function that turns the records of format 1 into those of this format, before their check. */
+export function fromFormat1(): (value: unknown) => unknown {
+  let builds = 0
+  return value => {
+    const { kind } = (value ?? {}) as { readonly kind?: unknown }
+    const added = typeof kind === 'string' ? LACKING[kind] : undefined
+    if (!added) return value
+    return { ...(value as object), ...added, ...(kind === 'build' && { number: ++builds }) }
+  }
+}
 
 /** Throws BadProjectArchive, starting with `where`, unless the value is a record of this format. */
 export function checkRecord(value: unknown, where: string): ProjectRecord {

@@ -2,7 +2,7 @@
 // complete.
 import { createHash } from 'node:crypto'
 import { createWriteStream } from 'node:fs'
-import { link, open, rm } from 'node:fs/promises'
+import { link, rm, stat } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { Readable, Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
@@ -52,27 +52,27 @@ function named(error: unknown, path: string): unknown {
 }
 
 async function writeDraft(draft: string, entries: AsyncIterable<Entry>, signal: AbortSignal): Promise<number> {
-  const handle = await open(draft, 'wx', 0o600)
   const ended = new AbortController()
+  const zip = new ZipFile()
+  const content = zip.outputStream as Readable
+  zip.on('error', error => content.destroy(error instanceof Error ? error : new Error(String(error))))
+  // The stream opens and closes the file itself: after a failure, a descriptor would be closed twice.
+  const file = createWriteStream(draft, { flags: 'wx', mode: 0o600, flush: true })
+  const done = pipeline(content, file, { signal })
+  // The failure is thrown below; until then nothing awaits it.
+  done.catch(() => undefined)
   try {
-    const zip = new ZipFile()
-    const content = zip.outputStream as Readable
-    zip.on('error', error => content.destroy(error instanceof Error ? error : new Error(String(error))))
-    const file = createWriteStream(draft, { fd: handle.fd, autoClose: false })
-    const done = pipeline(content, file, { signal })
-    // The failure is thrown below; until then nothing awaits it.
-    done.catch(() => undefined)
-    await addAll({ zip, content, ended: ended.signal }, entries).catch(error => {
-      content.destroy(error as Error)
-      throw error
-    })
+    await addAll({ zip, content, ended: ended.signal }, entries)
     zip.end()
     await done
-    await handle.sync()
-    return (await handle.stat()).size
+    return (await stat(draft)).size
+  } catch (error) {
+    content.destroy(error as Error)
+    // The file is closed before it is removed.
+    await done.catch(() => undefined)
+    throw error
   } finally {
     ended.abort()
-    await handle.close()
   }
 }
 

@@ -5,12 +5,13 @@ import { execute, marks, row, rows } from '../../../db/connect/sql.js'
 import { eraseOwned } from '../../../db/ownership/owned-rows.js'
 import { removeRepository } from '../../../git/repository/repository.js'
 import { enqueue, enqueueAll } from '../../../queue/enqueue.js'
-import { removeArtifact } from '../../../storage/artifacts.js'
 import { removeCaches } from '../../../storage/caches.js'
-import { removeTrace } from '../../../storage/traces.js'
 import { removeUploads } from '../../../storage/uploads.js'
+import { removeBuildFiles } from '../../ci/builds/files/remove-files.js'
 import { cancelBuildsOfProject } from '../../ci/builds/pipeline-actions.js'
 import { removeContributors } from '../../code/history/contributors.js'
+import { removeFiles } from '../../ground/records/archived-files.js'
+import { touchObjectsOf } from '../../projects/lfs/unused.js'
 import { repositoryPath } from '../../projects/projects/repositories.js'
 import { removeUnusedKeys } from '../../projects/ssh/deploy-keys.js'
 
@@ -28,8 +29,9 @@ export async function eraseProject(projectId: number, signal: AbortSignal): Prom
     await enqueue('project.remove', { projectId }, { runAt: new Date(Date.now() + ENDING_MS) })
     return
   }
+  await touchObjectsOf(projectId)
   // The files of a build are removed before its row: without the row, their names are unknown.
-  await eraseOwned('projects', projectId, { signal, before: { builds: removeFiles } })
+  await eraseOwned('projects', projectId, { signal, before: { builds: removeBuilds, archived_files: removeFiles } })
   await wakeWaiting()
   await removeUploads(projectId)
   await removeCaches(projectId)
@@ -61,16 +63,10 @@ async function buildsStillEnd(projectId: number): Promise<boolean> {
   return found !== undefined
 }
 
-/** Removes the files of one attempt more than the row counts: when a worker stops, the row no longer counts its attempt. */
-async function removeFiles(buildIds: readonly number[]): Promise<void> {
+async function removeBuilds(buildIds: readonly number[]): Promise<void> {
   const builds = await rows<{ id: number; attempt: number }>(
     `select id, attempt from builds where id in (${marks(buildIds)})`,
     buildIds
   )
-  for (const { id, attempt } of builds) {
-    for (let number = 1; number <= attempt + 1; number++) {
-      const key = { build: id, attempt: number }
-      await Promise.all([removeArtifact(key), removeTrace(key)])
-    }
-  }
+  for (const build of builds) await removeBuildFiles(build)
 }

@@ -20,6 +20,8 @@ const COUNTED: { readonly [Table in TableName]?: { readonly as: string; readonly
   user_uses: false,
   sign_in_addresses: false,
   participants: false,
+  scim_users: false,
+  scim_group_members: false,
   // Every user has one; its projects are listed.
   namespaces: false
 }
@@ -30,18 +32,30 @@ const OWN =
 /** Counts the rows that are removed with a user, outside of the user's own projects. */
 export const countBelongings = (userId: number): Promise<Counts> => countRows(userId, ['deleted', 'erased'])
 
-/**
- * Counts the rows that stay and refer to a user, outside of the user's own projects. It reads all builds, so use it for explicit
- * requests, not for pages.
- */
+/** Counts the contributions of a user that can stay, outside of the user's own projects. */
+export const countContributions = (userId: number): Promise<Counts> =>
+  countAll(
+    userId,
+    TABLES.flatMap(table =>
+      ownersOf(table).flatMap(link =>
+        link.contribution === undefined ? [] : [{ name: table, sql: countOf(table, [link], link.contribution) }]
+      )
+    )
+  )
+
+/** Counts the rows that stay and refer to a user, outside of the user's own projects. */
 export const countTraces = (userId: number): Promise<Counts> => countRows(userId, ['nulled', 'forgotten', 'kept'])
 
-async function countRows(userId: number, fates: readonly Fate[]): Promise<Counts> {
+function countRows(userId: number, fates: readonly Fate[]): Promise<Counts> {
   const counted = TABLES.flatMap(table => {
     const links = ownersOf(table).filter(({ to, fate }) => to === 'users' && fates.includes(fate))
     const { as: name, only } = COUNTED[table] || { as: table, only: undefined }
     return links.length > 0 && COUNTED[table] !== false ? [{ name, sql: countOf(table, links, only) }] : []
   })
+  return countAll(userId, counted)
+}
+
+async function countAll(userId: number, counted: readonly { name: string; sql: string }[]): Promise<Counts> {
   const columns = counted.map(({ name, sql }) => `(${sql}) as \`${name}\``)
   const found = await row<Counts>(`select ${columns.join(', ')} from users u where u.id = ?`, [userId])
   return found ?? Object.fromEntries(counted.map(({ name }) => [name, 0]))

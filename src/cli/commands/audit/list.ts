@@ -8,6 +8,13 @@ import { readMoment } from '../../input/moment.js'
 import { Flags } from '../../oclif.js'
 import type { Column } from '../../output/table.js'
 
+/** The changed attributes. Of a sign-in, their values: the provider and the second factor. */
+function changed({ action, changes }: Row): string | null {
+  const entries = Object.entries(parseStored<Record<string, { readonly after?: unknown }>>(changes, {}))
+  const texts = entries.map(([name, { after }]) => (action === 'session.create' ? `${name} ${String(after)}` : name))
+  return texts.join(', ') || null
+}
+
 const COLUMNS: readonly Column<Row>[] = [
   ['TIME', event => event.created_at],
   ['ACTOR', event => (event.acting_as === null ? event.actor_name : `${event.actor_name} as ${event.acting_as}`)],
@@ -15,7 +22,7 @@ const COLUMNS: readonly Column<Row>[] = [
   ['FROM', event => event.address],
   ['ACTION', event => event.action],
   ['TARGET', event => `${event.target_type} ${event.target_id} (${event.target_name})`],
-  ['CHANGED', event => Object.keys(parseStored<object>(event.changes, {})).join(', ') || null]
+  ['CHANGED', changed]
 ]
 
 export default class AuditList extends BaseCommand {
@@ -25,6 +32,7 @@ export default class AuditList extends BaseCommand {
   static override examples = [
     '<%= config.bin %> audit list --since 2d',
     '<%= config.bin %> audit list --actor ada --action user.block --json',
+    '<%= config.bin %> audit list --provider password --since 1d',
     '<%= config.bin %> audit list --target-type hook --target-id 3 --since 2026-01-01 --until 2026-02-01'
   ]
   static override flags = {
@@ -34,6 +42,8 @@ export default class AuditList extends BaseCommand {
     action: Flags.string({ description: 'only this action, such as user.block' }),
     'target-type': Flags.string({ description: 'only changes of this kind of record, such as user' }),
     'target-id': Flags.string({ description: 'only changes of the record with this number' }),
+    provider: Flags.string({ description: 'only sign-ins with this provider, such as password' }),
+    factor: Flags.string({ description: 'only sign-ins with this second factor' }),
     since: Flags.string({
       description:
         'only since this time: a date, a date and time (in UTC unless it has a time zone), or how long ago, such as 2d'
@@ -51,6 +61,8 @@ export default class AuditList extends BaseCommand {
       action: flags.action,
       target_type: flags['target-type'],
       target_id: flags['target-id'],
+      provider: flags.provider,
+      factor: flags.factor,
       since: flags.since === undefined ? undefined : readMoment('--since', flags.since),
       until: flags.until === undefined ? undefined : readMoment('--until', flags.until)
     }

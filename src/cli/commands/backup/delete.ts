@@ -1,5 +1,7 @@
+import { deletableInBucket, deleteFromBucket } from '../../../areas/upkeep/backup/bucket/keep.js'
 import { noteDeleted } from '../../../areas/upkeep/backup/create.js'
 import { deletable, deleteBackups } from '../../../areas/upkeep/backup/store.js'
+import { NotFound } from '../../../errors.js'
 import { bytesText } from '../../../lib/bytes.js'
 import { BaseCommand } from '../../framework/base.js'
 import { confirm, destroyingFlags, requireAnswer } from '../../framework/confirm.js'
@@ -8,6 +10,18 @@ import { commandOrigin } from '../../framework/origin.js'
 import { withDatabase } from '../../framework/with-database.js'
 import { pathFlag } from '../../input/path-flag.js'
 import { Args } from '../../oclif.js'
+
+const isInBucket = (path: string): boolean => path.startsWith('s3://')
+
+/** A backup on the disk comes first. Throws NoSuch. */
+async function find(name: string, to: string | undefined) {
+  try {
+    return deletable(name, to)
+  } catch (error) {
+    if (to !== undefined || !(error instanceof NotFound)) throw error
+    return deletableInBucket(name)
+  }
+}
 
 export default class BackupDelete extends BaseCommand {
   static override summary = 'Delete backups, including damaged ones'
@@ -36,7 +50,7 @@ export default class BackupDelete extends BaseCommand {
     this.configure(flags)
     const how = { yes: flags.yes, json: this.jsonEnabled() }
     if (!flags['dry-run']) requireAnswer(how)
-    const { done, failed } = await sortOut(argv.map(String), how.json, async name => deletable(name, flags.to))
+    const { done, failed } = await sortOut(argv.map(String), how.json, async name => find(name, flags.to))
     const found = done.map(({ result }) => result)
     const nameOf = ({ id, bytes }: (typeof found)[number]) => `${id} (${bytes === null ? 'damaged' : bytesText(bytes)})`
     if (flags['dry-run']) {
@@ -45,13 +59,19 @@ export default class BackupDelete extends BaseCommand {
     }
     if (found.length > 0) await confirm(found.map(backup => `to delete ${nameOf(backup)}`).join('\n'), how)
     const deleted: typeof found = []
-    for (const backup of found) {
+    for (const backup of found.filter(({ path }) => !isInBucket(path))) {
       deleteBackups([backup.path], flags.to)
       this.log(`deleted ${nameOf(backup)}`)
       deleted.push(backup)
     }
     if (deleted.length > 0) await this.note(deleted)
-    return { deleted, failed }
+    const kept = found.filter(({ path }) => isInBucket(path))
+    if (kept.length > 0) {
+      const ids = kept.map(({ id }) => id)
+      await withDatabase(() => deleteFromBucket(ids, commandOrigin()))
+      for (const backup of kept) this.log(`deleted ${nameOf(backup)}`)
+    }
+    return { deleted: [...deleted, ...kept], failed }
   }
 
   /** Writes the audit after the deletion, because the database may have stopped on a full disk. */

@@ -1,7 +1,15 @@
 import { reportConfig } from '../../../config.js'
-import { withoutPasswords } from '../../../lib/rules.js'
+import { isSecret, withoutPasswords } from '../../../lib/rules.js'
 import { BaseCommand } from '../../framework/base.js'
 import { table } from '../../output/table.js'
+
+/** Hides secrets, also in entries that the operator has named. */
+function redacted(key: string, value: unknown): unknown {
+  const text = JSON.stringify({ [key]: value }, (name, inner: unknown) =>
+    isSecret(name) && inner !== null && typeof inner !== 'object' ? 'redacted' : inner
+  )
+  return (JSON.parse(withoutPasswords(text)) as Record<string, unknown>)[key]
+}
 
 export default class ConfigShow extends BaseCommand {
   static override summary = 'Show the effective configuration, and where each value comes from'
@@ -18,10 +26,7 @@ export default class ConfigShow extends BaseCommand {
     const { home, file, settings } = reportConfig({ home: flags.home })
     const shown = settings.map(({ key, value, origin }) => ({
       key,
-      value:
-        /(secret_access_key|\.password)$/.test(key) && value !== null
-          ? 'redacted'
-          : (JSON.parse(withoutPasswords(JSON.stringify(value))) as unknown),
+      value: redacted(key, value),
       origin
     }))
     this.log(`home: ${home}\n`)

@@ -19,7 +19,7 @@ export default class JobsList extends BaseCommand {
       description: 'only jobs in this state'
     })(),
     queue: Flags.string({
-      description: 'only jobs of this queue: default, builds, hooks, mail, maintenance or imports'
+      description: 'only jobs of this queue: default, builds, hooks, mail, maintenance, imports or mirrors'
     }),
     name: Flags.string({ description: 'only jobs with this name, such as hook.deliver' }),
     limit: Flags.integer({ default: 50, min: 1, max: 1000, description: 'show at most this many jobs' }),

@@ -12,7 +12,7 @@ export default class JobsPause extends BaseCommand {
   static override args = {
     queue: Args.string({
       required: true,
-      description: 'the queue: default, builds, hooks, mail, maintenance or imports; you can give several'
+      description: 'the queue: default, builds, hooks, mail, maintenance, imports or mirrors; you can give several'
     })
   }
 

@@ -9,7 +9,7 @@ import { Args, Flags } from '../../oclif.js'
 export default class ProjectsImport extends BaseCommand {
   static override summary = 'Create a project from an archive that `projects export` wrote'
   static override description =
-    'The new project has new ids, but keeps iids and dates. Users are matched by username: texts of a missing user belong to the importing user, with a note about the original author, and missing members are only listed. The project becomes visible only after all checks; after a damaged archive, a failure or a signal, nothing is left. In the namespace of a user, that user is the importing user; in a group it is the user of --creator (default: an owner of the group). Unfinished builds are canceled. To fetch a repository from a URL, see `projects create --import-url`.'
+    'The new project has new ids, but keeps iids and dates. Users are matched by username: texts of a missing user belong to the importing user, with a note about the original author, and missing members are only listed. The project becomes visible only after all checks; after a damaged archive, a failure or a signal, nothing is left. In the namespace of a user, that user is the importing user; in a group it is the user of --creator (default: an owner of the group). Unfinished builds are canceled. Hooks and schedules are disabled until somebody enables them. To fetch a repository from a URL, see `projects create --import-url`.'
   static override examples = [
     '<%= config.bin %> projects import ada-engine-20261122T120000Z.zip --namespace machines',
     '<%= config.bin %> projects import /mnt/engine.zip --namespace ada --path engine-2 --json'
@@ -43,8 +43,10 @@ export default class ProjectsImport extends BaseCommand {
     const { counts, missing_members: members, missing_users: people } = imported
     this.log(
       `imported ${imported.path_with_namespace} (id ${imported.id}): ${counts.issue} issues, ${counts.merge_request} merge ` +
-        `requests, ${counts.note} comments, ${counts.pipeline} pipelines, ${imported.refs} refs, ${imported.uploads} uploads`
+        `requests, ${counts.note} comments, ${counts.pipeline} pipelines, ${imported.refs} refs, ${imported.uploads} uploads, ${imported.lfs} LFS files`
     )
+    if (counts.hook + counts.pipeline_schedule > 0)
+      this.log(`disabled until you enable them: ${counts.hook} hooks, ${counts.pipeline_schedule} schedules`)
     if (members.length > 0)
       this.log(
         `members without an account here: ${members.slice(0, 50).join(', ')}${members.length > 50 ? ', ...' : ''}`

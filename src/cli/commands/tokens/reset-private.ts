@@ -6,7 +6,7 @@ import { destroyingFlags, requireAnswer } from '../../framework/confirm.js'
 import { destroyEach } from '../../framework/each.js'
 import { commandOrigin } from '../../framework/origin.js'
 import { withDatabase } from '../../framework/with-database.js'
-import { Args } from '../../oclif.js'
+import { namedUsers } from '../../input/named-users.js'
 
 export default class TokensResetPrivate extends BaseCommand {
   static override summary = 'Give a user a new private token; the old one stops working'
@@ -18,12 +18,7 @@ export default class TokensResetPrivate extends BaseCommand {
     '<%= config.bin %> tokens reset-private 17 --dry-run'
   ]
   static override strict = false
-  static override args = {
-    user: Args.string({
-      required: true,
-      description: 'the user: username, mail address or number; you can give several'
-    })
-  }
+  static override args = namedUsers
   static override flags = {
     ...destroyingFlags
   }

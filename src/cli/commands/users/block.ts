@@ -5,7 +5,7 @@ import { BaseCommand } from '../../framework/base.js'
 import { doEach } from '../../framework/each.js'
 import { commandOrigin } from '../../framework/origin.js'
 import { withDatabase } from '../../framework/with-database.js'
-import { Args } from '../../oclif.js'
+import { namedUsers } from '../../input/named-users.js'
 
 export default class UsersBlock extends BaseCommand {
   static override summary = 'Block a user; all their access ends at once'
@@ -16,12 +16,7 @@ export default class UsersBlock extends BaseCommand {
     '<%= config.bin %> users block ada@example.org --json'
   ]
   static override strict = false
-  static override args = {
-    user: Args.string({
-      required: true,
-      description: 'the user: username, mail address or number; you can give several'
-    })
-  }
+  static override args = namedUsers
 
   async run() {
     const { argv, flags } = await this.parse(UsersBlock)

@@ -4,7 +4,8 @@ import { BaseCommand } from '../../framework/base.js'
 import { doEach } from '../../framework/each.js'
 import { commandOrigin } from '../../framework/origin.js'
 import { withDatabase } from '../../framework/with-database.js'
-import { Args, Flags } from '../../oclif.js'
+import { namedUsers } from '../../input/named-users.js'
+import { Flags } from '../../oclif.js'
 
 export default class UsersConfirm extends BaseCommand {
   static override summary = 'Confirm mail addresses of a user without the link in the mail'
@@ -16,12 +17,7 @@ export default class UsersConfirm extends BaseCommand {
     '<%= config.bin %> users confirm ada --email ada@work.example.org'
   ]
   static override strict = false
-  static override args = {
-    user: Args.string({
-      required: true,
-      description: 'the user: username, mail address or number; you can give several'
-    })
-  }
+  static override args = namedUsers
   static override flags = {
     email: Flags.string({ description: 'confirm only this address' })
   }

@@ -8,7 +8,8 @@ import { destroyingFlags, requireAnswer } from '../../framework/confirm.js'
 import { destroyEach } from '../../framework/each.js'
 import { commandOrigin } from '../../framework/origin.js'
 import { withDatabase } from '../../framework/with-database.js'
-import { Args } from '../../oclif.js'
+import { namedUsers } from '../../input/named-users.js'
+import { Flags } from '../../oclif.js'
 import { summaryOf } from '../../output/deletion-summary.js'
 
 type ShownUser = ReturnType<typeof import('../../../areas/people/users/users.record.js').viewUserForAdmin>
@@ -16,20 +17,19 @@ type ShownUser = ReturnType<typeof import('../../../areas/people/users/users.rec
 export default class UsersDelete extends BaseCommand {
   static override summary = 'Delete a user and everything that belongs only to them'
   static override description =
-    'Deletes the personal projects of the user with their repositories and builds, and the keys, addresses, tokens, sessions, identities, memberships and activities of the user. Pipelines, builds and pushes in other projects are kept, without the name. This cannot be undone, except that `restore --project` restores projects from a backup: use --dry-run first, or block the user instead. The command asks for confirmation at the terminal, or needs --yes. The last active administrator and the only owner of a group cannot be deleted. With --json: {deleted: user}, or with --dry-run {would_delete: user, only_owner_of, last_admin, goes, stays}.'
+    'Deletes the personal projects of the user with their repositories and builds, and the keys, addresses, tokens, sessions, identities, memberships and activities of the user. Pipelines, builds and pushes in other projects are kept, without the name. This cannot be undone, except that `restore --project` restores projects from a backup: use --dry-run first, or block the user instead. With --keep-contributions, the issues, merge requests, comments and project snippets of the user stay, and show the ghost user as their author; the user is blocked first, and a second call continues what a killed one began. The command asks for confirmation at the terminal, or needs --yes. The last active administrator and the only owner of a group cannot be deleted. With --json: {deleted: user}, or with --dry-run {would_delete: user, only_owner_of, last_admin, goes, stays, given}.'
   static override examples = [
     '<%= config.bin %> users delete ada --dry-run',
     '<%= config.bin %> users delete ada --yes',
+    '<%= config.bin %> users delete ada --keep-contributions --yes',
     '<%= config.bin %> users delete 42 --yes --json'
   ]
   static override strict = false
-  static override args = {
-    user: Args.string({
-      required: true,
-      description: 'the user: username, mail address or number; you can give several'
-    })
-  }
+  static override args = namedUsers
   static override flags = {
+    'keep-contributions': Flags.boolean({
+      description: 'leave issues, merge requests, comments and project snippets to the ghost user'
+    }),
     ...destroyingFlags
   }
 
@@ -38,14 +38,16 @@ export default class UsersDelete extends BaseCommand {
     this.configure(flags)
     const how = { yes: flags.yes, json: this.jsonEnabled() }
     if (!flags['dry-run']) requireAnswer(how)
-    const loss = async (user: ShownUser) => summaryOf(user.username, await rules.deletionOf(user))
+    const keeps = flags['keep-contributions'] === true
+    const loss = async (user: ShownUser) => summaryOf(user.username, await rules.deletionOf(user, { keeps }))
     const show = async (user: ShownUser) => {
-      const deletion = await rules.deletionOf(user)
+      const deletion = await rules.deletionOf(user, { keeps })
       this.log(summaryOf(user.username, deletion))
       return { would_delete: user, ...deletion }
     }
     const destroy = async (user: ShownUser) => {
-      const groups = await rules.deleteUser(user.id, commandOrigin())
+      const remove = keeps ? rules.deleteUserKeeping : rules.deleteUser
+      const groups = await remove(user.id, commandOrigin())
       if (!groups) throw new NoSuch('user', user.username)
       if (groups.length > 0) refuse(user.username, groups)
       this.log(`deleted user ${user.username} (id ${user.id})`)

@@ -1,5 +1,5 @@
-import type { Refusal } from '../../../areas/people/users/user-import.js'
-import { IMPORT_COLUMNS, importUsers, REQUIRED_COLUMNS } from '../../../areas/people/users/user-import.js'
+import type { Refusal } from '../../../areas/people/users/import/user-import.js'
+import { IMPORT_COLUMNS, importUsers, REQUIRED_COLUMNS } from '../../../areas/people/users/import/user-import.js'
 import { BaseCommand } from '../../framework/base.js'
 import { commandOrigin } from '../../framework/origin.js'
 import { progressLine } from '../../framework/progress.js'
@@ -11,7 +11,7 @@ import { printable } from '../../output/table.js'
 export default class UsersImport extends BaseCommand {
   static override summary = 'Create users from a CSV file, or update them'
   static override description =
-    'The first row names the columns: username, email and name are required; password, admin, external, projects_limit and the other attributes of `users create` (with _ for -) are optional. Without a password column, each user gets a random, unknown password; set a new one with `users passwd`. The command reports each refused row with its line, and creates all other users. With --update, rows of existing users change their attributes instead of being refused: empty cells and the password change nothing. The exit code is 1 if a row is refused. With --json: {created, refused: [{line, username, error}]}, or with --dry-run {would_create, refused}; --update adds updated and unchanged, or would_update.'
+    'The first row names the columns: username, email and name are required; password, admin, external, projects_limit and the other attributes of `users create` (with _ for -) are optional. The column ssh_keys has public keys, one on each line of the cell or with ; between them. Without a password column, each user gets a random, unknown password; set a new one with `users passwd`. The command reports each refused row with its line, and creates all other users. With --update, rows of existing users change their attributes instead of being refused, and add the keys that they lack: empty cells and the password change nothing. A row belongs to the user who has its provider and extern_uid, or else its username. The exit code is 1 if a row is refused. With --json: {created, refused: [{line, username, error}]}, or with --dry-run {would_create, refused}; --update adds updated and unchanged, or would_update.'
   static override examples = [
     '<%= config.bin %> users import users.csv --dry-run',
     '<%= config.bin %> users import users.csv',
@@ -24,7 +24,7 @@ export default class UsersImport extends BaseCommand {
   }
   static override flags = {
     'dry-run': Flags.boolean({ description: 'check all rows and create no user' }),
-    update: Flags.boolean({ description: 'change the attributes of users who exist already, by their usernames' }),
+    update: Flags.boolean({ description: 'change users who exist already, by their identities or usernames' }),
     mail: Flags.boolean({
       description: 'send each new user a mail about the account, as `users create` does; it contains no password'
     })
@@ -83,8 +83,10 @@ export default class UsersImport extends BaseCommand {
       line.end()
     }
     if (refused.length > 0) process.exitCode = 1
-    const also = flags.update ? `, ${flags['dry-run'] ? 'update' : 'updated'} ${updated}` : ''
-    this.log(`${flags['dry-run'] ? 'would create' : 'created'} ${created} users${also}, refused ${refused.length}`)
+    const dry = flags['dry-run']
+    const also = flags.update ? (dry ? `, update ${updated}` : `, updated ${updated}, left ${unchanged} unchanged`) : ''
+    this.log(`${dry ? 'would create' : 'created'} ${created} users${also}, refused ${refused.length}`)
+    if (flags.update && !dry && created + updated === 0) this.log('nothing has changed')
     if (flags['dry-run']) return { would_create: created, ...(flags.update && { would_update: updated }), refused }
     return { created, ...(flags.update && { updated, unchanged }), refused }
   }

@@ -12,7 +12,7 @@ const COLUMNS: readonly Column<Row>[] = [
   ['USERNAME', user => user.username],
   ['NAME', user => user.name],
   ['EMAIL', user => user.email],
-  ['STATE', user => user.state],
+  ['STATE', user => (user.block_reason === null ? user.state : `${user.state}: ${user.block_reason}`)],
   ['ADMIN', user => user.admin === 1],
   ['EXTERNAL', user => user.external === 1],
   ['SIGNED IN', user => user.current_sign_in_at],
@@ -22,7 +22,7 @@ const COLUMNS: readonly Column<Row>[] = [
 export default class UsersList extends BaseCommand {
   static override summary = 'List users, newest first'
   static override description =
-    'Lists the users that match all given filters. With --json: {users, total}, each user as the API shows it to an administrator, with last_used_at; last_used_at is the last sign-in, use of a token or use of git, updated at most once an hour; total counts all pages. With --all --json, each user is one line.'
+    'Lists the users that match all given filters. With --json: {users, total}, each user as the API shows it to an administrator, with last_used_at and block_reason; block_reason is why a blocked user may come back; last_used_at is the last sign-in, use of a token or use of git, updated at most once an hour; total counts all pages. With --all --json, each user is one line.'
   static override examples = [
     '<%= config.bin %> users list --search example.org',
     '<%= config.bin %> users list --admins --active --json',
@@ -34,6 +34,7 @@ export default class UsersList extends BaseCommand {
     search: Flags.string({ description: 'only users with this text in their name, username or mail address' }),
     active: Flags.boolean({ description: 'only users who are not blocked', exclusive: ['blocked'] }),
     blocked: Flags.boolean({ description: 'only blocked users' }),
+    pending: Flags.boolean({ description: 'only users whom an administrator must approve', exclusive: ['active'] }),
     admins: Flags.boolean({ description: 'only administrators' }),
     external: Flags.boolean({ description: 'only external users' }),
     dormant: Flags.string({
@@ -48,9 +49,19 @@ export default class UsersList extends BaseCommand {
   async run() {
     const { flags } = await this.parse(UsersList)
     this.configure(flags)
-    const { search, active, blocked, admins, external, page } = flags
+    const { search, active, blocked, pending, admins, external, page } = flags
     const dormantSince = flags.dormant === undefined ? undefined : readMoment('--dormant', flags.dormant)
-    const query = { search, active, blocked, admins, external, dormantSince, page, per_page: flags['per-page'] }
+    const query = {
+      search,
+      active,
+      blocked,
+      pending,
+      admins,
+      external,
+      dormantSince,
+      page,
+      per_page: flags['per-page']
+    }
     return withDatabase(() =>
       printList({
         name: 'users',
@@ -69,5 +80,9 @@ export default class UsersList extends BaseCommand {
 
 async function viewer() {
   const { viewUserForAdmin } = await import('../../../areas/people/users/users.record.js')
-  return (user: Row) => ({ ...viewUserForAdmin(user), last_used_at: user.last_used_at })
+  return (user: Row) => ({
+    ...viewUserForAdmin(user),
+    last_used_at: user.last_used_at,
+    block_reason: user.block_reason
+  })
 }

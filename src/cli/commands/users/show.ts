@@ -3,7 +3,7 @@ import { viewUserForAdmin } from '../../../areas/people/users/users.record.js'
 import { BaseCommand } from '../../framework/base.js'
 import { doEach } from '../../framework/each.js'
 import { withDatabase } from '../../framework/with-database.js'
-import { Args } from '../../oclif.js'
+import { namedUsers } from '../../input/named-users.js'
 import { fields } from '../../output/table.js'
 
 export default class UsersShow extends BaseCommand {
@@ -15,12 +15,7 @@ export default class UsersShow extends BaseCommand {
     '<%= config.bin %> users show 42'
   ]
   static override strict = false
-  static override args = {
-    user: Args.string({
-      required: true,
-      description: 'the user: username, mail address or number; you can give several'
-    })
-  }
+  static override args = namedUsers
 
   async run() {
     const { argv, flags } = await this.parse(UsersShow)

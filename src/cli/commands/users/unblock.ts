@@ -5,7 +5,7 @@ import { BaseCommand } from '../../framework/base.js'
 import { doEach } from '../../framework/each.js'
 import { commandOrigin } from '../../framework/origin.js'
 import { withDatabase } from '../../framework/with-database.js'
-import { Args } from '../../oclif.js'
+import { namedUsers } from '../../input/named-users.js'
 
 export default class UsersUnblock extends BaseCommand {
   static override summary = 'Unblock a user, who can then sign in again'
@@ -16,12 +16,7 @@ export default class UsersUnblock extends BaseCommand {
     '<%= config.bin %> users unblock ada@example.org --json'
   ]
   static override strict = false
-  static override args = {
-    user: Args.string({
-      required: true,
-      description: 'the user: username, mail address or number; you can give several'
-    })
-  }
+  static override args = namedUsers
 
   async run() {
     const { argv, flags } = await this.parse(UsersUnblock)

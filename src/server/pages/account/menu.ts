@@ -6,8 +6,10 @@ import type { Place } from '../place.js'
 const MENU = [
   ['Profile', '/profile'],
   ['Password', '/profile/password'],
+  ['Second factor', '/profile/two_factor'],
   ['SSH keys', '/profile/keys'],
   ['Addresses', '/profile/emails'],
+  ['Connected accounts', '/profile/identities'],
   ['Notifications', '/profile/notifications'],
   ['Access tokens', '/profile/personal_access_tokens'],
   ['Applications', '/profile/applications'],

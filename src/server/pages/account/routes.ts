@@ -4,6 +4,7 @@ import { Unauthorized } from '../../../errors.js'
 import { showFailure, signInFor } from '../page-routes.js'
 import { applicationPages } from './applications.js'
 import { emailPages } from './emails.js'
+import { identityPages } from './identities.js'
 import { keyPages } from './keys.js'
 import { notificationPages } from './notifications.js'
 import { passwordPages } from './password.js'
@@ -11,6 +12,7 @@ import { profilePages } from './profile.js'
 import { sessionPages } from './sessions.js'
 import { todoPages } from './todos.js'
 import { tokenPages } from './tokens.js'
+import { twoFactorPages } from './two-factor.js'
 
 export const accountPages: FastifyPluginAsync = async app => {
   app.setErrorHandler((error, request, reply) => {
@@ -21,8 +23,10 @@ export const accountPages: FastifyPluginAsync = async app => {
   for (const pages of [
     profilePages,
     passwordPages,
+    twoFactorPages,
     keyPages,
     emailPages,
+    identityPages,
     notificationPages,
     tokenPages,
     applicationPages,

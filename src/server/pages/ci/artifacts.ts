@@ -1,6 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { readArtifactsOf } from '../../../areas/ci/builds/build-readings.js'
 import { openArtifactFile, readArtifactFolder } from '../../../areas/ci/builds/shown/artifact-folders.js'
+import { mayBeDirect } from '../../../storage/direct-downloads.js'
 import { sendFile } from './files.js'
 import { ArtifactParams, BuildParams } from './params.js'
 import { showCi } from './pipelines.js'
@@ -12,8 +13,12 @@ export const artifactPages: FastifyPluginAsyncTypebox = async app => {
   app.get(
     '/:namespace/:project/builds/:build_id/artifacts/download',
     { config, schema: { params: BuildParams } },
-    async ({ project, params, actor }, reply) => {
-      const { size, stream, filename } = await readArtifactsOf(project, params.build_id, { actor })
+    async (request, reply) => {
+      const { project, params, actor } = request
+      const { size, stream, filename } = await readArtifactsOf(project, params.build_id, {
+        actor,
+        direct: mayBeDirect(request)
+      })
       return sendFile(reply, { size, stream, type: 'application/zip', name: filename })
     }
   )

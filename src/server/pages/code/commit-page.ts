@@ -5,14 +5,16 @@ import { listCommitStatuses } from '../../../areas/ci/pipelines/statuses/commit-
 import { refsAt } from '../../../areas/code/browsing/branch-pages.js'
 import { readDiff } from '../../../areas/code/history/commit-diff.js'
 import { readCommitOf } from '../../../areas/code/repository/contents.js'
+import { repositoryPath } from '../../../areas/projects/projects/repositories.js'
 import type { DiffLine, ShownFile } from '../../../text/diff.js'
 import { commitTitle } from '../components.js'
 import { renderPart } from '../page.js'
 import { formToken } from '../page-routes.js'
 import { projectPath } from '../place.js'
 import { type Discussion, readCommitDiscussion } from '../planning/discussion.js'
-import { type DiffQuery, diffPart } from './diff.js'
-import type { LineNotes } from './diff-rows.js'
+import { excerptsIn } from '../planning/excerpts.js'
+import { type DiffPlace, type DiffQuery, diffPart } from './diff.js'
+import { lineId } from './diff-rows.js'
 import { codePath } from './places.js'
 
 /** Statuses that the page lists. */
@@ -34,7 +36,8 @@ export async function readCommitPage(request: FastifyRequest, id: string, query:
     refsAt(project, id, { branches: may(actor, 'branch.read', project) })
   ])
   const [parent] = commit.parentIds
-  const diff = diffPart(changes, query, {
+  const diff = await diffPart(changes, query, {
+    repository: repositoryPath(project),
     page: `${base}/commit/${id}?`,
     raw: `${base}/commit/${id}.diff`,
     fileAt: ({ path, oldPath }, side) =>
@@ -42,7 +45,12 @@ export async function readCommitPage(request: FastifyRequest, id: string, query:
     ...lineNotes(request, discussion, query)
   })
   const mayReadBuilds = may(actor, 'build.read', project)
-  return { title: commitTitle(commit.message), base, commit, stats, refs, diff, statuses, discussion, mayReadBuilds }
+  const pick = may(actor, 'commit.write', project) && { branch: '' }
+  return {
+    pick,
+    ...{ title: commitTitle(commit.message), base, commit, stats, refs, diff, statuses, mayReadBuilds },
+    discussion: { ...discussion, excerpts: excerptsIn(changes.patches, discussion.notes) }
+  }
 }
 
 interface LinePlace {
@@ -54,42 +62,31 @@ interface LinePlace {
 const placeOf = ({ path }: ShownFile, { kind, old, new: young }: DiffLine): LinePlace =>
   kind === 'removed' ? { path, number: old, side: 'old' } : { path, number: young, side: 'new' }
 
-const keyOf = ({ path, number, side }: LinePlace): string => `${side} ${number} ${path}`
-
-const idOf = (file: ShownFile, line: DiffLine): string => {
-  const { number, side } = placeOf(file, line)
-  return `${file.anchor}-${side === 'old' ? 'L' : 'R'}${number}`
-}
+const keyOf = ({ number, side }: Omit<LinePlace, 'path'>): string => `${side} ${number}`
 
 /** Shows comments below their lines, and a form below the line that the query names. Only changed lines can have comments. */
-function lineNotes(request: FastifyRequest, discussion: Discussion, query: CommitPageQuery): LineNotes {
-  const { base, mayWrite } = discussion
-  const placed = Map.groupBy(
-    discussion.notes.filter(({ line }) => line !== null),
-    ({ line }) => keyOf(line as LinePlace)
+function lineNotes(
+  request: FastifyRequest,
+  { base, mayWrite, notes }: Discussion,
+  query: CommitPageQuery
+): Pick<DiffPlace, 'notesOf' | 'noted'> {
+  const byFile = Map.groupBy(
+    notes.filter(({ line }) => line !== null),
+    ({ line }) => line?.path
   )
-  const notesAt = (file: ShownFile, line: DiffLine): string => {
-    const place = placeOf(file, line)
-    const notes = placed.get(keyOf(place)) ?? []
-    const isAsked = mayWrite && line.kind !== 'same' && query.note === idOf(file, line)
-    if (notes.length === 0 && !isAsked) return ''
-    const form = isAsked ? { action: base, place, token: formToken(request) } : null
-    return renderPart('code/line-notes', { notes, form })
+  const asked = mayWrite ? query.note : undefined
+  const notesOf = (file: ShownFile) => {
+    const all = byFile.get(file.path) ?? []
+    if (all.length === 0 && !asked?.startsWith(file.anchor)) return null
+    const placed = Map.groupBy(all, ({ line }) => keyOf(line as LinePlace))
+    return (line: DiffLine): string => {
+      const place = placeOf(file, line)
+      const here = placed.get(keyOf(place)) ?? []
+      const isAsked = line.kind !== 'same' && asked === lineId(file, line)
+      if (here.length === 0 && !isAsked) return ''
+      const form = isAsked ? { action: base, place, token: formToken(request) } : null
+      return renderPart('code/line-notes', { notes: here, form })
+    }
   }
-  return {
-    // It would run for each line, and most commits have no such comments.
-    ...((placed.size > 0 || query.note !== undefined) && { notesAt }),
-    ...(mayWrite && { noteFormAt: formLinks(query) })
-  }
-}
-
-/** Returns the link of a changed line to its form. It is short, because every changed line has one. */
-function formLinks({ view, file, skip }: DiffQuery): (file: ShownFile, line: DiffLine) => string | null {
-  const kept = { ...(view && { view }), ...(file !== undefined && { file }), ...(skip && { skip: String(skip) }) }
-  const start = `?${new URLSearchParams({ ...kept, note: '' })}`
-  return (shown, line) => {
-    if (line.kind === 'same') return null
-    const id = idOf(shown, line)
-    return `${start}${id}#${id}`
-  }
+  return { notesOf, ...(mayWrite && { noted: 'changed' }) }
 }

@@ -7,15 +7,19 @@ import { findRefPath } from '../../../areas/code/browsing/ref-paths.js'
 import { openDiff } from '../../../areas/code/browsing/whole-diffs.js'
 import { findCommits } from '../../../areas/code/history/commit-list.js'
 import { compare, findCompared } from '../../../areas/code/history/compare.js'
-import { latestStatusesOf } from '../../../areas/code/repository/commit-status.queries.js'
 import { findCommitOf } from '../../../areas/code/repository/contents.js'
+import { cherryPick } from '../../../areas/code/repository/writing/cherry-pick.js'
+import { PickBody } from '../../../areas/code/repository/writing/commits.schema.js'
+import { repositoryPath } from '../../../areas/projects/projects/repositories.js'
 import { NotFound } from '../../../errors.js'
 import { Type } from '../../../lib/type.js'
 import { visible } from '../../../lib/visible.js'
 import { inPath } from '../components.js'
 import { show } from '../page-routes.js'
 import { projectPath } from '../place.js'
+import { refusalsOf } from '../refusals.js'
 import { readCommitPage } from './commit-page.js'
+import { readStates } from './commit-states.js'
 import { DiffQuery, diffPart } from './diff.js'
 import { codePath, codePlace, otherRefs, restOf } from './places.js'
 
@@ -49,7 +53,7 @@ export const commitPages: FastifyPluginAsyncTypebox = async app => {
     '/:namespace/:project/commits/*',
     { config: { can: 'commit.read' }, schema: { querystring: ListQuery } },
     async (request, reply) => {
-      const { project, query } = request
+      const { project, query, actor } = request
       if (project.default_branch === null) return show(request, reply, 'code/empty', { title: 'No commits yet' })
       const found = await findRefPath(project, restOf(request))
       const page = query.page ?? 1
@@ -58,10 +62,11 @@ export const commitPages: FastifyPluginAsyncTypebox = async app => {
       const title = found.path === '' ? 'Commits' : `History of ${visible(found.path)}`
       const isLast = commits.length < PER_PAGE
       const code = codePlace(request, found)
-      const [refs, statuses] = await Promise.all([
+      const [refs, stateOf] = await Promise.all([
         otherRefs(request, code),
-        latestStatusesOf(
-          project.id,
+        readStates(
+          project,
+          actor,
           commits.map(({ id }) => id)
         )
       ])
@@ -69,7 +74,7 @@ export const commitPages: FastifyPluginAsyncTypebox = async app => {
         title,
         code,
         commits,
-        statuses,
+        stateOf,
         page,
         isLast,
         refs,
@@ -92,6 +97,25 @@ export const commitPages: FastifyPluginAsyncTypebox = async app => {
       const id = await findCommitOf(project, name)
       if (format) return sendDiff(reply, await openDiff(project, id, format === 'patch' ? format : 'diff', actor))
       return show(request, reply, 'code/commit', await readCommitPage(request, id, query))
+    }
+  )
+
+  app.post(
+    '/:namespace/:project/commit/:sha/cherry_pick',
+    { config: { can: 'commit.write' }, schema: { body: PickBody } },
+    async (request, reply) => {
+      const { project, body, origin } = request
+      const id = await findCommitOf(project, (request.params as { sha: string }).sha)
+      try {
+        const made = await cherryPick(project, id, body.branch, origin)
+        return reply.redirect(`${projectPath(project)}/commit/${made.id}`, 303)
+      } catch (error) {
+        const pick = error instanceof NotFound ? { branch: 'there is no such branch' } : refusalsOf(error)
+        return show(request, reply.code(400), 'code/commit', {
+          ...(await readCommitPage(request, id, {})),
+          pick: { branch: body.branch, refused: Object.values(pick).join(', ') }
+        })
+      }
     }
   )
 
@@ -131,15 +155,21 @@ export const commitPages: FastifyPluginAsyncTypebox = async app => {
         })
       }
       const result = await compare(project, ids)
-      const diff = diffPart(result, query, {
+      const diff = await diffPart(result, query, {
+        repository: repositoryPath(project),
         page: `${base}/compare/${inPath(from)}...${inPath(to)}?`,
         fileAt: ({ path, oldPath }, side) =>
           codePath(base, 'blob', side === 'new' ? ids.to : ids.from, side === 'new' ? path : oldPath)
       })
       const commits = result.commits.slice(-MOST_COMPARED).reverse()
+      const stateOf = await readStates(
+        project,
+        actor,
+        commits.map(({ id }) => id)
+      )
       const title = `Compare ${visible(from)} with ${visible(to)}`
       const mayPropose = may(actor, 'merge_request.create', project)
-      return show(request, reply, 'code/compare', { title, base, from, to, result, commits, diff, mayPropose })
+      return show(request, reply, 'code/compare', { title, base, from, to, result, commits, stateOf, diff, mayPropose })
     }
   )
 }

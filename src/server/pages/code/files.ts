@@ -8,6 +8,7 @@ import {
   kindAt,
   LONGEST_TEXT,
   lastCommitAt,
+  lfsObjectAt,
   shownLines,
   textAt
 } from '../../../areas/code/browsing/file-texts.js'
@@ -21,7 +22,7 @@ import { projectPath } from '../place.js'
 import { isMarkdown, renderedText } from '../text/readme.js'
 import { isKnownPage } from './fixed.js'
 import { codePath, codePlace, otherRefs, restOf } from './places.js'
-import { imageType, sendRaw } from './raw.js'
+import { imageType, sendLarge, sendRaw } from './raw.js'
 
 const FolderQuery = Type.Object({ page: Type.Optional(Type.Integer({ minimum: 1, maximum: 20 })) })
 const FileQuery = Type.Object({ plain: Type.Optional(Type.Boolean()) })
@@ -56,7 +57,8 @@ export const filePages: FastifyPluginAsyncTypebox = async app => {
     const place = codePlace(request, found)
     if ((await kindAt(found)) === 'tree') return reply.redirect(place.at('tree'))
     const file = await findFileAt(found)
-    const text = await textAt(found, file)
+    const large = await lfsObjectAt(request.project, found, file)
+    const text = large ? null : await textAt(found, file)
     const rendered =
       text === null || request.query.plain ? null : await renderedText(request, found, { path: found.path, text })
     if (place.isFixed && (await isKnownPage(request, reply, rendered ?? ''))) return reply
@@ -67,9 +69,18 @@ export const filePages: FastifyPluginAsyncTypebox = async app => {
     const about = {
       image: imageType(file.entry.name) !== null,
       isText: isMarkdown(found.path),
-      isTooLarge: file.size > LONGEST_TEXT
+      isTooLarge: file.size > LONGEST_TEXT,
+      isLarge: large !== null
     }
-    const page = { title: titleOf(found, place.refName), heading: headingOf(found), code: place, file, shown, last }
+    const sized = large ? { ...file, size: large.size } : file
+    const page = {
+      title: titleOf(found, place.refName),
+      heading: headingOf(found),
+      code: place,
+      file: sized,
+      shown,
+      last
+    }
     return show(request, reply, 'code/blob', {
       ...{ ...page, ...about, rendered },
       ...{ refs: await otherRefs(request, place), part: 'blob' }
@@ -78,7 +89,11 @@ export const filePages: FastifyPluginAsyncTypebox = async app => {
 
   app.get('/:namespace/:project/raw/*', read, async (request, reply) => {
     const found = await findRefPath(request.project, restOf(request))
-    return sendRaw(reply, found, await findFileAt(found))
+    const file = await findFileAt(found)
+    const large = await lfsObjectAt(request.project, found, file)
+    return large
+      ? sendLarge(reply, request.project.id, { name: file.entry.name, ...large })
+      : sendRaw(reply, found, file)
   })
 
   app.get('/:namespace/:project/blame/*', { config: { can: 'commit.read' } }, async (request, reply) => {

@@ -4,7 +4,10 @@ import type { FastifyReply } from 'fastify'
 import type { FoundFile } from '../../../areas/code/browsing/file-texts.js'
 import type { RefPath } from '../../../areas/code/browsing/ref-paths.js'
 import { openFound } from '../../../areas/code/repository/contents.js'
+import { openObject } from '../../../areas/projects/lfs/objects.js'
 import { contentDisposition } from '../../../lib/disposition.js'
+import { mayBeDirect } from '../../../storage/direct-downloads.js'
+import { cutStalledAnswer } from '../../stalled-clients.js'
 
 const IMAGES: Readonly<Record<string, string>> = {
   png: 'image/png',
@@ -34,21 +37,43 @@ export async function sendRaw(
   { entry, size }: FoundFile
 ): Promise<FastifyReply> {
   if (reply.isKnown(entry.id)) return reply
-  const image = imageType(entry.name)
-  // An image may contain scripts. A page does not run them, and who opens the image itself gets a download.
-  const isShown =
-    (image !== null && image !== 'image/svg+xml') ||
-    (image === null && size <= MOST_TEXT && !DOWNLOADS.test(entry.name))
   const { stream } = await openFound(
     { repository, id: entry.id, name: entry.name },
     { content: reply.request.method !== 'HEAD' }
   )
-  return reply
-    .type(image ?? 'text/plain; charset=utf-8')
-    .headers({
-      'content-length': size,
-      'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; sandbox",
-      'content-disposition': contentDisposition(isShown ? 'inline' : 'attachment', entry.name)
-    })
-    .send(stream)
+  return withHeaders(reply, { name: entry.name, size }).send(stream)
+}
+
+interface NamedFile {
+  readonly name: string
+  readonly size: number
+}
+
+/** An image may contain scripts. A page does not run them, but opening the image itself downloads it. */
+function isShown({ name, size }: NamedFile): boolean {
+  const image = imageType(name)
+  return image === null ? size <= MOST_TEXT && !DOWNLOADS.test(name) : image !== 'image/svg+xml'
+}
+
+const withHeaders = (reply: FastifyReply, file: NamedFile): FastifyReply =>
+  reply.type(imageType(file.name) ?? 'text/plain; charset=utf-8').headers({
+    'content-length': file.size,
+    'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; sandbox",
+    'content-disposition': contentDisposition(isShown(file) ? 'inline' : 'attachment', file.name)
+  })
+
+/** Sends the object of git LFS for which a file stands. Its version is its name. Throws FoundElsewhere for a download from the bucket. */
+export async function sendLarge(
+  reply: FastifyReply,
+  projectId: number,
+  file: NamedFile & { readonly oid: string }
+): Promise<FastifyReply> {
+  if (reply.isKnown(file.oid)) return reply
+  const { request } = reply
+  const direct = !isShown(file) && mayBeDirect(request)
+  const { stream } = await openObject(projectId, file.oid, { direct })
+  // Otherwise the stream of a HEAD would stay open.
+  if (request.method === 'HEAD') stream.destroy()
+  cutStalledAnswer(reply.raw)
+  return withHeaders(reply, file).send(request.method === 'HEAD' ? undefined : stream)
 }

@@ -8,13 +8,14 @@ import { NewBranch } from '../../../areas/code/refs/branches.schema.js'
 import { createRelease, updateRelease } from '../../../areas/code/refs/tags/releases.js'
 import { createTag, deleteTag, findTag } from '../../../areas/code/refs/tags/tags.js'
 import { NewTag, ReleaseBody } from '../../../areas/code/refs/tags/tags.schema.js'
-import { Failure } from '../../../errors.js'
+import { Failure, NotHere } from '../../../errors.js'
 import { type Static, Type } from '../../../lib/type.js'
 import { visible } from '../../../lib/visible.js'
 import { inPath } from '../components.js'
 import { messageOf, show } from '../page-routes.js'
 import { projectPath } from '../place.js'
 import { textsHtml } from '../text/texts.js'
+import { readStates } from './commit-states.js'
 import { codePath, restOf } from './places.js'
 
 const ListQuery = Type.Object({
@@ -92,7 +93,7 @@ export const refPages: FastifyPluginAsyncTypebox = async app => {
 }
 
 function refusal(error: unknown): { readonly refused: string } {
-  if (!(error instanceof Failure)) throw error
+  if (!(error instanceof Failure) || error instanceof NotHere) throw error
   return { refused: messageOf(error) }
 }
 
@@ -104,10 +105,20 @@ async function showBranches(
 ): Promise<FastifyReply> {
   const { project, actor } = request
   const branches = await pageOfBranches(project, query)
-  const rights = { write: may(actor, 'branch.write', project), propose: may(actor, 'merge_request.create', project) }
+  const stateOf = await readStates(
+    project,
+    actor,
+    branches.items.map(({ commit }) => commit.id)
+  )
+  const rights = {
+    write: may(actor, 'branch.write', project),
+    propose: may(actor, 'merge_request.create', project),
+    protect: may(actor, 'branch.protect', project)
+  }
   const page = {
     base: projectPath(project),
     branches,
+    stateOf,
     search: query.search ?? '',
     may: rights,
     head: project.default_branch

@@ -5,20 +5,18 @@ import { lineNotesAt } from '../../../areas/planning/discussion/line-notes.js'
 import { mayChangeNote } from '../../../areas/planning/discussion/note-rights.js'
 import type { NoteRow } from '../../../areas/planning/discussion/notes.queries.js'
 import { readPatches } from '../../../areas/planning/merge-requests/versions/changes.js'
-import {
-  listVersions,
-  requireVersion,
-  type VersionRow
-} from '../../../areas/planning/merge-requests/versions/versions.queries.js'
+import { requireVersion, type VersionRow } from '../../../areas/planning/merge-requests/versions/versions.queries.js'
 import type { ProjectRow } from '../../../areas/projects/projects/projects.queries.js'
+import { repositoryPath } from '../../../areas/projects/projects/repositories.js'
 import { type Static, Type } from '../../../lib/type.js'
 import type { DiffLine, ShownFile } from '../../../text/diff.js'
 import { DiffQuery, diffPart, queryOf } from '../code/diff.js'
+import { lineId } from '../code/diff-rows.js'
 import { inPath } from '../components.js'
 import { renderPart } from '../page.js'
 import { formToken } from '../page-routes.js'
 import { projectPath } from '../place.js'
-import { notesPath, pathOf } from '../planning/discussion.js'
+import { isKept, linesNotRun, notesPath, pathOf } from '../planning/discussion.js'
 import { textsHtml } from '../text/texts.js'
 import { type Head, readHead } from './head.js'
 
@@ -26,7 +24,9 @@ export const ChangesQuery = Type.Object({
   ...DiffQuery,
   version: Type.Optional(Type.Integer()),
   // The id of the line that gets a note.
-  note: Type.Optional(Type.String({ maxLength: 64 }))
+  note: Type.Optional(Type.String({ maxLength: 64 })),
+  // The id of a new note whose commands did nothing.
+  kept: Type.Optional(Type.Integer())
 })
 export type ChangesQuery = Static<typeof ChangesQuery>
 
@@ -38,65 +38,56 @@ interface Asked extends FastifyRequest {
 export async function readChangesTab(request: Asked) {
   const { project, query, actor } = request
   const head = await readHead(request, 'diffs')
-  const [versions, version] = await Promise.all([
-    listVersions(head.found.id),
-    query.version === undefined ? head.version : requireVersion(head.found.id, query.version)
-  ])
+  const { versions } = head
+  const version = query.version === undefined ? head.version : await requireVersion(head.found.id, query.version)
   const changes = await readPatches(project, version)
   const notes = version ? await lineNotesAt(project, head.found, version, { versions, patches: changes.patches }) : []
   const chosen = query.version === undefined ? '' : `version=${query.version}&`
   const mayWrite = may(actor, 'note.write', project) && version?.id === head.version?.id
-  const part = diffPart(changes, query, {
+  const part = await diffPart(changes, query, {
+    repository: repositoryPath(project),
     page: `${head.base}/diffs?${chosen}`,
     ...(version && may(actor, 'file.read', project) && { fileAt: fileAt(project, version) }),
-    notesAt: await notesAt(request, head, notes, mayWrite),
-    ...(mayWrite && { noteFormAt: noteFormAt(query) })
+    notesOf: await notesOf(request, head, notes, mayWrite),
+    ...(mayWrite && { noted: 'all' })
   })
-  return { ...head, part, versions, shown: version }
+  return { ...head, part, shown: version }
 }
 
-/** The id of a line in the page of the changes. */
-const lineId = (file: ShownFile, { kind, old, new: young }: DiffLine): string =>
-  kind === 'removed' ? `${file.anchor}-L${old}` : `${file.anchor}-R${young}`
-
-/** Returns the same page with the form for a note at a line. It is short, because every line has it. */
-const noteFormAt = (query: ChangesQuery) => {
-  const same = queryOf(query)
-  const start = `?${same && `${same}&`}note=`
-  return (shown: ShownFile, line: DiffLine): string => {
-    const id = lineId(shown, line)
-    return `${start}${id}#${id}`
-  }
-}
-
-/** Returns the notes below a line, and the form for another one below the line that the query names. */
-async function notesAt(request: Asked, { base, found }: Head, notes: readonly NoteRow[], mayWrite: boolean) {
+/** Returns the notes below the lines of a file, and the form for another one below the line that the query names. */
+async function notesOf(request: Asked, { base, found }: Head, notes: readonly NoteRow[], mayWrite: boolean) {
   const { project, actor, query } = request
   const texts = await textsHtml(
     notes.map(({ note }) => note),
     request
   )
-  const placed = new Map<string, object[]>()
-  for (const [at, note] of notes.entries()) {
-    const key = `${note.line_type} ${note.line} ${note.path}`
-    const shown = { ...note, html: texts[at] ?? '', mayEdit: mayChangeNote(note, project, actor) }
-    placed.set(key, [...(placed.get(key) ?? []), shown])
-  }
-  if (placed.size === 0 && query.note === undefined) return () => ''
-  return (file: ShownFile, line: DiffLine): string => {
-    const [side, number] = line.kind === 'removed' ? (['old', line.old] as const) : (['new', line.new] as const)
-    const here = placed.get(`${side} ${number} ${file.path}`) ?? []
-    const isAsked = mayWrite && query.note !== undefined && query.note === lineId(file, line)
-    if (here.length === 0 && !isAsked) return ''
-    return renderPart('merge-requests/line-notes', {
-      notes: here,
-      notesBase: notesPath(project, 'MergeRequest', found.id),
-      form: isAsked && {
-        ...{ base, head: found.head_sha, path: file.path, line: number, side, query },
-        ...{ project: pathOf(project), back: `${base}/diffs?${queryOf(query)}#${query.note}` }
-      },
-      formToken: isAsked ? formToken(request) : undefined
-    })
+  const shown = notes.map((note, at) => ({
+    ...note,
+    html: texts[at] ?? '',
+    mayEdit: mayChangeNote(note, project, actor),
+    notRun: isKept(query, note.id) ? linesNotRun(note.note) : []
+  }))
+  const byFile = Map.groupBy(shown, ({ path }) => path)
+  const asked = mayWrite ? query.note : undefined
+  return (file: ShownFile) => {
+    const all = byFile.get(file.path) ?? []
+    if (all.length === 0 && !asked?.startsWith(file.anchor)) return null
+    const placed = Map.groupBy(all, note => `${note.line_type} ${note.line}`)
+    return (line: DiffLine): string => {
+      const [side, number] = line.kind === 'removed' ? (['old', line.old] as const) : (['new', line.new] as const)
+      const here = placed.get(`${side} ${number}`) ?? []
+      const isAsked = asked === lineId(file, line)
+      if (here.length === 0 && !isAsked) return ''
+      return renderPart('merge-requests/line-notes', {
+        notes: here,
+        notesBase: notesPath(project, 'MergeRequest', found.id),
+        form: isAsked && {
+          ...{ base, head: found.head_sha, path: file.path, line: number, side, query },
+          ...{ project: pathOf(project), back: `${base}/diffs?${queryOf(query)}#${query.note}` }
+        },
+        formToken: isAsked ? formToken(request) : undefined
+      })
+    }
   }
 }
 

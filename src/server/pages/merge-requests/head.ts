@@ -9,7 +9,11 @@ import { readMergeRequest } from '../../../areas/planning/merge-requests/reading
 import { isOpen } from '../../../areas/planning/merge-requests/rules.js'
 import { mayUpdateMergeRequest } from '../../../areas/planning/merge-requests/update.js'
 import { countCommits } from '../../../areas/planning/merge-requests/versions/changes.js'
-import { latestVersion, type VersionRow } from '../../../areas/planning/merge-requests/versions/versions.queries.js'
+import {
+  latestVersion,
+  listVersions,
+  type VersionRow
+} from '../../../areas/planning/merge-requests/versions/versions.queries.js'
 import { findProject, type ProjectRow } from '../../../areas/projects/projects/projects.queries.js'
 import { DEVELOPER } from '../../../lib/levels.js'
 import { Type } from '../../../lib/type.js'
@@ -40,6 +44,8 @@ export interface Head {
   /** The project of the source branch; undefined when it no longer exists, or the visitor may not see it. */
   readonly source: ProjectRow | undefined
   readonly version: VersionRow | undefined
+  /** All versions, newest first, for the page that lists them. */
+  readonly versions: readonly VersionRow[]
   readonly base: string
   readonly [name: string]: unknown
 }
@@ -47,11 +53,12 @@ export interface Head {
 /** Reads the head of the page of a merge request. Throws NotFound. */
 export async function readHead({ project, actor, params }: Asked, tab: string): Promise<Head> {
   const found = await requireByNumber(project.id, params.iid)
-  const [reading, source, version] = await Promise.all([
+  const [reading, source, versions] = await Promise.all([
     readMergeRequest(found, actor),
     sourceOf(project, found, actor),
-    latestVersion(found.id)
+    tab === 'diffs' ? listVersions(found.id) : latestVersion(found.id).then(latest => (latest ? [latest] : []))
   ])
+  const [version] = versions
   const [labels, commits] = await Promise.all([findLabels(project, reading.labels), countCommits(project, version)])
   return {
     title: `${found.title} (!${found.iid})`,
@@ -64,6 +71,7 @@ export async function readHead({ project, actor, params }: Asked, tab: string): 
     sourcePage: source && may(actor, 'file.read', source) ? treePath(source, found.source_branch) : null,
     targetPage: may(actor, 'file.read', project) ? treePath(project, found.target_branch) : null,
     version,
+    versions,
     commits,
     files: version?.real_size ?? '0',
     rights: rightsOn(project, found, actor),

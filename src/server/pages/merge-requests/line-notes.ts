@@ -10,7 +10,7 @@ import { Type } from '../../../lib/type.js'
 import { DiffQuery, queryOf } from '../code/diff.js'
 import { FORM_LIMIT } from '../form-limit.js'
 import { show } from '../page-routes.js'
-import { pathOf } from '../planning/discussion.js'
+import { keptQuery, pathOf } from '../planning/discussion.js'
 import { refusalsOf } from '../refusals.js'
 import { mergeRequestPath, Numbered } from './head.js'
 
@@ -43,11 +43,11 @@ export const lineNotePages: FastifyPluginAsyncTypebox = async app => {
       const { project, body } = request
       const found = await requireByNumber(request.project.id, request.params.iid)
       const base = mergeRequestPath(project, found.iid)
-      const { note, view, file, skip, ...place } = body
-      const back = `${base}/diffs?${queryOf({ view, file, skip })}`
+      const { note, view, file, context, skip, ...place } = body
+      const back = `${base}/diffs?${queryOf({ view, file, context, skip })}`
       try {
-        const { id } = await createLineNote(project, found, { ...place, body: note }, request)
-        return reply.redirect(`${back}#note_${id}`, 303)
+        const made = await createLineNote(project, found, { ...place, body: note }, request)
+        return reply.redirect(`${back}${keptQuery(made, '&')}#note_${made.id}`, 303)
       } catch (error) {
         if (error instanceof OnlyCommands) return reply.redirect(base, 303)
         const refusals = error instanceof Stale ? { base: PUSHED } : refusalsOf(error)

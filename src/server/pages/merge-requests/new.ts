@@ -9,7 +9,7 @@ import { NO_PREVIEW, previewMergeRequest, suggestedTexts } from '../../../areas/
 import { AlreadyOpen } from '../../../areas/planning/merge-requests/rules.js'
 import { findForkLink } from '../../../areas/projects/projects/fork-links.js'
 import { findProject, type ProjectRow } from '../../../areas/projects/projects/projects.queries.js'
-import { Failure } from '../../../errors.js'
+import { Failure, NotHere } from '../../../errors.js'
 import { DEVELOPER } from '../../../lib/levels.js'
 import { type Static, Type } from '../../../lib/type.js'
 import { DiffQuery, diffPart } from '../code/diff.js'
@@ -141,7 +141,10 @@ async function showForm(
     total: preview.commits.length,
     hidden: preview.hidden,
     projectPath: projectPath(project),
-    part: diffPart(preview, request.query as DiffQuery, { page: `${base}/new?${query}&` })
+    part: await diffPart(preview, request.query as DiffQuery, {
+      page: `${base}/new?${query}&`,
+      repository: preview.repository
+    })
   })
 }
 
@@ -157,7 +160,7 @@ const branchQuery = ({ target, from = '', into }: Chosen) =>
 
 /** Returns the failure by which the rules refuse two branches. */
 function refusalBy(error: unknown): Failure {
-  if (!(error instanceof Failure)) throw error
+  if (!(error instanceof Failure) || error instanceof NotHere) throw error
   return error
 }
 

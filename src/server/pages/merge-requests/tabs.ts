@@ -3,17 +3,23 @@ import { may } from '../../../access/authorize.js'
 import { pipelinesBefore } from '../../../areas/ci/pipelines/pipelines.queries.js'
 import { viewCommitItem } from '../../../areas/code/repository/repository.view.js'
 import { findUser } from '../../../areas/people/users/users.queries.js'
+import { versionOfNote } from '../../../areas/planning/discussion/line-notes.js'
 import { readMergeState } from '../../../areas/planning/merge-requests/accept/accept.js'
 import { messageOf } from '../../../areas/planning/merge-requests/accept/merge-message.js'
 import { issuesClosedBy } from '../../../areas/planning/merge-requests/closing.js'
+import type { MergeRequestRow } from '../../../areas/planning/merge-requests/merge-requests.queries.js'
 import { isOpen } from '../../../areas/planning/merge-requests/rules.js'
-import { readCommits } from '../../../areas/planning/merge-requests/versions/changes.js'
+import { readCommits, readPatches } from '../../../areas/planning/merge-requests/versions/changes.js'
+import { listVersions } from '../../../areas/planning/merge-requests/versions/versions.queries.js'
 import { listParticipants } from '../../../areas/planning/participation/participants.queries.js'
 import { viewTimeStats } from '../../../areas/planning/participation/time-tracking.view.js'
+import type { ProjectRow } from '../../../areas/projects/projects/projects.queries.js'
 import { hasTodoOn } from '../../../areas/reach/todos/todos.js'
 import { type PageRequest, window } from '../../../db/lists/paginate.js'
+import { readStates } from '../code/commit-states.js'
 import { projectPath } from '../place.js'
-import { readDiscussion } from '../planning/discussion.js'
+import { readDiscussion, type ShownNote } from '../planning/discussion.js'
+import { excerptsIn } from '../planning/excerpts.js'
 import { type Asked, type Head, readHead, rightsOn } from './head.js'
 
 /** Reads the first tab. `filled` is what the visitor wrote into the form that merges, if it was refused. */
@@ -33,7 +39,27 @@ export async function readOverview(request: Asked, filled: object = {}) {
     listParticipants(target, found.author_id),
     actor.user === null ? false : hasTodoOn(target, actor.user.id)
   ])
-  return { ...head, merge, discussion, participants, todo, time: viewTimeStats(found), filled }
+  const excerpts = await readExcerpts(project, found, discussion.notes)
+  return {
+    ...{ ...head, merge, participants, todo, time: viewTimeStats(found), filled },
+    discussion: { ...discussion, excerpts }
+  }
+}
+
+/** How many versions are read for the lines of the notes of one page: the newest ones. */
+const MOST_VERSIONS = 5
+
+/** Reads the lines that notes are about, each from the version to which the note belongs. */
+async function readExcerpts(project: ProjectRow, { id }: Pick<MergeRequestRow, 'id'>, notes: readonly ShownNote[]) {
+  const placed = notes.filter(({ line }) => line !== null)
+  if (placed.length === 0) return new Map<number, string>()
+  const versions = await listVersions(id)
+  const byVersion = Map.groupBy(placed, ({ createdAt }) => versionOfNote({ created_at: createdAt }, versions))
+  const read = versions.filter(version => byVersion.has(version)).slice(0, MOST_VERSIONS)
+  const found = await Promise.all(
+    read.map(async version => excerptsIn((await readPatches(project, version)).patches, byVersion.get(version) ?? []))
+  )
+  return new Map(found.flatMap(some => [...some]))
 }
 
 /** What the box about the merge shows. */
@@ -67,7 +93,10 @@ export async function readCommitsTab(request: Asked) {
   const { commits, isCut } = await readCommits(request.project, head.version)
   const { page, perPage } = window({ ...(request.query as PageRequest), per_page: COMMITS })
   const items = commits.slice((page - 1) * perPage, page * perPage).map(viewCommitItem)
-  return { ...head, list: { items, total: commits.length, page, perPage }, isCut }
+  const ids = items.map(({ id }) => id)
+  // The pipelines of the commits belong to the project of the source branch.
+  const stateOf = await readStates(head.source, request.actor, ids)
+  return { ...head, list: { items, total: commits.length, page, perPage }, stateOf, isCut }
 }
 
 /** The pipelines of the branch that are shown. */

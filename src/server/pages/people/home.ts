@@ -1,4 +1,5 @@
-// The home page: the to-dos, issues, merge requests and projects of its visitor. Strangers see the public projects.
+// The home page: the to-dos, issues, merge requests and projects of its visitor. Strangers see the public projects, and a page
+// for the operator while there are no users.
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { applicationSettings } from '../../../areas/ground/settings/settings.queries.js'
 import { readIssues } from '../../../areas/planning/issues/issue-readings.js'
@@ -6,6 +7,7 @@ import { viewIssue } from '../../../areas/planning/issues/issues.view.js'
 import { listOwnIssues } from '../../../areas/planning/issues/own-issues.queries.js'
 import { newestOwnMergeRequests } from '../../../areas/planning/merge-requests/merge-request-lists.queries.js'
 import { listProjects } from '../../../areas/projects/projects/project-list.queries.js'
+import { hasUsers } from '../../../areas/reach/accounts/first-administrator.js'
 import { readTodos } from '../../../areas/reach/todos/readings.js'
 import { listTodos } from '../../../areas/reach/todos/todos.queries.js'
 import { viewTodo } from '../../../areas/reach/todos/todos.view.js'
@@ -19,6 +21,7 @@ export const homePage: FastifyPluginAsyncTypebox = async app => {
   app.get('/', { config: { public: true } }, async (request, reply) => {
     const { actor } = request
     if (!actor.user) {
+      if (!(await hasUsers())) return show(request, reply, 'first-run', { title: 'Gitstead runs', small: true })
       const { home_page_url: home } = await applicationSettings()
       if (home) return reply.redirect(home)
       return showProjects(request, reply, { scope: 'visible', title: 'Public projects', query: {} })

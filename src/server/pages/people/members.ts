@@ -7,7 +7,10 @@ import { MemberChange, MemberListQuery } from '../../../areas/people/members/mem
 import { viewMember } from '../../../areas/people/members/members.view.js'
 import { REQUEST_SOURCES } from '../../../areas/people/members/request-sources.js'
 import { listUsersInShort } from '../../../areas/people/users/users.queries.js'
-import { Forbidden, NotFound } from '../../../errors.js'
+import { invite, revokeInvitation } from '../../../areas/reach/accounts/invitations/invitations.js'
+import { listInvitations } from '../../../areas/reach/accounts/invitations/invitations.queries.js'
+import { config } from '../../../config.js'
+import { Forbidden, NotFound, TooManyRequests } from '../../../errors.js'
 import { DEVELOPER, GUEST, MASTER, OWNER, REPORTER } from '../../../lib/levels.js'
 import { Type } from '../../../lib/type.js'
 import { path } from '../components.js'
@@ -20,6 +23,12 @@ const NewMember = Type.Object({
   access_level: MemberChange.properties.access_level,
   expires_at: MemberChange.properties.expires_at
 })
+const InvitationBody = Type.Object({
+  email: Type.String({ maxLength: 1024 }),
+  access_level: MemberChange.properties.access_level,
+  expires_at: MemberChange.properties.expires_at
+})
+const InvitationParams = Type.Object({ invitation_id: Type.Integer({ minimum: 1, maximum: 4294967295 }) })
 const MemberParams = Type.Object({ user_id: Type.Integer() })
 
 const LEVELS = { project: [GUEST, REPORTER, DEVELOPER, MASTER], group: [GUEST, REPORTER, DEVELOPER, MASTER, OWNER] }
@@ -27,6 +36,7 @@ const LEVELS = { project: [GUEST, REPORTER, DEVELOPER, MASTER], group: [GUEST, R
 interface Shown {
   readonly query?: { readonly page?: number; readonly query?: string }
   readonly entered?: { readonly username: string; readonly access_level: number }
+  readonly invited?: { readonly email: string; readonly access_level: number }
   readonly refusals?: Refusals
 }
 
@@ -45,6 +55,8 @@ export const memberPages: FastifyPluginAsyncTypebox = async app => {
         group: groupOf(request),
         levels: LEVELS[of],
         mayChange: administers(request),
+        mayInvite: administers(request) && config().identity.accounts.invitations,
+        invitations: administers(request) ? await listInvitations(source(request)) : [],
         ...form
       })
     }
@@ -64,6 +76,27 @@ export const memberPages: FastifyPluginAsyncTypebox = async app => {
         return showMembers(request, reply.code(400), { entered: request.body, refusals: refusalsOf(error) })
       }
     })
+
+    const invitations = `${list}/invitations`
+    app.post(invitations, { config: { can: can.write }, schema: { body: InvitationBody } }, async (request, reply) => {
+      const { email: address, ...terms } = request.body
+      try {
+        await invite(source(request), { address, ...terms }, request.origin)
+        return reply.redirect(pathOf(request), 303)
+      } catch (error) {
+        if (error instanceof TooManyRequests) throw error
+        return showMembers(request, reply.code(400), { invited: request.body, refusals: refusalsOf(error) })
+      }
+    })
+
+    app.post(
+      `${invitations}/:invitation_id/revoke`,
+      { config: { can: can.write }, schema: { params: InvitationParams } },
+      async (request, reply) => {
+        await revokeInvitation(source(request), request.params.invitation_id, request.origin)
+        return reply.redirect(pathOf(request), 303)
+      }
+    )
 
     const one = `${list}/:user_id`
     app.post(

@@ -3,9 +3,9 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { Actor } from '../../../access/actor.js'
 import { listUsersInShort } from '../../../areas/people/users/users.queries.js'
 import { viewUserBasic } from '../../../areas/people/users/users.record.js'
-import { findIssuesByTitle } from '../../../areas/planning/issues/issue-search.queries.js'
+import { findIssuesByText } from '../../../areas/planning/issues/issue-search.queries.js'
 import { issueUrl } from '../../../areas/planning/issues/issues.queries.js'
-import { findMergeRequestsByTitle } from '../../../areas/planning/merge-requests/merge-request-search.queries.js'
+import { findMergeRequestsByText } from '../../../areas/planning/merge-requests/merge-request-search.queries.js'
 import { mergeRequestUrl } from '../../../areas/planning/merge-requests/merge-requests.queries.js'
 import { listProjects } from '../../../areas/projects/projects/project-list.queries.js'
 import { Type } from '../../../lib/type.js'
@@ -85,7 +85,7 @@ async function search(scope: (typeof SCOPES)[number], { text, page }: Query, act
     return { ...found, items }
   }
   if (scope === 'issues') {
-    const found = await findIssuesByTitle(text, NEWEST, actor)
+    const found = await findIssuesByText(text, NEWEST, actor)
     return whole(
       found.map(issue => ({
         title: issue.title,
@@ -96,7 +96,7 @@ async function search(scope: (typeof SCOPES)[number], { text, page }: Query, act
     )
   }
   if (scope === 'merge_requests') {
-    const found = await findMergeRequestsByTitle(text, NEWEST, actor)
+    const found = await findMergeRequestsByText(text, NEWEST, actor)
     return whole(
       found.map(row => {
         const { pathname } = new URL(mergeRequestUrl(row))

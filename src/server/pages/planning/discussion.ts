@@ -11,6 +11,7 @@ import type { Noteable, NoteableType } from '../../../areas/planning/discussion/
 import { listNotes, type NoteRow, noteIdsBefore } from '../../../areas/planning/discussion/notes.queries.js'
 import type { ProjectRow } from '../../../areas/projects/projects/projects.queries.js'
 import type { Page } from '../../../db/lists/paginate.js'
+import { commandLines } from '../../../text/slash-commands.js'
 import { path } from '../components.js'
 import { projectPath } from '../place.js'
 import { textsHtml } from '../text/texts.js'
@@ -20,7 +21,7 @@ import { shortened } from './long-notes.js'
 /** Notes on a page of a stream. */
 export const NOTES = 100
 
-interface ShownNote {
+export interface ShownNote {
   readonly id: number
   readonly author: { readonly name: string; readonly username: string }
   readonly html: string
@@ -31,12 +32,14 @@ interface ShownNote {
   readonly editedAt: Date | null
   readonly isSystem: boolean
   readonly mayEdit: boolean
+  /** The lines that look like commands and have become text. Only its author sees them, after sending it. */
+  readonly notRun: readonly string[]
   readonly awards: Awards | null
   /** The line of a commit or a merge request, with the page that shows it. */
   readonly line: {
     readonly path: string
     readonly number: number
-    readonly side: string
+    readonly side: 'old' | 'new'
     readonly href?: string | undefined
   } | null
 }
@@ -50,6 +53,8 @@ export interface Discussion {
   readonly stream: Page<unknown>
   /** The ids of earlier notes, so that links to them find a way to their page. */
   readonly earlier: readonly number[]
+  /** The lines of code that notes are about, as rows of HTML by the ids of the notes. */
+  readonly excerpts?: ReadonlyMap<number, string>
   /** The awards of the record itself. */
   readonly awards: Awards | null
   /** The description of the record as HTML; empty without one. */
@@ -110,6 +115,7 @@ export async function readDiscussion(
       html: texts[at] ?? '',
       isCut: shown[at]?.isCut ?? false,
       mayEdit: mayChangeNote(note, project, actor),
+      notRun: isKept(query, note.id) ? linesNotRun(note.note) : [],
       awards: note.is_system === 1 ? null : awards(awardsOf('Note', note.id), note.author_id)
     })),
     stream,
@@ -142,6 +148,7 @@ export async function readCommitDiscussion({ project, actor, query }: Asked, sha
       editedAt: null,
       isSystem: false,
       mayEdit: false,
+      notRun: [],
       awards: null,
       line: lineOf(comment)
     })),
@@ -154,6 +161,21 @@ export async function readCommitDiscussion({ project, actor, query }: Asked, sha
     command: null
   }
 }
+
+/** Most lines that a page names. */
+const MOST_LINES = 10
+
+/** Returns the lines of a note that look like commands: those that did something are no part of it. */
+export const linesNotRun = (note: string): string[] =>
+  commandLines(note)
+    .slice(0, MOST_LINES)
+    .map(({ name, argument }) => `/${name} ${argument}`.trim().slice(0, 80))
+
+/** The parameter, after `mark`, by which a page says once what has become of the commands in a note. Empty without such lines. */
+export const keptQuery = (note: { readonly id: number; readonly note: string }, mark: '?' | '&'): string =>
+  linesNotRun(note.note).length > 0 ? `${mark}kept=${note.id}` : ''
+
+export const isKept = (query: unknown, noteId: number): boolean => Number((query as { kept?: unknown }).kept) === noteId
 
 /** Notes stand in the order in which they were written, and readers want the newest ones: those of the last page. */
 async function newestPage<Row>(read: (page: number) => Promise<Page<Row>>, query: unknown): Promise<Page<Row>> {
@@ -176,4 +198,4 @@ const lineOf = (
   { path: name, line, line_type: side }: Pick<CommitCommentRow, 'path' | 'line' | 'line_type'>,
   href?: string
 ): ShownNote['line'] =>
-  name === null || line === null ? null : { path: name, number: line, side: side ?? 'new', href }
+  name === null || line === null ? null : { path: name, number: line, side: side === 'old' ? side : 'new', href }

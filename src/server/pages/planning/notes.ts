@@ -26,7 +26,7 @@ import { show } from '../page-routes.js'
 import { projectPath } from '../place.js'
 import { textsHtml } from '../text/texts.js'
 import { offeredEmoji } from './awards.js'
-import { NOTES, notesPath, pathOf } from './discussion.js'
+import { keptQuery, NOTES, notesPath, pathOf } from './discussion.js'
 
 const target = {
   kind: Type.Enum(NOTEABLE_KINDS.map(({ segment }) => segment)),
@@ -236,8 +236,9 @@ async function pageOfNew(request: FastifyRequest & Asked, found: Found, body: st
   const record = () => recordPath(project, found.kind, found.noteable)
   if (await noteEmoji(found.noteable, body, actor)) return record()
   try {
-    const { id } = await createNoteWithCommands(project, found.noteable, { body }, request)
-    return `${await record()}#note_${id}`
+    const made = await createNoteWithCommands(project, found.noteable, { body }, request)
+    const query = found.noteable.type === 'Snippet' ? '' : keptQuery(made, '?')
+    return `${await record()}${query}#note_${made.id}`
   } catch (error) {
     if (error instanceof OnlyCommands) return record()
     throw error

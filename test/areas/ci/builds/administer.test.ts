@@ -1,4 +1,6 @@
+import { actorOf, originOf } from '../../../../src/access/actor.js'
 import { cancelableBuilds, cancelBuilds, retryBuilds } from '../../../../src/areas/ci/builds/administer.js'
+import { retryPipeline } from '../../../../src/areas/ci/builds/pipeline-actions.js'
 import { addMissingWakeUps } from '../../../../src/areas/ci/runners/wake-ups.js'
 import { discardJobs } from '../../../../src/areas/upkeep/jobs/jobs.js'
 import { runTask } from '../../../../src/areas/upkeep/maintenance/maintenance.js'
@@ -71,6 +73,31 @@ t.test('a retry makes a new build, and later stages get another chance', async t
   })
   await endBuild({ ...first, id: again ?? 0 })
   t.same(await statuses(first.pipelineId), ['first failed', 'next pending', 'by-hand skipped', 'first success'])
+})
+
+t.test('later stages run in the name of the user who retries, not of the first user, who may read more', async t => {
+  const users = async (pipelineId: number) =>
+    rows<{ name: string; user_id: number }>('select name, user_id from builds where pipeline_id = ? order by id', [
+      pipelineId
+    ])
+  const [admin, developer] = [await factory.admin(), await factory.user()]
+  for (const retry of ['build', 'pipeline']) {
+    const { first } = await pipeline()
+    await endBuild(first, { status: 'failed' })
+    await execute('update builds set user_id = ? where pipeline_id = ?', [admin.id, first.pipelineId])
+    const by = originOf(actorOf(developer, 'private'), null)
+    await (retry === 'build' ? retryBuilds([first.id], by) : retryPipeline({ id: first.pipelineId }, by))
+    t.same(
+      (await users(first.pipelineId)).map(({ name, user_id }) => [name, user_id]),
+      [
+        ['first', admin.id],
+        ['next', developer.id],
+        ['by-hand', developer.id],
+        ['first', developer.id]
+      ],
+      retry
+    )
+  }
 })
 
 t.test('a build that waits, or of an archived project, is not retried', async t => {

@@ -1,7 +1,9 @@
 // Keys of the CI file that reach further than one build: variables for later builds, other pipelines, environments.
 import { once } from 'node:events'
+import { writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
 import { nobody, originOf } from '../../../../src/access/actor.js'
 import { retryBuilds } from '../../../../src/areas/ci/builds/administer.js'
 import { cancelBuild, finishBuild } from '../../../../src/areas/ci/builds/claim.js'
@@ -19,6 +21,7 @@ import { openDependency } from '../../../../src/areas/ci/runners/external/artifa
 import { jobDocument } from '../../../../src/areas/ci/runners/external/job-document.js'
 import { describeBuild } from '../../../../src/areas/ci/runners/job-description.js'
 import { findDescribedBuild } from '../../../../src/areas/ci/runners/job-description.queries.js'
+import { repositoryPath } from '../../../../src/areas/projects/projects/repositories.js'
 import { loadConfig, publicUrl } from '../../../../src/config.js'
 import { execute, row, rows } from '../../../../src/db/connect/sql.js'
 import { prepareHome } from '../../../../src/home.js'
@@ -704,6 +707,13 @@ t.test('files of other projects, of URLs, and templates', async t => {
     }
   }
   await check(cases)
+  const damaged = repositoryPath({ id: mine.id, storage: 'default' })
+  const lose = (tag: string) => writeFileSync(join(damaged, `refs/tags/${tag}`), `${'5'.repeat(40)}\n`)
+  const latest = `{component: ${hostname}/${mine.path}/versioned@~latest}`
+  lose('1.9.1')
+  await check({ [latest]: 'ten own' })
+  lose('1.11.0')
+  await check({ [latest]: /is in a project that has lost its newest tag 1\.11\.0/ })
   loadConfig({ port: 0, hooks: { allow: ['127.0.0.1'] } })
   t.teardown(() => loadConfig({ port: 0 }))
   await check({

@@ -12,11 +12,11 @@ import {
   settleChanges
 } from '../../../../src/areas/code/refs/ref-changes.js'
 import { ensureRepository } from '../../../../src/areas/projects/projects/repositories.js'
+import { machine } from '../../../../src/cluster/this-machine.js'
 import { config } from '../../../../src/config.js'
 import { execute, rows } from '../../../../src/db/connect/sql.js'
 import { STARTED_BY } from '../../../../src/git/process/environment.js'
 import { refValue, updateRef, ZERO } from '../../../../src/git/refs/refs.js'
-import { machine } from '../../../../src/queue/machines.js'
 import { testDatabase } from '../../../helpers/database.js'
 import { factory, type TestProject } from '../../../helpers/factory.js'
 import { waitingEvents } from '../../../helpers/published.js'

@@ -4,9 +4,11 @@ import { moveRefs } from '../../../../src/areas/code/refs/move-refs.js'
 import { openChanges, type RefMove, settle, settleChanges } from '../../../../src/areas/code/refs/ref-changes.js'
 import type { PublishedEvent } from '../../../../src/areas/ground/activity/events.js'
 import { createHook } from '../../../../src/areas/ground/hooks/hooks.js'
+import { changeStorage, holdProject, releaseProject } from '../../../../src/areas/projects/projects/project-columns.js'
 import { ensureRepository } from '../../../../src/areas/projects/projects/repositories.js'
 import { runTask } from '../../../../src/areas/upkeep/maintenance/maintenance.js'
 import { execute, row, rows } from '../../../../src/db/connect/sql.js'
+import { Moved, NotFound } from '../../../../src/errors.js'
 import { refValue, ZERO } from '../../../../src/git/refs/refs.js'
 import { handleEvent } from '../../../../src/product.js'
 import { testDatabase } from '../../../helpers/database.js'
@@ -252,4 +254,35 @@ const toldOf = (refChangeId: number): PublishedEvent => ({
   id: randomUUID(),
   at: new Date().toISOString(),
   event: { kind: 'ref.changed', refChangeId }
+})
+
+t.test('a change waits while its project is held, and begins only in the storage of the project', async t => {
+  const project = await factory.project()
+  for (const moves of [[created('refs/heads/one')], [created('refs/heads/two'), created('refs/heads/three')]]) {
+    const hold = await holdProject(project)
+    t.ok(hold)
+    t.equal(await holdProject(project), null, 'one process holds it')
+    let isOpen = false
+    const opening = openChanges(project, project.owner, 'api', moves).finally(() => {
+      isOpen = true
+    })
+    await new Promise(resolve => setTimeout(resolve, 300))
+    t.equal(isOpen, false)
+    t.equal(await changeStorage(project.id, 'elsewhere', new Date(0)), false, 'only its holder moves it')
+    if (hold) await releaseProject(project.id, hold)
+    await settleChanges(project, await opening, [])
+    // The process that held it was killed.
+    await holdProject(project)
+    await execute('update projects set held_until = now(3) - interval 1 second where id = ?', [project.id])
+    await settleChanges(project, await openChanges(project, project.owner, 'api', moves), [])
+    const last = await holdProject(project)
+    const late = openChanges(project, project.owner, 'api', moves)
+    t.equal(last && (await changeStorage(project.id, 'elsewhere', last)), true)
+    await t.rejects(late, Moved)
+    await t.rejects(openChanges(project, project.owner, 'api', moves), Moved)
+    await execute('update projects set storage = ? where id = ?', [project.storage, project.id])
+    t.match(await changes(project), [])
+    await t.rejects(openChanges({ ...project, id: 999_999 }, project.owner, 'api', moves), NotFound)
+  }
+  t.match(await rows("select 1 from ref_changes where state = 'open' and project_id = ?", [project.id]), [])
 })

@@ -1,5 +1,6 @@
 // What the audit keeps of a change, and what it never keeps.
 import { changesBetween } from '../../../../src/areas/ground/audit/audit.js'
+import { beginSession } from '../../../../src/areas/people/credentials/credentials.js'
 import { execute, rows } from '../../../../src/db/connect/sql.js'
 import { testApp } from '../../../helpers/app.js'
 import { countStatements } from '../../../helpers/statements.js'
@@ -128,4 +129,26 @@ t.test('GET /audit_events', async t => {
     const few = await countStatements(() => asker.get('/audit_events', { per_page: 1 }))
     t.equal(await countStatements(() => asker.get('/audit_events', { per_page: 100 })), few)
   })
+})
+
+t.test('sign-ins are found by their provider and second factor', async t => {
+  const app = await testApp(t)
+  const [root, user] = [await app.make.admin(), await app.make.user()]
+  const browser = { address: '127.0.0.1', userAgent: 'test' }
+  const signIn = (provider: string | null, factor: string | null) =>
+    beginSession({ user: { ...user, admin: false, external: false }, provider, factor }, browser)
+  await signIn(null, 'totp')
+  await signIn('okta', null)
+  await signIn('o"%_\\', 'totp')
+  const found = async (query: Record<string, string>) =>
+    (await app.as(root).get('/audit_events', { actor: user.username, ...query })).json() as Row[]
+  t.match(await found({ provider: 'okta' }), [{ action: 'session.create', changes: { provider: { after: 'okta' } } }])
+  t.equal((await found({ provider: 'okta' })).length, 1)
+  t.match(await found({ provider: 'password' }), [
+    { changes: { provider: { after: 'password' }, factor: { after: 'totp' } } }
+  ])
+  t.equal((await found({ factor: 'totp' })).length, 2)
+  t.equal((await found({ provider: 'o"%_\\' })).length, 1)
+  t.equal((await found({ provider: '%' })).length, 0)
+  t.equal((await found({ provider: 'okta', factor: 'totp' })).length, 0)
 })

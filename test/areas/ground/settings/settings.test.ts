@@ -1,6 +1,6 @@
 import { SETTING_NAMES, settingsTable } from '../../../../src/areas/ground/settings/settings.table.js'
 import { execute, row, rows } from '../../../../src/db/connect/sql.js'
-import { version } from '../../../../src/version.js'
+import { revision, version } from '../../../../src/version.js'
 import { testApp } from '../../../helpers/app.js'
 import { countStatements } from '../../../helpers/statements.js'
 import t from '../../../helpers/tap.js'
@@ -356,5 +356,6 @@ t.test('the table has a line for each', async t => {
 })
 
 t.test('the version is that of the program', async t => {
-  t.same((await admin.get('/version')).json(), { version, revision: 'unknown' })
+  t.same((await admin.get('/version')).json(), { version, revision })
+  t.match(revision, /^([0-9a-f]{10}|unknown)$/)
 })

@@ -100,7 +100,7 @@ t.test('POST /groups makes a group that the caller owns', async t => {
     path: 'team-a',
     description: 'who we are',
     visibility_level: 0,
-    lfs_enabled: false,
+    lfs_enabled: true,
     avatar_url: null,
     web_url: `${publicUrl()}/groups/team-a`,
     request_access_enabled: false,

@@ -1,5 +1,5 @@
 // PUT /users/:id, block and unblock: what an administrator may change of a user, and who may not.
-import { beginSession } from '../../../../src/areas/people/credentials/credentials.js'
+import { beginSession, byPassword } from '../../../../src/areas/people/credentials/credentials.js'
 import { addEmail } from '../../../../src/areas/people/users/emails.js'
 import { blockUser } from '../../../../src/areas/people/users/user-state.js'
 import { updateUser } from '../../../../src/areas/people/users/user-update.js'
@@ -29,7 +29,7 @@ const eventsOf = async (user: { id: number }) =>
     .map(event => ({ ...event, changes: JSON.parse(event.changes) as Record<string, unknown> }))
 
 async function session(user: TestUser): Promise<string> {
-  const { cookie } = await beginSession({ ...user }, { address: '127.0.0.1', userAgent: 'test' })
+  const { cookie } = await beginSession(byPassword({ ...user }), { address: '127.0.0.1', userAgent: 'test' })
   return cookie
 }
 

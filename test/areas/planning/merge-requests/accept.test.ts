@@ -4,6 +4,7 @@ import { createBranch } from '../../../../src/areas/code/refs/branches.js'
 import { moveRefs } from '../../../../src/areas/code/refs/move-refs.js'
 import { settleMerge } from '../../../../src/areas/planning/merge-requests/accept/finish.js'
 import { mergeBranches } from '../../../../src/areas/planning/merge-requests/accept/merge-commit.js'
+import { applyBranchMove } from '../../../../src/areas/planning/merge-requests/branch-moves.js'
 import { findMergeRequest } from '../../../../src/areas/planning/merge-requests/merge-requests.queries.js'
 import { repositoryPath } from '../../../../src/areas/projects/projects/repositories.js'
 import { execute, row, rows } from '../../../../src/db/connect/sql.js'
@@ -124,6 +125,30 @@ t.test('a push with the commits merges, and other pushes cause a new check', asy
   await app.make.file(project, 'other.txt', 'in conflict\n')
   await app.runJobs()
   t.match((await owner.get(`${path}/${second.id}`)).json(), { merge_status: 'cannot_be_merged' })
+})
+
+t.test('a push whose job is late merges no merge request that was created from its commit later', async t => {
+  const { project, owner, path } = await subject()
+  await app.make.file(project, 'late', 'text\n')
+  const push = await row<{ id: number }>('select max(id) as id from ref_changes where project_id = ?', [project.id])
+  await app.make.branch(project, 'empty')
+  const { id } = await makeMergeRequest(project, { source_branch: 'empty' })
+  await applyBranchMove(push?.id ?? 0)
+  t.match((await owner.get(`${path}/${id}`)).json(), { state: 'opened' })
+
+  t.test('but a push of commits to both branches does', async t => {
+    await app.make.file(project, 'own', 'text\n', 'empty')
+    await app.runJobs()
+    const repository = repositoryPath(await projectRow(project))
+    const [old, next] = [
+      await refValue(repository, 'refs/heads/master'),
+      await refValue(repository, 'refs/heads/empty')
+    ]
+    const move = { ref: 'refs/heads/master', old: old ?? '', new: next ?? '' }
+    await moveRefs(await projectRow(project), [move], originBy(project.owner))
+    await app.runJobs()
+    t.match((await owner.get(`${path}/${id}`)).json(), { state: 'merged' })
+  })
 })
 
 t.test('a merge includes pushes that no job has processed yet', async t => {

@@ -323,7 +323,7 @@ async function makeFork(project: TestProject): Promise<TestProject> {
   const owner = await app.make.member(project, REPORTER)
   const id = await forkProject(await projectRow(project), undefined, actorOf(owner), originBy(owner))
   await app.runJobs()
-  return { id, path: `${owner.username}/${project.path.split('/')[1]}`, owner }
+  return { id, path: `${owner.username}/${project.path.split('/')[1]}`, owner, storage: project.storage }
 }
 
 t.test('the changes of a fork stay after the fork is deleted', async t => {

@@ -115,7 +115,7 @@ t.test('POST /projects/fork/:id', async t => {
       import_status: 'failed',
       import_error: /was deleted before/
     })
-    await app.make.file({ id: orphan.id, path: '', owner: user }, 'mine', 'x')
+    await app.make.file({ id: orphan.id, path: '', owner: user, storage: '' }, 'mine', 'x')
     t.match((await app.as(user).get(`/projects/${orphan.id}`)).json(), { default_branch: 'master' })
   })
 
@@ -162,7 +162,7 @@ t.test('POST /projects/fork/:id', async t => {
     const open = await app.make.project({ visibility_level: 20 })
     const [one, two] = [await app.make.user(), await app.make.user()]
     const first = await fork(app, open, one)
-    const second = await fork(app, { id: first.id, path: first.path_with_namespace, owner: one }, two)
+    const second = await fork(app, { id: first.id, path: first.path_with_namespace, owner: one, storage: '' }, two)
     const hidden = await fork(app, open, two, { namespace: (await app.make.group({ owner: two })).path })
     const levels = async () =>
       (

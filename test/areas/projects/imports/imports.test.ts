@@ -102,7 +102,7 @@ t.test('import_url', async t => {
       'a project without an import is not damaged'
     )
     t.notMatch(JSON.stringify(found), 'wrong-secret')
-    await app.make.file({ id, path: '', owner: user }, 'own', 'x')
+    await app.make.file({ id, path: '', owner: user, storage: '' }, 'own', 'x')
     t.match(await shown(app, user, id), { default_branch: 'master' }, 'the project continues as an empty one')
   })
 

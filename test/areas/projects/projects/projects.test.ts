@@ -50,7 +50,7 @@ const SWITCHES = {
   wiki_enabled: true,
   snippets_enabled: false,
   container_registry_enabled: true,
-  lfs_enabled: false,
+  lfs_enabled: true,
   shared_runners_enabled: true,
   public_builds: true,
   request_access_enabled: false,
@@ -304,8 +304,7 @@ t.test('POST /projects', async t => {
   t.test('keeps every setting under its own name', async t => {
     for (const [name, usual] of Object.entries(SWITCHES)) {
       const res = await create({ name: `with ${name}`, [name]: !usual })
-      // There is no LFS, whatever a project wants.
-      t.match(res.json(), { ...SWITCHES, [name]: !usual, lfs_enabled: false }, name)
+      t.match(res.json(), { ...SWITCHES, [name]: !usual }, name)
     }
   })
 

@@ -2,12 +2,13 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type ParsedMail, simpleParser } from 'mailparser'
+import { createLineNote } from '../../../../src/areas/planning/discussion/line-notes.js'
 import { unsubscribe } from '../../../../src/areas/reach/notifications/unsubscribe.js'
 import { config, loadConfig } from '../../../../src/config.js'
 import { execute, rows } from '../../../../src/db/connect/sql.js'
 import { DEVELOPER, GUEST, REPORTER } from '../../../../src/lib/levels.js'
 import { testApp } from '../../../helpers/app.js'
-import type { TestProject, TestUser } from '../../../helpers/factory.js'
+import { actorOf, originBy, projectRow, type TestProject, type TestUser } from '../../../helpers/factory.js'
 import { numbersTo } from '../../../helpers/numbers.js'
 import { countStatements } from '../../../helpers/statements.js'
 import t from '../../../helpers/tap.js'
@@ -140,6 +141,31 @@ t.test(
     await unsubscribe({ userId: ann.id, projectId: 4_000_000_000 })
   }
 )
+
+t.test('comments on lines: the mail names the file, and shows the line', async t => {
+  const { project, people, path } = await subject(makeProject)
+  const { owner, ann, bob } = people
+  await makeBranch(project, 'topic', 'one\ntwo\n<three>\nfour\nfive\n')
+  const found = await makeMergeRequest(project, { source_branch: 'topic' })
+  await mailed(people)
+  await createLineNote(
+    await projectRow(project),
+    found,
+    { body: 'Why?', head: found.head_sha ?? '', path: 'topic.txt', line: 5, side: 'new' },
+    { actor: actorOf(bob), origin: originBy(bob) }
+  )
+  await mailed(people)
+  const letter = await letterTo(owner)
+  t.match(letter.text, /topic.txt, line 5\n\n {4}\+two\n {4}\+<three>\n {4}\+four\n {4}\+five\n\n+Why\?/)
+  t.match(letter.html, '<pre>+two\n+&lt;three&gt;\n+four\n+five</pre>')
+  await make.file(project, 'notes', 'a\nb\n')
+  const [{ id }] = (await app.as(owner).get(`${path}/repository/commits`)).json()
+  await mailed(people)
+  const comment = { note: 'This one', path: 'notes', line: 2, line_type: 'new' }
+  await app.as(ann).post(`${path}/repository/commits/${id}/comments`, comment)
+  await mailed(people)
+  t.match((await letterTo(owner)).text, /notes, line 2\n\n {4}\+a\n {4}\+b\n\n+This one/)
+})
 
 t.test('edits: only people whom they newly mention get mail', async t => {
   const { project, people, path } = await subject(makeProject)

@@ -18,6 +18,12 @@ async function subject() {
   const head = git(repository, ['rev-parse', 'master'])
   const next = (parent: string, message = 'Add') =>
     git(repository, ['commit-tree', '-p', parent, '-m', message, `${head}^{tree}`])
+  const large = (parent: string) => {
+    const blob = git(repository, ['rev-parse', 'master:README'])
+    const files = Array.from({ length: 2001 }, (_, at) => `100644 blob ${blob}\t${10_000 + at}\n`)
+    const tree = git(repository, ['mktree'], files.join(''))
+    return git(repository, ['commit-tree', '-p', parent, '-m', 'Add', tree])
+  }
   const old = (parent: string) => {
     const person = 'Ann <ann@example.com> 1000000000 +0000'
     const tree = git(repository, ['rev-parse', `${parent}^{tree}`])
@@ -31,7 +37,7 @@ async function subject() {
     forget?.()
     return forget !== undefined
   }
-  return { project, head, next, old, isPrepared }
+  return { project, head, next, large, old, isPrepared }
 }
 
 t.test('the next job of the repository is scheduled before the transaction, in which pushes share the row', async t => {
@@ -43,10 +49,11 @@ t.test('the next job of the repository is scheduled before the transaction, in w
 })
 
 t.test('only pushes whose commits are found without git are prepared', async t => {
-  const { head, next, old, isPrepared } = await subject()
+  const { head, next, large, old, isPrepared } = await subject()
   const line = (count: number) => Array.from({ length: count }).reduce((parent: string) => next(parent), head)
   t.ok(await isPrepared(line(20)))
   t.notOk(await isPrepared(line(21)))
   t.notOk(await isPrepared(next(head, 'Fixes #1')))
   t.notOk(await isPrepared(old(head)), 'a commit that is older than its parent')
+  t.notOk(await isPrepared(large(head)), 'a commit that changes more files than are compared without git')
 })

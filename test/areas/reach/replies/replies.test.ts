@@ -1,8 +1,10 @@
 // Replies by mail: each test answers a mail that the appliance has sent, with the command that a mail server runs.
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { Readable } from 'node:stream'
 import { simpleParser } from 'mailparser'
 import { readReplyAddress, replyAddress } from '../../../../src/areas/reach/mail/reply-address.js'
+import { receiveMail } from '../../../../src/areas/reach/replies/receive.js'
 import { runTask } from '../../../../src/areas/upkeep/maintenance/maintenance.js'
 import { loadConfig } from '../../../../src/config.js'
 import { execute, rows } from '../../../../src/db/connect/sql.js'
@@ -13,6 +15,7 @@ import { cli } from '../../../helpers/cli.js'
 import { testDatabase } from '../../../helpers/database.js'
 import type { TestProject, TestUser } from '../../../helpers/factory.js'
 import { someOrigin } from '../../../helpers/factory.js'
+import { statementsInside } from '../../../helpers/statements.js'
 import t from '../../../helpers/tap.js'
 
 const { home, databaseUrl } = await testDatabase()
@@ -113,6 +116,26 @@ t.test('a reply to a mail becomes a comment of its user, once', async t => {
   await receive({ from: user.email, to, text: ':tada:' })
   t.match((await app.as(user).get(`${path}/award_emoji`)).json(), [{ name: 'tada' }], 'an emoji is an award')
   t.equal((await mailsTo(project.owner)).length, 1, 'the author of the issue gets a mail about the comment')
+})
+
+t.test('a process that is killed leaves the comment and the mark of its mail, or neither', async t => {
+  const { user, to, path, project } = await subject(DEVELOPER)
+  await app.make.file(project, 'file', 'text\n')
+  const sha = (await app.as(project.owner).get(`/projects/${project.id}/repository/commits`)).json()[0].id
+  const comments = `/projects/${project.id}/repository/commits/${sha}/comments`
+  await app.as(project.owner).post(comments, { note: 'first' })
+  const [comment] = await rows<{ id: number }>("select id from notes where noteable_type = 'Commit' order by id desc")
+  const toCommit = replyAddress(user.id, { type: 'Commit', id: comment?.id ?? 0 })
+  for (const address of [to, toCommit ?? '']) {
+    const mail = { from: user.email, to: address, text: 'mine, @nobody' }
+    const sent = await statementsInside(async () => {
+      const receipt = await receiveMail(Readable.from([Buffer.from(mailOf(mail))]), {})
+      t.same(receipt, { result: 'noted', why: null })
+    })
+    const written = sent.filter(sql => /insert into notes|update received_mails set done/.test(sql))
+    t.match(written, [/insert into notes/, /update received_mails/], address)
+  }
+  t.match(await notesAt(path, project), [{ body: 'mine, @nobody' }])
 })
 
 t.test('commands work with the rights of the user', async t => {

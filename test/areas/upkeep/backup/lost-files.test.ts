@@ -1,14 +1,17 @@
 // `restore --project` brings back files that a project has lost, and no others.
+import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { Readable } from 'node:stream'
 import t from 'tap'
 import { lookAtBuildFiles } from '../../../../src/areas/ci/builds/files/damaged-files.js'
+import { findLinks, storeObject } from '../../../../src/areas/projects/lfs/objects.js'
 import { storeUpload } from '../../../../src/areas/projects/uploads/uploads.js'
 import { restoreProject } from '../../../../src/areas/upkeep/backup/restore-project.js'
 import { findBackup } from '../../../../src/areas/upkeep/backup/store.js'
 import { execute } from '../../../../src/db/connect/sql.js'
 import { prepareHome } from '../../../../src/home.js'
+import { nameOfLfsObject } from '../../../../src/storage/lfs.js'
 import { cli } from '../../../helpers/cli.js'
 import { factory, someOrigin } from '../../../helpers/factory.js'
 import { endBuild, makePipeline } from '../../ci/builds/make-builds.js'
@@ -25,6 +28,13 @@ async function withFiles() {
     await endBuild(each, { trace: 'some lines\n', artifacts: Buffer.from('an archive') })
   const upload = await storeUpload(project, { name: 'notes.txt', stream: Readable.from(['attached']) })
   const folder = String(Math.floor(build.id / 1000))
+  const lfs: string[] = []
+  for (const text of ['large', 'larger']) {
+    const oid = createHash('sha256').update(`${text} ${project.id}`).digest('hex')
+    const key = { oid, size: `${text} ${project.id}`.length }
+    await storeObject(project.id, key, () => Readable.from([Buffer.from(`${text} ${project.id}`)]))
+    lfs.push(join(home, nameOfLfsObject(oid)))
+  }
   return {
     project,
     build,
@@ -32,6 +42,7 @@ async function withFiles() {
     trace: join(home, 'traces', folder, `${build.id}-1.log`),
     archive: join(home, 'artifacts', folder, `${build.id}-1.zip`),
     otherArchive: join(home, 'artifacts', folder, `${other.id}-1.zip`),
+    lfs,
     upload: join(home, 'uploads', String(project.id), upload.secret, 'notes.txt')
   }
 }
@@ -40,26 +51,41 @@ const restore = (backup: { path: string }, name: string, dryRun = false) =>
   restoreProject(findBackup(backup.path), name, { overwrite: false, dryRun }, someOrigin)
 
 t.test('lost and damaged files are back, and doctor finds no fault', async t => {
-  const { project, trace, archive, otherArchive, upload } = await withFiles()
+  const { project, trace, archive, otherArchive, upload, lfs } = await withFiles()
   const backup = await create()
-  const content = [trace, archive, upload].map(path => readFileSync(path, 'utf8'))
+  const content = [trace, archive, upload, ...lfs].map(path => readFileSync(path, 'utf8'))
   rmSync(trace)
   rmSync(upload)
   writeFileSync(archive, 'AN ARCHIVE')
   rmSync(otherArchive)
-  const lost = { traces: 1, artifacts: 2, uploads: 1 }
+  const [removed = '', damaged = ''] = lfs
+  rmSync(removed)
+  await execute('delete from lfs_links where project_id = ?', [project.id])
+  await execute('delete from lfs_objects where oid = ?', [basename(removed)])
+  writeFileSync(damaged, readFileSync(damaged, 'utf8').toUpperCase())
+  const lost = { traces: 1, artifacts: 2, uploads: 1, lfs: 2 }
   t.match(await restore(backup, project.path, true), { files: lost })
   t.notOk(existsSync(trace), 'a dry run changes nothing')
   const { stdout } = await cli(['restore', backup.path, '--project', project.path], {
     environment: { GITSTEAD_HOME: home, GITSTEAD_DATABASE_URL: databaseUrl }
   })
-  t.equal(stdout, 'restored lost files: traces 1, archives 2, uploads 1\n')
+  t.equal(stdout, 'restored lost files: traces 1, archives 2, uploads 1, LFS files 2, old records 0\n')
   t.same(
-    [trace, archive, upload].map(path => readFileSync(path, 'utf8')),
+    [trace, archive, upload, ...lfs].map(path => readFileSync(path, 'utf8')),
     content
   )
+  t.equal(
+    (
+      await findLinks(
+        project.id,
+        lfs.map(path => basename(path))
+      )
+    ).size,
+    2,
+    'the project has them again'
+  )
   t.same((await lookAtBuildFiles({ all: true })).damaged, [])
-  t.match(await restore(backup, project.path), { files: { traces: 0, artifacts: 0, uploads: 0 } })
+  t.match(await restore(backup, project.path), { files: { traces: 0, artifacts: 0, uploads: 0, lfs: 0 } })
 })
 
 t.test('files of another run, or that must not exist, stay away', async t => {

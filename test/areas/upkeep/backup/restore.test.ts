@@ -1,62 +1,51 @@
-// What a restore brings back, and how it detects a damaged backup.
-import { execFileSync, spawn } from 'node:child_process'
-import { once } from 'node:events'
-import {
-  appendFileSync,
-  chmodSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  truncateSync,
-  writeFileSync
-} from 'node:fs'
-import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { createHash } from 'node:crypto'
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
 import { Readable } from 'node:stream'
 import t from 'tap'
 import { moveRefs } from '../../../../src/areas/code/refs/move-refs.js'
 import { personalProjects } from '../../../../src/areas/ground/activity/project-snapshots.js'
+import { findLinks, storeObject } from '../../../../src/areas/projects/lfs/objects.js'
 import { listAllProjects } from '../../../../src/areas/projects/projects/all-projects.queries.js'
 import { findProject } from '../../../../src/areas/projects/projects/projects.queries.js'
 import { repositoryPath } from '../../../../src/areas/projects/projects/repositories.js'
 import { storeUpload } from '../../../../src/areas/projects/uploads/uploads.js'
-import { Damaged, type Manifest, readManifest, writeManifest } from '../../../../src/areas/upkeep/backup/manifest.js'
+import { Damaged } from '../../../../src/areas/upkeep/backup/manifest.js'
 import { restoreProject } from '../../../../src/areas/upkeep/backup/restore-project.js'
 import { findBackup } from '../../../../src/areas/upkeep/backup/store.js'
 import { takeLock } from '../../../../src/areas/upkeep/maintenance/maintenance-lock.js'
 import { removeProjects } from '../../../../src/areas/upkeep/removal/project-removal.js'
 import { deleteUser } from '../../../../src/areas/upkeep/removal/user-deletion.js'
-import { root } from '../../../../src/config.js'
 import { execute, rows } from '../../../../src/db/connect/sql.js'
 import { Hook } from '../../../../src/db/models/index.js'
 import { AlreadyRunning, Conflict, NoSuch } from '../../../../src/errors.js'
 import { ZERO } from '../../../../src/git/refs/refs.js'
-import { RESTORE_DRAFT } from '../../../../src/home.js'
-import { startOf } from '../../../../src/lib/process-status.js'
-import { cli, cliProcess } from '../../../helpers/cli.js'
+import { nameOfLfsObject } from '../../../../src/storage/lfs.js'
+import { cli } from '../../../helpers/cli.js'
 import { actorOf, factory, originBy, projectRow, someOrigin } from '../../../helpers/factory.js'
 import { runJobs } from '../../../helpers/jobs.js'
 import { waitingEvents } from '../../../helpers/published.js'
-import { until } from '../../../helpers/until.js'
-import { big, create, databaseUrl, environment, git, home, manifestOf, project, source, unitOf } from './subject.js'
+import {
+  big,
+  create,
+  databaseUrl,
+  duplicate,
+  environment,
+  flip,
+  git,
+  home,
+  manifestOf,
+  project,
+  source,
+  unitOf,
+  verify
+} from './subject.js'
 
-const verify = async (backup: { path: string }) => {
-  const { code, json, stderr } = await cli(['backup', 'verify', backup.path, '--json'], { environment })
-  if (stderr !== '') t.comment(stderr)
-  return {
-    code,
-    ...(json() as { ok: boolean; problems: string[]; notes: string[]; checked: { repositories: number } })
-  }
-}
-
-/** Copies a backup to a separate folder without shared files, so that a test can damage it without affecting others. */
-function duplicate(backup: { path: string }, folder: string): { path: string } {
-  execFileSync('cp', ['-r', backup.path, folder])
-  return { path: folder }
+/** Stores an object of LFS. Returns its path below the home. */
+async function largeFile(of: { id: number }, text: string): Promise<string> {
+  const oid = createHash('sha256').update(text).digest('hex')
+  await storeObject(of.id, { oid, size: text.length }, () => Readable.from([Buffer.from(text)]))
+  return nameOfLfsObject(oid)
 }
 
 t.test('verify accepts an undamaged backup', async t => {
@@ -64,71 +53,6 @@ t.test('verify accepts an undamaged backup', async t => {
   const { repositories } = manifestOf(backup).totals
   t.match(await verify(backup), { code: 0, ok: true, problems: [], notes: [], checked: { repositories } })
 })
-
-t.test('a restore leaves out columns and tables that no migration makes, and verify names the columns', async t => {
-  await execute('alter table users add column shoe_size int not null default 42')
-  await execute('create table pets (id int primary key)')
-  const backup = await create()
-  await execute('alter table users drop column shoe_size')
-  await execute('drop table pets')
-  t.match(await verify(backup), {
-    code: 0,
-    ok: true,
-    problems: [],
-    notes: ['no migration makes the column users.shoe_size: a restore leaves it out']
-  })
-  rmSync(backup.path, { recursive: true })
-})
-
-t.test('a project that was removed during the backup is not in the restored home', async t => {
-  const doomed = await factory.project()
-  await factory.file(doomed, 'a', 'a\n')
-  const backup = await create({ withSecrets: true })
-  const manifest = manifestOf(backup)
-  const units = manifest.units.filter(unit => unit.project?.id !== doomed.id)
-  writeManifest(backup.path, { ...manifest, units, removed_projects: [doomed.id] })
-  t.match(await verify(backup), { code: 0, ok: true, problems: [] })
-  rmSync(backup.path, { recursive: true })
-})
-
-t.test('verify finds damage', async t => {
-  const backup = await create()
-  const folder = t.testdir()
-  const { path, list } = unitOf(backup)
-  const object = list.find(file => file.path.startsWith('objects/'))?.path ?? ''
-  const cases: [string, (copy: string) => void, RegExp][] = [
-    ['a byte', copy => flip(join(copy, path, object)), /has changed since it was written/],
-    ['a missing file', copy => rmSync(join(copy, path, object)), /is missing/],
-    [
-      'a truncated file',
-      copy => truncateSync(join(copy, path, 'packed-refs'), 10),
-      /packed-refs has changed since it was written/
-    ],
-    ['a list', copy => appendFileSync(join(copy, `${path}.files`), '{}\n'), /\.files has changed since it was written/],
-    ['rows', copy => flip(join(copy, 'database/users.jsonl.gz')), /users\.jsonl\.gz has changed since it was written/]
-  ]
-  for (const [name, harm, problem] of cases) {
-    const copy = duplicate(backup, join(folder, name.replace(' ', '-')))
-    harm(copy.path)
-    const found = await verify(copy)
-    t.equal(found.code, 1, name)
-    t.match(found.problems[0], problem, name)
-  }
-  const copy = duplicate(backup, join(folder, 'manifest'))
-  appendFileSync(join(copy.path, 'manifest.json'), ' ')
-  const { code, stderr } = await cli(['backup', 'verify', copy.path], { environment })
-  t.equal(code, 1)
-  t.match(stderr, /manifest\.json has changed since it was written: use another backup/)
-  t.equal((await cli(['backup', 'verify', join(folder, 'nothing')], { environment })).code, 3)
-})
-
-function flip(path: string): void {
-  chmodSync(path, 0o600)
-  const bytes = readFileSync(path)
-  const at = Math.floor(bytes.length / 2)
-  bytes[at] = (bytes[at] ?? 0) ^ 1
-  writeFileSync(path, bytes)
-}
 
 t.test('verify finds a ref whose value differs from its row', async t => {
   await execute("update ref_changes set new_id = ? where project_id = ? and ref = 'refs/heads/master'", [
@@ -170,36 +94,6 @@ t.test('a restore needs the secrets, an empty folder and a backup', async t => {
   t.notOk(existsSync(into))
 })
 
-t.test('a backup of an older schema is restored and migrated', async t => {
-  const copy = duplicate(await create({ withSecrets: true }), join(t.testdir(), 'old'))
-  const manifest = readManifest(copy.path)
-  // Tables to which no later migration adds a column: a backup of that version would not have it.
-  const kept = new Set(['access_tokens', 'ref_changes'])
-  const old: Manifest = {
-    ...manifest,
-    database: {
-      ...manifest.database,
-      migrations: manifest.database.migrations.filter(name => name < '0006'),
-      tables: manifest.database.tables.filter(({ name }) => kept.has(name))
-    }
-  }
-  writeManifest(copy.path, old)
-  const into = join(t.testdirName, 'home')
-  const { code, stderr } = await cli(['restore', copy.path, '--into', into], { environment })
-  t.equal(code, 0, stderr)
-  const states = await cli(['db', 'status', '--home', into, '--json'])
-  t.match(states.json(), { migrations: manifest.database.migrations.map(name => ({ name, applied_at: String })) })
-  t.equal((await cli(['backup', 'create', '--home', into])).code, 0, 'its tables exist')
-
-  t.test('a backup of a newer version is refused', async t => {
-    const migrations = [...manifest.database.migrations, '9999-future']
-    writeManifest(copy.path, { ...manifest, database: { ...manifest.database, migrations } })
-    const refused = await cli(['restore', copy.path, '--into', join(t.testdirName, 'x')], { environment })
-    t.equal(refused.code, 1)
-    t.match(refused.stderr, /is from a newer version of Gitstead \(it has 9999-future\)/)
-  })
-})
-
 /** Creates a build with a trace and an archive. Returns its id. */
 async function insertBuild(projectId: number, sha: string): Promise<number> {
   const now = new Date()
@@ -227,15 +121,34 @@ t.test('traces and archives of the rows are restored, but no files of later buil
   const strange = join('uploads/4000000000', upload.secret)
   mkdirSync(join(home, strange), { recursive: true })
   writeFileSync(join(home, strange, 'x.txt'), 'of no project')
+  const records = ['a', 'b'].map(one => `records/${project.id}/events-2020-03-${one.repeat(36)}.jsonl.gz`)
+  mkdirSync(join(home, 'records', String(project.id)), { recursive: true })
+  for (const file of records) writeFileSync(join(home, file), 'lines')
+  await execute(
+    `insert into archived_files (kind, month, project_id, name, records, bytes, sha256, created_at)
+     values ('events', '2020-03', ?, ?, 1, 5, '', ?)`,
+    [project.id, records[0] ?? '', new Date()]
+  )
+  const large = await largeFile(project, 'large')
+  const later = join(dirname(large), '0'.repeat(64).replace(/^0{4}/, `${large.slice(4, 6)}${large.slice(7, 9)}`))
+  writeFileSync(join(home, later), 'without a row')
   const backup = await create({ withSecrets: true })
   const into = join(t.testdir(), 'home')
   t.equal((await cli(['restore', backup.path, '--into', into], { environment })).code, 0)
+  t.same(
+    records.map(file => existsSync(join(into, file))),
+    [true, false],
+    'only the file of old records that has a row'
+  )
+  t.equal(readFileSync(join(into, large), 'utf8'), 'large')
+  t.notOk(existsSync(join(into, later)), 'an LFS file without a row')
   const attached = join('uploads', String(project.id), upload.secret, 'notes.txt')
   t.equal(readFileSync(join(into, attached), 'utf8'), 'attached')
   t.notOk(existsSync(join(into, strange, 'x.txt')), 'an upload without a project')
   for (const file of files) t.equal(readFileSync(join(into, file), 'utf8'), 'text', file)
   for (const file of future) t.notOk(existsSync(join(into, file)), file)
   const again = await create()
+  t.equal(statSync(join(again.path, large)).ino, statSync(join(backup.path, large)).ino)
   const shared = join('traces/0', `${build}-1.log`)
   t.equal(statSync(join(again.path, shared)).ino, statSync(join(backup.path, shared)).ino)
   writeFileSync(join(home, shared), 'next')
@@ -296,6 +209,7 @@ t.test('a removed project is restored with its rows', async t => {
   const upload = await storeUpload(mine, { name: 'notes.txt', stream: Readable.from(['attached']) })
   const attached = join(home, 'uploads', String(mine.id), upload.secret, 'notes.txt')
   const master = git(path, 'rev-parse', 'master')
+  const large = await largeFile(mine, 'of a removed project')
   const found = findBackup((await create()).path)
   const [doomed] = (await personalProjects(mine.owner.id)).filter(({ id }) => id === mine.id)
   if (!doomed) throw new Error('the project is not found')
@@ -305,10 +219,15 @@ t.test('a removed project is restored with its rows', async t => {
   await runJobs()
   t.notOk(existsSync(path))
   t.notOk(existsSync(attached))
+  t.same(await rows('select * from lfs_links where project_id = ?', [mine.id]), [])
+  await execute('delete from lfs_objects where oid = ?', [basename(large)])
+  rmSync(join(home, large))
   await execute('delete from users where id = ?', [gone.id])
   const restored = await restore()
   t.match(restored, { id: mine.id, recreated: true, moved: [{ ref: 'refs/heads/master', after: master }] })
   t.equal(readFileSync(attached, 'utf8'), 'attached')
+  t.equal(readFileSync(join(home, large), 'utf8'), 'of a removed project')
+  t.equal((await findLinks(mine.id, [basename(large)])).size, 1)
   t.match(await findProject(mine.path, actorOf(mine.owner)), {
     id: mine.id,
     storage: 'default',
@@ -423,113 +342,6 @@ t.test('a project of another appliance, or a project that does not exist, is ref
   const none = await cli(['restore', backup.path], { environment })
   t.equal(none.code, 2)
   t.equal(none.stderr, 'gitstead: specify a new home with --into, or a project with --project\n')
-})
-
-t.test('a killed restore can be run again, and no command mistakes its folder for a home', async t => {
-  const backup = await create({ withSecrets: true })
-  const restore = (into: string) => cliProcess(['restore', backup.path, '--into', into, '--json'], { environment })
-  const dead = join(`${RESTORE_DRAFT}4000000-1`)
-  const moments: [string, object][] = [
-    ['while it filled the folder', { [dead]: { mysql: {}, repositories: {}, 'secrets.json': '{}' } }],
-    [
-      'while it moved the content up',
-      {
-        [dead]: { 'moving.json': '["mysql","repositories","secrets.json"]', 'secrets.json': '{}' },
-        mysql: { ibdata1: '' },
-        repositories: { old: '' }
-      }
-    ],
-    ['after it failed', { 'restore-failed.log': 'x' }]
-  ]
-  for (const [moment, files] of moments) {
-    const into = mkdtempSync(join(tmpdir(), 'gitstead-killed-'))
-    t.teardown(() => rmSync(into, { recursive: true, force: true }))
-    plant(into, files)
-    if (!('restore-failed.log' in files)) {
-      for (const command of [
-        ['users', 'list'],
-        ['up', '--port', '0'],
-        ['db', 'migrate']
-      ]) {
-        const { code, stderr } = await cliProcess([...command, '--home', into])
-        t.equal(code, 1, `${command.join(' ')} ${moment}`)
-        t.match(stderr, /a restore into \S+ has not ended/)
-      }
-    }
-    const { code, stderr } = await restore(into)
-    t.equal(code, 0, `${moment}: ${stderr}`)
-    t.equal((await cliProcess(['users', 'list', '--home', into])).code, 0)
-    t.notOk(existsSync(join(into, 'repositories/old')) || existsSync(join(into, dead)))
-    t.equal((await restore(into)).code, 4, 'a home is never overwritten')
-  }
-
-  t.test('files that others put there stay', async t => {
-    const into = t.testdir({ [dead]: { 'moving.json': '["mysql"]' }, mysql: {}, 'notes.txt': 'mine' })
-    t.equal((await restore(into)).code, 4)
-    t.ok(existsSync(join(into, 'notes.txt')) && existsSync(join(into, 'mysql')))
-  })
-
-  t.test('a running restore is not disturbed', async t => {
-    const into = t.testdir({ [`${RESTORE_DRAFT}${process.pid}-${startOf(process.pid)}`]: { mysql: {} } })
-    const { code, stdout } = await restore(into)
-    t.equal(code, 6)
-    t.match(stdout, new RegExp(`process ${process.pid} restores into`))
-  })
-})
-
-/** Creates files and folders, as `t.testdir` does. */
-function plant(folder: string, files: object): void {
-  for (const [name, content] of Object.entries(files) as [string, object | string][]) {
-    const path = join(folder, name)
-    if (typeof content === 'string') writeFileSync(path, content)
-    else {
-      mkdirSync(path)
-      plant(path, content)
-    }
-  }
-}
-
-t.test('a signal ends a restore, and its folder is empty again', async t => {
-  const backup = await create({ withSecrets: true })
-  const into = mkdtempSync(join(tmpdir(), 'gitstead-ended-'))
-  t.teardown(() => rmSync(into, { recursive: true, force: true }))
-  const program = [join(root, 'bin/gitstead'), 'restore', backup.path, '--into', into]
-  const child = spawn('env', ['-u', 'NODE_OPTIONS', process.execPath, ...program], {
-    env: { PATH: process.env.PATH, ...environment },
-    stdio: ['ignore', 'ignore', 'pipe']
-  })
-  let said = ''
-  child.stderr.setEncoding('utf8').on('data', text => (said += text))
-  const closed = once(child, 'close')
-  await until('the restore begins', () => readdirSync(into).some(name => name.startsWith(RESTORE_DRAFT)))
-  child.kill('SIGTERM')
-  const [code] = await closed
-  // It may have ended just before.
-  if (code !== 0) t.equal(said, 'gitstead: ended by SIGTERM: nothing was kept\n')
-  if (code !== 0) t.same(readdirSync(into), [])
-})
-
-t.test('a failed restore keeps the log that its error names', async t => {
-  const backup = await create({ withSecrets: true })
-  const folder = mkdtempSync(join(tmpdir(), 'gitstead-failed-'))
-  t.teardown(() => rmSync(folder, { recursive: true, force: true }))
-  const into = join(folder, 'home')
-  // A server that cannot create its tables, as on a full disk.
-  const programs = join(folder, 'programs')
-  mkdirSync(programs)
-  writeFileSync(
-    join(programs, 'mariadbd'),
-    '#!/bin/sh\n[ "$2" = --version ] && exit 0\necho "[ERROR] no room" >&2\nexit 1\n',
-    { mode: 0o755 }
-  )
-  const { code, stderr } = await cli(['restore', backup.path, '--into', into], {
-    environment: { ...environment, PATH: `${programs}:${process.env.PATH}` }
-  })
-  t.equal(code, 1)
-  const log = /see (\S+)/.exec(stderr)?.[1] ?? ''
-  t.equal(log, join(into, 'restore-failed.log'))
-  t.match(readFileSync(log, 'utf8'), /no room/)
-  t.same(readdirSync(into), ['restore-failed.log'])
 })
 
 t.test('the projects of a deleted user are restored in another namespace', async t => {

@@ -1,6 +1,8 @@
 // A home with real repositories, and its backups.
 import { execFileSync } from 'node:child_process'
+import { chmodSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import t from 'tap'
 import { repositoryPath } from '../../../../src/areas/projects/projects/repositories.js'
 import { listProjectsToCopy } from '../../../../src/areas/upkeep/backup/copy-repositories.js'
 import { createBackup } from '../../../../src/areas/upkeep/backup/create.js'
@@ -8,6 +10,7 @@ import { readFileList, readManifest } from '../../../../src/areas/upkeep/backup/
 import { readKnownChanges } from '../../../../src/areas/upkeep/backup/reset-refs.js'
 import type { Draft } from '../../../../src/areas/upkeep/backup/unit.js'
 import { withSnapshot } from '../../../../src/db/snapshot/snapshot.js'
+import { cli } from '../../../helpers/cli.js'
 import { testDatabase } from '../../../helpers/database.js'
 import { factory, someOrigin } from '../../../helpers/factory.js'
 
@@ -52,3 +55,27 @@ export const draftIn = (folder: string): Draft => ({
 
 /** The other arguments of the copy functions. */
 export const quietly = { signal: new AbortController().signal, done: () => undefined }
+
+export const verify = async (backup: { path: string }) => {
+  const { code, json, stderr } = await cli(['backup', 'verify', backup.path, '--json'], { environment })
+  if (stderr !== '') t.comment(stderr)
+  return {
+    code,
+    ...(json() as { ok: boolean; problems: string[]; notes: string[]; checked: { repositories: number } })
+  }
+}
+
+/** Copies a backup to a separate folder without shared files, so that a test can damage it without affecting others. */
+export function duplicate(backup: { path: string }, folder: string): { path: string } {
+  execFileSync('cp', ['-r', backup.path, folder])
+  return { path: folder }
+}
+
+/** Changes a byte in the middle of a file. */
+export function flip(path: string): void {
+  chmodSync(path, 0o600)
+  const bytes = readFileSync(path)
+  const at = Math.floor(bytes.length / 2)
+  bytes[at] = (bytes[at] ?? 0) ^ 1
+  writeFileSync(path, bytes)
+}

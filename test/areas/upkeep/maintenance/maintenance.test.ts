@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { findDue } from '../../../../src/areas/code/repository/upkeep.js'
 import { ensureRepository, repositoryPath } from '../../../../src/areas/projects/projects/repositories.js'
 import { releaseStaleLocks, runTask } from '../../../../src/areas/upkeep/maintenance/maintenance.js'
 import { lastRuns, listRuns } from '../../../../src/areas/upkeep/maintenance/maintenance.queries.js'
@@ -415,7 +416,7 @@ t.test('orphaned_files', async t => {
   }
 
   t.test('keeps files that are younger than a day, whatever their modification times are', async t => {
-    t.same(await findOrphans(), { repositories: [], drafts: [], artifacts: [], traces: [], temporary: [], objects: [] })
+    t.same(Object.values(await findOrphans()).flat(), [])
     t.match(await run('orphaned_files'), { state: 'done', count: 0 })
     t.ok(existsSync(orphan))
   })
@@ -450,7 +451,7 @@ t.test('orphaned_files', async t => {
     t.equal(count, 8)
     t.ok(existsSync(orphan) && existsSync(left), 'a dry run removes nothing')
     const figures = await removeOrphans(context(false), later())
-    t.same(figures, { repositories: 1, drafts: 1, artifacts: 2, traces: 1, temporary: 3, objects: 0 })
+    t.same(figures, { repositories: 1, drafts: 1, artifacts: 2, traces: 1, records: 0, temporary: 3, objects: 0 })
     for (const path of [orphan, draft, left, work]) t.notOk(existsSync(path), path)
     for (const path of [...files.kept, foreign, used, database, join(outside, 'precious')]) t.ok(existsSync(path), path)
     t.ok(notes.every(note => !note.startsWith('/') && !note.startsWith('..')))
@@ -493,6 +494,29 @@ t.test('repository_upkeep', async t => {
       repacked_at: Date
     })
     t.match(await run('repository_upkeep'), { count: 0, report: { looked: 0 } })
+  })
+
+  t.test('finds what is due: by a push, after a month, or without an earlier check', async t => {
+    const due = async (activity: string, looked: string | null) => {
+      await execute(`update projects set last_activity_at = now(3) - interval ${activity} where id = ?`, [project.id])
+      await execute('delete from repository_upkeeps where project_id = ?', [project.id])
+      if (looked !== null) {
+        const row = `insert into repository_upkeeps (project_id, looked_at) values (?, now(3) - interval ${looked})`
+        await execute(row, [project.id])
+      }
+      return (await findDue()).filter(({ id }) => id === project.id).length
+    }
+    t.equal(await due('1 hour', '21 hour'), 1, 'a push')
+    t.equal(await due('1 hour', '19 hour'), 0, 'a push, but the last check is less than 20 hours ago')
+    t.equal(await due('22 hour', '21 hour'), 0, 'no push since the last check')
+    t.equal(await due('99 day', '29 day'), 0)
+    t.equal(await due('99 day', '31 day'), 1, 'a month')
+    t.equal(await due('1 hour', '31 day'), 1, 'both, but only once')
+    t.equal(await due('1 hour', null), 1)
+    t.equal(await due('99 day', null), 1, 'such as a project that was restored')
+    await execute('update projects set archived = true where id = ?', [project.id])
+    t.equal(await due('1 hour', '21 hour'), 1, 'an archived project')
+    await execute('update projects set archived = false where id = ?', [project.id])
   })
 
   t.test('a broken repository does not delay the others', async t => {

@@ -20,7 +20,10 @@ const PATHS = [
   '/repository/commits',
   '/repository/commits/master/comments',
   '/repository/commits/master/statuses',
-  '/repository/contributors'
+  '/repository/contributors',
+  '/variables',
+  '/environments',
+  '/deployments'
 ]
 /** Routes below each record of a list. */
 const BELOW: { readonly [list: string]: readonly string[] } = {
@@ -28,11 +31,12 @@ const BELOW: { readonly [list: string]: readonly string[] } = {
   merge_requests: ['', '/notes', '/commits', '/changes', '/versions', '/award_emoji', '/closes_issues'],
   snippets: ['', '/notes', '/raw'],
   milestones: ['/issues', '/merge_requests'],
-  pipelines: ['']
+  pipelines: [''],
+  builds: ['/trace', '/artifacts']
 }
 /** Ids of this appliance, and values that name the place of a project. */
 const OWN =
-  /^(id|.*_id|runners_token|path|name_with_namespace|last_activity_at|namespace|permissions|artifacts_file|runner)$/
+  /^(id|.*_id|runners_token|path|name_with_namespace|last_activity_at|namespace|permissions|artifacts_file|runner|project)$/
 
 export interface Compared {
   /** Requests a path below the project, such as `/issues`. */

@@ -1,15 +1,20 @@
 // A project with records of every kind, and archives that differ from a good one.
 import { createHash } from 'node:crypto'
 import { createWriteStream } from 'node:fs'
+import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { pipeline } from 'node:stream/promises'
 import { openPromise } from 'yauzl'
 import { ZipFile } from 'yazl'
+import { createSchedule } from '../../../../src/areas/ci/pipelines/schedules/schedules.js'
+import { storeObject } from '../../../../src/areas/projects/lfs/objects.js'
 import { execute } from '../../../../src/db/connect/sql.js'
 import { DEVELOPER } from '../../../../src/lib/levels.js'
 import type { TestApp } from '../../../helpers/app.js'
-import type { TestGroup, TestProject, TestUser } from '../../../helpers/factory.js'
+import { projectRow, someOrigin, type TestGroup, type TestProject, type TestUser } from '../../../helpers/factory.js'
 import { endBuild, makePipeline } from '../../ci/builds/make-builds.js'
+import { runBuild } from '../../ci/environments/make-environments.js'
+import { makeVariable } from '../../ci/variables/make-variables.js'
 import { accept, makeBranch, makeMergeRequest } from '../../planning/merge-requests/make-merge-requests.js'
 import { formOf } from '../../projects/uploads/form.js'
 
@@ -20,6 +25,12 @@ export interface Everything {
   /** Writes issue 2 and its note, and has no account after `rename`. */
   readonly stranger: TestUser
 }
+
+/** An object of LFS of the project. */
+export const LFS_OID = createHash('sha256').update('a large file').digest('hex')
+
+/** Texts that an archive has only on request. */
+export const SECRETS = ['pass-of-hook', 'key-of-hook', 'token-of-hook', 'value-of-variable', 'value-of-schedule']
 
 export async function makeEverything(app: TestApp): Promise<Everything> {
   const owner = await app.make.user()
@@ -34,10 +45,20 @@ export async function makeEverything(app: TestApp): Promise<Everything> {
     if (res.statusCode >= 300) throw new Error(`${method} ${path}: ${res.statusCode} ${res.body}`)
     return res.json()
   }
-  const [first, last] = await makePipeline(project, 'compile: {script: [make], stage: test}\nunit: {script: [make]}\n')
-  if (!first || !last) throw new Error('no builds')
-  await endBuild(first, { status: 'failed' })
-  await endBuild(last)
+  const jobs = [
+    'compile: {script: [make], stage: test}',
+    'unit: {script: [make]}',
+    'deploy: {script: [make], environment: staging}'
+  ]
+  const [first, second, last] = await makePipeline(project, jobs.join('\n'))
+  if (!first || !second || !last) throw new Error('no builds')
+  await endBuild(first, { status: 'failed', trace: 'cannot compile\n' })
+  await endBuild(second, { artifacts: Buffer.from('an archive'), expireIn: 86_400 })
+  await runBuild(last)
+  const large = Buffer.from('a large file')
+  await storeObject(project.id, { oid: LFS_OID, size: large.length }, () => Readable.from([large]))
+  const environments = (await as.owner.get(`${root}/environments`)).json()
+  await send('owner', 'put', `/environments/${environments[0].id}`, { external_url: 'https://staging.example.org/' })
   // Without this, the builds of later pushes would run.
   await as.owner.put(root, { builds_enabled: false })
   await app.make.file(project, 'ключ.txt', 'text\n')
@@ -61,13 +82,13 @@ export async function makeEverything(app: TestApp): Promise<Everything> {
     assignee_id: developer.id,
     due_date: '2027-02-01'
   })
-  const second = await send('stranger', 'post', '/issues', {
+  const confidential = await send('stranger', 'post', '/issues', {
     title: 'Second',
     description: 'by a stranger',
     confidential: true
   })
   await send('owner', 'post', '/issues', { title: 'Third' })
-  await send('owner', 'put', `/issues/${second.id}`, { state_event: 'close' })
+  await send('owner', 'put', `/issues/${confidential.id}`, { state_event: 'close' })
   await send('owner', 'post', `/issues/${issue.id}/time_estimate`, { duration: '2h' })
   await send('developer', 'post', `/issues/${issue.id}/add_spent_time`, { duration: '1h' })
   await app.make.file(project, 'as #1 says', 'named by the message of its commit\n')
@@ -112,8 +133,18 @@ export async function makeEverything(app: TestApp): Promise<Everything> {
   const [bug] = (await as.owner.get(`${root}/labels`)).json().filter(({ name }: { name: string }) => name === 'bug')
   await send('owner', 'post', `/boards/${board.id}/lists`, { label_id: bug.id })
   await as.owner.inject({ method: 'POST', url: `/api/v3${root}/uploads`, ...formOf('notes.txt', 'hello') })
+  const picture = await as.owner.inject({ method: 'POST', url: `/api/v3${root}/uploads`, ...formOf('logo.png', 'png') })
+  const avatar = String(picture.json().url).replace('/uploads/', '')
+  await execute('update projects set avatar = ? where id = ?', [avatar, project.id])
+  const url = 'https://user:pass-of-hook@hooks.example.org/in?key=key-of-hook'
+  await send('owner', 'post', '/hooks', { url, token: 'token-of-hook', issues_events: true })
   await app.runJobs()
   await as.owner.put(root, { builds_enabled: true })
+  await send('owner', 'post', '/variables', { key: 'PASSWORD', value: 'value-of-variable', protected: true })
+  await makeVariable(project, 'PLAIN', 'two words', false)
+  const schedule = { ref: 'master', cron: '0 4 * * *', description: 'nightly', active: true, owner: developer.username }
+  const variables = { NIGHT: 'value-of-schedule' }
+  await createSchedule(await projectRow(project), { ...schedule, variables }, someOrigin)
   return { project, group, developer, stranger }
 }
 

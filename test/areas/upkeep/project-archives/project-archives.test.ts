@@ -5,9 +5,11 @@ import { existsSync, readdirSync, readFileSync, rmSync, truncateSync, utimesSync
 import { basename, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { nobody } from '../../../../src/access/actor.js'
+import { findLinks } from '../../../../src/areas/projects/lfs/objects.js'
 import { findProject } from '../../../../src/areas/projects/projects/projects.queries.js'
 import { draftOf, removeDeadDrafts } from '../../../../src/areas/upkeep/project-archives/drafts.js'
 import { exportProject } from '../../../../src/areas/upkeep/project-archives/export.js'
+import { EXTRAS } from '../../../../src/areas/upkeep/project-archives/format.js'
 import { type Imported, importProject } from '../../../../src/areas/upkeep/project-archives/import.js'
 import { stayReserved } from '../../../../src/areas/upkeep/project-archives/staging.js'
 import { config, publicUrl } from '../../../../src/config.js'
@@ -21,7 +23,7 @@ import t from '../../../helpers/tap.js'
 import { gitstead, program, startAppliance } from '../../../scenarios/appliance.js'
 import { askApi } from '../../../scenarios/client.js'
 import { answersOf } from './compare.js'
-import { type Entries, makeEverything, readEntries, writeEntries } from './make-archives.js'
+import { type Entries, LFS_OID, makeEverything, readEntries, SECRETS, writeEntries } from './make-archives.js'
 
 const { signal } = new AbortController()
 
@@ -36,7 +38,7 @@ t.test('a project', async t => {
   const good = join(folder, 'good.zip')
   const place = await app.make.group({ owner: project.owner })
   const source = await projectRow(project)
-  const exported = await exportProject(source, { output: good, signal }, someOrigin)
+  const exported = await exportProject(source, { output: good, signal, extras: EXTRAS }, someOrigin)
   // A label of the group that the project does not use is not exported.
   await execute("delete from labels where title = 'unused'")
   const load = (file: string, path: string, namespace = place.path) =>
@@ -64,9 +66,11 @@ t.test('a project', async t => {
     t.same(Object.keys(after), Object.keys(before))
     t.same([same.missing_users, same.missing_members], [[], []])
     t.match(same.counts, { issue: 3, merge_request: 3, label: 3, snippet: 1, board: 1, commit_status: 1 })
-    const [upload] = readdirSync(join(home, 'uploads', String(project.id)))
+    const uploads = join(home, 'uploads', String(project.id))
+    const upload = readdirSync(uploads).find(secret => existsSync(join(uploads, secret, 'notes.txt')))
     const file = await owner.inject({ url: `/${place.path}/same/uploads/${upload}/notes.txt` })
     t.equal(file.body, 'hello', 'links to uploads work')
+    t.same(await findLinks(same.id, [LFS_OID]), new Map([[LFS_OID, 12]]))
     const next = await owner.post(`/projects/${same.id}/issues`, { title: 'Next' })
     t.equal(next.json().iid, 4, 'the numbers continue')
     t.same(await rows('select * from project_removals'), [])
@@ -126,16 +130,86 @@ t.test('a project', async t => {
     const again = await load(good, 'again')
     const file = join(folder, 'again.zip')
     const found = (await findProject(again.id, nobody)) ?? source
-    await exportProject(found, { output: file, signal }, someOrigin)
+    await exportProject(found, { output: file, signal, extras: EXTRAS }, someOrigin)
     const [one, two] = [await readEntries(good), await readEntries(file)]
     const lines = (entries: Entries) => entries.get('records.jsonl')?.toString().split('\n').slice(1)
     t.same(lines(two), lines(one))
+    const names = (entries: Entries) => [...entries.keys()]
+    t.match(names(one), ['manifest.json', 'records.jsonl', 'refs.jsonl', 'repository.pack', /^uploads/, /^uploads/])
+    t.same(names(one).slice(6), ['traces/1.log', 'artifacts/2.zip', `lfs/${LFS_OID}`, 'SHA256SUMS'])
+    t.same(names(two), names(one))
+    for (const name of names(one).slice(4, -1)) t.same(two.get(name), one.get(name), name)
     t.same(two.get('refs.jsonl')?.toString(), one.get('refs.jsonl')?.toString())
     await t.rejects(exportProject(found, { output: file, signal }, someOrigin), { message: /already exists/ })
     t.same(
       readdirSync(folder).filter(name => name.includes('unfinished')),
       []
     )
+  })
+
+  t.test('an archive has secrets and files of builds only on request', async t => {
+    const file = join(folder, 'plain.zip')
+    const { counts, traces, artifacts } = await exportProject(source, { output: file, signal }, someOrigin)
+    t.match({ ...counts, traces, artifacts }, { variable: 0, hook: 1, pipeline_schedule: 1, traces: 0, artifacts: 0 })
+    const text = Buffer.concat([...(await readEntries(file)).values()]).toString('latin1')
+    const whole = Buffer.concat([...(await readEntries(good)).values()]).toString('latin1')
+    for (const secret of SECRETS) {
+      t.notOk(text.includes(secret), secret)
+      t.ok(whole.includes(secret), secret)
+    }
+  })
+
+  t.test('hooks and schedules of an import are disabled, and the avatar is shown', async t => {
+    const { id } = await load(good, 'quiet')
+    const [hook] = (await owner.get(`/projects/${id}/hooks`)).json()
+    t.match(hook, {
+      url: 'https://user:redacted@hooks.example.org/in?key=key-of-hook',
+      issues_events: true,
+      enabled: false
+    })
+    t.match(await rows('select active, next_run_at from pipeline_schedules where project_id = ?', [id]), [
+      { active: 0, next_run_at: null }
+    ])
+    const deliveries = () => rows('select event from hook_deliveries where hook_id = ?', [hook.id])
+    const report = async () => {
+      await owner.post(`/projects/${id}/issues`, { title: 'x' })
+      await app.runJobs()
+    }
+    await report()
+    t.same(await deliveries(), [])
+    const enabled = await owner.put(`/projects/${id}/hooks/${hook.id}`, { url: hook.url, enabled: true })
+    t.notOk('enabled' in enabled.json())
+    await report()
+    t.same(await deliveries(), [{ event: 'issue' }])
+    const { avatar_url: url } = (await owner.get(`/projects/${id}`)).json()
+    t.match(url, new RegExp(`^${publicUrl()}/${place.path}/quiet/uploads/\\w{32}/logo.png$`))
+    t.equal((await owner.inject({ url: new URL(url).pathname })).body, 'png')
+  })
+
+  t.test('an archive of format 1 is imported', async t => {
+    const entries = await readEntries(good)
+    const added = ['avatar', 'number', 'environment', 'environment_url', 'trace', 'artifacts']
+    const kinds = ['hook', 'variable', 'pipeline_schedule', 'environment', 'deployment']
+    const lines = (entries.get('records.jsonl')?.toString() ?? '').trimEnd().split('\n')
+    const former = lines
+      .map(line => JSON.parse(line))
+      .filter(({ kind }) => !kinds.includes(kind))
+      .map(record => (['project', 'build'].includes(record.kind) ? without(record, added) : record))
+    const manifest = JSON.parse(entries.get('manifest.json')?.toString() ?? '')
+    const old = {
+      ...without(manifest, ['traces', 'artifacts', 'lfs']),
+      format: 1,
+      counts: without(manifest.counts, kinds)
+    }
+    entries.set('manifest.json', Buffer.from(JSON.stringify(old)))
+    entries.set('records.jsonl', Buffer.from(former.map(record => `${JSON.stringify(record)}\n`).join('')))
+    for (const name of ['traces/1.log', 'artifacts/2.zip', `lfs/${LFS_OID}`]) entries.delete(name)
+    const file = join(folder, 'former.zip')
+    await writeEntries(file, entries)
+    const { id, counts } = await load(file, 'former')
+    t.match(counts, { issue: 3, build: 3, hook: 0 })
+    t.equal((await owner.get(`/projects/${id}`)).json().avatar_url, null)
+    t.equal((await owner.get(`/projects/${id}/builds`)).json().length, 3)
   })
 
   t.test('texts of missing people belong to the importing user', async t => {
@@ -163,7 +237,7 @@ t.test('a project', async t => {
     await writeEntries(file, entries)
     const { id } = await load(file, 'running')
     const builds = (await owner.get(`/projects/${id}/builds`)).json()
-    t.same(builds.map(({ status }: { status: string }) => status).sort(), ['canceled', 'success'])
+    t.same(builds.map(({ status }: { status: string }) => status).sort(), ['canceled', 'success', 'success'])
     const canceled = builds.find(({ status }: { status: string }) => status === 'canceled')
     const again = await owner.post(`/projects/${id}/builds/${canceled.id}/retry`)
     t.equal(again.statusCode, 201, 'they can be retried')
@@ -184,6 +258,7 @@ t.test('a project', async t => {
   })
 
   t.test('the remains of a killed import are invisible, and are removed', async t => {
+    await app.runJobs()
     const before = await counts()
     const seen = () => Promise.all(LISTS.map(async path => (await owner.get(path)).headers['x-total']))
     const listed = await seen()
@@ -225,7 +300,7 @@ t.test('a project', async t => {
       `killed.zip.far.unfinished-${'0'.repeat(12)}-1-1`
     ]
     for (const name of others) writeFileSync(join(folder, name), '')
-    await exportProject(source, { output, signal }, someOrigin)
+    await exportProject(source, { output, signal, extras: EXTRAS }, someOrigin)
     t.same(left().sort(), ['killed.zip', ...others].sort(), 'the draft of the dead process is deleted')
     const longAgo = new Date(Date.now() - 90_000_000)
     for (const name of others) utimesSync(join(folder, name), longAgo, longAgo)
@@ -270,7 +345,7 @@ t.test('a project', async t => {
     }
     const some = 'a'.repeat(40)
     const cases: readonly (readonly [name: string, change: (entries: Entries) => unknown, refusal: RegExp])[] = [
-      ['a newer format', entries => manifest(entries, { format: 2 }), /has format 2, .* up to 1: update Gitstead/],
+      ['a newer format', entries => manifest(entries, { format: 3 }), /has format 3, .* up to 2: update Gitstead/],
       ['no format', entries => manifest(entries, { format: '1' }), /names no format/],
       ['a manifest of another kind', entries => text(entries, 'manifest.json', () => '[1]'), /names no format/],
       ['a manifest that is not JSON', entries => text(entries, 'manifest.json', () => '{'), /is not JSON/],
@@ -306,7 +381,7 @@ t.test('a project', async t => {
       ],
       [
         'a record of an unknown kind',
-        entries => records(entries, old => old.replace('"kind":"label"', '"kind":"hook"')),
+        entries => records(entries, old => old.replace('"kind":"label"', '"kind":"hooks"')),
         /not a record of a known kind/
       ],
       [
@@ -404,6 +479,83 @@ t.test('a project', async t => {
         entries => entries.set('repository.pack', (entries.get('repository.pack') ?? Buffer.alloc(0)).subarray(0, 300)),
         /git rejects the repository/
       ],
+      [
+        'an avatar that is no upload',
+        entries => records(entries, old => old.replace(/"avatar":"\w+/, `"avatar":"${'a'.repeat(32)}`)),
+        /the avatar a+\/logo.png is not in the archive/
+      ],
+      [
+        'an avatar outside of the uploads',
+        entries => records(entries, old => old.replace(/"avatar":"[^"]+/, '"avatar":"../config.png')),
+        /avatar must match format/
+      ],
+      [
+        'an environment with a script as its address',
+        entries => records(entries, old => old.replace('https://staging.example.org/', 'javascript:alert(1)')),
+        /external_url must match format/
+      ],
+      [
+        'a missing environment',
+        entries => records(entries, old => old.replace('"environment":"staging"', '"environment":"other"')),
+        /environment "other" is used/
+      ],
+      [
+        'a deployment of a missing build',
+        entries => records(entries, old => old.replace('"build":3', '"build":9')),
+        /the build 9, which has no environment/
+      ],
+      [
+        'a hook that calls no server',
+        entries => records(entries, old => old.replace('"url":"https://user', '"url":"file://user')),
+        /hook\/url must match format/
+      ],
+      [
+        'a variable with a name for a shell',
+        entries => records(entries, old => old.replace('"key":"PLAIN"', '"key":"A B"')),
+        /variable\/key must match pattern/
+      ],
+      [
+        'a schedule with too many variables',
+        entries =>
+          records(entries, old => old.replace('"value":"value-of-schedule"', `"value":"${'x'.repeat(65_536)}"`)),
+        /a schedule: variables can have at most/
+      ],
+      [
+        'a trace of another build',
+        entries => {
+          const after = [...entries].map(
+            ([name, content]) => [name.replace('traces/1.', 'traces/2.'), content] as const
+          )
+          entries.clear()
+          for (const [name, content] of after) entries.set(name, content)
+        },
+        /traces\/2.log is of no build/
+      ],
+      [
+        'a trace without a build',
+        entries => records(entries, old => old.replace('"trace":true', '"trace":false')),
+        /traces\/ has not as many files/
+      ],
+      [
+        'artifacts with a path',
+        entries => entries.set('artifacts/x/2.zip', Buffer.from('x')),
+        /"artifacts\/x\/2.zip" does not belong/
+      ],
+      [
+        'an LFS file with another content',
+        entries => entries.set(`lfs/${LFS_OID}`, Buffer.from('A large file')),
+        /has another SHA-256/
+      ],
+      [
+        'an LFS file without a hash',
+        entries => entries.set('lfs/passwd', Buffer.from('x')),
+        /"lfs\/passwd" does not belong/
+      ],
+      [
+        'more artifacts than there may be',
+        entries => manifest(entries, { artifacts: 100_001 }),
+        /more than 100000 of artifacts/
+      ],
       ['no pack', entries => entries.delete('repository.pack'), /refs without a pack/]
     ]
     const right = await readEntries(good)
@@ -461,10 +613,15 @@ t.test('a project', async t => {
       `select distinct table_name as name from information_schema.columns where table_schema = database()
        and table_name in ('projects', 'project_removals', 'issues', 'notes', 'labels', 'label_links', 'members', 'award_emoji',
          'merge_requests', 'merge_request_versions', 'pipelines', 'builds', 'snippets', 'boards', 'board_lists', 'counters',
-         'participants', 'subscriptions', 'timelogs', 'releases', 'protected_branches', 'milestones', 'issue_counts')`
+         'lfs_links', 'hooks', 'variables', 'pipeline_schedules', 'environments', 'deployments', 'participants', 'subscriptions', 'timelogs', 'releases', 'protected_branches', 'milestones', 'issue_counts')`
     ))
       found[name] = (await row<{ total: number }>(`select count(*) as total from ${name}`))?.total
-    return { ...found, uploads: readdirSync(join(home, 'uploads')).length }
+    const files = (kind: string) =>
+      readdirSync(join(home, kind), { recursive: true, encoding: 'utf8' })
+        // A kill in the middle of a file leaves its draft, which another task removes.
+        .filter(name => name.includes('-') && !name.startsWith('.drafts')).length
+    const [traces, artifacts] = [files('traces'), files('artifacts')]
+    return { ...found, traces, artifacts, uploads: readdirSync(join(home, 'uploads')).length }
   }
 
   function repositoryCount(): number {
@@ -476,6 +633,9 @@ t.test('a project', async t => {
 
   t.ok(group.id)
 })
+
+const without = (record: object, names: readonly string[]) =>
+  Object.fromEntries(Object.entries(record).filter(([name]) => !names.includes(name)))
 
 const environment = (home: string) => ({
   GITSTEAD_HOME: home,

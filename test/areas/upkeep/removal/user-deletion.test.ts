@@ -4,7 +4,7 @@ import { dirname } from 'node:path'
 import { openChanges, settleChanges } from '../../../../src/areas/code/refs/ref-changes.js'
 import { applyRefChange } from '../../../../src/areas/code/refs/ref-effects.js'
 import { personalProjects } from '../../../../src/areas/ground/activity/project-snapshots.js'
-import { beginSession } from '../../../../src/areas/people/credentials/credentials.js'
+import { beginSession, byPassword } from '../../../../src/areas/people/credentials/credentials.js'
 import { insertMember } from '../../../../src/areas/people/members/members.js'
 import { addEmail } from '../../../../src/areas/people/users/emails.js'
 import { insertIdentities } from '../../../../src/areas/people/users/identities.js'
@@ -53,7 +53,7 @@ t.test('DELETE /users/:id', async t => {
   await addEmail(user, { email: 'other@example.org' }, someOrigin)
   await insertIdentities([{ userId: user.id, provider: 'ldap', externUid: 'cn' }])
   const token = await app.make.token(user)
-  await beginSession({ ...user }, { address: '127.0.0.1', userAgent: 'test' })
+  await beginSession(byPassword({ ...user }), { address: '127.0.0.1', userAgent: 'test' })
   const shown = (await admin.get(`/users/${user.id}`)).json()
 
   t.test('the summary lists what would be removed and what would stay', async t => {
@@ -82,12 +82,20 @@ t.test('DELETE /users/:id', async t => {
         merge_requests: 0,
         pipeline_schedules: 0,
         snippets: 0,
-        activities: 0
+        activities: 0,
+        invitations: 0,
+        lfs_locks: 0,
+        migrated_people: 0,
+        authenticator_apps: 0,
+        recovery_codes: 0,
+        passkeys: 0,
+        archived_files: 0
       },
       stays: {
         mails: 0,
         deploy_keys: 0,
         projects: 0,
+        mirrors: 0,
         pipelines: 1,
         builds: 1,
         commit_statuses: 0,

@@ -52,3 +52,24 @@ t.test('the changes of a large file are loaded into the page', async t => {
   t.same(problems, [])
   await close()
 })
+
+t.test('more context takes the place of a file on the page, step by step', async t => {
+  const { project, path, git } = await make()
+  const lines = Array.from({ length: 200 }, (_, at) => `line ${at + 1}\n`)
+  git(['fast-import', '--quiet', '--force'], commitOf({ 'a.txt': lines.join(''), 'b.txt': 'x\n' }))
+  lines[99] = 'line one hundred\n'
+  git(['fast-import', '--quiet', '--force'], commitOf({ 'a.txt': lines.join(''), 'b.txt': 'y\n' }))
+  const { page, problems, close } = await openPage(browser, base, { user: project.owner })
+  await page.goto(`${base}${path}/commit/master`)
+  const rows = (count: number) =>
+    page.waitForFunction(`document.querySelectorAll('.diff')[0].querySelectorAll('tr:not(.hunk)').length === ${count}`)
+  await rows(8)
+  await page.click('[data-load]')
+  await rows(48)
+  await page.click('[data-load]')
+  await rows(201)
+  t.equal((await page.$$('.diff')).length, 2, 'the other file stays')
+  t.equal(page.url(), `${base}${path}/commit/master`)
+  t.same(problems, [])
+  await close()
+})

@@ -1,6 +1,6 @@
 // Editing one file as a commit.
-import t from 'tap'
 import { DEVELOPER } from '../../../../src/lib/levels.js'
+import t from '../../../helpers/tap.js'
 import { codePages, commitOf } from './repository.js'
 
 const { app, make, signedIn } = await codePages(t)

@@ -1,5 +1,9 @@
 // Pages of folders and files: what they show, to whom, and that nothing in a repository becomes active.
-import t from 'tap'
+import { createHash } from 'node:crypto'
+import { Readable } from 'node:stream'
+import { storeObject } from '../../../../src/areas/projects/lfs/objects.js'
+import { execute } from '../../../../src/db/connect/sql.js'
+import t from '../../../helpers/tap.js'
 import { codePages, commitOf } from './repository.js'
 
 const { app, make, signedIn, nobody } = await codePages(t)
@@ -227,4 +231,41 @@ t.test('the search in the files of a project', async t => {
   t.equal((await owner.get(`${path}/search?q=x&ref=none`)).status, 404)
   t.equal((await owner.get(`${path}/search?q=${'x'.repeat(300)}`)).status, 400)
   t.equal((await owner.get(`${path}/search`)).status, 200)
+})
+
+t.test('a file in LFS shows its size, and gives its content', async t => {
+  const { project, path } = await make({ visibility_level: 20 })
+  const bytes = Buffer.from('\u0089PNG large content', 'latin1')
+  const oid = createHash('sha256').update(bytes).digest('hex')
+  const pointer = `version https://git-lfs.github.com/spec/v1\noid sha256:${oid}\nsize ${bytes.length}\n`
+  for (const name of ['image.png', 'film.bin', 'page.html']) await app.make.file(project, name, pointer)
+  const owner = await signedIn(project.owner)
+  t.match((await owner.get(`${path}/raw/master/film.bin`)).body, /^version https/, 'the project has no such object')
+  t.notMatch((await owner.get(`${path}/blob/master/film.bin`)).body, 'in LFS')
+  await storeObject(project.id, { oid, size: bytes.length }, () => Readable.from([bytes]))
+  const blob = await owner.get(`${path}/blob/master/film.bin`)
+  t.match(blob.body, new RegExp(`>${bytes.length} \\w+ in LFS`))
+  t.match(blob.body, 'This file is in LFS')
+  t.match((await owner.get(`${path}/blob/master/image.png`)).body, `<img src="${path}/raw/master/image.png"`)
+  for (const [name, type, how] of [
+    ['image.png', 'image/png', /^inline/],
+    ['film.bin', 'text/plain; charset=utf-8', /^attachment/],
+    ['page.html', 'text/plain; charset=utf-8', /^inline/]
+  ] as const) {
+    const raw = await nobody.get(`${path}/raw/master/${name}`)
+    t.equal(raw.headers.get('content-length'), String(bytes.length), name)
+    t.equal(raw.headers.get('content-type'), type)
+    t.match(raw.headers.get('content-disposition'), how)
+    t.match(raw.headers.get('content-security-policy'), /sandbox/)
+    t.match(raw.body, 'large content')
+  }
+  await execute('update projects set lfs_enabled = 0 where id = ?', [project.id])
+  t.match((await owner.get(`${path}/raw/master/film.bin`)).body, /^version https/, 'LFS is off')
+  const other = await make({ visibility_level: 20 })
+  await app.make.file(other.project, 'film.bin', pointer)
+  t.match(
+    (await nobody.get(`${other.path}/raw/master/film.bin`)).body,
+    /^version https/,
+    'the object of another project'
+  )
 })

@@ -1,6 +1,6 @@
 // Pages of branches, tags and releases, and their forms.
-import t from 'tap'
 import { countStatements } from '../../../helpers/statements.js'
+import t from '../../../helpers/tap.js'
 import { codePages, commitOf } from './repository.js'
 
 const { app, make, signedIn, nobody } = await codePages(t)
@@ -16,7 +16,10 @@ t.test('branches with their distance from the default branch', async t => {
   git(['update-ref', 'refs/heads/<b>', 'refs/heads/feature/old'])
   const owner = await signedIn(project.owner)
   const page = await owner.get(`${path}/branches`)
-  t.match(page.body, /master<\/a> <span class="label">default<\/span> <span class="label">protected<\/span>/)
+  t.match(
+    page.body,
+    /master<\/a> <span class="label">default<\/span> <a class="label" href="[^"]*\/settings\/branches">protected<\/a>/
+  )
   t.match(page.body, '1 ahead, 1 behind')
   t.match(page.body, '0 ahead, 1 behind')
   t.match(page.body, `href="${path}/tree/feature/new"`)

@@ -18,6 +18,7 @@ async function subject() {
     project,
     owner,
     path,
+    mergeRequest: id,
     notes: `/projects/${project.id}/merge_requests/${id}/notes`,
     api: app.as(project.owner)
   }
@@ -30,7 +31,7 @@ const linkAt = (html: string, id: string) => {
 }
 
 t.test('a line is commented on, and the note stands below it and in the discussion', async t => {
-  const { owner, path, api, notes } = await subject()
+  const { project, owner, path, api, notes, mergeRequest } = await subject()
   const changes = await owner.get(`${path}/diffs`)
   const [, id = ''] = /<td id="(diff-[0-9a-f]+-R1)">/.exec(changes.body) ?? []
   const form = await owner.get(`${path}/diffs${linkAt(changes.body, id)}`)
@@ -48,10 +49,20 @@ t.test('a line is commented on, and the note stands below it and in the discussi
   t.match(empty.body, `<a href="${path}/diffs?view=parallel&amp;file=feature.txt">Cancel</a>`)
   const also = await owner.submit(empty, '/line_notes', { note: 'And *that*?' })
   t.match(also.location, /\/diffs\?view=parallel&file=feature\.txt#note_\d+$/)
+  const kept = await owner.submit(form, '/line_notes', { note: '/nothing\n\nUseful' })
+  t.match((await owner.get(kept.location ?? '')).body, 'Nothing was done for <code>/nothing</code>')
+  await owner.submit(
+    await owner.get(`/${project.path}/notes/merge_requests/${mergeRequest}/${/\d+$/.exec(kept.location ?? '')}/edit`),
+    'Delete the comment'
+  )
   const shown = await owner.get(made.location ?? '')
   t.match(shown.body, new RegExp(`<tr class="notes"><td colspan="3">\\s*<article class="box" id="note_${note}">`))
   t.match(shown.body, 'Why <em>this</em>? &lt;b&gt;')
   t.match((await owner.get(`${path}/diffs?view=parallel`)).body, `id="note_${note}"`)
+  t.match(
+    (await owner.get(path)).body,
+    /aria-label="Line 1 of feature.txt" tabindex="0"><table class="inline"><tr><td><\/td><td>1<\/td><td class="added">feature<\/td><\/tr><\/table><\/div>\s*<div class="text"><p>Why <em>/
+  )
   const page = await owner.get(path)
   t.match(page.body, new RegExp(`on <a href="${path}/diffs/notes/${note}">line 1</a> of feature.txt`))
   t.match((await owner.get(`${path}/diffs/notes/${note}`)).location, `/diffs?file=feature.txt#note_${note}`)

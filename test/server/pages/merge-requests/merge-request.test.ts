@@ -42,13 +42,19 @@ t.test('its tabs show the texts, commits, changes and pipelines', async t => {
   t.match(page.body, />Commits 1<.*>Changes 1</s)
   t.notMatch(page.body, /<img src=x|<script>|style=/)
   const commits = await owner.get(`${path}/commits`)
-  t.match(commits.body, new RegExp(`href="/${project.path}/commit/[0-9a-f]{40}"`))
+  const [, head = ''] = new RegExp(`href="/${project.path}/commit/([0-9a-f]{40})"`).exec(commits.body) ?? []
+  t.notMatch(commits.body, 'title="Pipeline')
+  await api.post(`/projects/${project.id}/statuses/${head}`, { state: 'success', name: 'lint', ref: 'feature' })
+  t.match(
+    (await owner.get(`${path}/commits`)).body,
+    new RegExp(`<a href="/${project.path}/pipelines/\\d+" title="Pipeline #\\d+"><span class="state good">success`)
+  )
   for (const tab of ['diffs', 'changes', 'diffs?view=parallel']) {
     const changes = await owner.get(`${path}/${tab}`)
     t.match(changes.body, /class="added">feature</, tab)
     t.match(changes.body, new RegExp(`href="/${project.path}/blob/[0-9a-f]{40}/feature.txt"`))
   }
-  t.match((await owner.get(`${path}/pipelines`)).body, 'There are no pipelines')
+  t.match((await owner.get(`${path}/pipelines`)).body, 'state good">success')
   t.equal((await owner.get(`/${project.path}/merge_requests/99`)).status, 404)
   t.equal((await owner.get(`${path}/diffs?version=999999`)).status, 404)
 })

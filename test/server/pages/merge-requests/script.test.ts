@@ -1,7 +1,7 @@
 // What the script does on the pages of a merge request, in a real browser.
 import t from 'tap'
 import { execute } from '../../../../src/db/connect/sql.js'
-import { makeMergeRequest, makeProject } from '../../../areas/planning/merge-requests/make-merge-requests.js'
+import { accept, makeMergeRequest, makeProject } from '../../../areas/planning/merge-requests/make-merge-requests.js'
 import { testApp } from '../../../helpers/app.js'
 import { listen } from '../../../helpers/browser.js'
 import { chromium, openPage } from '../../../helpers/chromium.js'
@@ -38,6 +38,16 @@ t.test('merge requests with the script', async t => {
     await check('can_be_merged')
     await page.waitForFunction(`document.querySelector('#merge-box').textContent.includes('merge without conflicts')`)
     t.equal(await page.$('[data-live]'), null)
+
+    const top = () => page.$eval('#merge-state', element => element.textContent)
+    await check('unchecked')
+    await page.reload()
+    t.equal(await top(), 'opened')
+    t.ok(await page.$('[name="command"]'))
+    await accept(project, id)
+    await page.waitForFunction(`document.querySelector('#merge-box').textContent.includes('Merged by')`)
+    t.equal(await top(), 'merged', 'the state at the top changes with the box')
+    t.equal(await page.$('[name="command"]'), null, 'what is merged cannot be closed')
     t.same(problems, [])
     await close()
   })

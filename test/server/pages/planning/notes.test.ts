@@ -107,6 +107,49 @@ t.test('commands run, and a text that is only an emoji becomes an award', async 
   t.match(blank.body, 'note can&#39;t be blank')
 })
 
+t.test('a text for something that is deleted in the meantime is shown again', async t => {
+  const { owner, path, api, project, id, notes } = await subject()
+  const written = 'Two words <b>\r\nand a line'
+  const { id: note } = (await api.post(`/projects/${project.id}/issues/${id}/notes`, { body: 'x' })).json()
+  const edit = await owner.get(`${notes}/${note}/edit`)
+  await api.delete(`/projects/${project.id}/issues/${id}/notes/${note}`)
+  const form = await owner.get(`${path}/edit`)
+  const page = await owner.get(path)
+  const gone = await owner.submit(edit, 'name="version"', { note: written })
+  await api.delete(`/projects/${project.id}/issues/${id}`)
+  const answers = [
+    gone,
+    await owner.submit(page, 'name="note"', { note: written }),
+    await owner.submit(form, 'name="description"', { title: 'x', description: written })
+  ]
+  for (const { status, body } of answers) {
+    t.equal(status, 404)
+    t.match(
+      body,
+      /This is what you wrote\..*<textarea rows="8" readonly>\nTwo words &lt;b&gt;\nand a line<\/textarea>/s
+    )
+  }
+})
+
+t.test('a page says which commands of a comment did nothing', async t => {
+  const { owner, path, api, project, id } = await subject()
+  const page = await owner.get(path)
+  const note = 'Look\n\n/lable ~bug <b>\n/close\n\n```\n/code\n```\n\n> /quote'
+  const made = await owner.submit(page, 'name="note"', { note })
+  const [, noteId = ''] = /\?kept=(\d+)#note_\1$/.exec(made.location ?? '') ?? []
+  const shown = await owner.get(made.location ?? '')
+  t.match(
+    shown.body,
+    /role="status">Nothing was done for <code>\/lable ~bug &lt;b&gt;<\/code>: there is no such command/
+  )
+  t.match((await api.get(`/projects/${project.id}/issues/${id}`)).json(), { state: 'closed' }, 'the others ran')
+  const kept = (await api.get(`/projects/${project.id}/issues/${id}/notes/${noteId}`)).json()
+  t.match(kept.body, '/lable ~bug <b>', 'the text stays')
+  t.notMatch((await owner.get(path)).body, 'Nothing was done', 'once')
+  const plain = await owner.submit(page, 'name="note"', { note: 'See /usr/bin' })
+  t.match(plain.location, /\/issues\/1#note_\d+$/)
+})
+
 t.test('emoji are given and taken back; twice is the same as once', async t => {
   const { project, owner, path, api, id, notes } = await subject()
   const { id: note } = (await api.post(`/projects/${project.id}/issues/${id}/notes`, { body: 'x' })).json()

@@ -54,6 +54,34 @@ t.test('issues and boards with the script', async t => {
     await close()
   })
 
+  t.test('texts of both directions begin at their own side, and turn nothing else around', async t => {
+    const turned = await makeIssue(project, user, {
+      title: '\u05e9\u05dc\u05d5\u05dd world',
+      description: 'Left\n\n\u05e9\u05dc\u05d5\u05dd'
+    })
+    const { iid } = (await api.get(`/projects/${project.id}/issues/${turned}`)).json()
+    await makeIssue(project, user, { title: 'safe \u202egnp.exe' })
+    const { page, close } = await openPage(browser, base, { user })
+    await page.goto(`${base}/${project.path}/issues/${iid}`)
+    /** The space before and after the text of an element, in pixels. */
+    const spaces = (selector: string) =>
+      page.$eval(selector, element => {
+        const range = document.createRange()
+        range.selectNodeContents(element)
+        const [text, box] = [range.getBoundingClientRect(), element.getBoundingClientRect()]
+        return { left: Math.round(text.left - box.left), right: Math.round(box.right - text.right) }
+      })
+    t.equal((await spaces('h1')).right, 0, 'a title whose first letter is Hebrew begins at the right')
+    t.equal((await spaces('.text p:first-child')).left, 0)
+    t.equal((await spaces('.text p:last-child')).right, 0)
+    await page.goto(`${base}/${project.path}/issues/${iid + 1}`)
+    t.equal((await spaces('h1')).left, 0)
+    const text = await page.$eval('main', element => element.textContent)
+    t.notMatch(text, '\u202e', 'the mark that turns a line around is shown as text')
+    t.match(text, 'gnp.exe')
+    await close()
+  })
+
   t.test('what a user has not sent is never shown to the next one', async t => {
     const other = await app.make.user()
     await app.make.member(project, DEVELOPER, other)

@@ -100,6 +100,17 @@ t.test('the address of a clone leads to the page, and never to another host', as
   t.same([answer.statusCode, answer.headers.location], [404, undefined])
 })
 
+t.test('the link back of a failure never leads to another host', async t => {
+  for (const path of ['/\\evil.example/x', '//evil.example/x', '/\\/evil.example/x']) {
+    const options = { port: new URL(base).port, path: `${path}/labels?page=x`, headers: { accept: 'text/html' } }
+    const [answer] = await once(get(options), 'response')
+    let body = ''
+    for await (const part of answer) body += part
+    t.notMatch(body, /href="[/\\]{2}|href="\/\\/, path)
+    t.match(body, 'href="/', path)
+  }
+})
+
 t.test('stars are given and taken, also twice', async t => {
   const { project, path } = await make({ visibility_level: 10 })
   const fan = await signedIn(await app.make.user())

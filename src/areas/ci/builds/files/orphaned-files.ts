@@ -2,7 +2,7 @@
 // does a removal that deletes the rows but not the files.
 import { marks, rows } from '../../../../db/connect/sql.js'
 import type { BuildKey } from '../../../../storage/files.js'
-import { hasBucket } from '../../../../storage/s3.js'
+import { hasBucket } from '../../../../storage/places.js'
 import { changedAt, keptObjects, storedFiles, storedFolders } from '../../../../storage/stored-files.js'
 
 export interface Orphans {

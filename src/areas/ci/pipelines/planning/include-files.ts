@@ -6,7 +6,7 @@ import { canSee, may } from '../../../../access/authorize.js'
 import type { CiFiles } from '../../../../ci/config.js'
 import { publicUrl } from '../../../../config.js'
 import { forgetWithPool } from '../../../../db/connect/connection.js'
-import { listRefs, resolveCommit } from '../../../../git/refs/refs.js'
+import { listIntactRefs, resolveCommit } from '../../../../git/refs/refs.js'
 import { once } from '../../../../lib/once.js'
 import { fetchText } from '../../../../webhooks/fetch-text.js'
 import { findSudoUser } from '../../../people/credentials/credentials.js'
@@ -72,8 +72,11 @@ export function filesOf({
     latest: async path => {
       const found = await readable(path, project.id, await actor())
       if (!found) return NOT_READABLE
-      const tags = await listRefs(repositoryPath(found), TAGS)
-      const newest = newestRelease(tags.map(({ name }) => name.slice(TAGS.length)))
+      const { refs, lost } = await listIntactRefs(repositoryPath(found), TAGS)
+      const newest = newestRelease([...refs.map(({ name }) => name), ...lost].map(name => name.slice(TAGS.length)))
+      // An older release would run without anybody noticing.
+      if (lost.includes(`${TAGS}${newest}`))
+        return { problem: `is in a project that has lost its newest tag ${newest}` }
       const problem = 'is in a project without a tag that is a version such as 1.2.3'
       return (newest !== null && (await filesAt(found, `${TAGS}${newest}`))) || { problem }
     },

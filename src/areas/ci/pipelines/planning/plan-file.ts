@@ -31,7 +31,7 @@ import { GitFailure } from '../../../../git/process/run.js'
 import { resolveCommit, ZERO } from '../../../../git/refs/refs.js'
 import { visibilityName } from '../../../../lib/levels.js'
 import { once } from '../../../../lib/once.js'
-import { version } from '../../../../version.js'
+import { revision, version } from '../../../../version.js'
 import { findProtections } from '../../../code/refs/protected-branches.queries.js'
 import { projectVariables } from '../../variables/variables.js'
 import { idsOfFiles, listCommitFiles, TooManyFiles } from './commit-files.js'
@@ -201,7 +201,7 @@ async function predefinedOf(planning: Planning): Promise<CiVariable[]> {
       visibility: visibilityName(project.visibility_level),
       defaultBranch: project.default_branch
     },
-    server: { name: 'Gitstead', version, revision: version, url: publicUrl() },
+    server: { name: 'Gitstead', version, revision, url: publicUrl() },
     user: user ?? null
   })
 }

@@ -1,4 +1,4 @@
-import { row, rows, type Value } from '../../../../db/connect/sql.js'
+import { oldRows, row, rows, type Value } from '../../../../db/connect/sql.js'
 import { countTotal, type Page, window } from '../../../../db/lists/paginate.js'
 import { JOINED_USER, type JoinedUser } from '../../../people/users/joined-user.js'
 import { EXTERNAL } from '../pipeline-stages.js'
@@ -58,7 +58,7 @@ export async function listCommitStatuses(
   const both = parts.map(part => `(${part.sql})`).join(' union all ')
   const values = parts.flatMap(part => part.values)
   const [items, total] = await Promise.all([
-    rows<CommitStatusRow>(
+    oldRows<CommitStatusRow>(
       `select t.*, ${JOINED_USER} from (${both}) t left join users u on u.id = t.author_id
        order by t.created_at, t.is_external, t.id ${sql}`,
       values

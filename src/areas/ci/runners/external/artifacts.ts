@@ -7,7 +7,13 @@ import { archiveName } from '../../../../runner/files/artifacts.js'
 import { tokenHash } from '../../../../secrets.js'
 import { removeArtifact } from '../../../../storage/artifacts.js'
 import { countArtifacts } from '../../../projects/projects/project-statistics.js'
-import { type ArtifactsRow, openArtifactsOf, storeArtifacts } from '../../builds/artifacts.js'
+import {
+  type ArtifactsRow,
+  archiveNameOf,
+  openArtifactsOf,
+  sendDirectly,
+  storeArtifacts
+} from '../../builds/artifacts.js'
 import { needsOuter } from '../downstream/outer-needs.js'
 import { type HeldBuild, NotHeld } from './held-builds.js'
 import { readToEnd, receiveVariables } from './reports.js'
@@ -93,9 +99,9 @@ interface Producer extends ArtifactsRow {
 
 /**
  * Opens the archive of a build for the running build with this token: a build of the same pipeline, one that needs the
- * archive, or the build itself. Throws Forbidden and NothingThere.
+ * archive, or the build itself. Throws Forbidden, NothingThere, and FoundElsewhere if `direct` is true.
  */
-export async function openDependency(id: number, token: string | undefined) {
+export async function openDependency(id: number, token: string | undefined, direct = false) {
   const consumer =
     token === undefined
       ? undefined
@@ -111,9 +117,10 @@ export async function openDependency(id: number, token: string | undefined) {
   )
   if (!producer) throw new NothingThere()
   if (producer.pipeline_id !== consumer.pipeline_id && !(await needsOuter(consumer, id))) throw new Forbidden()
+  if (direct) await sendDirectly(producer)
   const archive = await openArtifactsOf(producer)
   if (!archive) throw new NothingThere()
-  return { ...archive, filename: producer.artifacts_filename ?? 'artifacts.zip' }
+  return { ...archive, filename: archiveNameOf(producer) }
 }
 
 /** Removes the archive of a running build. */

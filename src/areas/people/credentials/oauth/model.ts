@@ -5,9 +5,9 @@ import type OAuth2Server from '@node-oauth/oauth2-server'
 import { type ActorUser, actorOf, nobody, type Origin, originOf } from '../../../../access/actor.js'
 import { SCOPES, scopesIn } from '../../../../access/scopes.js'
 import { tokenHash } from '../../../../secrets.js'
-import { userOfPassword } from '../credentials.js'
 import { countWrongToken } from '../login-throttle.js'
 import { type ApplicationRow, findApplication, redirectUrisOf } from '../oauth-applications.queries.js'
+import { signInByPassword } from '../password-sign-in.js'
 import { type Client, issuePair, newSecret, type Pair, REUSED, revokeGrant, useCode } from './grants.js'
 import { type CodeRow, findCode, findPair, type TokenPairRow } from './grants.queries.js'
 
@@ -47,7 +47,9 @@ export function modelFor(context: TokenContext): Model & { issued: () => Pair | 
     getClient: (uid, secret) => clientOf(uid, secret, context),
     generateAccessToken: async () => newSecret(),
     getAccessToken: async () => null,
-    getUser: async () => userOfPassword(context.username ?? '', context.password ?? '', address),
+    getUser: async () =>
+      (await signInByPassword(context.username ?? '', context.password ?? '', { address, door: 'oauth' }))?.user ??
+      null,
     // This grant has no user, but the library requires an object.
     getUserFromClient: async () => ({}),
     validateScope: async (_user, client, wanted) => allowedScopes((client as LibraryClient).application, wanted),

@@ -1,7 +1,7 @@
 // The OAuth 2 provider ("Tokens, scopes, OAuth"), built on @node-oauth/oauth2-server. It turns the input of clients
 // into plain parameters, and the output of the library into the responses that the requirement specifies.
 import { nobody, originOf } from '../../../../access/actor.js'
-import { Failure, Forbidden, InvalidToken, OAuthRefusal } from '../../../../errors.js'
+import { Failure, Forbidden, InvalidToken, OAuthRefusal, SecondFactorNeeded } from '../../../../errors.js'
 import { parseBasic } from '../../../../lib/basic.js'
 import { countWrongToken } from '../login-throttle.js'
 import { findApplication } from '../oauth-applications.queries.js'
@@ -94,11 +94,15 @@ function bodyOf(parameters: Parameters, grantType: string, hasHeader: boolean): 
 
 const missing = (name: string) => new OAuthRefusal('invalid_request', `Missing parameter: \`${name}\``)
 
+const FACTOR_NEEDED =
+  'The account has a second factor: use a personal access token, or let the user authorize the application'
+
 /** Returns the refusal for an error of the library, or the error that the model threw. */
 export function refusalOf(error: unknown): unknown {
   if (!(error instanceof oauthLibrary().OAuthError)) return error
   const { inner } = error as { inner?: unknown }
   // Sign-in with passwords may be turned off.
+  if (inner instanceof SecondFactorNeeded) return new OAuthRefusal('invalid_grant', FACTOR_NEEDED)
   if (inner instanceof Forbidden) return new OAuthRefusal('invalid_grant', inner.reason ?? inner.message)
   if (inner instanceof Failure || (error.code >= 500 && inner !== undefined)) return inner
   return error.code >= 500 ? error : new OAuthRefusal(error.name, error.message)

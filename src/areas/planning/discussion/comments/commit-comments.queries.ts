@@ -15,7 +15,7 @@ export interface CommitCommentRow {
   readonly created_at: Date
   readonly author_name: string
   readonly author_username: string
-  readonly author_state: 'active' | 'blocked'
+  readonly author_state: 'active' | 'blocked' | 'ldap_blocked'
 }
 
 // Notes on other records are in the same table.

@@ -28,12 +28,16 @@ import type { CommentBody } from './commit-comments.schema.js'
 /** Characters of a note in a payload. */
 const NOTE_LIMIT = 100_000
 
-/** Writes a comment. A comment on a line that the commit did not change refers to the whole commit. Throws NotFound. */
+/**
+ * Writes a comment. A comment on a line that the commit did not change refers to the whole commit. `also` runs in the transaction
+ * that writes it. Throws NotFound.
+ */
 export async function createCommitComment(
   project: ProjectRow,
   sha: string,
   body: CommentBody,
-  origin: Origin
+  origin: Origin,
+  also?: () => Promise<void>
 ): Promise<CommitCommentRow> {
   const { path: about, line, line_type: side = 'new' } = body
   if (about && line === undefined) throw BadParameters.missing('line')
@@ -57,6 +61,7 @@ export async function createCommitComment(
     const target = { type: 'Commit', id: null, commitId: commit }
     const written = { projectId: project.id, authorId: author.id, target, noteId: insertId, text: body.note }
     await publishWritten([{ event: { kind: 'commit.commented', commentId: insertId }, text: written }])
+    await also?.()
     return insertId
   })
   const made = await findCommitComment(id)

@@ -16,6 +16,7 @@ import { repositoryPath } from '../../../projects/projects/repositories.js'
 import { closeIssuesOf } from '../closing.js'
 import { publishMergeRequest } from '../events.js'
 import { findMergeRequest, type MergeRequestRow } from '../merge-requests.queries.js'
+import { takeObjectsOfFork } from './lfs-of-fork.js'
 
 export interface FinishedMerge {
   readonly id: number
@@ -73,6 +74,7 @@ export async function finishMerge(merged: FinishedMerge): Promise<void> {
 export async function settleMerge(merged: { readonly id: number; readonly userId: number | null }): Promise<void> {
   const found = await findMergeRequest(merged.id)
   if (found?.state !== 'merged') return
+  await takeObjectsOfFork(found)
   await closeIssuesOf(found, merged.userId)
   const isForced = found.force_remove_source_branch === 1
   if (isForced || found.should_remove_source_branch === 1) {

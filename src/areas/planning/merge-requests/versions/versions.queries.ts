@@ -1,4 +1,4 @@
-import { row, rows } from '../../../../db/connect/sql.js'
+import { marks, padded, row, rows } from '../../../../db/connect/sql.js'
 import { NotFound } from '../../../../errors.js'
 
 export interface VersionRow {
@@ -30,6 +30,17 @@ export const latestVersion = (mergeRequestId: number): Promise<VersionRow | unde
 /** Returns the newest version with a head; undefined when no version has it. */
 export const versionOfHead = (mergeRequestId: number, head: string): Promise<VersionRow | undefined> =>
   row<VersionRow>(`${SELECT} and head_sha = ? order by id desc limit 1`, [mergeRequestId, head])
+
+/** Returns the heads of merge requests that had no commits of their own when they were created, by their ids. */
+export async function emptyHeads(mergeRequestIds: readonly number[]): Promise<ReadonlyMap<number, string>> {
+  const ids = padded(mergeRequestIds)
+  const found = await rows<{ id: number; head: string }>(
+    `select merge_request_id as id, head_sha as head from merge_request_versions where state = 'empty'
+       and id in (select min(id) from merge_request_versions where merge_request_id in (${marks(ids)}) group by merge_request_id)`,
+    ids
+  )
+  return new Map(found.map(({ id, head }) => [id, head]))
+}
 
 /** Returns a version of a merge request. Throws NotFound. */
 export async function requireVersion(mergeRequestId: number, id: number): Promise<VersionRow> {

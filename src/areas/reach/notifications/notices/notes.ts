@@ -1,10 +1,18 @@
 // Mails about notes on issues, merge requests and snippets of projects, and on commits.
 import { may } from '../../../../access/authorize.js'
-import { readCommit } from '../../../../git/objects/objects.js'
+import { DamagedRepository, readCommit } from '../../../../git/objects/objects.js'
+import { GitLimit } from '../../../../git/process/run.js'
 import type { NoteFacts } from '../../../../mail/kinds.js'
+import { oneLine } from '../../../../mail/render.js'
+import { linesTo } from '../../../../text/diff-excerpts.js'
 import { mentionsOf } from '../../../../text/mentions.js'
+import { readDiff } from '../../../code/history/commit-diff.js'
 import type { Published } from '../../../ground/activity/events.js'
-import { findCommitComment } from '../../../planning/discussion/comments/commit-comments.queries.js'
+import {
+  type CommitCommentRow,
+  findCommitComment
+} from '../../../planning/discussion/comments/commit-comments.queries.js'
+import { notedLines } from '../../../planning/discussion/line-notes.js'
 import { findToldNote, type NoteRow } from '../../../planning/discussion/notes.queries.js'
 import { findToldIssue } from '../../../planning/issues/issues.queries.js'
 import { findMergeRequest } from '../../../planning/merge-requests/merge-requests.queries.js'
@@ -16,6 +24,9 @@ import { issueReadable } from './issues.js'
 import { mergeRequestReadable } from './merge-requests.js'
 import { type Notice, pathOf, readNames, readProject, urlOf } from './notice.js'
 
+/** Characters of the path and number of a line. */
+const LONGEST_PLACE = 300
+
 /** The target of a note. */
 interface Subject {
   readonly concerned: Pick<Concerned, 'target' | 'writers' | 'named' | 'isReadable'>
@@ -23,6 +34,8 @@ interface Subject {
   readonly page: string
   readonly words: string
   readonly shown: Pick<NoteFacts, 'reference' | 'title' | 'place' | 'answers'>
+  /** Reads the line that the note is about. Only mails that somebody gets need it. */
+  readonly lines?: () => Promise<string | null>
 }
 
 /** The mail about a new note; null when the note or its target no longer exists. */
@@ -51,7 +64,7 @@ export async function commentNotice(told: Published<'commit.commented'>): Promis
   const comment = await findCommitComment(told.event.commentId)
   const project = comment && (await readProject(comment.project_id))
   if (!project) return null
-  const { id, note, author_id: authorId, sha, path, line } = comment
+  const { id, note, author_id: authorId, sha } = comment
   const commit = await readCommit(repositoryPath(project), sha)
   const people = [commit?.authorEmail ?? '', commit?.committerEmail ?? '']
   return notice(
@@ -75,11 +88,33 @@ export async function commentNotice(told: Published<'commit.commented'>): Promis
       shown: {
         reference: sha.slice(0, 8),
         title: commit?.message.split('\n', 1)[0] ?? '',
-        place: path === null ? null : `${path}, line ${line}`,
+        place: placeOf(comment),
         answers: { type: 'Commit', id }
-      }
+      },
+      lines: () => commentedLines(project, comment)
     }
   )
+}
+
+/** Not specified: how a mail names the line of a comment. */
+function placeOf({
+  path,
+  line,
+  line_type: side
+}: Pick<CommitCommentRow, 'path' | 'line' | 'line_type'>): string | null {
+  if (path === null || line === null) return null
+  return oneLine(`${path}, line ${line}${side === 'old' ? ' (removed)' : ''}`, LONGEST_PLACE)
+}
+
+async function commentedLines(project: ProjectRow, { sha, path, line, line_type }: CommitCommentRow) {
+  if (path === null || line === null) return null
+  const { patches } = await readDiff(project, sha).catch(error => {
+    // The commit is gone, or has too many changes to read.
+    if (error instanceof GitLimit || error instanceof DamagedRepository) return { patches: [] }
+    throw error
+  })
+  const patch = patches.find(({ newPath }) => newPath === path)
+  return patch ? linesTo(patch.text, line_type === 'old' ? 'old' : 'new', line) : null
 }
 
 interface Written {
@@ -93,7 +128,7 @@ interface Written {
 
 async function notice(key: string, project: ProjectRow, written: Written, subject: Subject): Promise<Notice<'note'>> {
   const { id, text, authorId, verb = 'wrote', mentions = await mentionsOf(text) } = written
-  const { concerned, thread, page, words, shown } = subject
+  const { concerned, thread, page, words, shown, lines } = subject
   return {
     event: 'new_note',
     once: `${key} note`,
@@ -104,6 +139,7 @@ async function notice(key: string, project: ProjectRow, written: Written, subjec
       const names = await readNames([authorId])
       return {
         ...shown,
+        lines: lines ? await lines() : null,
         project: pathOf(project),
         url: urlOf(project, `${page}#note_${id}`),
         author: names.short(authorId),
@@ -117,7 +153,11 @@ async function notice(key: string, project: ProjectRow, written: Written, subjec
 async function subjectOf(note: NoteRow, wasConfidential: boolean): Promise<Subject | undefined> {
   const { noteable_type: type, noteable_id: id } = note
   if (id === null || type === 'Commit') return undefined
-  return type === 'Issue' ? ofIssue(id, wasConfidential) : type === 'MergeRequest' ? ofMergeRequest(id) : ofSnippet(id)
+  return type === 'Issue'
+    ? ofIssue(id, wasConfidential)
+    : type === 'MergeRequest'
+      ? ofMergeRequest(id, note)
+      : ofSnippet(id)
 }
 
 async function ofIssue(id: number, wasConfidential: boolean): Promise<Subject | undefined> {
@@ -140,7 +180,7 @@ async function ofIssue(id: number, wasConfidential: boolean): Promise<Subject | 
   )
 }
 
-async function ofMergeRequest(id: number): Promise<Subject | undefined> {
+async function ofMergeRequest(id: number, note: NoteRow): Promise<Subject | undefined> {
   const found = await findMergeRequest(id)
   return (
     found && {
@@ -155,9 +195,20 @@ async function ofMergeRequest(id: number): Promise<Subject | undefined> {
       thread: `merge_request_${id}`,
       page: `merge_requests/${found.iid}`,
       words: 'the merge request',
-      shown: { reference: `!${found.iid}`, title: found.title, place: null, answers: { type: 'MergeRequest', id } }
+      shown: {
+        reference: `!${found.iid}`,
+        title: found.title,
+        place: placeOf(note),
+        answers: { type: 'MergeRequest', id }
+      },
+      ...(note.path !== null && { lines: () => linesOf(note) })
     }
   )
+}
+
+async function linesOf(note: NoteRow): Promise<string | null> {
+  const project = await readProject(note.project_id)
+  return project ? notedLines(project, note) : null
 }
 
 async function ofSnippet(id: number): Promise<Subject | undefined> {

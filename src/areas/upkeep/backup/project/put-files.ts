@@ -5,20 +5,27 @@ import { createReadStream } from 'node:fs'
 import { join } from 'node:path'
 import { TooLarge } from '../../../../errors.js'
 import { putArtifact } from '../../../../storage/artifacts.js'
+import { type LfsKey, sizeOfLfsObject } from '../../../../storage/lfs.js'
 import { hashOf, sizeOf } from '../../../../storage/measure.js'
+import { putRecordsFile, sizeOfRecords } from '../../../../storage/records.js'
 import { putTrace } from '../../../../storage/traces.js'
 import { openUpload, putUpload, UPLOAD_NAME, type UploadKey } from '../../../../storage/uploads.js'
 import { type FilesRow, findFiles } from '../../../ci/builds/files/damaged-files.js'
+import { insertLink, putObjectBack } from '../../../projects/lfs/kept-objects.js'
 import { hashFile } from '../copy.js'
-import type { Backup } from '../copy-back.js'
+import { type Backup, countedIn } from '../copy-back.js'
 import { BUILD_FILE } from '../copy-build-files.js'
 import { Damaged, type FileEntry, readFileList, type Unit } from '../manifest.js'
+import { linksInBackup } from '../project-rows.js'
 
 /** How many files were lost, and are now back. */
 export interface FilesPutBack {
   readonly traces: number
   readonly artifacts: number
   readonly uploads: number
+  /** Files of old records. */
+  readonly records: number
+  readonly lfs: number
 }
 
 type Kind = 'traces' | 'artifacts'
@@ -26,13 +33,41 @@ const SECRET = /^[0-9a-f]{32}$/
 
 /** Puts back the lost files of a project that the backup has. Throws Damaged for a file of the backup that has changed. */
 export async function putFilesBack(backup: Backup, project: number, { dryRun }: { readonly dryRun: boolean }) {
-  const done = { traces: 0, artifacts: 0, uploads: 0 }
+  const done = { traces: 0, artifacts: 0, uploads: 0, records: 0, lfs: 0 }
   for (const unit of backup.manifest.units) {
     const [, kind] = /^(traces|artifacts)\/\d+$/.exec(unit.path) ?? []
     if (kind) done[kind as Kind] += await putBuildFiles(backup, unit, { kind: kind as Kind, project, dryRun })
     if (unit.path === `uploads/${project}`) done.uploads += await putUploads(backup, unit, { project, dryRun })
+    if (unit.path === `records/${project}`) done.records += await putRecordsBack(backup, unit, dryRun)
   }
+  done.lfs = await putLfsBack(backup, await linksInBackup(backup, project), { project, dryRun })
   return done satisfies FilesPutBack
+}
+
+/**
+ * Puts back objects of LFS, and their links to a project that exists: its refs may need them again. Returns how many objects were lost or
+ * removed.
+ */
+export async function putLfsBack(
+  backup: Backup,
+  links: readonly LfsKey[],
+  { project, dryRun }: { readonly project: number | null; readonly dryRun: boolean }
+): Promise<number> {
+  const units = new Map(backup.manifest.units.map(unit => [unit.path, unit]))
+  const byUnit = Map.groupBy(links, ({ oid }) => `lfs/${oid.slice(0, 2)}`)
+  let count = 0
+  for (const [path, keys] of byUnit) {
+    const unit = units.get(path)
+    // The bucket has the objects that a backup does not have.
+    const files = new Map((unit ? readFileList(backup.folder, unit) : []).map(file => [file.path, file]))
+    for (const key of keys) {
+      const file = files.get(`${key.oid.slice(2, 4)}/${key.oid}`)
+      if (!file && (await sizeOfLfsObject(key.oid)) !== key.size) continue
+      if (file && (await putObjectBack(key, join(backup.folder, path, file.path), { dryRun }))) count += 1
+      if (project !== null && !dryRun) await insertLink(project, key)
+    }
+  }
+  return count
 }
 
 interface BuildFiles {
@@ -113,6 +148,22 @@ async function putUploads(backup: Backup, unit: Unit, { project, dryRun }: Omit<
     const from = join(backup.folder, unit.path, file.path)
     await requireWhole(from, file)
     await putUpload(key, createReadStream(from), { limit: file.size, excess: new TooLarge() })
+  }
+  return count
+}
+
+/** A file of old records never changes. */
+async function putRecordsBack(backup: Backup, unit: Unit, dryRun: boolean): Promise<number> {
+  const wanted = await countedIn(unit)
+  let count = 0
+  for (const file of readFileList(backup.folder, unit)) {
+    const name = `${unit.path}/${file.path}`
+    if (!wanted(file.path) || (await sizeOfRecords(name)) === file.size) continue
+    count += 1
+    if (dryRun) continue
+    const from = join(backup.folder, name)
+    await requireWhole(from, file)
+    await putRecordsFile(name, from)
   }
   return count
 }

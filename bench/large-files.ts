@@ -1,0 +1,114 @@
+// Measures transfers of git LFS, compared in turns with nginx that serves the same files from the same folder. The client is curl; for the
+// large file it hashes what it gets, as clients of LFS do. nginx must be installed (apt install nginx-light).
+import { execFile, spawn } from 'node:child_process'
+import { createHash, randomBytes } from 'node:crypto'
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { promisify } from 'node:util'
+import { type Prepared, withAppliance } from './lib/appliance.js'
+import { atExit, temporaryFolder } from './lib/clean-up.js'
+import { median, report } from './lib/figure.js'
+import { createProject } from './lib/rest.js'
+
+const LIMIT = 1.1
+const ROUNDS = 7
+const LARGE = 500_000_000
+const SMALL = 100_000
+const FILES = 200
+const run = promisify(execFile)
+
+type Side = 'ours' | 'nginx'
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await new Promise(resolve => server.once('listening', resolve))
+  const { port } = server.address() as { port: number }
+  await new Promise(resolve => server.close(resolve))
+  return port
+}
+
+/** Starts nginx in a folder; `/get` gives the objects of the home, and `/put` takes files. */
+async function startNginx(folder: string, home: string): Promise<string> {
+  const port = await freePort()
+  mkdirSync(join(folder, 'put'))
+  const configuration = `daemon off; user root; worker_processes 1; pid ${folder}/pid; error_log ${folder}/error.log;
+    events { worker_connections 64; }
+    http { access_log off; sendfile on; tcp_nopush on; client_max_body_size 0; client_body_temp_path ${folder}/body;
+      proxy_temp_path ${folder}/proxy; fastcgi_temp_path ${folder}/fastcgi; scgi_temp_path ${folder}/scgi;
+      uwsgi_temp_path ${folder}/uwsgi;
+      server { listen 127.0.0.1:${port};
+        location /get/ { alias ${home}/lfs/; }
+        location /put/ { root ${folder}; dav_methods PUT; } } }`
+  writeFileSync(join(folder, 'nginx.conf'), configuration)
+  const nginx = spawn('nginx', ['-c', join(folder, 'nginx.conf')], { stdio: 'inherit' })
+  atExit(() => nginx.kill('SIGTERM'))
+  const url = `http://127.0.0.1:${port}`
+  for (let tries = 0; tries < 100; tries++) {
+    if (await fetch(url).then(Boolean, () => false)) return url
+    await sleep(50)
+  }
+  throw new Error('nginx did not start')
+}
+
+async function timed(work: () => Promise<unknown>): Promise<number> {
+  const started = performance.now()
+  await work()
+  return (performance.now() - started) / 1000
+}
+
+/** Runs the same work on both sides, in turns. */
+async function compare(name: string, work: (side: Side) => Promise<unknown>): Promise<void> {
+  const times: Record<Side, number[]> = { ours: [], nginx: [] }
+  for (let round = 0; round < ROUNDS; round++) {
+    const sides: Side[] = round % 2 === 0 ? ['ours', 'nginx'] : ['nginx', 'ours']
+    for (const side of sides) times[side].push(await timed(() => work(side)))
+  }
+  const [ours, nginx] = [median(times.ours), median(times.nginx)]
+  report({
+    ...{ name, value: ours / nginx, unit: "of nginx's time", limit: LIMIT, better: 'lower' },
+    comparison: `${ours.toFixed(3)} s against ${nginx.toFixed(3)} s`
+  })
+}
+
+const hashOf = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex')
+const placeOf = (oid: string) => `${oid.slice(0, 2)}/${oid.slice(2, 4)}/${oid}`
+
+async function measure(appliance: Prepared): Promise<void> {
+  const folder = temporaryFolder()
+  const nginx = await startNginx(folder, appliance.home)
+  const project = await createProject(appliance, 'large', { public: true })
+  const objects = `${appliance.url}/${project.path_with_namespace}.git/info/lfs/objects`
+  const token = ['--header', `PRIVATE-TOKEN: ${appliance.admin.token}`]
+  const put = (file: string, url: string, more: readonly string[] = []) =>
+    run('curl', ['--silent', '--fail', '--output', '/dev/null', ...more, '--upload-file', file, url])
+  const store = async (bytes: Buffer) => {
+    const [oid, file] = [hashOf(bytes), join(folder, 'one')]
+    writeFileSync(file, bytes)
+    await put(file, `${objects}/${oid}`, token)
+    return oid
+  }
+
+  const bytes = randomBytes(LARGE)
+  const file = join(folder, 'large')
+  writeFileSync(file, bytes)
+  const large = await store(bytes)
+  const urlOf = (side: Side, oid: string) => (side === 'ours' ? `${objects}/${oid}` : `${nginx}/get/${placeOf(oid)}`)
+  await compare('download of 500 MB', side =>
+    run('bash', ['-c', 'curl --silent --fail "$0" | sha256sum', urlOf(side, large)])
+  )
+  let number = 0
+  await compare('upload of 500 MB', async side => {
+    if (side === 'ours') return put(file, `${objects}/${large}`, token)
+    await put(file, `${nginx}/put/${++number}`)
+    rmSync(join(folder, 'put', String(number)))
+  })
+  const small: string[] = []
+  for (let at = 0; at < FILES; at++) small.push(await store(randomBytes(SMALL)))
+  await compare(`download of ${FILES} files of 100 KB`, side =>
+    run('curl', ['--silent', '--fail', ...small.flatMap(oid => ['--output', '/dev/null', urlOf(side, oid)])])
+  )
+}
+
+await withAppliance({}, measure)

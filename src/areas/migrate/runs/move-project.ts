@@ -1,0 +1,216 @@
+// Moves one project: reads it, writes an archive, and imports that. Nothing is visible before it is whole. A project that came before is
+// replaced in one transaction, and left as it is when nothing has changed at the source.
+import { createHash } from 'node:crypto'
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { lockRow } from '../../../db/connect/lock-row.js'
+import { row } from '../../../db/connect/sql.js'
+import { Conflict } from '../../../errors.js'
+import { ghostUser } from '../../people/users/ghost/ghost-user.js'
+import { importProject } from '../../upkeep/project-archives/import.js'
+import { removeProject } from '../../upkeep/removal/project-removal.js'
+import type { Client } from '../sources/client.js'
+import { SourceRefusal } from '../sources/failures.js'
+import type { Draft, SourceProject } from '../sources/source.js'
+import { writeProject, writeRecords } from './archive.js'
+import { type Collected, collect } from './collect.js'
+import { converter, pathHere } from './convert.js'
+import { asPicture, downloadFiles, type KeptFile } from './files.js'
+import { keyOf, type PeopleHere, resolvePeople } from './people.js'
+import { findMigrated, isUnchanged, type MigratedProject, recordMigrated } from './project-here.js'
+import { fetchCopy, type Repository, Uncloneable, withBases } from './repository.js'
+import { type Part, type Session, withPart } from './session.js'
+import { readSpool } from './spool.js'
+import { tokenOf } from './work-folder.js'
+
+export interface Moved {
+  /** The path at the source, and here. */
+  readonly from: string
+  readonly to: string
+  readonly result: 'created' | 'replaced' | 'unchanged'
+  readonly counts: { readonly [kind: string]: number }
+  readonly refs: number
+  readonly files: number
+  readonly skipped: ReturnType<Collected['skips']['list']>
+}
+
+export interface Destination {
+  readonly namespace: string
+  readonly username: string
+  /** Replaces a project also when somebody has changed it here. */
+  readonly overwrite: boolean
+  /** Where projects of the source are here, or will be. */
+  readonly pathOf: (path: string) => string | null
+  /** Instead of those that the source has. */
+  readonly records?: AsyncIterable<Draft>
+}
+
+/** Throws SourceFailure, BadProjectArchive, and Conflict when the place is taken or the project was changed here. */
+export const moveProject = (session: Session, project: SourceProject, to: Destination): Promise<Moved> =>
+  withPart(session, project.id, async part => {
+    const collected = await collect(session, part, project, to.records)
+    const repository = await copyRepository(session, part, project, collected)
+    if (to.records && repository.refs.length === 0) throw new Uncloneable(new URL(project.cloneUrl), 'is empty')
+    const known = await findMigrated(session.place, project.id)
+    const there = stateThere(session, part, repository)
+    const path = pathHere(project.path.split('/').at(-1) ?? project.path)
+    const about = { from: project.path, to: known?.path ?? `${to.namespace}/${path}`, refs: repository.refs.length }
+    if (known?.there === there) {
+      await part.end()
+      const counts = Object.fromEntries(collected.survey.counts)
+      return {
+        ...about,
+        result: 'unchanged',
+        counts,
+        files: collected.survey.files.size,
+        skipped: collected.skips.list()
+      }
+    }
+    if (known && !to.overwrite && !(await isUnchanged(known))) {
+      await part.end()
+      throw changedHere(known)
+    }
+    const people = await resolvePeople(part.source, collected.survey.people, optionsOf(session), session.origin)
+    const work = { session, part, project, collected, repository, people, to, path, known, there }
+    const done = await load(work)
+    await part.end()
+    return { ...about, ...done, skipped: collected.skips.list() }
+  })
+
+const changedHere = ({ path }: MigratedProject) =>
+  new Conflict(
+    `${path} was changed here since it came: the source is not read into it again, unless you give --overwrite`
+  )
+
+const optionsOf = ({ place, migration: { people, keys } }: Session) => ({ place, given: people, keys })
+
+export function copyRepository(
+  { reader, migration, login, signal, progress }: Session,
+  { folder, source }: Part,
+  project: SourceProject,
+  { survey, skips }: Collected
+): Promise<Repository> {
+  progress(`fetching ${project.path}`, 0, 0)
+  const url = cloneUrl(project, new URL(migration.url))
+  const isSource = url.hostname === new URL(migration.url).hostname
+  // The source chooses the URL. Other servers do not get the token.
+  const credentials = isSource ? reader.credentials(tokenOf(migration), login) : { username: '', password: '' }
+  const { refspecs } = source
+  const { commits } = survey
+  return fetchCopy(folder, { url, credentials, refspecs, commits, skipped: skips.skipped, signal })
+}
+
+/** Behind a proxy, forges often name http URLs. A token never goes over http to a source that the sysadmin reaches by https. */
+function cloneUrl({ cloneUrl: text, path }: SourceProject, source: URL): URL {
+  if (!URL.canParse(text) || !/^https?:\/\//i.test(text))
+    throw new SourceRefusal(source, `gives no http or https URL to clone ${path}`)
+  const url = new URL(text)
+  const isWrong = url.hostname === source.hostname && url.protocol === 'http:' && source.protocol === 'https:'
+  return isWrong ? new URL(`${url.pathname}${url.search}`, source.origin) : url
+}
+
+/** Changes with everything that the source shows, and with what the sysadmin has set. */
+function stateThere({ migration: { people, map } }: Session, { client }: Part, { hash }: Repository): string {
+  const settings = JSON.stringify([people, map])
+  return createHash('sha256').update(`${client.newest()} ${hash} ${settings}`).digest('hex')
+}
+
+type Converting = Pick<Work, 'session' | 'part' | 'project' | 'collected' | 'people' | 'repository' | 'to' | 'path'> & {
+  /** The picture of the project. */
+  readonly picture: KeptFile | null
+}
+
+interface Work {
+  readonly session: Session
+  readonly part: Part
+  readonly project: SourceProject
+  readonly collected: Collected
+  readonly repository: Repository
+  readonly people: PeopleHere
+  readonly to: Destination
+  readonly path: string
+  readonly known: MigratedProject | undefined
+  readonly there: string
+}
+
+async function load(work: Work): Promise<Pick<Moved, 'result' | 'counts' | 'files'>> {
+  const { session, part, project, collected, repository, to, path, known, there } = work
+  const { origin, signal, progress, place } = session
+  const files = await filesOf(part.client, work)
+  const picture = await asPicture(files.get(project.avatarUrl ?? ''))
+  const [archive, records] = [join(part.folder, 'archive.zip'), join(part.folder, 'records.jsonl')]
+  const convert = await converterOf({ ...work, picture }, files)
+  const drafts = withBases(readSpool(collected.spool), repository.path)
+  const counts = await writeRecords(drafts, records, convert)
+  const others = [...files.values()].filter(({ url }) => url !== project.avatarUrl)
+  const all = picture ? [...others, picture] : others
+  await writeProject(archive, { project: project.path, records, counts, repository, files: all, signal })
+  await rm(records)
+  await importProject(
+    archive,
+    {
+      namespace: to.namespace,
+      path,
+      creator: to.username,
+      signal,
+      progress: (what, done, total) => progress(`${what} of ${project.path}`, done, total),
+      ...(known && { replaces: known.project_id }),
+      before: () => removeOld(known, to, origin),
+      after: id => recordMigrated(id, { place, id: project.id, there, repository: repository.path })
+    },
+    origin
+  )
+  await rm(archive, { force: true })
+  return { result: known ? 'replaced' : 'created', counts, files: files.size }
+}
+
+/** Nobody changes the project between the last look at it and its removal. */
+async function removeOld(
+  known: MigratedProject | undefined,
+  to: Destination,
+  origin: Session['origin']
+): Promise<void> {
+  if (!known) return
+  const found = await lockRow('projects', known.project_id)
+  // Somebody has removed it here: then the new one takes its place as well.
+  if (!found) return
+  if (!to.overwrite && !(await isUnchanged(known))) throw changedHere(known)
+  await removeProject({ id: known.project_id }, origin)
+}
+
+function filesOf(client: Client, { session, part, project, collected }: Work): Promise<ReadonlyMap<string, KeptFile>> {
+  session.progress(`downloading files of ${project.path}`, 0, 0)
+  const { survey, skips } = collected
+  return downloadFiles(client, survey.files, {
+    folder: join(part.folder, 'files'),
+    project: project.id,
+    skipped: skips.skipped
+  })
+}
+
+export async function converterOf(work: Converting, files: ReadonlyMap<string, KeptFile>) {
+  const { session, part, project, collected, people, repository, to, path, picture } = work
+  const ghost = await row<{ username: string }>('select username from users where id = ?', [
+    await ghostUser(session.origin)
+  ])
+  const into = {
+    mention: (username: string) => people.get(keyOf(username)) ?? username,
+    project: to.pathOf,
+    file: (file: { readonly url: string }) => {
+      const kept = files.get(file.url)
+      return kept ? `/uploads/${kept.secret}/${kept.name}` : file.url
+    }
+  }
+  const convert = converter({
+    survey: collected.survey,
+    people,
+    ghost: ghost?.username ?? 'ghost',
+    path,
+    avatar: picture && `${picture.secret}/${picture.name}`,
+    text: text => part.source.text(project, text, into),
+    skipped: collected.skips.skipped
+  })
+  // The branch of the remote HEAD is what the source shows first, even where its API has no such field.
+  return (draft: Parameters<typeof convert>[0]) =>
+    convert(draft.kind === 'project' ? { ...draft, default_branch: draft.default_branch ?? repository.branch } : draft)
+}

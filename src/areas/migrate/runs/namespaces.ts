@@ -1,0 +1,117 @@
+// Where the projects of the source go: groups to groups, and the projects of a person to the namespace of the same person here.
+import { existsSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { row } from '../../../db/connect/sql.js'
+import { Conflict } from '../../../errors.js'
+import { requireUser } from '../../people/users/users.queries.js'
+import type { Skipped, Source, SourceGroup, SourceProject } from '../sources/source.js'
+import { pathHere } from './convert.js'
+import { anAdmin, bringGroup, namespacePath } from './groups.js'
+import { keyOf, knownPeople, resolvePeople } from './people.js'
+import type { Session } from './session.js'
+import { type Migration, writeJson } from './work-folder.js'
+
+const MOST_GROUPS = 100_000
+
+export interface Namespaces {
+  /** Makes the namespace of a project here, if it is missing. Returns its path, and the user who becomes the creator. */
+  of(project: SourceProject): Promise<{ readonly namespace: string; readonly username: string }>
+  /** Where a project of the source is here, or will be. */
+  pathOf(path: string): string | null
+}
+
+export async function openNamespaces(session: Session, source: Source, skipped: Skipped): Promise<Namespaces> {
+  const groups = new Map<string, SourceGroup>()
+  for await (const group of source.groups()) {
+    if (groups.size === MOST_GROUPS) throw new Conflict(`the source has more than ${MOST_GROUPS} groups`)
+    groups.set(group.path.toLowerCase(), group)
+  }
+  const { migration, place } = session
+  const map = new Map(Object.entries(migration.map).map(([from, to]) => [from.toLowerCase(), to]))
+  const people = await knownPeople(place, [])
+  const ready = new Map<string, { readonly namespace: string; readonly username: string }>()
+
+  async function prepare(path: string): Promise<{ readonly namespace: string; readonly username: string }> {
+    const mapped = map.get(path.toLowerCase())
+    if (mapped !== undefined) return { namespace: mapped, username: await creatorIn(mapped) }
+    const group = groups.get(path.toLowerCase())
+    if (group) {
+      await bring(group)
+      const namespace = namespacePath(group.path)
+      return { namespace, username: await creatorIn(namespace) }
+    }
+    const found = await resolvePeople(source, new Set([path]), optionsOf(session), session.origin)
+    const username = found.get(keyOf(path)) ?? path
+    people.set(keyOf(path), username)
+    return { namespace: username, username }
+  }
+
+  async function bring(group: SourceGroup): Promise<void> {
+    const usernames = new Set(group.members.map(({ username }) => username))
+    const members = await resolvePeople(source, usernames, optionsOf(session), session.origin)
+    await bringGroup(group, { people: members, isOwn: await claim(session, group.path), skipped }, session.origin)
+  }
+
+  return {
+    of: async ({ path }) => {
+      const namespace = path.split('/').slice(0, -1).join('/')
+      const known = ready.get(namespace) ?? (await prepare(namespace))
+      ready.set(namespace, known)
+      return known
+    },
+    pathOf: path => {
+      const parts = path.split('/')
+      const namespace = parts.slice(0, -1).join('/')
+      const here = map.get(namespace.toLowerCase()) ?? people.get(keyOf(namespace)) ?? namespacePath(namespace)
+      return parts.length < 2 ? null : `${here}/${pathHere(parts.at(-1) ?? '')}`
+    }
+  }
+}
+
+const optionsOf = ({ place, migration: { people, keys } }: Session) => ({ place, given: people, keys })
+
+/** In a group without an owner who can sign in, an administrator becomes the creator of the projects. */
+async function creatorIn(namespace: string): Promise<string> {
+  const owner = await row<{ username: string }>(
+    `select u.username from namespaces n left join members m on m.source_type = 'namespace' and m.source_id = n.id and m.access_level = 50
+       join users u on u.id = coalesce(n.owner_id, m.user_id) and (u.state = 'active' or n.owner_id is not null)
+     where n.path_key = lower(?) order by m.id limit 1`,
+    [namespace]
+  )
+  return owner?.username ?? (await anAdmin()).username
+}
+
+const GROUPS = 'groups.json'
+
+/** The groups that this migration has created: their paths here -> at the source, in lower case. */
+async function ownGroups({ folder }: Migration): Promise<Map<string, unknown>> {
+  const file = join(folder, GROUPS)
+  return new Map(existsSync(file) ? Object.entries(JSON.parse(await readFile(file, 'utf8'))) : [])
+}
+
+/** Returns whether the place of a group of the source is taken here by anything else than this group. */
+export async function isForeign(migration: Migration, path: string): Promise<boolean> {
+  const here = namespacePath(path).toLowerCase()
+  const own = (await ownGroups(migration)).get(here)
+  if (own !== undefined) return own !== path.toLowerCase()
+  return (await row('select 1 from namespaces where path_key = lower(?)', [here])) !== undefined
+}
+
+/**
+ * Returns whether this migration creates, or has created, the group here of a group of the source. It records that before the group
+ * exists, so that a killed run knows its own group again. Two groups of the source may get the same path: `a-b` and the subgroup `b` of
+ * `a`. Only the first one has it, because the members of each must not get the projects of the other.
+ */
+async function claim({ migration }: Session, path: string): Promise<boolean> {
+  if (await isForeign(migration, path)) return false
+  const own = await ownGroups(migration)
+  const [from, here] = [path.toLowerCase(), namespacePath(path).toLowerCase()]
+  if (!own.has(here)) await writeJson(join(migration.folder, GROUPS), Object.fromEntries(own.set(here, from)))
+  return true
+}
+
+/** Throws NoSuch for a user whom the sysadmin has named and who does not exist. */
+export async function checkPeople(people: { readonly [username: string]: string }): Promise<void> {
+  for (const username of new Set(Object.values(people))) await requireUser(username)
+}

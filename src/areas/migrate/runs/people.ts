@@ -1,0 +1,127 @@
+// Who the people of a source are here: the user with the same confirmed address, or whom the sysadmin names, or else a placeholder. What
+// was decided once stays.
+import type { Origin } from '../../../access/actor.js'
+import { execute, marks, row, rows } from '../../../db/connect/sql.js'
+import { transact } from '../../../db/connect/transact.js'
+import { Failure } from '../../../errors.js'
+import { batches } from '../../../lib/batches.js'
+import { insertPlaceholder } from '../../people/users/ghost/placeholders.js'
+import { insertReadKey, readKey } from '../../people/users/keys.js'
+import { requireUser } from '../../people/users/users.queries.js'
+import { ahead } from '../sources/ahead.js'
+import type { Source, SourceUser } from '../sources/source.js'
+
+const AT_ONCE = 500
+const REQUESTS_AT_ONCE = 8
+const LONGEST = 255
+
+/** The usernames here of people of a source, by their usernames there in lower case. */
+export type PeopleHere = ReadonlyMap<string, string>
+
+export interface PeopleOptions {
+  /** Identifies the source in the database. */
+  readonly place: string
+  /** Usernames there -> here, as the sysadmin gave them. */
+  readonly given: { readonly [username: string]: string }
+  /** Matched users also get their SSH keys. */
+  readonly keys: boolean
+}
+
+export const keyOf = (username: string): string => username.toLowerCase().slice(0, LONGEST)
+
+/** Returns the people whose users here are known already. */
+export async function knownPeople(place: string, usernames: Iterable<string>): Promise<Map<string, string>> {
+  const known = new Map<string, string>()
+  for (const some of batches([...new Set([...usernames].map(keyOf))], AT_ONCE)) {
+    const found = await rows<{ username: string; here: string }>(
+      `select p.username, u.username as here from migrated_people p join users u on u.id = p.user_id
+       where p.source = ? and p.username in (${marks(some)})`,
+      [place, ...some]
+    )
+    for (const { username, here } of found) known.set(username, here)
+  }
+  return known
+}
+
+export interface Match {
+  readonly username: string
+  readonly user: SourceUser | null
+  /** Null: the person gets a placeholder. */
+  readonly here: { readonly id: number; readonly username: string } | null
+}
+
+/** Finds out who people are here, without a write. One request to the source for each. */
+export async function* matchPeople(
+  source: Source,
+  usernames: readonly string[],
+  { given }: Pick<PeopleOptions, 'given'>
+): AsyncGenerator<Match> {
+  const names = new Map(Object.entries(given).map(([there, here]) => [keyOf(there), here]))
+  yield* ahead(usernames, REQUESTS_AT_ONCE, async username => {
+    const user = await source.user(username)
+    const named = names.get(keyOf(username))
+    if (named !== undefined) return { username, user, here: await requireUser(named) }
+    const here = user?.email ? await userWithAddress(user.email) : null
+    // Otherwise people could enter the address of somebody else there, and sign in here with a key of their own.
+    const isProved = user === null || user.isVerified !== false
+    return { username, user: isProved ? user : { ...user, keys: [] }, here }
+  })
+}
+
+/** Only a confirmed address proves that it is the same person. */
+async function userWithAddress(email: string): Promise<{ id: number; username: string } | null> {
+  const found = await row<{ id: number; username: string }>(
+    `select u.id, u.username from users u where u.email_key = lower(?) and u.email_confirmed_at is not null and u.state = 'active'
+     union select u.id, u.username from emails e join users u on u.id = e.user_id and u.state = 'active'
+     where e.email_key = lower(?) and e.confirmed_at is not null limit 1`,
+    [email, email]
+  )
+  return found ?? null
+}
+
+/** Returns who all these people are here, and makes placeholders for those who have no account. */
+export async function resolvePeople(
+  source: Source,
+  usernames: ReadonlySet<string>,
+  options: PeopleOptions,
+  origin: Origin
+): Promise<Map<string, string>> {
+  const people = await knownPeople(options.place, usernames)
+  const unknown = [...new Map([...usernames].map(name => [keyOf(name), name]))].flatMap(([key, name]) =>
+    people.has(key) ? [] : [name]
+  )
+  for await (const match of matchPeople(source, unknown, options)) {
+    people.set(keyOf(match.username), await settle(match, options, origin))
+  }
+  return people
+}
+
+async function settle(
+  { username, user, here }: Match,
+  { place, keys }: PeopleOptions,
+  origin: Origin
+): Promise<string> {
+  const settled = await transact(async () => {
+    const account = here ?? (await insertPlaceholder({ username, name: user?.name || username }, origin))
+    await execute(
+      `insert into migrated_people (source, username, user_id, is_placeholder, email, created_at) values (?, ?, ?, ?, ?, ?)`,
+      [place, keyOf(username), account.id, here === null, user?.email?.slice(0, LONGEST) ?? null, new Date()]
+    )
+    return account
+  })
+  if (keys && here) for (const key of user?.keys ?? []) await addKey(here, key, origin)
+  return settled.username
+}
+
+/** A key that the rules refuse stays away: the owner can add it. */
+async function addKey(
+  owner: { readonly id: number; readonly username: string },
+  key: { readonly title: string; readonly key: string },
+  origin: Origin
+): Promise<void> {
+  try {
+    await insertReadKey(owner, await readKey(key), origin)
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error
+  }
+}

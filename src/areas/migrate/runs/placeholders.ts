@@ -1,0 +1,92 @@
+// Placeholders get their person: by a command, or because somebody has confirmed the address that the source gave.
+import type { Origin } from '../../../access/actor.js'
+import { execute, row, rows } from '../../../db/connect/sql.js'
+import { transact } from '../../../db/connect/transact.js'
+import { giveContributions } from '../../../db/ownership/owned-rows.js'
+import { Conflict, NoSuch } from '../../../errors.js'
+import { personalProjects } from '../../ground/activity/project-snapshots.js'
+import { audit, changesBetween } from '../../ground/audit/audit.js'
+import { giveMemberships } from '../../people/members/give-memberships.js'
+import { requireUser } from '../../people/users/users.queries.js'
+import { deleteUser } from '../../upkeep/removal/user-deletion.js'
+
+export interface Placeholder {
+  readonly id: number
+  readonly username: string
+  readonly name: string
+  readonly source: string
+  readonly source_username: string
+  readonly email: string | null
+  readonly created_at: Date
+}
+
+/** The next run finds the others. */
+const MOST_AT_ONCE = 10_000
+
+const COLUMNS = 'u.id, u.username, u.name, p.source, p.username as source_username, p.email, p.created_at'
+const FROM = 'from migrated_people p join users u on u.id = p.user_id'
+const WHERE = 'where p.is_placeholder = true'
+const PLACEHOLDERS = `select ${COLUMNS} ${FROM} ${WHERE}`
+
+/** Returns placeholders in the order of their ids, those after `after`. */
+export const listPlaceholders = (after = 0, limit = 1000): Promise<Placeholder[]> =>
+  rows<Placeholder>(`${PLACEHOLDERS} and p.user_id > ? order by p.user_id limit ${Math.trunc(limit)}`, [after])
+
+/** Throws NoSuch unless the text is the username of a placeholder. */
+export async function requirePlaceholder(username: string): Promise<Placeholder> {
+  const found = await row<Placeholder>(`${PLACEHOLDERS} and u.username_key = lower(?)`, [username])
+  if (!found) throw new NoSuch('placeholder', username)
+  return found
+}
+
+/**
+ * Gives everything of a placeholder to a user, and deletes the placeholder. When it is killed, the next call continues. Throws Conflict
+ * for a placeholder with personal projects, which must be transferred first.
+ */
+export async function assignPlaceholder(placeholder: Placeholder, username: string, origin: Origin): Promise<void> {
+  const user = await requireUser(username)
+  const { id, username: from } = placeholder
+  if (user.id === id || user.state !== 'active') throw new Conflict(`${user.username} cannot sign in`)
+  const projects = await personalProjects(id)
+  if (projects.length > 0) {
+    const names = projects.slice(0, 5).map(project => project.path_with_namespace)
+    throw new Conflict(`transfer the personal projects of ${from} first: ${names.join(', ')}`)
+  }
+  const given = await giveContributions(id, user.id)
+  await transact(async () => {
+    await giveMemberships(id, user.id, origin)
+    // Later runs give new records to the user.
+    await execute('update migrated_people set user_id = ?, is_placeholder = false where user_id = ?', [user.id, id])
+    await audit(origin, {
+      action: 'user.give_contributions',
+      target: { type: 'user', id, name: from },
+      changes: { ...changesBetween(null, given), to: { after: user.username } }
+    })
+  })
+  await deleteUser(id, origin)
+}
+
+/** Gives placeholders to the users who have confirmed the address that the source has verified. Returns them. */
+export async function assignConfirmed(
+  origin: Origin,
+  signal: AbortSignal
+): Promise<readonly { readonly placeholder: string; readonly user: string }[]> {
+  const assigned: { placeholder: string; user: string }[] = []
+  const found = await rows<Placeholder & { owner: string }>(
+    `select o.username as owner, ${COLUMNS} ${FROM}
+       join users o on o.email_key = lower(p.email) and o.email_confirmed_at is not null and o.state = 'active' ${WHERE}
+     union select o.username as owner, ${COLUMNS} ${FROM} join emails e on e.email_key = lower(p.email) and e.confirmed_at is not null
+       join users o on o.id = e.user_id and o.state = 'active' ${WHERE} limit ${MOST_AT_ONCE}`
+  )
+  for (const { owner, ...placeholder } of found) {
+    signal.throwIfAborted()
+    try {
+      await assignPlaceholder(placeholder, owner, origin)
+      assigned.push({ placeholder: placeholder.username, user: owner })
+    } catch (error) {
+      // Somebody has to decide about personal projects.
+      if (!(error instanceof Conflict)) throw error
+    }
+  }
+  return assigned
+}

@@ -1,0 +1,101 @@
+// Says what a run would bring. It reads the projects whole, and the run that follows uses what it has read.
+import { pathProblem } from '../../../lib/path.js'
+import { underLock } from '../../upkeep/maintenance/maintenance-lock.js'
+import type { Source, SourceGroup } from '../sources/source.js'
+import { collect } from './collect.js'
+import { namespacePath } from './groups.js'
+import { isForeign } from './namespaces.js'
+import { keyOf, knownPeople, matchPeople } from './people.js'
+import { projectsOf } from './run.js'
+import { INSTANCE, openSession, type Session, withPart } from './session.js'
+import type { Migration } from './work-folder.js'
+
+export interface PlanOptions {
+  /** Paths at the source; default: all projects that the token shows. */
+  readonly projects: readonly string[]
+  /** Only asks the source for its counts. */
+  readonly quick: boolean
+}
+
+interface PlannedProject {
+  readonly path: string
+  /** Bytes of the repository. */
+  readonly size: number | null
+  readonly counts: { readonly [kind: string]: number | null }
+  readonly files: number | null
+  readonly skipped: readonly { readonly what: string; readonly why: string; readonly count: number }[]
+}
+
+export interface Plan {
+  readonly source: { readonly version: string; readonly username: string; readonly is_admin: boolean }
+  readonly projects: readonly PlannedProject[]
+  /** What would stop a project. */
+  readonly problems: readonly string[]
+  /** Usernames at the source -> here. */
+  readonly matched: { readonly [username: string]: string }
+  /** Usernames at the source that get placeholders. */
+  readonly unmatched: readonly string[]
+}
+
+/** Reads the source. Writes nothing into the database. Throws AlreadyRunning and SourceFailure. */
+export function planMigration(
+  migration: Migration,
+  options: PlanOptions,
+  given: Pick<Session, 'origin' | 'signal'> & Partial<Pick<Session, 'progress'>>
+): Promise<Plan> {
+  return underLock(`migrate:${migration.name}`, given.signal, async signal => {
+    const session = await openSession(migration, { ...given, signal })
+    return withPart(session, INSTANCE, async ({ source }) => {
+      const { version, username, isAdmin } = await source.about()
+      const projects: PlannedProject[] = []
+      const people = new Set<string>()
+      const namespaces = new Set<string>()
+      for await (const project of projectsOf(source, options.projects)) {
+        signal.throwIfAborted()
+        const { path, size } = project
+        namespaces.add(path.split('/').slice(0, -1).join('/').toLowerCase())
+        if (options.quick) projects.push({ path, size, counts: await source.counts(project), files: null, skipped: [] })
+        else {
+          await withPart(session, project.id, async part => {
+            const { survey, skips } = await collect(session, part, project)
+            for (const person of survey.people) people.add(person)
+            const counts = Object.fromEntries(survey.counts)
+            projects.push({ path, size, counts, files: survey.files.size, skipped: skips.list() })
+          })
+        }
+      }
+      const groups = options.quick ? [] : await groupsOf(session, source, namespaces)
+      for (const { members } of groups) for (const { username: member } of members) people.add(member)
+      const known = await knownPeople(session.place, people)
+      const unknown = [...people].filter(name => !known.has(keyOf(name))).sort()
+      const matched: Record<string, string> = Object.fromEntries(known)
+      const unmatched: string[] = []
+      for await (const { username: name, here } of matchPeople(source, unknown, { given: migration.people })) {
+        if (here) matched[name] = here.username
+        else unmatched.push(name)
+      }
+      const problems = (await Promise.all(groups.map(group => problemOf(migration, group)))).filter(
+        each => each !== null
+      )
+      return { source: { version, username, is_admin: isAdmin }, projects, problems, matched, unmatched }
+    })
+  })
+}
+
+/** Returns the groups of the projects. Those that go elsewhere bring no members. */
+async function groupsOf({ migration }: Session, source: Source, paths: ReadonlySet<string>): Promise<SourceGroup[]> {
+  const mapped = new Set(Object.keys(migration.map).map(path => path.toLowerCase()))
+  const groups: SourceGroup[] = []
+  for await (const group of source.groups()) {
+    const path = group.path.toLowerCase()
+    if (paths.has(path) && !mapped.has(path)) groups.push(group)
+  }
+  return groups
+}
+
+async function problemOf(migration: Migration, { path }: SourceGroup): Promise<string | null> {
+  const here = namespacePath(path)
+  if (pathProblem(here, 'namespace')) return `${here} cannot be the path of a group here: choose one with --map`
+  if (!(await isForeign(migration, path))) return null
+  return `the namespace ${here} exists here: choose another for ${path}, or the same one, with --map`
+}

@@ -1,0 +1,86 @@
+// The copy of a repository of the source, which each run brings up to date. It is the only state of git between two runs.
+import { createHash } from 'node:crypto'
+import { join } from 'node:path'
+import { Unavailable } from '../../../errors.js'
+import { mergeBase } from '../../../git/history/merge-base.js'
+import { GitFailure } from '../../../git/process/run.js'
+import { type PackedRef, portableRefs } from '../../../git/repository/packs.js'
+import { createRepository } from '../../../git/repository/repository.js'
+import { keepCommits } from '../../../git/write/merge.js'
+import { CannotFill, fetchFrom } from '../../projects/imports/fetch-from.js'
+import { ahead } from '../sources/ahead.js'
+import { SourceRefusal } from '../sources/failures.js'
+import type { Draft, Skipped } from '../sources/source.js'
+
+export interface Repository {
+  readonly path: string
+  /** The branch of its HEAD. */
+  readonly branch: string | null
+  readonly refs: readonly PackedRef[]
+  /** Changes with the refs. */
+  readonly hash: string
+}
+
+export interface Fetching {
+  readonly url: URL
+  readonly credentials: { readonly username: string; readonly password: string }
+  readonly refspecs: readonly string[]
+  /** Commits that merge requests name. */
+  readonly commits: ReadonlySet<string>
+  readonly skipped: Skipped
+  readonly signal: AbortSignal
+}
+
+/** The source has no such repository, or does not give it. */
+export class Uncloneable extends SourceRefusal {}
+
+/** Fetches into the copy in this folder. Throws Uncloneable when the repository cannot be fetched. */
+export async function fetchCopy(folder: string, fetching: Fetching): Promise<Repository> {
+  const { credentials, refspecs, commits, skipped, signal } = fetching
+  const path = join(folder, 'repository.git')
+  await createRepository(path)
+  const { url } = fetching
+  url.username = url.password = ''
+  let branch: string | null
+  try {
+    branch = await fetchFrom({ url, ...credentials, more: refspecs }, path, signal)
+  } catch (error) {
+    throw error instanceof CannotFill ? new Uncloneable(url, `cannot be cloned: ${error.message}`) : error
+  }
+  const missing = await keepCommits(path, [...commits])
+  for (let each = 0; each < missing; each++) skipped('commits of merge requests', 'the source no longer has them')
+  const refs = portableRefs(path)
+  const hash = createHash('sha256')
+  for (const { ref, id } of refs) hash.update(`${ref} ${id}\n`)
+  return { path, branch, refs, hash: hash.update(branch ?? '').digest('hex') }
+}
+
+const AT_ONCE = 4
+
+/** Adds the common commits of merge requests whose source names only the tips of both branches. */
+export const withBases = (drafts: AsyncIterable<Draft>, repository: string): AsyncIterable<Draft> =>
+  ahead(drafts, AT_ONCE, async draft => {
+    if (draft.kind !== 'merge_request' || !Array.isArray(draft.versions)) return draft
+    const versions: unknown[] = []
+    for (const version of draft.versions as readonly Version[]) {
+      const { base_sha: base, start_sha: start, head_sha: head } = version
+      versions.push(base || !start || !head ? version : { ...version, base_sha: await baseOf(repository, start, head) })
+    }
+    return { ...draft, versions }
+  })
+
+interface Version {
+  readonly base_sha: string | null
+  readonly start_sha: string | null
+  readonly head_sha: string | null
+}
+
+/** Null when a commit is missing, or the history is hostile. */
+async function baseOf(repository: string, start: string, head: string): Promise<string | null> {
+  try {
+    return await mergeBase(repository, start, head)
+  } catch (error) {
+    if (error instanceof GitFailure || error instanceof Unavailable || error instanceof TypeError) return null
+    throw error
+  }
+}

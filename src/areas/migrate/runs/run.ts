@@ -1,0 +1,106 @@
+// Runs a migration: one project after another. A project that fails is reported, and does not stop the others.
+import { join } from 'node:path'
+import { Failure } from '../../../errors.js'
+import { underLock } from '../../upkeep/maintenance/maintenance-lock.js'
+import type { Skipped, Source, SourceProject } from '../sources/source.js'
+import { type Moved, moveProject } from './move-project.js'
+import { openNamespaces } from './namespaces.js'
+import { assignConfirmed, listPlaceholders } from './placeholders.js'
+import { Uncloneable } from './repository.js'
+import { INSTANCE, openSession, type Session, withPart } from './session.js'
+import { newSkips } from './skips.js'
+import { wikiOf, wikiRecords } from './wikis.js'
+import { type Migration, writeJson } from './work-folder.js'
+
+export interface RunOptions {
+  /** Paths at the source; default: all projects that the token shows. */
+  readonly projects: readonly string[]
+  readonly overwrite: boolean
+}
+
+interface Failed {
+  readonly from: string
+  readonly result: 'failed'
+  readonly error: string
+}
+
+export interface Report {
+  readonly migration: string
+  readonly source: string
+  readonly started_at: string
+  readonly ended_at: string
+  readonly projects: readonly (Moved | Failed)[]
+  readonly skipped: ReturnType<ReturnType<typeof newSkips>['list']>
+  /** The first thousand placeholders. */
+  readonly placeholders: readonly string[]
+  /** The file with this report. */
+  readonly file: string
+}
+
+/** Runs a migration. Throws AlreadyRunning, and SourceFailure when the source cannot be read at all. */
+export function runMigration(
+  migration: Migration,
+  options: RunOptions,
+  given: Pick<Session, 'origin' | 'signal'> & Partial<Pick<Session, 'progress'>>
+): Promise<Report> {
+  return underLock(`migrate:${migration.name}`, given.signal, async signal => {
+    const session = await openSession(migration, { ...given, signal })
+    const started_at = new Date().toISOString()
+    const skips = newSkips()
+    const projects: (Moved | Failed)[] = []
+    await withPart(session, INSTANCE, async ({ source, end }) => {
+      const { username: login } = await source.about()
+      const own = { ...session, login }
+      const namespaces = await openNamespaces(own, source, skips.skipped)
+      for await (const project of projectsOf(source, options.projects)) {
+        signal.throwIfAborted()
+        const place = async () => ({
+          ...(await namespaces.of(project)),
+          overwrite: options.overwrite,
+          pathOf: namespaces.pathOf
+        })
+        const moved = await place()
+          .then(to => moveProject(own, project, to))
+          .catch(failureOf(project, signal))
+        projects.push(moved)
+        const wiki = moved.result === 'failed' ? null : await wikiOf(source, project)
+        if (!wiki) continue
+        const records = wikiRecords(own, project)
+        const done = await place()
+          .then(to => moveProject(own, wiki, { ...to, records }))
+          .catch(withoutWiki(skips.skipped))
+          .catch(failureOf(wiki, signal))
+        if (done) projects.push(done)
+      }
+      await end()
+    })
+    await assignConfirmed(given.origin, signal)
+    const placeholders = (await listPlaceholders()).map(({ username }) => username)
+    const file = join(migration.folder, 'report.json')
+    const ended_at = new Date().toISOString()
+    const about = { migration: migration.name, source: migration.url, started_at, ended_at }
+    const report: Report = { ...about, projects, skipped: skips.list(), placeholders, file }
+    await writeJson(file, report)
+    return report
+  })
+}
+
+/** Forges say only that a project may have a wiki. Without pages, there is nothing to clone. */
+const withoutWiki = (skipped: Skipped) => (error: unknown) => {
+  if (!(error instanceof Uncloneable)) throw error
+  skipped('wikis', 'they have no pages, or the token does not show them')
+  return null
+}
+
+const failureOf =
+  ({ path }: SourceProject, signal: AbortSignal) =>
+  (error: unknown): Failed => {
+    signal.throwIfAborted()
+    if (!(error instanceof Failure)) throw error
+    return { from: path, result: 'failed', error: error.message.slice(0, 1000) }
+  }
+
+export async function* projectsOf(source: Source, paths: readonly string[]): AsyncGenerator<SourceProject> {
+  if (paths.length === 0) return yield* source.projects()
+  for (const path of paths) yield await source.project(path)
+}

@@ -1,0 +1,28 @@
+// Notes of one record: read before the record itself, because they say who took part, and yielded after it.
+import type { Draft, Person } from './source.js'
+
+/** Characters of notes that are kept in memory. More are read again, from the disk. */
+const MOST_HELD = 2_000_000
+const MOST_PEOPLE = 10_000
+
+export interface HeldNotes {
+  /** Everybody who wrote one that is not automatic, in their order. */
+  readonly people: ReadonlySet<string>
+  drafts(): Iterable<Draft> | AsyncIterable<Draft>
+}
+
+/** Reads all notes once. `read` starts from the first note with each call. */
+export async function holdNotes(read: () => AsyncIterable<Draft>): Promise<HeldNotes> {
+  const people = new Set<string>()
+  let held: Draft[] | null = []
+  let size = 0
+  for await (const draft of read()) {
+    const author = draft.author as Person
+    if (author !== null && draft.is_system !== true && people.size < MOST_PEOPLE) people.add(author)
+    size += 200 + String(draft.note).length
+    if (size > MOST_HELD) held = null
+    held?.push(draft)
+  }
+  const kept = held
+  return { people, drafts: () => kept ?? read() }
+}

@@ -1,0 +1,118 @@
+// The words of the titles and descriptions of issues and merge requests, by which a search finds records of any age. A task adds
+// them, so that writing a record costs nothing more; until then, a search finds the record by its title (text-search.queries.ts).
+import { execute, marks, padded, row, rows } from '../../../db/connect/sql.js'
+import { transact } from '../../../db/connect/transact.js'
+import { batches } from '../../../lib/batches.js'
+import type { Task, TaskContext } from '../../../queue/task.js'
+
+/** Characters of a record that are read, and words of it that are kept. */
+const LONGEST = 20_000
+const MOST_WORDS = 300
+/** Bytes. The rest of a longer word does not count. */
+const LONGEST_WORD = 64
+/** Shorter words are in too many records. */
+const SHORTEST_WORD = 3
+
+/** Stands next to the words of a record whose words are complete. */
+const COMPLETE = Buffer.alloc(0)
+
+/** Returns the different words of a text, without case and accents: letters and digits, as UTF-8. */
+export function wordsOf(text: string): Buffer[] {
+  const plain = text
+    .slice(0, LONGEST)
+    .normalize('NFKD')
+    .replace(/\p{M}+/gu, '')
+    .toLowerCase()
+  const found = new Set<string>()
+  for (const [word] of plain.matchAll(/[\p{L}\p{N}]+/gu)) {
+    if (word.length >= SHORTEST_WORD) found.add(word)
+    if (found.size === MOST_WORDS) break
+  }
+  return [...found].map(word => Buffer.from(word).subarray(0, LONGEST_WORD))
+}
+
+/** The statements that write the words of each kind of records. */
+const WRITES = {
+  issue: {
+    renew: 'delete from issue_words where word = ? and issue_id = ?',
+    remove: 'delete from issue_words where issue_id in',
+    insert: 'insert ignore into issue_words (word, issue_id) values'
+  },
+  merge_request: {
+    renew: 'delete from merge_request_words where word = ? and merge_request_id = ?',
+    remove: 'delete from merge_request_words where merge_request_id in',
+    insert: 'insert ignore into merge_request_words (word, merge_request_id) values'
+  }
+} as const
+export type Kind = keyof typeof WRITES
+
+/** Notes that the texts of a record have changed. Call it in the transaction of the change. */
+export async function renewWords(kind: Kind, id: number): Promise<void> {
+  await execute(WRITES[kind].renew, [COMPLETE, id])
+}
+
+const AT_ONCE = 20
+const ROWS_AT_ONCE = 512
+
+interface Texts {
+  readonly id: number
+  readonly title: string
+  readonly description: string | null
+}
+
+/** Adds the words of records, and removes their old ones. */
+async function indexRecords(kind: Kind, ids: readonly number[]): Promise<void> {
+  const { remove, insert } = WRITES[kind]
+  await transact(async () => {
+    // The lock keeps the records until their words exist, which are deleted with them.
+    const texts = await rows<Texts>(
+      `select id, title, left(description, ${LONGEST}) as description from ${kind}s where id in (${marks(ids)})
+       lock in share mode`,
+      ids
+    )
+    await execute(`${remove} (${marks(ids)})`, ids)
+    const pairs = texts.flatMap(({ id, title, description }) =>
+      [COMPLETE, ...wordsOf(`${title}\n${description ?? ''}`)].map(word => [word, id] as const)
+    )
+    for (const some of batches(pairs, ROWS_AT_ONCE)) {
+      const list = padded(some)
+      await execute(`${insert} ${list.map(() => '(?, ?)').join(', ')}`, list.flat())
+    }
+  })
+}
+
+/** Records that one statement finds. It reads an index with all ids, so it should find many. */
+const FOUND_AT_ONCE = 5000
+
+const missing = (kind: Kind, what: string): string =>
+  `select ${what} from ${kind}s r left join ${kind}_words w on w.word = ? and w.${kind}_id = r.id where w.${kind}_id is null`
+
+async function indexAll(kind: Kind, { signal, count }: TaskContext): Promise<void> {
+  for (;;) {
+    const found = await rows<{ id: number }>(`${missing(kind, 'r.id')} limit ${FOUND_AT_ONCE}`, [COMPLETE])
+    if (found.length === 0) return
+    for (const some of batches(found, AT_ONCE)) {
+      signal.throwIfAborted()
+      await indexRecords(
+        kind,
+        some.map(({ id }) => id)
+      )
+      count(some.length)
+    }
+  }
+}
+
+const KINDS: readonly Kind[] = ['issue', 'merge_request']
+
+export const searchWords: Task = {
+  name: 'search_words',
+  schedule: '*/5 * * * *',
+  about: 'lets searches find new and changed issues and merge requests by all their words',
+  run: async context => {
+    for (const kind of KINDS) {
+      if (!context.dryRun) await indexAll(kind, context)
+      else context.count((await row<{ total: number }>(missing(kind, 'count(*) as total'), [COMPLETE]))?.total)
+    }
+    return undefined
+  }
+}

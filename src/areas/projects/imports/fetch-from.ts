@@ -1,0 +1,70 @@
+// Fetches a repository at a URL through the gateway, with the limits of imports.
+import { config } from '../../../config.js'
+import { Failure } from '../../../errors.js'
+import { GitFailure } from '../../../git/process/run.js'
+import { fetchRemote } from '../../../git/repository/fetch.js'
+import { measureObjects } from '../../../git/repository/repository.js'
+import { isDiskFull } from '../../../lib/disk-full.js'
+import { RefusedTarget } from '../../../webhooks/target.js'
+import { ImportTooLarge, openGateway } from './egress-proxy.js'
+
+/** The repository cannot be filled, and another attempt would not help. The text is for the users of the project. */
+export class CannotFill extends Failure {}
+
+export interface RemoteRepository {
+  /** Contains no user and no password. */
+  readonly url: URL
+  readonly username: string
+  readonly password: string
+  /** Refspecs in addition to the branches and tags. */
+  readonly more: readonly string[]
+}
+
+/** Fetches into a repository. Returns the branch of its HEAD, or null without branches. Throws CannotFill. */
+export async function fetchFrom(from: RemoteRepository, path: string, signal: AbortSignal): Promise<string | null> {
+  const { max_size: maxBytes, timeout } = config().imports
+  const { username, password } = from
+  const ending = AbortSignal.any([signal, AbortSignal.timeout(timeout * 1000)])
+  const gateway = await openGateway({ maxBytes, signal: ending })
+  const url = new URL(from.url)
+  const { host, hostname, port } = url
+  try {
+    if (url.protocol === 'git:') url.host = `127.0.0.1:${await gateway.forward(hostname, Number(port || 9418))}`
+    const remote = { url: url.href, username, password, proxy: gateway.proxy, host, timeout, signal: ending }
+    const branch = await fetchRemote(remote, path, from.more)
+    await requireFewObjects(path)
+    return branch
+  } catch (error) {
+    if (signal.aborted || isDiskFull(error) || error instanceof CannotFill) throw error
+    if (ending.aborted) throw new CannotFill(`it took longer than ${timeout} s (imports.timeout)`)
+    const problem = gateway.problem()
+    if (problem) throw new CannotFill(textOf(problem))
+    if (error instanceof GitFailure) throw new CannotFill(textOfGit(error, [password, gateway.proxy, username]))
+    throw error
+  } finally {
+    await gateway.close()
+  }
+}
+
+/** A few bytes can unpack to millions of objects, which every later walk through the history would have to visit. */
+async function requireFewObjects(path: string): Promise<void> {
+  const { max_objects: most } = config().imports
+  const { objects } = await measureObjects(path)
+  if (objects > most) throw new CannotFill(`the repository has more than ${most} objects (imports.max_objects)`)
+}
+
+function textOf(problem: Error): string {
+  if (problem instanceof RefusedTarget) {
+    return `imports may not reach the address ${problem.address}: an administrator can list it in hooks.allow`
+  }
+  if (problem instanceof ImportTooLarge) return problem.message
+  return `the server cannot be reached: ${problem.message.slice(0, 300)}`
+}
+
+/** The output of git, without the secrets that it received. */
+function textOfGit({ stderr, message }: GitFailure, secrets: readonly string[]): string {
+  const lines = stderr.split('\n').filter(line => /^(fatal|error|remote): /.test(line))
+  let text = (lines.length > 0 ? lines.join('; ') : message).replace(/\p{Cc}+/gu, ' ')
+  for (const secret of secrets) if (secret !== '') text = text.replaceAll(secret, '[hidden]')
+  return `git could not fetch it: ${text.slice(0, 500)}`
+}

@@ -1,0 +1,40 @@
+// What the commands of migrations have in common.
+import type { Session } from '../../areas/migrate/runs/session.js'
+import { findMigration, type Migration } from '../../areas/migrate/runs/work-folder.js'
+import { commandOrigin } from '../framework/origin.js'
+import { progressLine } from '../framework/progress.js'
+import { endedBySignals } from '../framework/signals.js'
+import { withDatabase } from '../framework/with-database.js'
+import { Args, Flags } from '../oclif.js'
+
+export const migrationArgs = {
+  name: Args.string({ required: true, description: 'the name of the migration' })
+}
+
+export const projectFlags = {
+  project: Flags.string({
+    multiple: true,
+    description: 'only this project, by its path at the source (default: all that the token shows)'
+  })
+}
+
+/** Runs work on a migration, with progress, until it ends or the process gets a signal. */
+export function onMigration<T>(
+  name: string,
+  work: (migration: Migration, given: Pick<Session, 'origin' | 'signal' | 'progress'>) => Promise<T>
+): Promise<T> {
+  const line = progressLine()
+  return endedBySignals(
+    signal =>
+      withDatabase(async () =>
+        work(await findMigration(name), { origin: commandOrigin(), signal, progress: line.show })
+      ),
+    'the next run continues here'
+  ).finally(line.end)
+}
+
+/** Lines such as `  not: award emoji (3 times): the source does not show who gave them`. */
+export const skippedLines = (
+  skipped: readonly { readonly what: string; readonly why: string; readonly count: number }[]
+): readonly string[] =>
+  skipped.map(({ what, why, count }) => `  not: ${what}${count > 1 ? ` (${count} times)` : ''}: ${why}`)

@@ -1,0 +1,34 @@
+// The file that shows that a folder is a certain storage. Two machines with a folder of the same name do not share it, unless both
+// read the same text there.
+import { randomBytes } from 'node:crypto'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+
+const NAME = '.storage'
+const TEXT = /^[0-9a-f]{32}\n?$/
+/** Milliseconds. The folder of a file server that is away does not answer at all. */
+const PATIENCE = 2000
+
+/** Returns the marker of a folder; null when it has none or does not answer. */
+export async function readMarker(folder: string): Promise<string | null> {
+  try {
+    const text = await readFile(join(folder, NAME), { encoding: 'latin1', signal: AbortSignal.timeout(PATIENCE) })
+    return TEXT.test(text) ? text.trim() : null
+  } catch {
+    return null
+  }
+}
+
+/** Makes the folder, if needed, and its marker, unless it has one. Returns the marker. */
+export async function makeMarker(folder: string): Promise<string> {
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+  try {
+    const marker = randomBytes(16).toString('hex')
+    await writeFile(join(folder, NAME), `${marker}\n`, { flag: 'wx', mode: 0o600 })
+    return marker
+  } catch (error) {
+    const known = await readMarker(folder)
+    if (known === null) throw error
+    return known
+  }
+}

@@ -1,0 +1,103 @@
+// Finds the caller and the project of a request of git LFS: with the credentials of git, or with a token for transfers.
+import type { FastifyRequest } from 'fastify'
+import { authorizeGit } from '../../access/authorize.js'
+import { groupAllowsLfs } from '../../areas/projects/lfs/batch.js'
+import { type LfsOperation, newLfsToken, readLfsToken } from '../../areas/projects/lfs/tokens.js'
+import { projectUrls } from '../../areas/projects/projects/project-urls.js'
+import { findProject, type ProjectRow } from '../../areas/projects/projects/projects.queries.js'
+import { Failure, NotFound, Unauthorized } from '../../errors.js'
+import { type GitAccess, type GitPath, openForGit, pathOf } from '../git-access.js'
+
+/** The scheme of the tokens in the header Authorization. */
+const SCHEME = 'RemoteAuth'
+
+/** LFS is switched off. After this answer, a client continues without locks. */
+export class LfsOff extends Failure {
+  constructor() {
+    super('Git LFS is switched off for this project')
+  }
+}
+
+export type LfsRequest = FastifyRequest<{ Params: GitPath }>
+
+export interface LfsAccess extends GitAccess {
+  /** When the token of the request expires. */
+  readonly expiresAt?: Date
+}
+
+/** Throws Unauthorized, NotFound, Forbidden, TooManyRequests, LfsOff. */
+export async function openLfs(request: LfsRequest, operation: LfsOperation): Promise<LfsAccess> {
+  const token = tokenOf(request)
+  const access =
+    token === undefined ? await byCredentials(request, operation) : await byToken(request, operation, token)
+  const { lfs_enabled: isOn, namespace_id, namespace_kind } = access.project
+  if (!isOn || (namespace_kind === 'group' && !(await groupAllowsLfs(namespace_id)))) throw new LfsOff()
+  return access
+}
+
+const tokenOf = ({ headers: { authorization = '' } }: LfsRequest): string | undefined =>
+  authorization.startsWith(`${SCHEME} `) ? authorization.slice(SCHEME.length + 1) : undefined
+
+export const actionOfLfs = (operation: LfsOperation) =>
+  operation === 'upload' ? 'repository.write' : 'repository.read'
+
+async function byCredentials(request: LfsRequest, operation: LfsOperation): Promise<LfsAccess> {
+  const found = await openForGit(request, actionOfLfs(operation))
+  if (!found) throw new Unauthorized()
+  return found
+}
+
+async function byToken(request: LfsRequest, operation: LfsOperation, token: string): Promise<LfsAccess> {
+  const { actor, projectId, operation: allowed, expiresAt } = await readLfsToken(token)
+  if (operation === 'upload' && allowed !== 'upload') throw new Unauthorized()
+  request.actor = actor
+  const project = await findProject(pathOf(request.params), actor)
+  authorizeGit(actor, actionOfLfs(operation), project)
+  if (project?.id !== projectId) throw new NotFound('Project')
+  return { actor, project, expiresAt }
+}
+
+/** What a client sends with its transfers. */
+export interface TransferCredentials {
+  readonly header?: { readonly [name: string]: string }
+  readonly expires_in?: number
+}
+
+/**
+ * Returns the credentials for the transfers of a request. A password is replaced by a token. Other credentials are repeated, so that
+ * revoking them ends the transfers too.
+ */
+export function credentialsForTransfers(
+  { headers }: LfsRequest,
+  { actor, project, expiresAt }: LfsAccess,
+  operation: LfsOperation
+): TransferCredentials {
+  const made = actor.by === 'password' ? newLfsToken(actor, project.id, operation) : undefined
+  if (made) return { header: headerOf(made.token), expires_in: secondsUntil(made.expiresAt) }
+  const { authorization, 'private-token': privateToken } = headers
+  if (typeof privateToken === 'string') return { header: { 'PRIVATE-TOKEN': privateToken } }
+  if (authorization === undefined) return {}
+  return { header: { Authorization: authorization }, ...(expiresAt && { expires_in: secondsUntil(expiresAt) }) }
+}
+
+const headerOf = (token: string) => ({ Authorization: `${SCHEME} ${token}` })
+
+const secondsUntil = (moment: Date) => Math.max(1, Math.floor((moment.getTime() - Date.now()) / 1000))
+
+/** Where the LFS of a project is. */
+export const lfsUrl = (project: ProjectRow): string =>
+  `${projectUrls(`${project.namespace_path}/${project.path}`).http}/info/lfs`
+
+/** Returns the answer to `git-lfs-authenticate` over SSH. */
+export function authenticateOverSsh({ actor, project }: GitAccess, operation: LfsOperation): string {
+  const { lfs_enabled: isOn } = project
+  const made = newLfsToken(actor, project.id, operation)
+  if (!isOn || !made) throw new LfsOff()
+  const { token, expiresAt } = made
+  return JSON.stringify({
+    href: lfsUrl(project),
+    header: headerOf(token),
+    expires_at: expiresAt.toISOString(),
+    expires_in: secondsUntil(expiresAt)
+  })
+}

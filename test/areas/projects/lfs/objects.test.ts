@@ -1,0 +1,126 @@
+// Stores objects of git LFS: what counts as the object, who may read it, and what is left after a refusal.
+import { createHash, randomBytes } from 'node:crypto'
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import { buffer } from 'node:stream/consumers'
+import { findLinks, lfsSizeOf, storeObject, touchLinks } from '../../../../src/areas/projects/lfs/objects.js'
+import { config, loadConfig } from '../../../../src/config.js'
+import { execute, row } from '../../../../src/db/connect/sql.js'
+import {
+  localLfsObjects,
+  nameOfLfsObject,
+  openLfsObject,
+  removeLfsObject,
+  sizeOfLfsObject
+} from '../../../../src/storage/lfs.js'
+import { testApp } from '../../../helpers/app.js'
+import t from '../../../helpers/tap.js'
+
+const app = await testApp(t)
+const keyOf = (bytes: Buffer) => ({ oid: createHash('sha256').update(bytes).digest('hex'), size: bytes.length })
+const store = async (project: { id: number }, bytes: Buffer, key = keyOf(bytes)) => {
+  await storeObject(project.id, key, () => Readable.from([bytes]))
+  return key
+}
+const contentOf = async (oid: string) => {
+  const found = await openLfsObject(oid)
+  return found && (await buffer(found.stream))
+}
+const drafts = () => readdirSync(join(config().home, 'lfs', '.drafts'))
+
+t.test('an object belongs to the projects that have sent its bytes', async t => {
+  const [one, other] = [await app.make.project(), await app.make.project()]
+  const bytes = randomBytes(100_000)
+  const key = await store(one, bytes)
+  t.same(await contentOf(key.oid), bytes)
+  t.equal(await sizeOfLfsObject(key.oid), bytes.length)
+  t.same(await findLinks(one.id, [key.oid, 'f'.repeat(64)]), new Map([[key.oid, bytes.length]]))
+  t.same(await findLinks(other.id, [key.oid]), new Map())
+  await store(other, bytes)
+  await Promise.all([store(one, bytes), store(other, bytes)])
+  t.equal(await lfsSizeOf(other.id), bytes.length)
+  const found = []
+  for await (const batch of localLfsObjects()) found.push(...batch)
+  t.same(found, [{ name: nameOfLfsObject(key.oid), size: bytes.length }])
+})
+
+t.test('a wrong hash or size is refused, and nothing is kept', async t => {
+  const project = await app.make.project()
+  const bytes = randomBytes(1000)
+  const { oid } = keyOf(bytes)
+  const other = keyOf(randomBytes(10)).oid
+  await t.rejects(store(project, bytes, { oid: other, size: 1000 }), { message: /another SHA-256/ })
+  await t.rejects(store(project, bytes, { oid, size: 999 }), { message: /does not have the size 999/ })
+  await t.rejects(store(project, bytes, { oid, size: 1001 }), { message: /does not have the size 1001/ })
+  const broken = Readable.from(
+    (async function* () {
+      yield bytes.subarray(0, 10)
+      throw new Error('the client left')
+    })()
+  )
+  await t.rejects(
+    storeObject(project.id, { oid, size: 1000 }, () => broken),
+    { message: 'the client left' }
+  )
+  for (const each of [oid, other]) {
+    t.equal(await sizeOfLfsObject(each), undefined)
+    t.notOk(await row('select 1 from lfs_objects where oid = ?', [each]))
+  }
+  t.equal(await lfsSizeOf(project.id), 0)
+  t.same(drafts(), [])
+  for (const name of ['../../secrets.json', `${'a'.repeat(63)}/`, 'A'.repeat(64), '']) {
+    t.throws(() => nameOfLfsObject(name), { name: 'TypeError' }, name)
+  }
+})
+
+t.test('the limits of an object and of a project', async t => {
+  const project = await app.make.project()
+  const { home } = config()
+  t.teardown(() => void loadConfig({ home }))
+  loadConfig({ home, lfs: { max_object_size: 500, max_project_size: 1000 } })
+  await t.rejects(store(project, randomBytes(501)), { message: /at most 500 bytes \(lfs.max_object_size\)/ })
+  const first = await store(project, randomBytes(500))
+  const outcomes = await Promise.allSettled([400, 401, 402].map(size => store(project, randomBytes(size))))
+  t.equal(outcomes.filter(({ status }) => status === 'fulfilled').length, 1, 'only one of them fits')
+  t.ok((await lfsSizeOf(project.id)) <= 1000)
+  await t.rejects(store(project, randomBytes(200)), { message: /at most 1000 bytes \(lfs.max_project_size\)/ })
+  t.same([...(await findLinks(project.id, [first.oid])).keys()], [first.oid])
+})
+
+t.test('an object that is being removed is neither stored nor linked', async t => {
+  const project = await app.make.project()
+  const bytes = randomBytes(100)
+  const key = keyOf(bytes)
+  await execute(
+    'insert into lfs_objects (oid, size, created_at, touched_at, removing_at) values (?, ?, now(3), now(3), now(3))',
+    [key.oid, key.size]
+  )
+  await t.rejects(store(project, bytes), { message: /is being removed/ })
+  t.equal(await sizeOfLfsObject(key.oid), undefined)
+  await execute('delete from lfs_objects where oid = ?', [key.oid])
+  await store(project, bytes)
+  await execute("update lfs_links set touched_at = '2020-01-01' where oid = ?", [key.oid])
+  await touchLinks(project.id, [key.oid])
+  const link = await row<{ touched_at: Date }>('select touched_at from lfs_links where oid = ?', [key.oid])
+  t.ok(link && link.touched_at > new Date(Date.now() - 60_000), 'a promise is noted')
+  await removeLfsObject(key.oid)
+  t.equal(await contentOf(key.oid), undefined)
+})
+
+t.test('a project that was removed in the meantime gets no link', async t => {
+  const project = await app.make.project()
+  const key = keyOf(Buffer.from('late'))
+  await t.rejects(
+    storeObject(project.id, key, () =>
+      Readable.from(
+        (async function* () {
+          await execute('delete from projects where id = ?', [project.id])
+          yield Buffer.from('late')
+        })()
+      )
+    ),
+    { message: /Project Not Found/ }
+  )
+  t.notOk(await row('select 1 from lfs_links where oid = ?', [key.oid]))
+})

@@ -1,0 +1,226 @@
+// Three nodes that all take writes: rules that read and then write hold, and a connection never shows an old state.
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { RowDataPacket } from 'mysql2/promise'
+import t from 'tap'
+import { numberOfPipeline } from '../../src/areas/ci/pipelines/numbers.js'
+import { createTrigger } from '../../src/areas/ci/pipelines/triggers.js'
+import { createProject } from '../../src/areas/projects/projects/projects.js'
+import { loadConfig } from '../../src/config.js'
+import { closeDatabase, openConnection } from '../../src/db/connect/connection.js'
+import { execute, row, rows } from '../../src/db/connect/sql.js'
+import { transact } from '../../src/db/connect/transact.js'
+import { Unavailable } from '../../src/errors.js'
+import { claimJobs, finishJobs } from '../../src/queue/claim.js'
+import { enqueueAll } from '../../src/queue/enqueue.js'
+import { registerProcess } from '../../src/queue/processes.js'
+import { pipelineOf } from '../areas/ci/builds/make-builds.js'
+import { testApp } from '../helpers/app.js'
+import { eventually } from '../helpers/daemons.js'
+import { factory, originBy, projectRow, someOrigin } from '../helpers/factory.js'
+import { startGalera } from './galera.js'
+import { inTurns } from './turns.js'
+
+const folder = mkdtempSync(join(tmpdir(), 'gitstead-galera-'))
+const galera = await startGalera(folder)
+const [first, second, third] = galera.nodes
+const root = await first.connect()
+await root.query("create or replace user root@'127.0.0.1' identified by 'root'")
+await root.query("grant all on *.* to root@'127.0.0.1'")
+// As docs/operate/cluster.md says for several writers.
+for (const node of galera.nodes) {
+  const connection = await node.connect()
+  await connection.query('set global wsrep_sync_wait = 1')
+  await connection.end()
+}
+const turns = await inTurns(galera.nodes)
+process.env.GITSTEAD_TEST_SERVER = `mysql://root:root@127.0.0.1:${turns.port}/`
+delete process.env.GITSTEAD_TEST_SCHEMA
+t.teardown(async () => {
+  root.destroy()
+  await turns.stop()
+  await galera.stop()
+  rmSync(folder, { recursive: true })
+})
+const app = await testApp(t)
+
+const times = <T>(count: number, work: (at: number) => Promise<T>) =>
+  Promise.allSettled(Array.from({ length: count }, (_, at) => work(at)))
+const done = (outcomes: readonly PromiseSettledResult<unknown>[]) =>
+  outcomes.filter(({ status }) => status === 'fulfilled').length
+
+t.test('the connections of the pools lead to all nodes', async t => {
+  const names = await times(9, () => row<{ name: string }>('select @@wsrep_node_name as name, sleep(0.1)'))
+  t.same([...new Set(names.map(each => each.status === 'fulfilled' && each.value?.name))].sort(), ['db1', 'db2', 'db3'])
+  const inside = await times(9, () =>
+    transact(() => row<{ name: string }>('select @@wsrep_node_name as name, sleep(0.1)'))
+  )
+  t.same([...new Set(inside.map(each => each.status === 'fulfilled' && each.value?.name))].sort(), [
+    'db1',
+    'db2',
+    'db3'
+  ])
+})
+
+t.test('limits hold', async t => {
+  const owner = await factory.user({ projects_limit: 3 })
+  t.equal(done(await times(10, at => createProject({ name: `p${at}` }, originBy(owner)))), 3, 'the limit of projects')
+  const project = await factory.project()
+  const record = await projectRow(project)
+  const made = await times(110, () => createTrigger(record, someOrigin))
+  const found = await row<{ count: number }>('select count(*) as count from triggers where project_id = ?', [
+    project.id
+  ])
+  t.equal(Number(found?.count), done(made), 'what was answered exists')
+  t.ok(done(made) <= 100, 'the limit of triggers')
+})
+
+t.test('one administrator is left when all block each other', async t => {
+  const admins = [await factory.admin(), await factory.admin(), await factory.admin()]
+  await execute(
+    'update users set admin = 0 where id not in (?, ?, ?)',
+    admins.map(({ id }) => id)
+  )
+  await Promise.all(
+    admins.map((admin, at) =>
+      app
+        .as(admin)
+        .post(`/users/${admins[(at + 1) % 3]?.id}/block`)
+        .catch(() => undefined)
+    )
+  )
+  const left = await rows("select id from users where admin = 1 and state = 'active'")
+  t.ok(left.length >= 1)
+})
+
+t.test('names and numbers are taken once', async t => {
+  const project = await factory.project()
+  const owner = app.as(project.owner)
+  const path = `/projects/${project.id}`
+  const labels = await Promise.all(
+    Array.from({ length: 9 }, () => owner.post(`${path}/labels`, { name: 'bug', color: '#112233' }))
+  )
+  t.same(labels.map(({ statusCode }) => statusCode).sort(), [201, 409, 409, 409, 409, 409, 409, 409, 409])
+  const issues = await Promise.all(
+    Array.from({ length: 30 }, (_, at) => owner.post(`${path}/issues`, { title: `issue ${at}` }))
+  )
+  const iids = issues.filter(({ statusCode }) => statusCode === 201).map(answer => answer.json().iid)
+  t.equal(new Set(iids).size, iids.length)
+  t.equal(iids.length, 30)
+  const total = await row<{ count: number }>('select count(*) as count from issues where project_id = ?', [project.id])
+  t.equal(Number(total?.count), 30)
+})
+
+t.test('pipelines keep their numbers', async t => {
+  const project = await factory.project()
+  for (const name of ['.gitstead-ci.yml', 'b', 'c', 'd', 'e', 'f']) {
+    await factory.file(project, name, 'one:\n  script: [true]\n')
+    await pipelineOf(project)
+    const [last] = await rows<{ id: number }>('select max(id) as id from pipelines where project_id = ?', [project.id])
+    await numberOfPipeline(project.id, last?.id ?? 0)
+  }
+  const ids = await rows<{ id: number }>('select id from pipelines where project_id = ? order by id', [project.id])
+  t.same(await Promise.all(ids.map(({ id }) => numberOfPipeline(project.id, id))), [1, 2, 3, 4, 5, 6])
+})
+
+t.test('each job is claimed once', async t => {
+  await execute('delete from jobs')
+  await enqueueAll(
+    'hook.deliver',
+    Array.from({ length: 60 }, (_, at) => ({ deliveryId: at + 1 }))
+  )
+  const seen: number[] = []
+  const processes = await Promise.all([1, 2, 3].map(() => registerProcess({ queues: ['hooks'], concurrency: 5 })))
+  await Promise.all(
+    processes.map(async id => {
+      for (let idle = 0; idle < 20; ) {
+        const claimed = await claimJobs('hooks', id, 5)
+        idle = claimed.length > 0 ? 0 : idle + 1
+        seen.push(...claimed.map(job => job.id))
+        await finishJobs(
+          claimed.map(job => job.id),
+          id
+        )
+      }
+    })
+  )
+  t.equal(seen.length, 60)
+  t.equal(new Set(seen).size, 60)
+})
+
+t.test('a transaction that another node refuses runs again', async t => {
+  const user = await factory.user()
+  let tries = 0
+  await transact(async () => {
+    tries++
+    await execute('update users set held = 1 - held where id = ?', [user.id])
+    if (tries > 1) return
+    const here = await row<{ name: string }>('select @@wsrep_node_name as name')
+    const other = galera.nodes.find(({ name }) => name !== here?.name) ?? first
+    const database = await row<{ name: string }>('select database() as name')
+    const connection = await other.connect()
+    await connection.query(`update ${database?.name}.users set held = 1 - held where id = ?`, [user.id])
+    await connection.end()
+  })
+  t.ok(tries > 1, `${tries} tries`)
+})
+
+t.test('a new connection waits until its node is in step', async t => {
+  const [table] = await rows<{ name: string }>('select database() as name')
+  const behind = await second.connect()
+  for (const node of galera.nodes) {
+    const connection = await node.connect()
+    await connection.query('set global wsrep_sync_wait = 0')
+    await connection.end()
+  }
+  await root.query(`create table ${table?.name}.told (id int primary key)`)
+  await behind.query('set session wsrep_sync_wait = 1')
+  await behind.query(`select * from ${table?.name}.told`)
+  // This node applies nothing now.
+  await behind.query('flush tables with read lock')
+  await root.query(`insert into ${table?.name}.told values (1)`)
+  let isOpen = false
+  const opening = openConnection({ host: second.address, port: 3306 }).then(connection => {
+    isOpen = true
+    return connection
+  })
+  const [old] = await behind.query(
+    `set statement wsrep_sync_wait = 0 for select count(*) as n from ${table?.name}.told`
+  )
+  t.match(old, [{ n: 0 }], 'an open connection shows the old state')
+  await new Promise(resolve => setTimeout(resolve, 500))
+  t.equal(isOpen, false)
+  await behind.query('unlock tables')
+  const connection = await opening
+  const [found] = await connection.promise().query(`select * from ${table?.name}.told`)
+  t.match(found, [{ id: 1 }])
+  connection.destroy()
+  behind.destroy()
+})
+
+t.test('a commit whose node has lost its cluster does not run again: the others may have stored it', async t => {
+  await closeDatabase()
+  let tries = 0
+  const only = await inTurns([first])
+  t.teardown(only.stop)
+  const url = new URL(process.env.GITSTEAD_DATABASE_URL ?? '')
+  url.port = String(only.port)
+  process.env.GITSTEAD_DATABASE_URL = url.href
+  loadConfig({ port: 0 })
+  const written = transact(async () => {
+    tries++
+    await execute('insert into told values (2)')
+    second.signal('SIGSTOP')
+    third.signal('SIGSTOP')
+  })
+  await t.rejects(written, Unavailable)
+  t.equal(tries, 1)
+  second.signal('SIGCONT')
+  third.signal('SIGCONT')
+  await eventually('a whole cluster', async () => {
+    const [[found]] = await root.query<RowDataPacket[]>("show status like 'wsrep_cluster_size'")
+    const [[state]] = await root.query<RowDataPacket[]>("show status like 'wsrep_local_state'")
+    return found?.Value === '3' && state?.Value === '4'
+  })
+})

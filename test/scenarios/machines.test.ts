@@ -1,0 +1,224 @@
+// Two machines, each the owner of one storage on a file system that both reach: each of them answers for every project, and when one
+// dies, the other one takes its storage over.
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import t from 'tap'
+import { dropDatabase, makeDatabase, startTestServer } from '../helpers/database-server.js'
+import { gitOverSsh, makeIdentity } from '../server/ssh-client.js'
+import { type Appliance, freePort, gitstead, makeUser, startAppliance } from './appliance.js'
+import { askApi, eventually, git, remoteUrl } from './client.js'
+
+const folder = mkdtempSync(join(tmpdir(), 'gitstead-machines-'))
+t.teardown(() => rmSync(folder, { recursive: true, force: true }))
+const database = await startTestServer()
+t.teardown(() => database.stop())
+const url = new URL(database.url)
+await makeDatabase(url, 'machines', undefined)
+t.teardown(() => dropDatabase(url, 'machines'))
+url.pathname = '/machines'
+
+interface Machine {
+  readonly home: string
+  readonly environment: Record<string, string>
+  readonly port: number
+}
+
+const shared = join(folder, 'shared')
+mkdirSync(shared)
+
+async function machine(storage: string): Promise<Machine> {
+  const home = join(folder, storage)
+  mkdirSync(home, { mode: 0o700 })
+  symlinkSync(shared, join(home, 'repositories'))
+  const port = await freePort()
+  const environment = {
+    GITSTEAD_DATABASE_URL: url.href,
+    GITSTEAD_CLUSTER_ADDRESS: `http://127.0.0.1:${port}`,
+    GITSTEAD_REPOSITORIES_STORAGES: storage,
+    GITSTEAD_QUEUE_LEASE: '5',
+    GITSTEAD_SSH_PORT: String(await freePort())
+  }
+  return { home, environment, port }
+}
+
+t.setTimeout(600_000)
+
+const start = ({ home, port, environment }: Machine) => startAppliance({ home, port, environment })
+
+const first = await machine('alpha')
+const second = await machine('beta')
+await gitstead(['db', 'migrate', '--home', first.home], { environment: first.environment })
+const ann = await makeUser(first.home, 'ann', ['--admin'], first.environment)
+copyFileSync(join(first.home, 'secrets.json'), join(second.home, 'secrets.json'))
+const alpha = await start(first)
+let beta: Appliance = await start(second)
+t.teardown(() => Promise.all([alpha.stop(), beta.stop()]))
+
+const source = join(folder, 'source')
+await git(folder, ['init', '--quiet', '--initial-branch=master', source])
+writeFileSync(join(source, 'README'), 'read me\n')
+await git(source, ['add', '.'])
+await git(source, ['commit', '--quiet', '-m', 'Begin'])
+
+const ask = <T = Record<string, unknown>>(at: Appliance, method: string, path: string, body?: unknown) =>
+  askApi<T>({ url: at.url, token: ann.private_token }, method, path, body)
+
+let count = 0
+
+async function projectOn(storage: string): Promise<{ id: number; path: string }> {
+  // The servers keep the settings for a moment.
+  for (const at of [alpha, beta]) await ask(at, 'PUT', '/application/settings', { repository_storages: [storage] })
+  const { status, json } = await ask<{ id: number; path_with_namespace: string }>(alpha, 'POST', '/projects', {
+    name: `on-${storage}-${++count}`
+  })
+  t.equal(status, 201)
+  return { id: json.id, path: json.path_with_namespace }
+}
+
+const remote = (at: Appliance, path: string) => remoteUrl(at.url, path, 'ann', ann.private_token)
+
+t.test('each machine answers for the storages of both', async t => {
+  for (const storage of ['alpha', 'beta']) {
+    const { id, path } = await projectOn(storage)
+    await git(source, ['push', '--quiet', remote(alpha, path), 'master'])
+    await git(source, ['push', '--quiet', remote(beta, path), 'master:topic'])
+    for (const [at, name] of [
+      [alpha, 'alpha'],
+      [beta, 'beta']
+    ] as const) {
+      const about = `a project on ${storage}, asked at ${name}`
+      const { json: branches } = await ask<{ name: string }[]>(at, 'GET', `/projects/${id}/repository/branches`)
+      t.match(
+        branches.map(one => one.name),
+        ['master', 'topic'],
+        about
+      )
+      const commit = { branch_name: 'master', file_path: `${name}.txt`, content: name, commit_message: `From ${name}` }
+      t.equal((await ask(at, 'POST', `/projects/${id}/repository/files`, commit)).status, 201, about)
+      const clone = join(folder, `clone-${storage}-${name}`)
+      await git(folder, ['clone', '--quiet', remote(at, path), clone])
+      t.match(await git(clone, ['log', '--format=%s', '-1']), `From ${name}`, about)
+      const { status } = await ask(at, 'GET', `/projects/${id}/repository/commits/master`)
+      t.equal(status, 200)
+    }
+    await eventually(
+      async () => (await ask<unknown[]>(alpha, 'GET', `/projects/${id}/events`)).json.length >= 5,
+      () => 'the jobs of pushes reach a worker of the right machine'
+    )
+  }
+})
+
+interface Listed {
+  readonly name: string
+  readonly machine_id: string
+}
+
+const storages = async () => {
+  const { stdout } = await gitstead(['storages', 'list', '--json', '--home', first.home], {
+    environment: first.environment
+  })
+  return (JSON.parse(stdout) as { storages: Listed[] }).storages
+}
+
+t.test('git over SSH reaches a repository of the other machine', async t => {
+  const identity = makeIdentity(t.testdir())
+  t.equal((await ask(alpha, 'POST', '/user/keys', { title: 'laptop', key: identity.publicKey })).status, 201)
+  for (const storage of ['alpha', 'beta']) {
+    const { path } = await projectOn(storage)
+    const address = `ssh://git@127.0.0.1:${first.environment.GITSTEAD_SSH_PORT}/${path}.git`
+    t.match(await gitOverSsh(source, identity, ['push', address, 'master']), { ok: true }, storage)
+    t.match(
+      await gitOverSsh(source, identity, ['ls-remote', address]),
+      { ok: true, stdout: /refs\/heads\/master/ },
+      storage
+    )
+    t.match(await gitOverSsh(source, identity, ['ls-remote', `${address}-missing`]), {
+      ok: false,
+      stderr: /does not exist/
+    })
+  }
+})
+
+t.test('a storage moves to another machine without a failed request', async t => {
+  const { id, path } = await projectOn('alpha')
+  await git(source, ['push', '--quiet', remote(alpha, path), 'master'])
+  const target = (await storages()).find(({ name }) => name === 'beta')?.machine_id ?? ''
+  const given = await gitstead(['storages', 'give', 'alpha', target, '--home', first.home], {
+    environment: first.environment
+  })
+  t.equal(given.code, 0, given.stderr)
+  const statuses = new Set<number>()
+  let commits = 0
+  await eventually(
+    async () => {
+      const at = commits % 2 === 0 ? alpha : beta
+      const file = {
+        branch_name: 'master',
+        file_path: `moving-${commits}`,
+        content: 'x',
+        commit_message: `Move ${++commits}`
+      }
+      statuses.add((await ask(at, 'POST', `/projects/${id}/repository/files`, file)).status)
+      statuses.add((await ask(at, 'GET', `/projects/${id}/repository/commits/master`)).status)
+      return (await storages()).every(({ machine_id: owner }) => owner === target)
+    },
+    () => 'the storage never moved'
+  )
+  t.same([...statuses].sort(), [200, 201])
+  const { json } = await ask<{ title: string }[]>(alpha, 'GET', `/projects/${id}/repository/commits?per_page=100`)
+  t.equal(json.length, commits + 1, 'no commit is lost or doubled')
+})
+
+t.test('a project moves between storages of one machine, and the other machine passes its requests on', async t => {
+  // One machine owns both storages now.
+  const { id, path } = await projectOn('alpha')
+  await git(source, ['push', '--quiet', remote(alpha, path), 'master'])
+  const move = (of: Machine) =>
+    gitstead(['projects', 'move', path, '--storage', 'beta', '--json', '--home', of.home], {
+      environment: of.environment
+    })
+  t.match(await move(first), {
+    code: 4,
+    stdout: /this machine does not own the storage alpha: give it to this machine first/
+  })
+  const moving = move(second)
+  let isOver = false
+  void moving.finally(() => {
+    isOver = true
+  })
+  const statuses = new Set<number>()
+  let commits = 0
+  while (!isOver) {
+    const file = { branch_name: 'master', file_path: `at-${++commits}`, content: 'x', commit_message: 'Move' }
+    statuses.add((await ask(alpha, 'POST', `/projects/${id}/repository/files`, file)).status)
+    statuses.add((await ask(alpha, 'GET', `/projects/${id}/repository/commits/master`)).status)
+  }
+  const { code, stdout, stderr } = await moving
+  t.equal(code, 0, stderr)
+  t.comment(stdout.replaceAll(/\s+/g, ' '))
+  t.same([...statuses].sort(), [200, 201])
+  await git(source, ['push', '--quiet', remote(alpha, path), 'master:late'])
+  const { json } = await ask<unknown[]>(beta, 'GET', `/projects/${id}/repository/commits?per_page=100`)
+  t.equal(json.length, Math.min(commits + 1, 100), 'no commit is lost or doubled')
+})
+
+t.test('the other machine takes over the storage of one that dies', async t => {
+  const { id, path } = await projectOn('beta')
+  await git(source, ['push', '--quiet', remote(alpha, path), 'master'])
+  const { server, worker } = beta.processes()
+  await beta.kill()
+  for (const pid of [server, worker]) if (pid !== undefined) process.kill(pid, 'SIGKILL')
+  const began = performance.now()
+  const { status } = await ask(alpha, 'GET', `/projects/${id}/repository/commits/master`)
+  t.equal(status, 200, 'a request waits for the new owner')
+  t.comment(`after ${Math.round(performance.now() - began)} ms`)
+  await git(source, ['push', '--quiet', remote(alpha, path), 'master:later'])
+  beta = await start(second)
+  await git(source, ['push', '--quiet', remote(beta, path), 'master:latest'])
+  const { json } = await ask<{ name: string }[]>(beta, 'GET', `/projects/${id}/repository/branches`)
+  t.match(
+    json.map(one => one.name),
+    ['later', 'latest', 'master']
+  )
+})
