@@ -155,6 +155,8 @@ const TWINS: { readonly [route: string]: Twin } = {
     page: `/settings/mirrors/${mirror}`,
     api: `/remote_mirrors/${mirror}`
   }),
+  '/settings/services': () => ({ page: '/settings/services', api: '/services/emails-on-push' }),
+  '/settings/services/:slug': () => ({ page: '/settings/services/builds-email', api: '/services/builds-email' }),
   '/settings/variables': () => ({ page: '/settings/variables', api: '/variables' }),
   '/settings/variables/:key': () => ({ page: '/settings/variables/KEY', api: '/variables/KEY' }),
   '/settings/runners': () => ({ page: '/settings/runners', api: '/runners' }),

@@ -1,6 +1,6 @@
-import { row } from '../../../db/connect/sql.js'
+import { row, rows } from '../../../db/connect/sql.js'
 import { decryptNamed } from '../../../secrets.js'
-import type { Slug } from './kinds.js'
+import { SLUGS, type Slug } from './kinds.js'
 import type { ServiceBody } from './services.schema.js'
 
 interface ServiceRow {
@@ -24,6 +24,16 @@ const SELECT = `select id, active, properties_encrypted, created_at, updated_at 
 
 export async function findService(projectId: number, slug: Slug): Promise<Service> {
   return { slug, row: (await row<ServiceRow>(SELECT, [projectId, slug])) ?? null }
+}
+
+/** Returns all services of a project, also those that were never saved. */
+export async function listServices(projectId: number): Promise<Service[]> {
+  const saved = await rows<ServiceRow & { slug: Slug }>(
+    `select slug, id, active, properties_encrypted, created_at, updated_at from services where project_id = ?`,
+    [projectId]
+  )
+  const bySlug = new Map(saved.map(row => [row.slug, row]))
+  return SLUGS.map(slug => ({ slug, row: bySlug.get(slug) ?? null }))
 }
 
 /** Locks the row of a service, if it has one, until the transaction ends. */

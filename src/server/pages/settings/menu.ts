@@ -12,6 +12,7 @@ const TABS: readonly (readonly [text: string, rest: string, can: ActionOn<'proje
   ['Deploy keys', '/deploy_keys', 'deploy_key.administer'],
   ['Mirrors', '/mirrors', 'mirror.administer'],
   ['Hooks', '/hooks', 'project_hook.administer'],
+  ['Services', '/services', 'service.administer'],
   ['Variables', '/variables', 'variable.administer'],
   ['Runners', '/runners', 'project_runner.administer'],
   ['Triggers', '/triggers', 'trigger.administer']

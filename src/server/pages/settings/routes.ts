@@ -7,6 +7,7 @@ import { projectHookPages } from './hooks.js'
 import { mirrorPages } from './mirrors.js'
 import { projectSettingPages } from './project.js'
 import { projectRunnerPages } from './runners.js'
+import { servicePages } from './services.js'
 import { triggerPages } from './triggers.js'
 import { variablePages } from './variables.js'
 
@@ -17,6 +18,7 @@ export const settingPages: FastifyPluginAsync = async app => {
   await app.register(deployKeyPages)
   await app.register(projectHookPages)
   await app.register(mirrorPages)
+  await app.register(servicePages)
   await app.register(variablePages)
   await app.register(projectRunnerPages)
   await app.register(triggerPages)
