@@ -28,6 +28,8 @@ export interface PatchSet {
 
 export interface PatchLimits {
   readonly files: number
+  /** Bytes of all paths: no file follows the one that exceeds them. */
+  readonly paths: number
   /** Bytes of the text of one file. */
   readonly text: number
   /** Bytes of all texts. */
@@ -53,6 +55,8 @@ export class PatchReader {
   readonly #texts: (string | null)[] = []
   #rest: Buffer = Buffer.alloc(0)
   #inList = true
+  /** The bytes of the paths of the entries. */
+  #paths = 0
   #isCut = false
   /** The number of texts that follow the list. */
   #wanted = 0
@@ -96,7 +100,7 @@ export class PatchReader {
         this.#rest = this.#rest.subarray(end + 1)
         continue
       }
-      if (this.#entries.length === this.limits.files) {
+      if (this.#entries.length === this.limits.files || this.#paths > this.limits.paths) {
         this.#skipList()
         return
       }
@@ -118,6 +122,7 @@ export class PatchReader {
     if (second === -1) return undefined
     const oldPath = textOfPath(this.#rest.subarray(end + 1, first))
     const newPath = isPair ? textOfPath(this.#rest.subarray(first + 1, second)) : oldPath
+    this.#paths += second - end
     this.#entries.push({ oldPath, newPath, oldMode: modeOf(oldMode), newMode: modeOf(newMode), oldId, newId, status })
     return second + 1
   }

@@ -10,8 +10,8 @@ import { PatchReader, type PatchSet } from './patch-reader.js'
 
 export type { Patch, PatchSet } from './patch-reader.js'
 
-/** The limits of one response: files, bytes of the text of one file, and bytes of all texts. */
-export const PATCH_LIMITS = { files: 1000, text: 524_288, texts: 4 * 1024 * 1024 }
+/** The limits of one response: files, bytes of all their paths, of the text of one file, and of all texts. */
+export const PATCH_LIMITS = { files: 1000, paths: 1024 * 1024, text: 524_288, texts: 4 * 1024 * 1024 }
 
 /** The limits in seconds for a comparison in a separate process: elapsed time and processor time. */
 const TIME = 30

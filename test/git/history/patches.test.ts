@@ -86,7 +86,7 @@ t.test('an answer may arrive in any parts', async t => {
   const [to = '', from = ''] = [ask('rev-parse', 'master~1'), ask('rev-parse', 'master~30')]
   const whole = Buffer.from(`${ask(...options, from, to)}\n`)
   const read = (step: number) => {
-    const reader = new PatchReader({ files: 10, text: 1000, texts: 3000 })
+    const reader = new PatchReader({ files: 10, paths: 1000, text: 1000, texts: 3000 })
     let wants = true
     for (let at = 0; at < whole.length && wants; at += step) wants = reader.take(whole.subarray(at, at + step))
     return reader.end(wants)
@@ -123,4 +123,20 @@ t.test('a large commit: large texts are omitted, the list of files is cut, and b
   t.equal(wide?.patches.length, PATCH_LIMITS.files)
   t.equal(wide?.isCut, true)
   t.ok(wide?.patches.every(({ text }) => text.endsWith('+1\n')))
+})
+
+t.test('the list of files ends when their paths are too long together', async t => {
+  const name = (at: number) => `${at}`.padStart(60_000, 'n')
+  const changes = Array.from({ length: 30 }, (_, at) => `M 100644 inline ${name(at)}\ndata 2\n1\n\n`).join('')
+  const head = 'commit refs/heads/paths\ncommitter A <a@b> 1700000000 +0000\ndata 1\nx\n'
+  git(repository, ['fast-import', '--quiet'], `${head}${changes}\n`)
+  const found = await patchesOf(repository, ask('rev-parse', 'paths'))
+  t.equal(found?.isCut, true)
+  t.same(
+    found?.patches.map(({ newPath }) => newPath).sort(),
+    Array.from({ length: 30 }, (_, at) => name(at))
+      .sort()
+      .slice(0, 18)
+  )
+  t.ok(found?.patches.every(({ text, isTooLarge }) => !isTooLarge && text.endsWith('+1\n')))
 })
