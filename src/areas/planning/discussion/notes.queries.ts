@@ -2,7 +2,7 @@ import type { Actor } from '../../../access/actor.js'
 import { findTogether } from '../../../db/connect/batching.js'
 import { marks, padded, row, rows } from '../../../db/connect/sql.js'
 import { shortTexts, withLongTexts } from '../../../db/lists/long-texts.js'
-import { countTotal, type Page, type PageRequest, window } from '../../../db/lists/paginate.js'
+import { countTotal, type Page, type PageRequest, type Window, window } from '../../../db/lists/paginate.js'
 import { NotFound } from '../../../errors.js'
 import type { ShownProject } from '../../code/refs/ref-changes.queries.js'
 import type { Noteable, NoteableType } from './noteables.js'
@@ -46,8 +46,9 @@ const OF = 'n.noteable_type = ? and n.noteable_id = ?'
 
 /** Returns a page of the notes about something, oldest first, without those about mentions in records that the caller may not see. */
 export async function listNotes({ type, id }: Noteable, query: PageRequest, actor: Actor): Promise<Page<NoteRow>> {
-  const { page, perPage, sql } = window(query)
-  const plain = await listPlainNotes(type, id, sql)
+  const part = window(query)
+  const { page, perPage, sql } = part
+  const plain = await listPlainNotes(type, id, part)
   if (plain) return { ...plain, page, perPage }
   const seen = seenNotes(actor)
   const [where, values] = [`where ${OF} and ${seen.sql}`, [type, id, ...seen.values]]
@@ -63,22 +64,24 @@ const MOST_IDS = 1000
 
 /** Up to this number, looking for mentions costs less than planning the condition on the records that contain them. */
 const FEW = 1000
-const MENTIONS = `exists (select 1 from notes o force index (notes_noteable) where o.noteable_type = ? and o.noteable_id = ?
-  and o.is_system and o.refers_type is not null) as mentions`
+const TOTAL = `(select count(*) from (select 1 from notes o straight_join users v on v.id = o.author_id
+  where o.noteable_type = ? and o.noteable_id = ? limit ${FEW + 1}) few) as total`
+const MENTIONS = `exists (select 1 from (select o.refers_type from notes o force index (notes_noteable)
+  where o.noteable_type = ? and o.noteable_id = ? and o.is_system limit ${FEW}) few where few.refers_type is not null) as mentions`
 
 /**
  * Returns a page of the notes about something that has no automatic notes about mentions: then the caller may see all. Planning the
  * condition on mentions, with some thirty tables, took most of the time of a list. Undefined when there may be mentions.
  */
-async function listPlainNotes(type: NoteableType, id: number, limit: string) {
-  const total = await countTotal(`select count(*) as total from ${FROM} where ${OF}`, [type, id])
-  if (total > FEW) return undefined
-  const items = await rows<NoteRow & { readonly mentions: number }>(
-    `select ${LISTED}, ${MENTIONS} from ${FROM} where ${OF} order by n.id ${limit}`,
-    [type, id, type, id]
+async function listPlainNotes(type: NoteableType, id: number, { page, sql }: Window) {
+  const found = await rows<NoteRow & { readonly total: number; readonly mentions: number }>(
+    `select ${LISTED}, ${TOTAL}, ${MENTIONS} from ${FROM} where ${OF} order by n.id ${sql}`,
+    [type, id, type, id, type, id]
   )
-  if (items.length === 0 || items.some(({ mentions }) => mentions === 1)) return undefined
-  return { items: await withLongTexts(items, NOTE), total }
+  const [first] = found
+  if (!first) return page === 1 ? { items: [], total: 0 } : undefined
+  if (first.total > FEW || first.mentions === 1) return undefined
+  return { items: await withLongTexts(found, NOTE), total: first.total }
 }
 
 /** Returns the ids of the newest notes before another one that the caller may see, newest first. */
