@@ -136,6 +136,21 @@ export async function requireByNumber(projectId: number, iid: number): Promise<M
   return found
 }
 
+/** Does the same, with what the record of the merge request shows to the caller. */
+export async function requireShownByNumber(
+  projectId: number,
+  iid: number,
+  { user }: Actor
+): Promise<ListedMergeRequestRow> {
+  const found = await row<ListedMergeRequestRow>(
+    `select ${COLUMNS}, ${shownColumns('MergeRequest')} from merge_requests m ${JOINS}
+     where m.target_project_id = ? and m.iid = ? and ${WHOLE}`,
+    [...shownValues(user?.id), projectId, iid]
+  )
+  if (!found) throw new NotFound('Merge request')
+  return found
+}
+
 export const inState = (state: MergeRequestListQuery['state'] = 'all'): Fragment =>
   state === 'all' ? { sql: 'm.deleted_at is null', values: [] } : { sql: 'm.phase = ?', values: [state] }
 

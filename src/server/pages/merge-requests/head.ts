@@ -3,7 +3,10 @@ import type { FastifyRequest } from 'fastify'
 import type { Actor } from '../../../access/actor.js'
 import { canSee, levelIn, may } from '../../../access/authorize.js'
 import { findLabels } from '../../../areas/planning/labels/labels.queries.js'
-import { type MergeRequestRow, requireByNumber } from '../../../areas/planning/merge-requests/merge-requests.queries.js'
+import {
+  type MergeRequestRow,
+  requireShownByNumber
+} from '../../../areas/planning/merge-requests/merge-requests.queries.js'
 import { viewMergeRequest } from '../../../areas/planning/merge-requests/merge-requests.view.js'
 import { readMergeRequest } from '../../../areas/planning/merge-requests/readings.js'
 import { isOpen } from '../../../areas/planning/merge-requests/rules.js'
@@ -52,7 +55,7 @@ export interface Head {
 
 /** Reads the head of the page of a merge request. Throws NotFound. */
 export async function readHead({ project, actor, params }: Asked, tab: string): Promise<Head> {
-  const found = await requireByNumber(project.id, params.iid)
+  const found = await requireShownByNumber(project.id, params.iid, actor)
   const [reading, source, versions] = await Promise.all([
     readMergeRequest(found, actor),
     sourceOf(project, found, actor),
