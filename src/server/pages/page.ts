@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { Eta } from 'eta'
 import type { FastifyReply } from 'fastify'
 import type { ActorUser } from '../../access/actor.js'
-import { settingsOfPage } from '../../areas/ground/settings/settings.queries.js'
-import { activeBroadcasts } from '../../areas/reach/broadcasts/broadcasts.queries.js'
+import type { Settings } from '../../areas/ground/settings/settings.table.js'
+import { activeBroadcasts, type PageFrame, pageFrame } from '../../areas/reach/broadcasts/broadcasts.queries.js'
 import { root } from '../../config.js'
 import { isDatabaseAway } from '../../db/connect/failure.js'
 import { isHexColor } from '../../lib/color.js'
@@ -66,7 +66,8 @@ export async function sendPage(
   page: Page,
   formsTo: readonly string[] = []
 ): Promise<FastifyReply> {
-  const [broadcasts, signedOut] = await Promise.all([shownBroadcasts(), page.visitor ? afterSignOut() : []])
+  const { broadcasts, settings } = await shownFrame()
+  const signedOut = page.visitor ? afterSignOut(settings) : []
   if (!reply.hasHeader('cache-control')) reply.header('cache-control', 'no-store')
   return reply
     .type('text/html; charset=utf-8')
@@ -79,8 +80,8 @@ export async function sendPage(
 }
 
 /** Where the form for signing out leads, if that is another site. */
-async function afterSignOut(): Promise<string[]> {
-  const { after_sign_out_path: path } = await settingsOfPage()
+function afterSignOut(settings: string | null): string[] {
+  const { after_sign_out_path: path } = JSON.parse(settings ?? '{}') as Partial<Settings>
   return sourceOf(path ?? '')
 }
 
@@ -88,22 +89,21 @@ async function afterSignOut(): Promise<string[]> {
 export const renderPart = (name: string, values: object): string => eta.render(`./${name}`, { ...values, ui })
 
 /** The current broadcast messages, for a page that is not made here. */
-export const broadcastsHtml = async (): Promise<string> =>
-  eta.render('./broadcasts', { broadcasts: await shownBroadcasts() })
+export const broadcastsHtml = async (): Promise<string> => {
+  const { broadcasts } = await shownFrame()
+  return eta.render('./broadcasts', { broadcasts })
+}
 
-interface ShownBroadcast {
-  readonly id: number
-  readonly message: string
+interface ShownFrame extends Pick<PageFrame, 'settings'> {
+  readonly broadcasts: readonly { readonly id: number; readonly message: string }[]
 }
 
 /** Returns no messages while the database is unavailable, because the page may have to report just that. */
-async function shownBroadcasts(): Promise<ShownBroadcast[]> {
-  const active = await activeBroadcasts().catch(error => {
-    if (isDatabaseAway(error)) return []
+const shownFrame = (): Promise<ShownFrame> =>
+  pageFrame().catch(error => {
+    if (isDatabaseAway(error)) return { broadcasts: [], settings: null }
     throw error
   })
-  return active.map(({ id, message }) => ({ id, message }))
-}
 
 /** The colours of the current broadcast messages, as a stylesheet: the policy of a page allows no styles in it. */
 export async function broadcastStyle(): Promise<string> {

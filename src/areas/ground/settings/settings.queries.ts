@@ -1,6 +1,5 @@
 // Settings are not cached, so every process sees a change from its next statement on. This costs little: the row is
 // found by its primary key, and no read of a list or project needs a setting.
-import { askTogether } from '../../../db/connect/batching.js'
 import { execute, row } from '../../../db/connect/sql.js'
 import { defaultSettings, isSettingName, type Settings } from './settings.table.js'
 
@@ -31,10 +30,6 @@ export const storedSettings = async (): Promise<string | null> =>
 export async function applicationSettings(): Promise<Settings> {
   return (await settingsRecord()).values
 }
-
-/** The same, for pages: they may share a statement, and must not be in a transaction. */
-export const settingsOfPage = (): Promise<Settings> => settingsTogether(null)
-const settingsTogether = askTogether<null, Settings>(() => applicationSettings())
 
 /** Returns the settings and the time of the last change. With `lock`, nobody else can change them until the transaction ends. */
 export async function settingsRecord({ lock = false } = {}): Promise<SettingsRecord> {

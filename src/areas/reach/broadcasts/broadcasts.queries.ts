@@ -2,6 +2,7 @@ import { askTogether } from '../../../db/connect/batching.js'
 import { row, rows } from '../../../db/connect/sql.js'
 import { countTotal, PART, type Page, type PageRequest, window } from '../../../db/lists/paginate.js'
 import { NotFound } from '../../../errors.js'
+import { STORED_SETTINGS } from '../../ground/settings/settings.queries.js'
 
 export interface BroadcastRow {
   readonly id: number
@@ -41,15 +42,27 @@ export function broadcastsAfter(active: boolean, after: number): Promise<Broadca
   )
 }
 
-/** The messages to show now, newest first. Every page reads them: pages at the same time read them together. */
-export const activeBroadcasts = (): Promise<BroadcastRow[]> => activeTogether(null)
-const activeTogether = askTogether<null, BroadcastRow[]>(() => {
+/** What every page shows: the messages of now, newest first, and the stored settings. */
+export interface PageFrame {
+  readonly broadcasts: BroadcastRow[]
+  /** As JSON; null when there are none. */
+  readonly settings: string | null
+}
+
+/** Reads what every page shows with one statement. Pages at the same time read it together. They must not be in a transaction. */
+export const pageFrame = (): Promise<PageFrame> => frameTogether(null)
+const frameTogether = askTogether<null, PageFrame>(async () => {
   const now = new Date()
-  return rows<BroadcastRow>(
-    `select ${COLUMNS} from broadcast_messages where ${ACTIVE} order by id desc limit ${SHOWN}`,
+  const found = await rows<(BroadcastRow | { readonly id: null }) & { readonly settings: string | null }>(
+    `select ${STORED_SETTINGS} as settings, ${COLUMNS} from (select 1) page left join broadcast_messages on ${ACTIVE}
+     order by id desc limit ${SHOWN}`,
     [now, now]
   )
+  return { broadcasts: found.flatMap(row => (row.id === null ? [] : [row])), settings: found[0]?.settings ?? null }
 })
+
+/** The messages to show now, newest first. */
+export const activeBroadcasts = async (): Promise<BroadcastRow[]> => (await pageFrame()).broadcasts
 
 /** One message. Throws NotFound. */
 export async function requireBroadcast(id: number): Promise<BroadcastRow> {
