@@ -26,6 +26,16 @@ t.test('units start commands that exist, and stop the main process first', async
   }
 })
 
+// After a power cut of all machines, the units gave up before the database was back.
+t.test('units wait for shared folders, and start again until the database answers', async t => {
+  for (const unit of ['gitstead', 'gitstead-server', 'gitstead-worker']) {
+    const text = read(`config/systemd/${unit}.service`)
+    t.match(text, /^After=.*\bremote-fs\.target\b/m, unit)
+    t.match(text, /^StartLimitIntervalSec=0$/m, unit)
+    t.match(text, /^Restart=on-failure$/m, unit)
+  }
+})
+
 t.test('the socket units have the sockets in the order in which the server takes them', async t => {
   for (const unit of ['gitstead', 'gitstead-server']) {
     const text = read(`config/systemd/${unit}.socket`)
