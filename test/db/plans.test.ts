@@ -28,6 +28,7 @@ import { queueMetrics } from '../../src/queue/metrics.js'
 import { queuesOverview } from '../../src/queue/overview.js'
 import { registerProcess } from '../../src/queue/processes.js'
 import { testDatabase } from '../helpers/database.js'
+import { numbersTo } from '../helpers/numbers.js'
 import { type Plan, plansOf, stepOf } from '../helpers/plans.js'
 import t from '../helpers/tap.js'
 
@@ -324,7 +325,6 @@ t.test('users are read in the order of their ids', async t => {
   t.same(sorts(plan), [])
 })
 
-/** Inserts many rows with few statements; `seq_1_to_N` is the server's own table of numbers. */
 t.test('unfinished builds are counted without reading those that have ended', async t => {
   const [plan] = await plansOf(() => countUnfinishedBuilds())
   const step = stepOf(plan, 'builds')
@@ -344,38 +344,38 @@ async function fill(): Promise<void> {
   const at = "date_add('2026-01-01', interval seq minute)"
   for (const statement of [
     `insert into users (username, name, email, password_hash, created_at, updated_at)
-     select concat('u', seq), concat('User ', seq), concat('u', seq, '@example.org'), '', ${at}, ${at} from seq_1_to_500`,
+     select concat('u', seq), concat('User ', seq), concat('u', seq, '@example.org'), '', ${at}, ${at} from ${numbersTo(500)}`,
     `insert into namespaces (kind, owner_id, name, path, created_at, updated_at)
-     select 'user', seq, concat('u', seq), concat('u', seq), ${at}, ${at} from seq_1_to_500`,
+     select 'user', seq, concat('u', seq), concat('u', seq), ${at}, ${at} from ${numbersTo(500)}`,
     `insert into projects (namespace_id, creator_id, name, path, storage, visibility_level, tag_list,
        runners_token_hash, runners_token_encrypted, last_activity_at, created_at, updated_at)
      select 1 + seq % 500, 1, concat('p', seq), concat('p', seq), 'default', 10 * (seq % 3), '',
-       unhex(sha2(seq, 256)), '', ${at}, ${at}, ${at} from seq_1_to_20000`,
+       unhex(sha2(seq, 256)), '', ${at}, ${at}, ${at} from ${numbersTo(20000)}`,
     `insert into members (source_type, source_id, user_id, access_level, created_at, updated_at)
-     select 'project', seq, 1 + seq % 500, 40, ${at}, ${at} from seq_1_to_10000`,
+     select 'project', seq, 1 + seq % 500, 40, ${at}, ${at} from ${numbersTo(10000)}`,
     `insert into pipelines (project_id, ref, tag, sha, before_sha, status, source, created_at, updated_at)
      select 1 + seq % 4, concat('b', seq % 50), false, sha1(seq), sha1(0), if(seq % 500 = 0, 'running', 'success'),
-       'push', ${at}, ${at} from seq_1_to_20000`,
+       'push', ${at}, ${at} from ${numbersTo(20000)}`,
     `insert into builds (pipeline_id, project_id, name, stage, stage_index, ref, tag, sha, status, start_when,
        allow_failure, tag_list, plan, created_at, updated_at)
      select seq, 1 + seq % 4, 'test', 'test', 0, concat('b', seq % 50), false, sha1(seq),
-       if(seq % 10 = 0, 'failed', 'success'), 'on_success', false, '[]', '{}', ${at}, ${at} from seq_1_to_20000`,
+       if(seq % 10 = 0, 'failed', 'success'), 'on_success', false, '[]', '{}', ${at}, ${at} from ${numbersTo(20000)}`,
     `insert into builds (pipeline_id, project_id, name, stage, stage_index, ref, tag, sha, status, start_when,
        allow_failure, tag_list, tag_list_hash, plan, queued_at, created_at, updated_at)
      select seq, 1 + seq % 4, 'next', 'test', 0, 'b', false, sha1(seq), 'pending', 'on_success', false, '[]',
-       unhex(md5('[]')), '{}', ${at}, ${at}, ${at} from seq_1_to_5000`,
-    `insert into pipeline_stages (pipeline_id, position, name, success) select seq, 0, 'test', 1 from seq_1_to_20000`,
+       unhex(md5('[]')), '{}', ${at}, ${at}, ${at} from ${numbersTo(5000)}`,
+    `insert into pipeline_stages (pipeline_id, position, name, success) select seq, 0, 'test', 1 from ${numbersTo(20000)}`,
     `insert into jobs (queue, name, payload, state, run_at, created_at)
-     select if(seq % 2, 'default', 'hooks'), 'x', '{}', if(seq % 3, 'ready', 'dead'), ${at}, ${at} from seq_1_to_20000`,
+     select if(seq % 2, 'default', 'hooks'), 'x', '{}', if(seq % 3, 'ready', 'dead'), ${at}, ${at} from ${numbersTo(20000)}`,
     `insert into job_failures (job_id, failed_at) select id, run_at from jobs where state = 'dead'`,
     `insert into queue_minutes (minute, queue, process_id, processed)
-     select date_add(utc_timestamp(), interval -seq minute), 'default', 1, 1 from seq_0_to_20000`,
+     select date_add(utc_timestamp(), interval -seq minute), 'default', 1, 1 from ${numbersTo(20000, 0)}`,
     `insert into merge_requests (iid, target_project_id, source_project_id, target_branch, source_branch, title, state, author_id,
        created_at, updated_at)
      select seq, 1, 1, 'master', concat('b', seq), '', elt(1 + seq % 3, 'opened', 'closed', 'merged'), 1 + seq % 500, ${at}, ${at}
-     from seq_1_to_10000`,
+     from ${numbersTo(10000)}`,
     `insert into hooks (project_id, url, created_at, updated_at)
-     select nullif(seq div 2, 0), 'http://x.example.org/', ${at}, ${at} from seq_1_to_20000`,
+     select nullif(seq div 2, 0), 'http://x.example.org/', ${at}, ${at} from ${numbersTo(20000)}`,
     'analyze table merge_requests, hooks, pipeline_stages, job_failures, queue_minutes, users, namespaces, projects, members, pipelines, builds, jobs'
   ]) {
     await execute(statement)

@@ -19,6 +19,7 @@ import { testBucket } from '../../../helpers/bucket.js'
 import { cli } from '../../../helpers/cli.js'
 import { someOrigin, type TestProject } from '../../../helpers/factory.js'
 import { runJobs } from '../../../helpers/jobs.js'
+import { numbersTo } from '../../../helpers/numbers.js'
 import t from '../../../helpers/tap.js'
 import { anotherBuild, endBuild, makePipeline, pipelineOf } from '../../ci/builds/make-builds.js'
 import { create } from '../../upkeep/backup/subject.js'
@@ -51,7 +52,7 @@ async function linesIn(project: { id: number }): Promise<Line[]> {
 async function makeEvents(project: number, author: number, count: number, at = OLD) {
   await execute(
     `insert into activity_events (happening_id, project_id, author_id, action, created_at)
-     select concat(uuid(), seq), ?, ?, 'opened', ? from seq_1_to_${count}`,
+     select concat(uuid(), seq), ?, ?, 'opened', ? from ${numbersTo(count)}`,
     [project, author, at]
   )
 }

@@ -13,6 +13,7 @@ import { loadConfig } from '../../../../src/config.js'
 import { execute, rows } from '../../../../src/db/connect/sql.js'
 import { testDatabase } from '../../../helpers/database.js'
 import { factory, someOrigin } from '../../../helpers/factory.js'
+import { numbersTo } from '../../../helpers/numbers.js'
 
 const { home } = await testDatabase()
 const program = fileURLToPath(new URL('./old-events-process.js', import.meta.url))
@@ -25,7 +26,7 @@ t.test('each event is in the database or in a file that counts, and in the end i
   await execute('delete from activity_events')
   await execute(
     `insert into activity_events (happening_id, project_id, author_id, action, created_at)
-     select concat('old:', seq), ?, ?, 'opened', '2020-03-01' + interval seq second from seq_1_to_${COUNT}`,
+     select concat('old:', seq), ?, ?, 'opened', '2020-03-01' + interval seq second from ${numbersTo(COUNT)}`,
     [project.id, project.owner.id]
   )
   const folder = join(home, 'records', String(project.id))
