@@ -1,12 +1,13 @@
-import { readdirSync, rmSync } from 'node:fs'
-import { join } from 'node:path'
+import { createHash } from 'node:crypto'
+import { readdir, rm } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { config } from '../../config.js'
+import { config, root } from '../../config.js'
 import { type EmbeddedDatabase, startEmbedded } from '../../db/embedded/embedded.js'
-import { ifAlive } from '../../lib/process-status.js'
 import type { FirstRun } from '../../lib/ready.js'
 import type { InheritedSockets } from '../../listening.js'
 import { log } from '../../log.js'
+import { fullVersion } from '../../version.js'
 import type { LogFile } from './log-file.js'
 import { moduleOf, type ProcessName } from './process-modules.js'
 import { Child } from './supervisor.js'
@@ -34,12 +35,14 @@ const NEW_SPACE = { server: 32, worker: 8 }
  */
 const ALLOCATOR = { MALLOC_ARENA_MAX: '2', MALLOC_MMAP_THRESHOLD_: '131072', MALLOC_TRIM_THRESHOLD_: '131072' }
 
+/** Node.js keeps compiled code by the path of its module, and never removes any. */
+const PROGRAM = createHash('sha256').update([root, fullVersion, process.version].join('\n')).digest('hex').slice(0, 16)
 /** Where server and worker keep compiled code: the user of the appliance may not write to the folder of the program, as commands do. */
-const compiledFolder = () => join(config().home, 'run/compiled')
+const compiledFolder = () => join(config().home, 'run/compiled', PROGRAM)
 
 /** Starts all processes. The folders of the home must exist. The server listens at the sockets, if there are any. */
 export function startAppliance(logFile: LogFile, sockets: InheritedSockets = {}): Appliance {
-  removeOldCode()
+  void removeOldCode()
   const server = child('server', logFile, sockets)
   const worker = child('worker', logFile)
   const database = config().database.url === null ? new WatchedDatabase() : undefined
@@ -72,11 +75,13 @@ function child(name: ProcessName, logFile: LogFile, sockets?: InheritedSockets):
   return new Child({ name, module: () => moduleOf(name), environment, logFile, nodeFlags, sockets })
 }
 
-/** Removes what other versions of Node.js have compiled: the folder of each begins with its version. */
-function removeOldCode(): void {
-  const folder = compiledFolder()
-  const old = ifAlive(() => readdirSync(folder))?.filter(name => !name.startsWith(`${process.version}-`)) ?? []
-  for (const name of old) ifAlive(() => rmSync(join(folder, name), { recursive: true, force: true }))
+/** Removes what other programs have compiled. A process of one that still runs compiles again at its next start. */
+async function removeOldCode(): Promise<void> {
+  const folder = dirname(compiledFolder())
+  const names = await readdir(folder).catch(() => [])
+  // Another process may remove the same files, and nothing depends on the removal.
+  for (const name of names)
+    if (name !== PROGRAM) await rm(join(folder, name), { recursive: true, force: true }).catch(() => undefined)
 }
 
 /** Runs the embedded database, and restarts it when it dies. */
