@@ -45,6 +45,8 @@ async function joinOne({ entry, commands, short }, folder) {
     target: 'esnext',
     sourcemap: !short,
     sourcesContent: false,
+    minifyWhitespace: true,
+    legalComments: 'none',
     // V8 needs two bytes for each character of a text that contains others.
     charset: 'ascii',
     logLevel: 'warning',

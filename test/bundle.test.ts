@@ -25,7 +25,7 @@ t.test('stack traces of a bundle lead to the sources', async t => {
   const lines = readFileSync(file, 'utf8').split('\n')
   const at = lines.findIndex(line => line.includes('function planPipeline('))
   t.not(at, -1)
-  const place = `${pathToFileURL(file).href}:${at + 1}:${(lines[at]?.indexOf('planPipeline') ?? 0) + 1}`
+  const place = `${pathToFileURL(file).href}:${at + 1}:${(lines[at]?.indexOf('function planPipeline(') ?? 0) + 1}`
   const found = /^at x \((.+\/src\/ci\/plan\.ts):(\d+):\d+\)$/.exec(sourceStack(`at x (${place})`))
   const source = readFileSync(found?.[1] ?? '', 'utf8').split('\n')
   t.match(source[Number(found?.[2]) - 1], 'function planPipeline(')

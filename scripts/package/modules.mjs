@@ -62,6 +62,9 @@ const DYNAMIC = [
   'z-schema'
 ]
 
+/** The dashboard sets it, so nothing loads the files of React for development. */
+const PRODUCTION = { 'process.env.NODE_ENV': '"production"' }
+
 /** Packages that modules use only if they are there: for other machines, other databases or development. */
 const ABSENT = /^(@node-rs\/argon2-|react-devtools-core$|pg-hstore$|typescript$)/
 
@@ -94,6 +97,7 @@ async function loadedFiles(folder) {
     mainFields: ['main'],
     ignoreAnnotations: true,
     treeShaking: false,
+    define: PRODUCTION,
     // Optional, and needs a compiler.
     external: ['cpu-features', '*sshcrypto.node'],
     loader: { '.node': 'empty' },
@@ -174,12 +178,19 @@ export async function prune(folder) {
   return described
 }
 
+/**
+ * These modules choose between production and development. Node.js takes the names of their exports from the last file that they name, which
+ * is that for development.
+ */
+const CHOOSING = /node_modules\/(react|react-reconciler|scheduler)\/[\w-]+\.js$/
+
 /** Removes comments and white space from the JavaScript below a folder. Names stay, so stack traces can be read. */
 export async function shorten(folder) {
   const files = filesIn(folder).filter(file => /\.[cm]?js$/.test(file))
   await Promise.all(
     files.map(async file => {
-      const options = { minifyWhitespace: true, legalComments: 'none', target: 'esnext', logLevel: 'silent' }
+      const chosen = CHOOSING.test(file) ? { minifySyntax: true, define: PRODUCTION } : {}
+      const options = { minifyWhitespace: true, legalComments: 'none', target: 'esnext', logLevel: 'silent', ...chosen }
       const { code } = await transform(readFileSync(file, 'utf8'), options)
       writeFileSync(file, code)
     })
