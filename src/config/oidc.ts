@@ -10,6 +10,7 @@ const GRANT = /^(\P{Cc}+) -> ([\w.-]+) as (guest|reporter|developer|master|owner
 export const OIDC = {
   label: nullOr(text(/^\P{Cc}{1,60}$/u, 'text on one line of at most 60 characters')),
   issuer: text(/^https?:\/\/[^\s?#]+$/, 'an http or https URL'),
+  ca: nullOr(text(/^\//, 'the absolute path of a file')),
   client_id: line,
   client_secret: nullOr(line),
   client_auth: nullOr(oneOf<'basic' | 'post'>(['basic', 'post'])),
@@ -32,6 +33,7 @@ export type OidcSettings = ValuesOf<typeof OIDC>
 
 export const OIDC_DEFAULTS = {
   label: null,
+  ca: null,
   client_secret: null,
   client_auth: null,
   scopes: ['openid', 'profile', 'email'],

@@ -1,7 +1,7 @@
 // The keys with which a provider signs.
 import { translated } from './failures.js'
 import { clientOf, type Provider } from './provider.js'
-import { limitedFetch } from './request.js'
+import { fetchFrom } from './request.js'
 
 /** Keys are read again after this, or when a token names an unknown one. */
 const FRESH_MS = 300_000
@@ -39,7 +39,7 @@ export async function readKeys(provider: Provider): Promise<readonly Key[]> {
   try {
     if (uri === undefined) throw new Error('its discovery document has no jwks_uri')
     const signal = AbortSignal.timeout(provider.settings.timeout * 1000)
-    const answer = await limitedFetch(uri, { signal, headers: { accept: 'application/json' } })
+    const answer = await fetchFrom(provider.settings)(uri, { signal, headers: { accept: 'application/json' } })
     if (answer.status !== 200) throw new Error(`its keys are answered with status ${answer.status}`)
     const { keys } = (await answer.json()) as { keys?: unknown }
     if (!Array.isArray(keys)) throw new Error('its keys are not a list')

@@ -2,7 +2,7 @@
 import { NoAnswer, ProviderRefusal, translated } from './failures.js'
 import { readKeys } from './keys.js'
 import { discover, type Provider } from './provider.js'
-import { limitedFetch } from './request.js'
+import { fetchFrom } from './request.js'
 
 export interface Probed {
   /** The number of keys with which the provider may sign. */
@@ -43,7 +43,7 @@ const refusal = ({ label }: Provider, reason: string) => new ProviderRefusal(`${
 async function clockOf({ label, settings }: Provider, url: string): Promise<number | null> {
   try {
     const signal = AbortSignal.timeout(settings.timeout * 1000)
-    const date = (await limitedFetch(url, { signal })).headers.get('date')
+    const date = (await fetchFrom(settings)(url, { signal })).headers.get('date')
     const time = date === null ? Number.NaN : Date.parse(date)
     return Number.isNaN(time) ? null : Math.round((time - Date.now()) / 1000)
   } catch (error) {

@@ -6,7 +6,7 @@ import { config } from '../config.js'
 import { NotFound } from '../errors.js'
 import { lazily } from '../lib/plug.js'
 import { translated } from './failures.js'
-import { limitedFetch } from './request.js'
+import { fetchFrom } from './request.js'
 
 /** An older document is read again while it is still used. */
 const FRESH_MS = 3_600_000
@@ -98,7 +98,7 @@ export async function discover({ label, settings }: Provider): Promise<Configura
   const extras = [oidc.enableNonRepudiationChecks, ...(isLoopback(issuer) ? [oidc.allowInsecureRequests] : [])]
   try {
     const metadata = { [oidc.clockTolerance]: clock_skew }
-    const options = { execute: extras, timeout, [oidc.customFetch]: limitedFetch as never }
+    const options = { execute: extras, timeout, [oidc.customFetch]: fetchFrom(settings) as never }
     return await oidc.discovery(new URL(issuer), client_id, metadata, authenticate(), options)
   } catch (error) {
     throw translated(error, label)

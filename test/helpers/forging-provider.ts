@@ -1,7 +1,9 @@
 // A provider of OpenID Connect that answers whatever a test wants: tokens that prove nothing, documents that never end.
 import { createHmac, generateKeyPairSync, type KeyObject, randomUUID, sign } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { createServer as createSecureServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
+import type { Certificate } from '../webhooks/receiver.js'
 
 type Values = { readonly [name: string]: unknown }
 type Handler = (request: IncomingMessage, response: ServerResponse, body: string) => void
@@ -43,11 +45,12 @@ export const json =
 
 export const newKeyPair = () => generateKeyPairSync('rsa', { modulusLength: 2048 })
 
-export async function startForgingProvider(t: Test): Promise<ForgingProvider> {
+/** With a certificate, which must be for localhost, the provider speaks TLS only. */
+export async function startForgingProvider(t: Test, certificate?: Certificate): Promise<ForgingProvider> {
   const { privateKey, publicKey } = newKeyPair()
   const handlers = new Map<string, Handler>()
   const asked: string[] = []
-  const server = createServer(async (request, response) => {
+  const answer = async (request: IncomingMessage, response: ServerResponse) => {
     const [path = ''] = (request.url ?? '').split('?')
     asked.push(path)
     let body = ''
@@ -56,13 +59,15 @@ export async function startForgingProvider(t: Test): Promise<ForgingProvider> {
     const handler = handlers.get(path)
     if (handler) handler(request, response, body)
     else response.writeHead(404).end()
-  })
+  }
+  const server = certificate ? createSecureServer(certificate, answer) : createServer(answer)
   await new Promise<void>(resolve => void server.listen(0, '127.0.0.1', resolve))
   t.teardown(async () => {
     server.closeAllConnections()
     await new Promise(resolve => server.close(resolve))
   })
-  const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const { port } = server.address() as AddressInfo
+  const issuer = certificate ? `https://localhost:${port}` : `http://127.0.0.1:${port}`
   const provider: ForgingProvider = {
     issuer,
     settings: { issuer, ...CLIENT, label: 'Forged', timeout: 1 },
