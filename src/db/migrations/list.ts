@@ -86,6 +86,7 @@ import { lfsScans } from './0161-lfs-scans.js'
 import { mirrors } from './0163-mirrors.js'
 import { givenKeys } from './0166-given-keys.js'
 import { migrated } from './0171-migrated.js'
+import { decidedRights } from './0176-decided-rights.js'
 import type { Migration } from './migration.js'
 
 export const migrations: readonly Migration[] = [
@@ -174,5 +175,6 @@ export const migrations: readonly Migration[] = [
   lfsScans,
   mirrors,
   givenKeys,
-  migrated
+  migrated,
+  decidedRights
 ]

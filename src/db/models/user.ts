@@ -17,6 +17,8 @@ export class User extends Model<InferAttributes<User>, InferCreationAttributes<U
   declare dormancyWarnedAt: CreationOptional<Date | null>
   declare admin: CreationOptional<boolean>
   declare external: CreationOptional<boolean>
+  declare adminByHand: CreationOptional<boolean>
+  declare externalByHand: CreationOptional<boolean>
   declare passwordHash: string
   declare bio: CreationOptional<string | null>
   declare location: CreationOptional<string | null>
@@ -51,6 +53,8 @@ export function defineUser(sequelize: Sequelize): void {
       dormancyWarnedAt: DataTypes.DATE(3),
       admin: { type: DataTypes.BOOLEAN, defaultValue: false },
       external: { type: DataTypes.BOOLEAN, defaultValue: false },
+      adminByHand: { type: DataTypes.BOOLEAN, defaultValue: false },
+      externalByHand: { type: DataTypes.BOOLEAN, defaultValue: false },
       passwordHash: DataTypes.STRING,
       bio: DataTypes.STRING,
       location: DataTypes.STRING,

@@ -12,9 +12,11 @@ import { publish } from '../../ground/activity/events.js'
 import { audit } from '../../ground/audit/audit.js'
 import { endProviderSessions } from '../credentials/sessions.js'
 import { stepsTo, takeSteps } from '../members/given-members.js'
-import { deleteIdentities, insertIdentities } from '../users/identities.js'
+import { deleteIdentities, insertIdentities, isAdminOnlyBy } from '../users/identities.js'
+import { isNeededAdmin } from '../users/last-admin.js'
 import { hasLocalPassword } from '../users/password-rules.js'
 import { userProblems } from '../users/user-rules.js'
+import { updateUser } from '../users/user-update.js'
 import { keyStepsTo, takeKeySteps } from './given-keys.js'
 
 export interface IdentityRow {
@@ -69,14 +71,16 @@ export async function linkIdentity(user: Owner, { provider, externUid }: Identit
 }
 
 /**
- * Takes the identity at a provider from a user, with the memberships and SSH keys that the provider gave and the sessions that began there, except
- * that of the cookie `kept`. Returns the id there. Throws NoSuch when the user has none.
+ * Takes the identity at a provider from a user, with the memberships, SSH keys and rights of an administrator that only the provider
+ * gave, and the sessions that began there, except that of the cookie `kept`. Returns the id there. Throws NoSuch when the user has none.
  */
 export function unlinkIdentity(user: Owner, provider: string, origin: Origin, kept?: string): Promise<string> {
   return transact(async () => {
     if (!(await lockRow('users', user.id))) throw new NotFound('User')
+    const wasAdmin = await isAdminOnlyBy(user.id, provider)
     const [before] = await deleteIdentities(user.id, provider)
     if (before === undefined) throw new NoSuch('identity', `${user.username} at ${provider}`)
+    if (wasAdmin && !(await isNeededAdmin(user.id))) await updateUser(user.id, { admin: false }, origin, 'provider')
     await takeSteps(user.id, provider, await stepsTo(user.id, provider, new Map()), origin)
     await takeKeySteps(user, provider, await keyStepsTo(user.id, provider, []), origin)
     await endProviderSessions({ provider, session: undefined, userId: user.id, ...(kept && { kept }) }, origin)

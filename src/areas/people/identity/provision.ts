@@ -10,6 +10,14 @@ import { NO_PASSWORD } from '../../../lib/password-hash.js'
 import { newToken } from '../../../secrets.js'
 import { type GivenLevels, stepsTo, takeSteps } from '../members/given-members.js'
 import { ADDRESS_TAKEN, dropUnconfirmed } from '../users/emails.js'
+import {
+  changedRights,
+  KNOWN_RIGHTS,
+  type KnownRights,
+  noteRights,
+  type SaidRights,
+  saysOther
+} from '../users/identities.js'
 import { isNeededAdmin } from '../users/last-admin.js'
 import { PENDING } from '../users/suspension.js'
 import { userProblems } from '../users/user-rules.js'
@@ -99,6 +107,7 @@ export async function createPerson(
     body: { ...body, confirm: emailVerified },
     passwordHash: NO_PASSWORD,
     privateToken: newToken(),
+    rightsByProvider: true as const,
     ...(approval && { reason: PENDING })
   }
   try {
@@ -106,6 +115,7 @@ export async function createPerson(
       // A user who has entered this address for another account without confirming it does not own it.
       if (emailVerified) await dropUnconfirmed(email)
       const [id = 0] = await insertUsers([draft], origin)
+      await noteRights(person, person)
       if (person.groups) await takeSteps(id, provider, await stepsTo(id, provider, person.groups), origin)
       if (person.sshKeys)
         await takeKeySteps({ id, username }, provider, await keyStepsTo(id, provider, person.sshKeys), origin)
@@ -118,41 +128,49 @@ export async function createPerson(
 }
 
 /**
- * Gives an account the name, rights and memberships that a provider decides. The last administrator keeps the rights, and so does
+ * Gives an account the name, rights and memberships that a provider decides, with rights that others give (users/identities.ts). The last administrator keeps the rights, and so does
  * the last one with a password. Returns whether anything changed: without a change, it runs two statements, or three with keys. Throws NotFound.
  */
 export async function updatePerson(userId: number, person: Person, origin: Origin): Promise<boolean> {
   const { provider, groups, sshKeys } = person
   const [before, steps, keySteps] = await Promise.all([
-    row<Row>(`select ${USER} from users u where u.id = ?`, [userId]),
+    findAccount(userId, provider),
     groups ? stepsTo(userId, provider, groups) : [],
     sshKeys ? keyStepsTo(userId, provider, sshKeys) : []
   ])
   if (!before) throw new NotFound('User')
-  const change = changeOf(actorUserOf(before), person)
-  if (Object.keys(change).length + steps.length + keySteps.length === 0) return false
+  const isSame = Object.keys(changeOf(before, person)).length + steps.length + keySteps.length === 0
+  if (isSame && !saysOther(before, person)) return false
   return transact(async () => {
     if (!(await lockRow('users', userId))) throw new NotFound('User')
+    await noteRights(person, person)
+    // Another provider may have said something since then.
+    const change = changeOf((await findAccount(userId, provider)) ?? before, person)
     const keeps = change.admin === false && (await isNeededAdmin(userId))
     const { admin, ...others } = change
     const allowed = keeps || admin === undefined ? others : change
-    if (Object.keys(allowed).length > 0) await updateUser(userId, allowed, origin)
+    if (Object.keys(allowed).length > 0) await updateUser(userId, allowed, origin, 'provider')
     await takeSteps(userId, provider, steps, origin)
     await takeKeySteps(actorUserOf(before), provider, keySteps, origin)
     return Object.keys(allowed).length + steps.length + keySteps.length > 0
   })
 }
 
-/** What a provider decides about an account. */
-type Decided = { readonly [Name in 'name' | 'admin' | 'external']?: ActorUser[Name] }
+type Account = ActorUserColumns & KnownRights
 
-function changeOf(user: ActorUser, person: Person): Decided {
-  const { admin, external } = person
+const findAccount = (userId: number, provider: string): Promise<Account | undefined> =>
+  row<Account>(
+    `select ${ACTOR_USER}, ${KNOWN_RIGHTS} from users u left join identities i on i.user_id = u.id and i.provider = ?
+     where u.id = ?`,
+    [provider, userId]
+  )
+
+/** What changes in an account. */
+function changeOf(user: Account, person: Person): SaidRights & { readonly name?: string } {
   const name = nameOf(person)
   return {
     ...(name !== undefined && name !== user.name && { name }),
-    ...(admin !== undefined && admin !== user.admin && { admin }),
-    ...(external !== undefined && external !== user.external && { external })
+    ...changedRights(user, person)
   }
 }
 

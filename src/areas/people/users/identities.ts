@@ -92,3 +92,63 @@ export async function noteSeen(provider: string, uids: readonly string[], at: Da
   const sql = `update identities set seen_at = ? where provider = ? and extern_uid in (${marks(uids)})`
   await execute(sql, [at, provider, ...uids])
 }
+
+// A user may have identities at several providers. Each says whether the person is an administrator, or an external user, or leaves
+// that open. A user has a right while one of them says so, or when somebody has given it by hand.
+const RIGHTS = ['admin', 'external'] as const
+type Right = (typeof RIGHTS)[number]
+
+/** What a provider says. What is missing is open. */
+export type SaidRights = { readonly [R in Right]?: boolean }
+
+/** The rights of a user, with what they follow from. */
+export type KnownRights = { readonly [R in Right | `${Right}_by_hand`]: number } & {
+  /** What this provider has said before, and whether another one says so. */
+  readonly [R in `${Right}_said` | `${Right}_elsewhere`]: number | null
+}
+
+/** The columns of KnownRights, of `users u` and `identities i`, which a user may lack. */
+export const KNOWN_RIGHTS = RIGHTS.map(
+  right => `u.${right}, u.${right}_by_hand, i.${right} as ${right}_said,
+    (select max(o.${right}) from identities o where o.user_id = u.id and not o.id <=> i.id) as ${right}_elsewhere`
+).join(', ')
+
+/** Returns the rights that change with what a provider says now. */
+export function changedRights(known: KnownRights, said: SaidRights): SaidRights {
+  const changed = RIGHTS.flatMap(right => {
+    if (said[right] === undefined) return []
+    const has = said[right] || known[`${right}_by_hand`] === 1 || known[`${right}_elsewhere`] === 1
+    return has === (known[right] === 1) ? [] : [[right, has]]
+  })
+  return Object.fromEntries(changed)
+}
+
+/** Returns whether a provider says something else than before. */
+export const saysOther = (known: KnownRights, said: SaidRights): boolean =>
+  RIGHTS.some(right => said[right] !== undefined && Number(said[right]) !== known[`${right}_said`])
+
+/** Records what a provider says. Call it inside `transact`. */
+export async function noteRights(
+  { provider, externUid }: Omit<Identity, 'userId'>,
+  { admin = null, external = null }: { readonly [R in Right]?: boolean | null }
+): Promise<void> {
+  const sql =
+    'update identities set admin = coalesce(?, admin), external = coalesce(?, external) where provider = ? and extern_uid = ?'
+  await execute(sql, [admin, external, provider, externUid])
+}
+
+/** After a person has taken a right from a user, it does not count what providers have said before. */
+export async function forgetRights(userId: number, change: SaidRights): Promise<void> {
+  const taken = RIGHTS.filter(right => change[right] === false)
+  if (taken.length === 0) return
+  await execute(`update identities set ${taken.map(right => `${right} = null`).join(', ')} where user_id = ?`, [userId])
+}
+
+/** Returns whether only the identity at this provider makes the user an administrator. */
+export async function isAdminOnlyBy(userId: number, provider: string): Promise<boolean> {
+  const known = await row<KnownRights>(
+    `select ${KNOWN_RIGHTS} from users u join identities i on i.user_id = u.id where u.id = ? and i.provider = ?`,
+    [userId, provider]
+  )
+  return known?.admin_said === 1 && changedRights(known, { admin: false }).admin === false
+}

@@ -15,7 +15,7 @@ import { audit, changesBetween } from '../../ground/audit/audit.js'
 import { redirectNamespace, takeNamespacePaths } from '../../ground/paths/redirects.js'
 import { checkAddressFree } from './emails.js'
 import { refuseGhost } from './ghost/ghost.js'
-import { setIdentity } from './identities.js'
+import { forgetRights, setIdentity } from './identities.js'
 import { requireOtherAdmin } from './last-admin.js'
 import { checkChosenPassword, checksGivenPasswords, hasLocalPassword } from './password-rules.js'
 import { checkUser } from './user-rules.js'
@@ -45,15 +45,20 @@ type Values = { [Name in Attribute]?: unknown }
 
 /**
  * Changes the given attributes of a user. A new username moves the user's projects to it; a new password ends the
- * user's sessions. Throws NotFound, UpdateConflict when an address, name or identity is taken, Forbidden when no
+ * user's sessions. Rights that a provider decides are not given by hand (identities.ts). Throws NotFound, UpdateConflict when an address, name or identity is taken, Forbidden when no
  * administrator would be left, Invalid and BadParameters. Returns whether anything changed.
  */
-export async function updateUser(id: number, change: UserChange, origin: Origin): Promise<boolean> {
+export async function updateUser(
+  id: number,
+  change: UserChange,
+  origin: Origin,
+  rightsBy: 'hand' | 'provider' = 'hand'
+): Promise<boolean> {
   requireAny(change)
   checkUser(change)
   const passwordHash = change.password === undefined ? null : await hashGiven(id, change.password, change)
   try {
-    return await transact(() => update(id, change, passwordHash, origin))
+    return await transact(() => update(id, change, { passwordHash, rightsBy }, origin))
   } catch (error) {
     const taken = takenBy(error)
     throw taken instanceof Conflict ? new UpdateConflict(taken.message) : error
@@ -77,7 +82,12 @@ function requireAny(change: UserChange): void {
 
 const SEARCHED = ['name', 'username', 'email'] as const
 
-async function update(id: number, change: UserChange, passwordHash: string | null, origin: Origin): Promise<boolean> {
+async function update(
+  id: number,
+  change: UserChange,
+  { passwordHash, rightsBy }: { readonly passwordHash: string | null; readonly rightsBy: 'hand' | 'provider' },
+  origin: Origin
+): Promise<boolean> {
   const user = await User.findByPk(id, { lock: true })
   if (!user) throw new NotFound('User')
   refuseGhost(user)
@@ -92,12 +102,14 @@ async function update(id: number, change: UserChange, passwordHash: string | nul
   const old = user.email
   await user.update({
     ...columnsOf(after),
+    ...(rightsBy === 'hand' && byHand(change)),
     ...(taken && { emailConfirmedAt: taken.confirmedAt }),
     ...(passwordHash !== null && { passwordHash })
   })
   if (SEARCHED.some(name => change[name] !== undefined)) {
     await replaceTrigrams(USER_TEXTS, { id, texts: SEARCHED.map(name => user[name]) })
   }
+  if (rightsBy === 'hand') await forgetRights(id, change)
   const identity = await setIdentity(id, change)
   const changes = { ...changesBetween(before, after), ...identity }
   if (Object.keys(changes).length > 0) await audit(origin, { action: 'user.update', target, changes })
@@ -159,6 +171,11 @@ const valuesOf = (user: User, change: UserChange): Values =>
 
 const columnsOf = (values: Values) =>
   Object.fromEntries(Object.entries(values).map(([name, value]) => [COLUMNS[name as Attribute], value]))
+
+const byHand = ({ admin, external }: UserChange) => ({
+  ...(admin !== undefined && { adminByHand: admin }),
+  ...(external !== undefined && { externalByHand: external })
+})
 
 /**
  * Renames the namespace of a user. Not specified: whether hooks receive this. A receiver that identifies projects by

@@ -25,6 +25,8 @@ export interface UserDraft {
   readonly body: UserBody
   readonly passwordHash: string
   readonly privateToken: string
+  /** Whether a provider has decided about `admin` and `external`. */
+  readonly rightsByProvider?: true
   /** Why the new user is blocked (suspension.ts, ghost.ts). */
   readonly reason?: string
 }
@@ -132,7 +134,7 @@ function confirmationOf({ confirm }: UserBody) {
   return { confirmedAt: at, emailConfirmedAt: at }
 }
 
-const columnsOf = ({ body, passwordHash, reason }: UserDraft, projectsLimit: number) => ({
+const columnsOf = ({ body, passwordHash, reason, rightsByProvider }: UserDraft, projectsLimit: number) => ({
   ...(reason !== undefined && { state: 'blocked' as const, blockReason: reason }),
   ...confirmationOf(body),
   username: body.username,
@@ -141,6 +143,7 @@ const columnsOf = ({ body, passwordHash, reason }: UserDraft, projectsLimit: num
   passwordHash,
   admin: body.admin ?? false,
   external: body.external ?? false,
+  ...(!rightsByProvider && { adminByHand: body.admin ?? false, externalByHand: body.external ?? false }),
   bio: body.bio ?? null,
   location: body.location ?? null,
   messenger: body.messenger ?? '',

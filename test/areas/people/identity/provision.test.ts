@@ -1,3 +1,4 @@
+import { linkIdentity, unlinkIdentity } from '../../../../src/areas/people/identity/links.js'
 import {
   AddressInUse,
   createPerson,
@@ -6,6 +7,7 @@ import {
   updatePerson
 } from '../../../../src/areas/people/identity/provision.js'
 import { blockUser } from '../../../../src/areas/people/users/user-state.js'
+import { updateUser } from '../../../../src/areas/people/users/user-update.js'
 import { row, rows } from '../../../../src/db/connect/sql.js'
 import { DEVELOPER, GUEST, MASTER, OWNER } from '../../../../src/lib/levels.js'
 import { testApp } from '../../../helpers/app.js'
@@ -217,5 +219,67 @@ t.test('a provider cannot take the rights of the last administrator, nor of the 
   t.equal(await isAdmin(id), 0)
   await app.make.admin()
   await updatePerson(local.id, person({ name: 'Renamed', admin: false }), origin)
-  t.equal(await isAdmin(local.id), 0)
+  t.equal(await isAdmin(local.id), 1, 'a person gave these rights')
+  const other = person({ admin: true })
+  const decided = await createPerson(other, { approval: false }, origin)
+  await updatePerson(decided.id, { ...other, admin: false }, origin)
+  t.equal(await isAdmin(decided.id), 0)
+})
+
+const rightsOf = (id: number) =>
+  row<{ admin: number; external: number }>('select admin, external from users where id = ?', [id])
+
+t.test('a user has a right while one of several providers says so', async t => {
+  const company = person({ admin: false, external: true })
+  const { id, username } = await createPerson(company, { approval: false }, origin)
+  const directory = { ...company, provider: 'directory', externUid: `entry-${id}`, admin: true, external: false }
+  await linkIdentity({ id, username }, directory, origin)
+  t.equal(await updatePerson(id, directory, origin), true)
+  t.same(await rightsOf(id), { admin: 1, external: 1 })
+  for (const one of [company, directory]) t.equal(await updatePerson(id, one, origin), false, one.provider)
+  t.same(await rightsOf(id), { admin: 1, external: 1 }, 'in any order')
+  t.equal(await updatePerson(id, { ...company, admin: true }, origin), false)
+  t.equal(await updatePerson(id, { ...directory, admin: false }, origin), false)
+  t.equal(await updatePerson(id, { ...company, external: false }, origin), true, 'the last one that said external')
+  t.same(await rightsOf(id), { admin: 0, external: 0 })
+})
+
+t.test('what a person gives stays, and what a person takes stays until a provider gives it again', async t => {
+  const given = person({ admin: true, external: false })
+  const { id, username } = await createPerson(given, { approval: false }, origin)
+  const directory = { ...given, provider: 'directory', externUid: `entry-${id}`, admin: false }
+  await linkIdentity({ id, username }, directory, origin)
+  await updateUser(id, { admin: false, external: true }, origin)
+  await updatePerson(id, directory, origin)
+  t.same(await rightsOf(id), { admin: 0, external: 1 }, 'what the provider said before does not count')
+  await updatePerson(id, given, origin)
+  t.same(await rightsOf(id), { admin: 1, external: 1 })
+  await updateUser(id, { admin: true }, origin)
+  await updatePerson(id, { ...given, admin: false }, origin)
+  t.same(await rightsOf(id), { admin: 1, external: 1 })
+})
+
+t.test('rights of an administrator end with the only identity that gave them', async t => {
+  await app.make.admin()
+  const given = person({ admin: true })
+  const { id, username } = await createPerson(given, { approval: false }, origin)
+  const directory = { ...given, provider: 'directory', externUid: `entry-${id}` }
+  await linkIdentity({ id, username }, directory, origin)
+  await updatePerson(id, directory, origin)
+  await unlinkIdentity({ id, username }, 'company', origin)
+  t.same(await rightsOf(id), { admin: 1, external: 0 })
+  await unlinkIdentity({ id, username }, 'directory', origin)
+  t.same(await rightsOf(id), { admin: 0, external: 0 })
+})
+
+t.test('of providers that decide at once, none is forgotten', async t => {
+  const company = person({ admin: true })
+  const { id, username } = await createPerson(company, { approval: false }, origin)
+  const directory = { ...company, provider: 'directory', externUid: `entry-${id}`, admin: false }
+  await linkIdentity({ id, username }, directory, origin)
+  await Promise.all([
+    updatePerson(id, { ...company, admin: false }, origin),
+    updatePerson(id, { ...directory, admin: true }, origin)
+  ])
+  t.same(await rightsOf(id), { admin: 1, external: 0 })
 })

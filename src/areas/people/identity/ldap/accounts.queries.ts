@@ -1,9 +1,10 @@
 import { marks, row, rows } from '../../../../db/connect/sql.js'
 import type { User } from '../../../../db/models/index.js'
+import { KNOWN_RIGHTS, type KnownRights } from '../../users/identities.js'
 import { DORMANT } from '../../users/suspension.js'
 
 /** A user with an identity at a directory, as the synchronization compares it. */
-export interface KnownPerson {
+export interface KnownPerson extends KnownRights {
   readonly id: number
   readonly extern_uid: string
   readonly username: string
@@ -11,12 +12,9 @@ export interface KnownPerson {
   readonly email: string
   readonly state: User['state']
   readonly blockReason: string | null
-  readonly admin: number
-  readonly external: number
 }
 
-const KNOWN =
-  'u.id, i.extern_uid, u.username, u.name, u.email, u.state, u.block_reason as blockReason, u.admin, u.external'
+const KNOWN = `u.id, i.extern_uid, u.username, u.name, u.email, u.state, u.block_reason as blockReason, ${KNOWN_RIGHTS}`
 
 /** Returns the users of these identities. */
 export const knownPeople = (provider: string, uids: readonly string[]): Promise<KnownPerson[]> =>

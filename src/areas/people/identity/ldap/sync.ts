@@ -12,7 +12,7 @@ import { entriesOf, IDS_AT_ONCE, readEntries } from '../../../../ldap/people.js'
 import { type DirectoryPerson, personOf } from '../../../../ldap/person.js'
 import type { TaskContext } from '../../../../queue/task.js'
 import { givenLevels } from '../../members/given-members.js'
-import { noteSeen } from '../../users/identities.js'
+import { changedRights, noteSeen, saysOther } from '../../users/identities.js'
 import { blockByDirectory, isBlockedBy, unblockByDirectory } from '../../users/user-state.js'
 import { bringUpToDate, hasOtherAddress } from '../bring-up-to-date.js'
 import { createPerson, type Person } from '../provision.js'
@@ -135,7 +135,7 @@ class Synchronization {
     }
     const here = await this.#here(connection, person)
     const differences = differencesOf(account, here, given)
-    if (differences.length === 0) return
+    if (differences.length === 0 && (dryRun || !saysOther(account, here))) return
     if (dryRun) {
       this.figures.changed += 1
       return this.#note(`${account.username} has another ${differences.join(', ')}`)
@@ -190,12 +190,13 @@ class Synchronization {
 
 /** What differs, in words. Memberships may differ where people gave them, which then changes nothing. */
 function differencesOf(account: KnownPerson, here: Person, given: ReadonlyMap<string, number>): string[] {
-  const { name, admin, external, groups } = here
+  const { name, groups } = here
+  const { admin, external } = changedRights(account, here)
   return [
     ...(name !== account.name ? ['name'] : []),
     ...(hasOtherAddress(account, here) ? ['address'] : []),
-    ...(admin !== undefined && Number(admin) !== account.admin ? ['administrator'] : []),
-    ...(external !== undefined && Number(external) !== account.external ? ['external'] : []),
+    ...(admin !== undefined ? ['administrator'] : []),
+    ...(external !== undefined ? ['external'] : []),
     ...(groups && !isSame(groups, given) ? ['memberships'] : [])
   ]
 }
