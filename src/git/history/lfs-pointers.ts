@@ -13,6 +13,7 @@ import { feed, outputOf, startGit } from '../process/run.js'
 /** The specification of LFS: a pointer has fewer bytes. */
 const LARGEST = 1024
 const OID = /^oid sha256:([0-9a-f]{64})$/m
+const SIZE = /^size (\d{1,15})$/m
 
 export interface Part {
   /** Objects whose whole history belongs to the part. */
@@ -21,12 +22,15 @@ export interface Part {
   readonly without?: readonly string[]
 }
 
-/** Calls `found` with the SHA-256 of each pointer in a part of the history, also repeatedly. Throws GitFailure, DamagedRepository. */
+/**
+ * Calls `found` with the SHA-256 of each pointer in a part of the history, also repeatedly, and with the size that it names, if it does.
+ * Throws GitFailure, DamagedRepository.
+ */
 export async function findPointers(
   repository: string,
   { tips, without = [] }: Part,
   signal: AbortSignal,
-  found: (oid: string) => void
+  found: (oid: string, size: number | undefined) => void
 ): Promise<void> {
   if (tips.length === 0) return
   if (![...tips, ...without].every(isObjectId)) throw new TypeError('not names of objects')
@@ -46,7 +50,8 @@ export async function findPointers(
     const sent = feed(createReadStream(list), reading)
     for await (const content of blobsIn(repository, outputOf(read, reading))) {
       const [, oid] = OID.exec(content) ?? []
-      if (oid !== undefined) found(oid)
+      const [, size] = SIZE.exec(content) ?? []
+      if (oid !== undefined) found(oid, size === undefined ? undefined : Number(size))
     }
     await sent
   } finally {

@@ -1,9 +1,11 @@
 // The named reasons for which a run of a mirror ends. Programs compare the codes; people read the texts.
-import { Failure } from '../../../errors.js'
+import { Failure, TooLarge } from '../../../errors.js'
 import { GitFailure } from '../../../git/process/run.js'
 import { isDiskFull } from '../../../lib/disk-full.js'
 import { RefusedTarget } from '../../../webhooks/target.js'
 import { ImportTooLarge } from '../../projects/imports/egress-proxy.js'
+import { TooManyObjects } from '../../projects/imports/lfs/pointers.js'
+import { SourceFailure } from '../../projects/imports/source-failures.js'
 
 export const PROBLEMS = [
   /** The mirror cannot run until a person changes something here. */
@@ -23,6 +25,8 @@ export const PROBLEMS = [
   'too_many_objects',
   'too_many_refs',
   'git_failed',
+  /** The other server does not give or take the files of LFS that new commits name. */
+  'lfs_failed',
   /** This appliance. */
   'disk_full',
   'internal'
@@ -69,6 +73,9 @@ export function problemOf(error: unknown, { problem, overdue, secrets }: Facts):
     return new MirrorProblem('address_refused', text)
   }
   if (problem instanceof ImportTooLarge) return new MirrorProblem('too_large', problem.message)
+  if (error instanceof SourceFailure) return new MirrorProblem('lfs_failed', clean(error.message, secrets))
+  if (error instanceof TooManyObjects) return new MirrorProblem('too_many_objects', error.message)
+  if (error instanceof TooLarge) return new MirrorProblem('too_large', error.message)
   if (problem)
     return new MirrorProblem('unreachable', `the server cannot be reached: ${clean(problem.message, secrets)}`)
   return error instanceof GitFailure ? problemOfGit(error, secrets) : undefined

@@ -6,6 +6,7 @@ import { fetchNews, forwardIn, giveObjects } from '../../../git/repository/mirro
 import { listRemote, type Remote, type RemoteRefs } from '../../../git/repository/remote.js'
 import { measureObjects } from '../../../git/repository/repository.js'
 import { batches } from '../../../lib/batches.js'
+import { importObjects } from '../../projects/imports/lfs/import-objects.js'
 import { ensureRepository, prepareProject } from '../../projects/projects/repositories.js'
 import { pushMoves } from '../refs/move-refs.js'
 import type { RefMove } from '../refs/ref-changes.js'
@@ -60,6 +61,7 @@ export async function pull(work: Work, remote: Remote): Promise<RunOutcome> {
   const isPlain = ({ ref, old }: RefChange) => old === ZERO || forward.has(ref)
   const moves = changes.filter(change => isPlain(change) || mirror.overwrite_diverged === 1)
   left.push(...changes.filter(change => !moves.includes(change)).map(divergence))
+  await bringLfs(work, { repository, tips: moves.map(({ new: id }) => id), ours })
   const rewrites = new Set(moves.filter(change => !isPlain(change)).map(({ ref }) => ref))
   const refused = await moveAll(
     work,
@@ -115,6 +117,21 @@ function divergence({ ref }: RefChange): RefResult {
   const isBranch = ref.startsWith(HEADS)
   const reason = isBranch ? 'the branch has commits that the remote lacks' : 'the remote has another tag with this name'
   return { ref, status: 'diverged', reason }
+}
+
+interface Bringing {
+  readonly repository: string
+  readonly tips: readonly string[]
+  readonly ours: ReadonlyMap<string, string>
+}
+
+/** Brings the files in LFS that the new commits name, before anybody sees these commits. */
+async function bringLfs({ project, signal, lfs }: Work, { repository, tips, ours }: Bringing): Promise<void> {
+  if (tips.length === 0) return
+  const server = await lfs('download')
+  if (!server) return
+  const part = { tips, without: [...new Set(ours.values())] }
+  await importObjects({ projectId: project.id, repository, part, server, signal })
 }
 
 interface Moving {

@@ -10,8 +10,11 @@ import { decryptNamed } from '../../../secrets.js'
 import { noteTarget } from '../../ground/hooks/targets.js'
 import { findSudoUser } from '../../people/credentials/credentials.js'
 import { type Gateway, openGateway } from '../../projects/imports/egress-proxy.js'
+import type { LfsOperation } from '../../projects/imports/lfs/batch.js'
+import { usesLfs } from '../../projects/lfs/batch.js'
 import { findProject } from '../../projects/projects/projects.queries.js'
 import { repositoryPath, type StoredProject } from '../../projects/projects/repositories.js'
+import { lfsOverHttp, lfsOverSsh } from './lfs-remote.js'
 import { MirrorProblem, type ProblemCode, problemOf } from './mirror-problem.js'
 import { beginRun, finishRun, giveBack, laneOfUrl, type Run, type RunOutcome } from './mirror-runs.js'
 import { type MirrorAddress, readAddress } from './mirror-url.js'
@@ -71,14 +74,16 @@ async function outcomeOf(mirror: MirrorRow, signal: AbortSignal): Promise<RunOut
   let seenHostKey: string | undefined
   const shown = () => (seenHostKey === undefined ? {} : { seenHostKey })
   try {
-    const work = { mirror, ...(await rightsOf(mirror)), signal: ending }
+    const rights = await rightsOf(mirror)
     const address = addressOf(mirror)
     gateway = await openGateway({ maxBytes, signal: ending })
     const hide = (...more: string[]) => void secrets.push(...more)
     const seen = (key: string) => {
       seenHostKey = key
     }
-    const remote = await remoteOf(work, address, { gateway, hide, seen })
+    const { remote, lfs } = await remoteOf({ mirror, signal: ending }, address, { gateway, hide, seen })
+    const used = await usesLfs(rights.project)
+    const work = { mirror, ...rights, signal: ending, lfs: async (word: LfsOperation) => (used ? lfs(word) : null) }
     const outcome = await (mirror.direction === 'pull' ? pull : push)(work, remote)
     return { ...outcome, ...shown() }
   } catch (error) {
@@ -130,10 +135,11 @@ interface Opening {
 }
 
 async function remoteOf(
-  { mirror, signal }: Work,
-  { kind, url, host, port, path, username: sshUser }: MirrorAddress,
+  { mirror, signal }: Pick<Work, 'mirror' | 'signal'>,
+  address: MirrorAddress,
   { gateway, hide, seen }: Opening
-): Promise<Remote> {
+): Promise<Pick<Work, 'lfs'> & { readonly remote: Remote }> {
+  const { kind, url, host, port, path, username: sshUser } = address
   const { id, direction, secret_encrypted: box, host_key: hostKey } = mirror
   const secret = (box === null ? {} : JSON.parse(decryptNamed(`mirror ${id}`, box))) as MirrorSecret
   const { username = '', password = '', privateKey = '' } = secret
@@ -143,9 +149,13 @@ async function remoteOf(
     ...{ proxy: gateway.proxy, host, signal, timeout: config().imports.timeout, idle: IDLE_S[direction] },
     client: `mirrors ${host}`
   }
-  if (kind === 'http') return { ...common, url, username, password }
+  if (kind === 'http') {
+    const lfs = async () => lfsOverHttp(address, username, password)
+    return { remote: { ...common, url, username, password }, lfs }
+  }
   const server = { host, port, username: sshUser, path, privateKey, hostKey }
   const door = await openSshDoor(gateway, server, seen)
   hide(door)
-  return { ...common, url: door, username: '', password: '' }
+  const lfs = (operation: LfsOperation) => lfsOverSsh(gateway, server, { operation, seen })
+  return { remote: { ...common, url: door, username: '', password: '' }, lfs }
 }

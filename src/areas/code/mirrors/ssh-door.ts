@@ -25,6 +25,7 @@ const LOGIN_MS = 20_000
 const IDLE_MS = 300_000
 /** Bytes of the first line of git, and of what a server says in its defence. */
 const LONGEST_LINE = 4096
+const LONGEST_ANSWER = 65_536
 
 /** The fingerprint of a host key, as `ssh-keygen -l` shows it. */
 const fingerprintOf = (key: Buffer): string =>
@@ -75,16 +76,28 @@ interface Conversation extends Pick<Request, 'service' | 'version'> {
   readonly seen: (key: string) => void
 }
 
-async function converse(
+function converse(
   gateway: Gateway,
-  { host, port, username, path, privateKey, hostKey }: SshServer,
+  server: SshServer,
   client: Socket,
   { service, version, seen }: Conversation
 ): Promise<void> {
+  return connected(gateway, server, seen, connection => {
+    client.once('close', () => connection.end())
+    return run(connection, client, { command: `${service} ${quoted(server.path)}`, version, gateway })
+  })
+}
+
+/** Logs in, and ends the connection after the work. */
+async function connected<T>(
+  gateway: Gateway,
+  { host, port, username, privateKey, hostKey }: SshServer,
+  seen: (key: string) => void,
+  work: (connection: ssh2.Client) => Promise<T>
+): Promise<T> {
   const socket = await gateway.reach(host, port)
   socket.setTimeout(IDLE_MS, () => socket.destroy(new Error(`it sent nothing for ${IDLE_MS / 1000} s`)))
   const connection = new ssh2.Client()
-  client.once('close', () => connection.end())
   let refused: MirrorProblem | undefined
   try {
     await new Promise<void>((resolve, reject) => {
@@ -105,13 +118,39 @@ async function converse(
         }
       })
     })
-    await run(connection, client, { command: `${service} ${quoted(path)}`, version, gateway })
+    return await work(connection)
   } catch (error) {
     throw refused ?? problemOfSsh(error)
   } finally {
     connection.end()
   }
 }
+
+/** Returns what a server answers to a command with the path of the repository; null when it does not know the command. */
+export const askOverSsh = (
+  gateway: Gateway,
+  server: SshServer,
+  { command, word, seen }: { readonly command: string; readonly word: string; readonly seen: (key: string) => void }
+): Promise<string | null> =>
+  connected(gateway, server, seen, async connection => {
+    const channel = await open(connection, `${command} ${quoted(server.path)} ${word}`, {})
+    let code: number | null = 0
+    channel.once('exit', (status: number | null) => {
+      code = status
+    })
+    channel.stderr.resume()
+    let answer = ''
+    for await (const chunk of channel as AsyncIterable<Buffer>) {
+      answer += chunk.toString()
+      if (answer.length > LONGEST_ANSWER) throw new Error('its answer is too long')
+    }
+    return code === 0 ? answer : null
+  })
+
+const open = (connection: ssh2.Client, command: string, options: ssh2.ExecOptions): Promise<ssh2.ClientChannel> =>
+  new Promise((resolve, reject) => {
+    connection.exec(command, options, (error, opened) => (error ? reject(error) : resolve(opened)))
+  })
 
 function wrongKey(confirmed: string | null, shown: string): MirrorProblem | undefined {
   if (confirmed === shown) return undefined
@@ -130,9 +169,7 @@ interface Command {
 
 async function run(connection: ssh2.Client, client: Socket, { command, version, gateway }: Command): Promise<void> {
   const environment = version === undefined ? {} : { env: { GIT_PROTOCOL: version } }
-  const channel = await new Promise<ssh2.ClientChannel>((resolve, reject) => {
-    connection.exec(command, environment, (error, opened) => (error ? reject(error) : resolve(opened)))
-  })
+  const channel = await open(connection, command, environment)
   let said = ''
   let code: number | null = 0
   channel.stderr.on('data', (chunk: Buffer) => {

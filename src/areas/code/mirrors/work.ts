@@ -1,4 +1,6 @@
 import type { Actor } from '../../../access/actor.js'
+import type { LfsOperation } from '../../projects/imports/lfs/batch.js'
+import type { LfsServer } from '../../projects/imports/lfs/client.js'
 import type { ProjectRow } from '../../projects/projects/projects.queries.js'
 import type { MirrorRow } from './mirrors.queries.js'
 
@@ -9,6 +11,8 @@ export interface Work {
   /** The user in whose name it runs. */
   readonly actor: Actor
   readonly signal: AbortSignal
+  /** Returns the LFS of the remote; null when the project has none. */
+  readonly lfs: (operation: LfsOperation) => Promise<LfsServer | null>
 }
 
 /** What a mirror keeps encrypted, as JSON. */

@@ -1,6 +1,7 @@
 // Lists of Gitea. Many have no link to their next page, and only say how many items there are; Gogs says neither.
+
+import { SourceRefusal } from '../../projects/imports/source-failures.js'
 import type { Client } from '../sources/client.js'
-import { SourceRefusal } from '../sources/failures.js'
 import { fitting } from '../sources/shapes.js'
 import type { Skipped } from '../sources/source.js'
 

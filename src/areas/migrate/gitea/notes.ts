@@ -1,6 +1,7 @@
 // Notes and award emoji of Gitea: comments, reviews, and the comments of reviews about lines.
+
+import { SourceRefusal } from '../../projects/imports/source-failures.js'
 import { ahead } from '../sources/ahead.js'
-import { SourceRefusal } from '../sources/failures.js'
 import { type Award, awardsOf, checked, firstMoment, momentOf } from '../sources/shapes.js'
 import type { Draft } from '../sources/source.js'
 import { itemsOf } from './lists.js'

@@ -1,6 +1,7 @@
 // The reader for API v1 of Gitea, of Forgejo, which came from it, and of Gogs, from which it came.
+
+import { SourceRefusal } from '../../projects/imports/source-failures.js'
 import type { Client } from '../sources/client.js'
-import { SourceRefusal } from '../sources/failures.js'
 import { checked } from '../sources/shapes.js'
 import type { Reader, Source, SourceProject } from '../sources/source.js'
 import { type Forge, itemsOf } from './lists.js'

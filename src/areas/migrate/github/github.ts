@@ -1,6 +1,7 @@
 // Reads GitHub (api.github.com) and GitHub Enterprise by their REST API.
+
+import { SourceRefusal } from '../../projects/imports/source-failures.js'
 import type { Client } from '../sources/client.js'
-import { SourceRefusal } from '../sources/failures.js'
 import { checked } from '../sources/shapes.js'
 import type { Draft, Reader, Skipped, Source, SourceProject } from '../sources/source.js'
 import { items, type Reading } from './lists.js'

@@ -1,7 +1,7 @@
 // The lists of a repository, item by item.
 import type { Static, TSchema } from '../../../lib/type.js'
+import { SourceRefusal } from '../../projects/imports/source-failures.js'
 import type { Client } from '../sources/client.js'
-import { SourceRefusal } from '../sources/failures.js'
 import { checked, firstMoment, fitting } from '../sources/shapes.js'
 import type { Skipped } from '../sources/source.js'
 

@@ -2,8 +2,8 @@
 // notes here are shown in the order of their ids, so the lists are merged.
 
 import type { Static } from '../../../lib/type.js'
+import { SourceRefusal } from '../../projects/imports/source-failures.js'
 import { ahead } from '../sources/ahead.js'
-import { SourceRefusal } from '../sources/failures.js'
 import { momentOf } from '../sources/shapes.js'
 import type { Draft, Person } from '../sources/source.js'
 import { inOrder, items, type Reading } from './lists.js'

@@ -7,9 +7,9 @@ import { type Readable, Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { config } from '../../../config.js'
 import { signature } from '../../../secrets.js'
+import { SourceFailure } from '../../projects/imports/source-failures.js'
 import { ahead } from '../sources/ahead.js'
 import type { Client } from '../sources/client.js'
-import { SourceFailure } from '../sources/failures.js'
 import type { Skipped, SourceFile } from '../sources/source.js'
 
 const AT_ONCE = 4

@@ -8,8 +8,8 @@ import { type PackedRef, portableRefs } from '../../../git/repository/packs.js'
 import { createRepository } from '../../../git/repository/repository.js'
 import { keepCommits } from '../../../git/write/merge.js'
 import { CannotFill, fetchFrom } from '../../projects/imports/fetch-from.js'
+import { SourceRefusal } from '../../projects/imports/source-failures.js'
 import { ahead } from '../sources/ahead.js'
-import { SourceRefusal } from '../sources/failures.js'
 import type { Draft, Skipped } from '../sources/source.js'
 
 export interface Repository {

@@ -1,6 +1,6 @@
 // The wiki of a project is a repository. It becomes a project of its own, NAME.wiki, which the same people see.
 import { join } from 'node:path'
-import { SourceFailure } from '../sources/failures.js'
+import { SourceFailure } from '../../projects/imports/source-failures.js'
 import type { Draft, Source, SourceProject } from '../sources/source.js'
 import type { Session } from './session.js'
 import { readSpool } from './spool.js'

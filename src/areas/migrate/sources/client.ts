@@ -1,11 +1,11 @@
 // Fetches the pages of a source, one request for each page in each run. What was fetched in the current run is on the disk (page-store.ts).
 import type { Readable } from 'node:stream'
 import { hasMoreValues } from '../../../lib/json.js'
-import { SourceFailure, SourceRefusal } from './failures.js'
-import { newPace, restOf, type Sleep } from './pace.js'
+import { newPace, restOf, type Sleep } from '../../projects/imports/pace.js'
+import { SourceFailure, SourceRefusal } from '../../projects/imports/source-failures.js'
+import { type Answer, openTransport, readText, type TransportLimits } from '../../projects/imports/transport.js'
 import { openPages, type StoredPage } from './page-store.js'
 import { isSamePage } from './same-page.js'
-import { type Answer, openTransport, readText } from './transport.js'
 
 /** Bytes of one page, unpacked, and values in it. */
 const LARGEST_PAGE = 32 * 1024 * 1024
@@ -80,6 +80,7 @@ export interface ClientOptions {
   readonly signal: AbortSignal
   /** For tests. */
   readonly sleep?: Sleep
+  readonly limits?: TransportLimits
 }
 
 export interface OpenClient extends Client {
@@ -98,7 +99,7 @@ interface Fetched {
 
 export function openClient(options: ClientOptions): OpenClient {
   const { base, run, signal } = options
-  const transport = openTransport(signal)
+  const transport = openTransport(signal, options.limits)
   const pace = newPace(options.rate, signal, options.sleep)
   const pages = openPages(options.folder, run, LARGEST_PAGE)
   let [newest, requests, bytes] = [0, 0, 0]

@@ -1,9 +1,12 @@
 // Fills the repository of a fork or an import. It is built in a temporary place and moved when it is complete, so a
 // killed job leaves nothing half done: the next attempt begins again.
 import { existsSync } from 'node:fs'
+import { config } from '../../../config.js'
 import { row } from '../../../db/connect/sql.js'
+import { TooLarge } from '../../../errors.js'
 import { refValue } from '../../../git/refs/refs.js'
 import { copyRefs } from '../../../git/repository/fetch.js'
+import { portableRefs } from '../../../git/repository/packs.js'
 import { removeRepository, setHead } from '../../../git/repository/repository.js'
 import { decrypt } from '../../../secrets.js'
 import { syncFileSystem } from '../../../storage/sync.js'
@@ -11,6 +14,10 @@ import { copyLinks } from '../lfs/shared-links.js'
 import { finishFilling } from '../projects/pending-imports.js'
 import { prepareProject, repositoryPath, type StoredProject } from '../projects/repositories.js'
 import { CannotFill, fetchFrom } from './fetch-from.js'
+import { type LfsServer, lfsServerOf } from './lfs/client.js'
+import { importObjects } from './lfs/import-objects.js'
+import { TooManyObjects } from './lfs/pointers.js'
+import { SourceFailure } from './source-failures.js'
 
 interface ImportRow extends StoredProject {
   readonly from_project_id: number | null
@@ -65,7 +72,7 @@ async function fill(project: ImportRow, signal: AbortSignal): Promise<string | n
 }
 
 function fetchInto(path: string, project: ImportRow, signal: AbortSignal): Promise<string | null> {
-  if (project.url_encrypted !== null) return importUrl(decrypt(project.url_encrypted), path, signal)
+  if (project.url_encrypted !== null) return importUrl(decrypt(project.url_encrypted), { path, to: project.id }, signal)
   return copySource(project.from_project_id ?? 0, { path, to: project.id }, signal)
 }
 
@@ -92,9 +99,35 @@ async function copySource(
   return value === null ? null : branch
 }
 
-async function importUrl(text: string, path: string, signal: AbortSignal): Promise<string | null> {
+async function importUrl(
+  text: string,
+  { path, to }: { readonly path: string; readonly to: number },
+  signal: AbortSignal
+): Promise<string | null> {
   const url = new URL(text)
   const [username, password] = [decodeURIComponent(url.username), decodeURIComponent(url.password)]
   url.username = url.password = ''
-  return fetchFrom({ url, username, password, more: [] }, path, signal)
+  const branch = await fetchFrom({ url, username, password, more: [] }, path, signal)
+  if (url.protocol !== 'git:') await importLfs(lfsServerOf({ url, username, password }), { path, to }, signal)
+  return branch
+}
+
+/** The files take their own time: those of LFS are often larger than the repository. */
+async function importLfs(
+  server: LfsServer,
+  { path, to }: { readonly path: string; readonly to: number },
+  signal: AbortSignal
+): Promise<void> {
+  const { timeout } = config().lfs
+  const late = AbortSignal.timeout(timeout * 1000)
+  const part = { tips: portableRefs(path).map(({ id }) => id) }
+  try {
+    await importObjects({ projectId: to, repository: path, part, server, signal: AbortSignal.any([signal, late]) })
+  } catch (error) {
+    signal.throwIfAborted()
+    if (late.aborted) throw new CannotFill(`the files in LFS took longer than ${timeout} s (lfs.timeout)`)
+    if (error instanceof SourceFailure || error instanceof TooLarge || error instanceof TooManyObjects)
+      throw new CannotFill(`the files in LFS cannot be fetched: ${error.message}`)
+    throw error
+  }
 }

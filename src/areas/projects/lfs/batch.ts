@@ -19,6 +19,16 @@ export async function groupAllowsLfs(namespaceId: number): Promise<boolean> {
   return found?.lfs_enabled === 1
 }
 
+interface LfsProject {
+  readonly lfs_enabled: number
+  readonly namespace_id: number
+  readonly namespace_kind: string
+}
+
+/** Whether a project may have objects. */
+export const usesLfs = async ({ lfs_enabled, namespace_id, namespace_kind }: LfsProject): Promise<boolean> =>
+  lfs_enabled === 1 && (namespace_kind !== 'group' || (await groupAllowsLfs(namespace_id)))
+
 /** Says for each object whether the project has it. */
 export async function planDownload<Object extends AskedObject>(
   projectId: number,

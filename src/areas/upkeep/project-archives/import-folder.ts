@@ -13,12 +13,20 @@ import { prepareRepository } from '../../../git/repository/repository.js'
 import { isDiskFull } from '../../../lib/disk-full.js'
 import { pathProblem } from '../../../lib/path.js'
 import { version } from '../../../version.js'
+import { objectsNamed } from '../../projects/imports/lfs/pointers.js'
 import { placeOfNewProject } from '../../projects/projects/new-project-target.js'
-import { FORMAT, KINDS, type Kind, MANIFEST, type Manifest, MOST_REFS, PACK, RECORDS, REFS } from './format.js'
+import { FORMAT, KINDS, type Kind, LFS, MANIFEST, type Manifest, MOST_REFS, PACK, RECORDS, REFS } from './format.js'
 import { importProject } from './import.js'
 import { OTHER_SETTINGS } from './other-settings.js'
 import { checkRecord } from './records.js'
-import { BadRepository, copyRepositoryFiles, repositoriesIn, shownBelow } from './repository-folders.js'
+import {
+  BadRepository,
+  copyRepositoryFiles,
+  lfsFileIn,
+  readFileIn,
+  repositoriesIn,
+  shownBelow
+} from './repository-folders.js'
 import { type Entry, linesOf, writeArchive } from './write-archive.js'
 
 export interface FolderOptions {
@@ -89,7 +97,8 @@ async function importOne(path: string, options: One, origin: Origin): Promise<vo
   const copy = await prepareRepository(`${place}.git`)
   try {
     const branch = await copyRepositoryFiles(path, copy.path, { maxBytes, maxRefs: MOST_REFS, signal })
-    await writeArchive(file, entriesOf(copy.path, branch, options), signal)
+    const lfs = await lfsFilesOf(copy.path, path, signal)
+    await writeArchive(file, entriesOf(copy.path, { branch, lfs }, options), signal)
     await importProject(file, { namespace, path: name, ...(creator === undefined ? {} : { creator }), signal }, origin)
   } finally {
     await copy.drop()
@@ -97,7 +106,23 @@ async function importOne(path: string, options: One, origin: Origin): Promise<vo
   }
 }
 
-async function* entriesOf(repository: string, branch: string | null, options: One): AsyncGenerator<Entry> {
+/** The objects of LFS that the history names, and that are in the folder: paths by hash, in order. */
+async function lfsFilesOf(copy: string, from: string, signal: AbortSignal): Promise<ReadonlyMap<string, string>> {
+  const files = new Map<string, string>()
+  const tips = portableRefs(copy).map(({ id }) => id)
+  for (const key of await objectsNamed(copy, { tips }, signal)) {
+    const path = await lfsFileIn(from, key)
+    if (path !== null) files.set(key.oid, path)
+  }
+  return new Map([...files].sort(([one], [other]) => (one < other ? -1 : 1)))
+}
+
+interface Content {
+  readonly branch: string | null
+  readonly lfs: ReadonlyMap<string, string>
+}
+
+async function* entriesOf(repository: string, { branch, lfs }: Content, options: One): AsyncGenerator<Entry> {
   const { shown, signal } = options
   const refs = portableRefs(repository)
   const now = new Date().toISOString()
@@ -112,7 +137,7 @@ async function* entriesOf(repository: string, branch: string | null, options: On
     uploads: 0,
     traces: 0,
     artifacts: 0,
-    lfs: 0
+    lfs: lfs.size
   }
   const text = (name: string, lines: readonly object[]): Entry => ({
     name,
@@ -124,6 +149,7 @@ async function* entriesOf(repository: string, branch: string | null, options: On
   yield text(REFS, refs)
   const limits = { timeout: config().imports.timeout, signal }
   if (refs.length > 0) yield { name: PACK, compress: false, open: () => writePack(repository, refs, limits) }
+  for (const [oid, path] of lfs) yield { name: `${LFS}${oid}`, compress: false, open: () => readFileIn(path) }
 }
 
 const projectRecord = (branch: string | null, now: string, { name, visibility }: One) => ({

@@ -3,7 +3,9 @@
 import { constants, type Dirent } from 'node:fs'
 import { type FileHandle, lstat, mkdir, open, readdir } from 'node:fs/promises'
 import { dirname, join, relative } from 'node:path'
+import type { Readable } from 'node:stream'
 import { Failure } from '../../../errors.js'
+import type { LfsKey } from '../../../storage/lfs.js'
 
 /** The repository cannot be imported. */
 export class BadRepository extends Failure {}
@@ -141,6 +143,19 @@ async function readText(path: string): Promise<string> {
     await file.close()
   }
 }
+
+/** Returns the path of an object of LFS that a repository keeps, where git-lfs does; null when it has none of this size. */
+export async function lfsFileIn(repository: string, { oid, size }: LfsKey): Promise<string | null> {
+  const folders = ['lfs', 'objects', oid.slice(0, 2), oid.slice(2, 4)]
+  for (let depth = 1; depth <= folders.length; depth++)
+    if (!(await isFolder(join(repository, ...folders.slice(0, depth))))) return null
+  const path = join(repository, ...folders, oid)
+  const found = await lstat(path).catch(() => null)
+  return found?.isFile() && found.size === size ? path : null
+}
+
+/** Reads a file itself, never what a link leads to. */
+export const readFileIn = async (path: string): Promise<Readable> => (await openFile(path)).createReadStream()
 
 /** The path below the folder, for people. */
 export const shownBelow = (root: string, path: string): string => relative(root, path)

@@ -15,7 +15,7 @@ loadConfig({})
 type Answer = (response: ServerResponse, url: string) => void
 
 /** Starts a source, and returns a function that opens a client for one run. Pauses are recorded instead of waited for. */
-async function subject(t: Test, answer: Answer, { maxBytes = 1e9 } = {}) {
+async function subject(t: Test, answer: Answer, { maxBytes = 1e9, limits = {} } = {}) {
   const folder = t.testdir()
   const source = await receiver(t, answer)
   const base = new URL(`http://127.0.0.1:${source.port}/api/`)
@@ -30,6 +30,7 @@ async function subject(t: Test, answer: Answer, { maxBytes = 1e9 } = {}) {
       run: number,
       rate: 1e6,
       maxBytes,
+      limits,
       signal: ending.signal,
       sleep: async milliseconds => void pauses.push(milliseconds)
     })
@@ -196,7 +197,7 @@ t.test('addresses inside are refused, from the URL and from a redirect of a file
     response.writeHead(302, { location: 'http://169.254.169.254/x' }).end()
   )
   await t.rejects(run(1).file({ url: `${base.href}x` }, buffer), {
-    message: /169\.254\.169\.254, which migrations may not reach/
+    message: /169\.254\.169\.254, which the appliance may not reach/
   })
   t.equal(await run(1).file({ url: 'file:///etc/passwd' }, buffer), null)
   await t.rejects(run(1).get('http://127.0.0.1:1/api/x'), { message: /another server/ })
@@ -224,6 +225,25 @@ t.test('hostile answers end with a named error, and nothing is stored', async t 
   const client = run(1)
   await client.get('one')
   await t.rejects(client.get('two'), { message: /more than 1000 bytes of records/ })
+})
+
+t.test('a source that drips a byte at a time, or falls silent, ends with a named error', async t => {
+  const drip = (response: ServerResponse) => {
+    response.writeHead(200, { 'content-length': '1000000' })
+    const timer = setInterval(() => response.write(' '), 20)
+    response.on('close', () => clearInterval(timer))
+  }
+  const cases: readonly (readonly [name: string, answer: Answer, limits: { page?: number; idle?: number }, RegExp])[] =
+    [
+      ['drips', drip, { page: 0.3 }, /gave no complete answer within 0\.3 s/],
+      ['says nothing', () => {}, { idle: 0.1 }, /was silent for 0\.1 s/],
+      ['stops in its answer', r => r.writeHead(200).write('['), { idle: 0.1 }, /was silent for 0\.1 s/]
+    ]
+  for (const [name, answer, limits, message] of cases) {
+    const { run, asked } = await subject(t, answer, { limits })
+    await t.rejects(run(1).get('page'), { message }, name)
+    t.equal(asked().length, 6, 'after a few attempts')
+  }
 })
 
 t.test('a page that a power failure has cut is fetched again', async t => {

@@ -9,6 +9,8 @@ import { testApp } from '../../../helpers/app.js'
 import { cli } from '../../../helpers/cli.js'
 import { someOrigin } from '../../../helpers/factory.js'
 import t from '../../../helpers/tap.js'
+import { hashOf } from '../../../server/lfs/client.js'
+import { lfsContents, pointerOf } from '../../projects/lfs/pointer-files.js'
 
 const app = await testApp(t)
 const git = (cwd: string, ...args: string[]) =>
@@ -147,4 +149,38 @@ t.test('the command', async t => {
   const listed = await cli(['projects', 'import-list', join(folder, 'list.csv'), '--dry-run', '--json'], options)
   t.equal(listed.code, 1)
   t.match(listed.json(), { would_import: 1, existing: 0, refused: [{ line: 3, path: null }] })
+})
+
+t.test('files in LFS come along from where git-lfs keeps them', async t => {
+  const { owner } = await app.make.project()
+  const folder = t.testdir()
+  const path = join(folder, 'large.git')
+  makeBare(path)
+  const files = ['kept', 'linked', 'lost'].map(content => ({ content, oid: hashOf(content) }))
+  const lines = files.map(({ content, oid }) => {
+    writeFileSync(join(folder, content), pointerOf(oid, content.length))
+    return `100644 blob ${git(path, 'hash-object', '-w', join(folder, content))}\t${content}.bin`
+  })
+  const tree = execFileSync('git', ['mktree'], { cwd: path, env: { ...environment }, input: `${lines.join('\n')}\n` })
+  git(path, 'update-ref', 'refs/heads/main', git(path, 'commit-tree', '-m', 'Add', String(tree).trim()))
+  const [kept = '', linked = '', lost = ''] = files.map(({ oid }) => {
+    const below = join(path, 'lfs/objects', oid.slice(0, 2), oid.slice(2, 4))
+    mkdirSync(below, { recursive: true })
+    return join(below, oid)
+  })
+  writeFileSync(kept, 'kept')
+  writeFileSync(join(folder, 'secret'), 'linked')
+  symlinkSync(join(folder, 'secret'), linked)
+  t.same(await run(folder, owner.username), { refused: {}, outcomes: [`imported ${owner.username}/large`] })
+  const project = (await app.as(owner).get(`/projects/${owner.username}%2Flarge`)).json()
+  t.same(
+    await lfsContents(
+      project,
+      files.map(({ oid }) => oid)
+    ),
+    ['kept', null, null]
+  )
+  writeFileSync(lost, 'list')
+  renameSync(path, join(folder, 'wrong.git'))
+  t.match((await run(folder, owner.username)).refused, { 'wrong.git': /another SHA-256/ })
 })

@@ -1,7 +1,7 @@
 // GitLab 8 and other instances of Gitstead, by API v3.
 import { parseMoment } from '../../../../lib/moment.js'
+import { SourceRefusal } from '../../../projects/imports/source-failures.js'
 import type { Client } from '../../sources/client.js'
-import { SourceRefusal } from '../../sources/failures.js'
 import { rewritten } from '../../sources/rewrite.js'
 import { fitting, momentOf } from '../../sources/shapes.js'
 import type { Reader, Source, SourceGroup, SourceProject, SourceUser } from '../../sources/source.js'

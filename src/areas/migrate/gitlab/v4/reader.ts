@@ -1,6 +1,7 @@
 // The reader for GitLab's API v4.
+
+import { SourceRefusal } from '../../../projects/imports/source-failures.js'
 import type { Client } from '../../sources/client.js'
-import { SourceRefusal } from '../../sources/failures.js'
 import { checked, fitting } from '../../sources/shapes.js'
 import type { Reader, Source, SourceProject } from '../../sources/source.js'
 import { readGroups, readSelf, readUser, readUsers } from './people.js'

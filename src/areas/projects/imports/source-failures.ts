@@ -1,4 +1,4 @@
-// The failures of a source. Their texts have no part of an answer, because an answer may repeat the token.
+// The failures of another server. Their texts have no part of an answer, because an answer may repeat the token.
 import { Failure } from '../../../errors.js'
 import { shownUrl } from '../../../webhooks/url.js'
 

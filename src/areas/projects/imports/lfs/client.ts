@@ -1,0 +1,210 @@
+// A client of git LFS, for servers that nobody trusts: the address rules of hooks apply to every connection, bytes and seconds are limited,
+// and the password goes to the server of the repository only. It serves migrations, imports and mirrors.
+import { once } from 'node:events'
+import { PassThrough, type Readable } from 'node:stream'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { config } from '../../../../config.js'
+import type { LfsKey } from '../../../../storage/lfs.js'
+import { restOf } from '../pace.js'
+import { SourceFailure, SourceRefusal } from '../source-failures.js'
+import { type Answer, openTransport, readText } from '../transport.js'
+import { type Action, type LfsOperation, type PlannedObject, questionOf, readPlan } from './batch.js'
+
+/** Where the LFS of a repository is, and what proves who asks. */
+export interface LfsServer {
+  readonly endpoint: URL
+  readonly header: Action['header']
+}
+
+interface RepositoryPlace {
+  readonly url: URL
+  readonly username: string
+  readonly password: string
+}
+
+/** The LFS of a repository that git reaches by http or https. */
+export function lfsServerOf({ url, username, password }: RepositoryPlace): LfsServer {
+  const endpoint = new URL(url)
+  endpoint.username = endpoint.password = endpoint.search = endpoint.hash = ''
+  endpoint.pathname = `${endpoint.pathname.replace(/\/+$/, '').replace(/\.git$/, '')}.git/info/lfs`
+  const login = `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`
+  return { endpoint, header: username === '' && password === '' ? {} : { authorization: login } }
+}
+
+/** The server has no LFS for this repository, or not for this user. */
+export class NoLfs extends SourceRefusal {}
+
+export interface LfsClient {
+  /** Asks about a part of `questions`. Throws NoLfs and SourceFailure. */
+  plan(operation: LfsOperation, keys: readonly LfsKey[]): Promise<readonly PlannedObject[]>
+  /** Gets an object. A broken transfer continues where it was. `store` checks the content. Throws SourceFailure, and what `store` throws. */
+  download(planned: PlannedObject, store: (stream: Readable) => Promise<unknown>): Promise<void>
+  /** Sends an object. Throws SourceFailure, and what `open` throws. */
+  upload(planned: PlannedObject, open: () => Promise<Readable>): Promise<void>
+  close(): void
+}
+
+/** Bytes of an answer. */
+const LARGEST_ANSWER = 4 * 1024 * 1024
+const MOST_REDIRECTS = 5
+const MOST_ATTEMPTS = 4
+/** Milliseconds before the second attempt. The pause doubles with each. */
+const FIRST_PAUSE = 500
+const TYPE = 'application/vnd.git-lfs+json'
+const ABSENT: readonly number[] = [401, 403, 404, 405, 406, 410, 415, 422, 501]
+
+interface Outcome extends Pick<Answer, 'status' | 'headers'> {
+  readonly text: string
+}
+
+export function openLfsClient({ endpoint, header: own }: LfsServer, signal: AbortSignal): LfsClient {
+  const transport = openTransport(signal)
+
+  /** Makes an attempt, and others after a pause while the server is busy or cannot be reached. */
+  async function attempts<T extends Pick<Answer, 'status' | 'headers'>>(at: URL, make: () => Promise<T>): Promise<T> {
+    for (let made = 1; ; made++) {
+      const outcome = await make().catch((error: unknown) => {
+        if (!(error instanceof SourceFailure) || error instanceof SourceRefusal || made === MOST_ATTEMPTS) throw error
+        return null
+      })
+      const isBusy = outcome === null || outcome.status === 429 || (outcome.status >= 500 && outcome.status !== 501)
+      if (outcome !== null && !isBusy) return outcome
+      if (outcome !== null && made === MOST_ATTEMPTS)
+        throw new SourceFailure(at, `still answers with status ${outcome.status}`, outcome.status)
+      const asked = outcome && restOf(outcome.status, outcome.headers)
+      await sleep(asked ?? FIRST_PAUSE * 2 ** (made - 1), undefined, { signal })
+    }
+  }
+
+  const readBody =
+    (at: URL) =>
+    async ({ status, headers, stream }: Answer): Promise<Outcome> => ({
+      ...{ status, headers },
+      // The bodies of other answers are not read: nobody needs them, and they may repeat the password.
+      text: status === 200 ? await readText(at, stream, LARGEST_ANSWER) : ''
+    })
+
+  const post = (at: URL, header: Action['header'], body: Buffer): Promise<Outcome> =>
+    attempts(at, () => {
+      const headers = { ...header, accept: TYPE, 'content-type': TYPE, 'content-length': String(body.length) }
+      return transport.send(at, { method: 'POST', headers, body }, readBody(at))
+    })
+
+  /** A server that sends no credentials for an action on itself wants those of the repository. */
+  const headersFor = ({ href, header }: Action): Action['header'] =>
+    header.authorization === undefined && href.origin === endpoint.origin ? { ...own, ...header } : header
+
+  async function receive(action: Action, { size }: LfsKey, into: PassThrough): Promise<void> {
+    let [received, at, header] = [0, action.href, headersFor(action)]
+    for (let redirects = 0; ; redirects++) {
+      const { status, headers } = await attempts(at, async () => {
+        const whole = { ...header, 'accept-encoding': 'identity' }
+        const sent = received > 0 ? { ...whole, range: `bytes=${received}-` } : whole
+        return transport.get(
+          at,
+          sent,
+          async ({ status, headers, stream }): Promise<Pick<Answer, 'status' | 'headers'>> => {
+            // A server that does not know ranges sends everything again.
+            let skip = status === 200 ? received : 0
+            if (status === 206 && !headers['content-range']?.startsWith(`bytes ${received}-`))
+              return { status: 416, headers }
+            if (status !== 200 && status !== 206) return { status, headers }
+            for await (const chunk of stream as AsyncIterable<Buffer>) {
+              const rest = chunk.subarray(skip)
+              skip = Math.max(0, skip - chunk.length)
+              received += rest.length
+              if (received > size) throw new SourceRefusal(at, `sends more than the ${size} bytes of the object`)
+              if (rest.length > 0 && !into.write(rest)) await drained(into)
+            }
+            if (received < size) throw new SourceFailure(at, `sent only ${received} of ${size} bytes`)
+            return { status, headers }
+          },
+          config().lfs.timeout
+        )
+      })
+      if (status === 200 || status === 206) return
+      if (!isRedirect(status)) throw new SourceRefusal(at, `answered with status ${status}`, status)
+      if (redirects === MOST_REDIRECTS) throw new SourceRefusal(action.href, 'redirects too often')
+      const next = redirectOf(at, headers.location)
+      if (next.origin !== at.origin) header = {}
+      at = next
+    }
+  }
+
+  return {
+    plan: async (operation, keys) => {
+      const at = new URL(`${endpoint.pathname}/objects/batch`, endpoint)
+      const { status, text } = await post(at, own, questionOf(operation, keys))
+      if (ABSENT.includes(status)) throw new NoLfs(at, `answered with status ${status}`, status)
+      if (status !== 200) throw new SourceRefusal(at, `answered with status ${status}`, status)
+      const plan = readPlan(operation, keys, parsed(text))
+      if (!plan) throw new SourceRefusal(at, 'does not answer as the batch API of git LFS does')
+      return plan
+    },
+    download: async ({ key, action, refusal }, store) => {
+      if (!action || refusal !== null)
+        throw new SourceRefusal(endpoint, `does not give the object ${key.oid}: ${refusal ?? 'it names no place'}`, 404)
+      const into = new PassThrough()
+      const stored = store(into)
+      // Until the transfer has ended, nobody awaits it.
+      stored.catch(error => into.destroy(error instanceof Error ? error : new Error(String(error))))
+      into.on('error', () => {})
+      try {
+        await receive(action, key, into)
+        into.end()
+      } catch (error) {
+        // What stops the storing stops the transfer, and is the reason.
+        if (!into.destroyed) into.destroy(error as Error)
+        else await stored
+        await stored.catch(() => {})
+        throw error
+      }
+      await stored
+    },
+    upload: async ({ key, action, verify }, open) => {
+      if (!action) return
+      const { href } = action
+      const { status } = await attempts(href, async () => {
+        const type = { 'content-type': 'application/octet-stream' }
+        const headers = { ...type, ...headersFor(action), 'content-length': String(key.size) }
+        const sending = { method: 'PUT' as const, headers, body: await open(), seconds: config().lfs.timeout }
+        return transport.send(href, sending, async ({ status, headers }) => ({ status, headers }))
+      })
+      if (status < 200 || status > 299) throw new SourceRefusal(href, `answered with status ${status}`, status)
+      if (!verify) return
+      const checked = await post(verify.href, headersFor(verify), Buffer.from(JSON.stringify(key)))
+      if (checked.status !== 200)
+        throw new SourceRefusal(verify.href, `answered with status ${checked.status}`, checked.status)
+    },
+    close: transport.close
+  }
+}
+
+const isRedirect = (status: number) => [301, 302, 303, 307, 308].includes(status)
+
+function redirectOf(url: URL, location: string | undefined): URL {
+  const next = location !== undefined && URL.canParse(location, url) ? new URL(location, url) : null
+  if (next === null || !/^https?:$/.test(next.protocol)) throw new SourceRefusal(url, 'redirects to no URL')
+  return next
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return null
+  }
+}
+
+/** Waits until a stream takes more. Throws the reason when it was destroyed. */
+async function drained(stream: PassThrough): Promise<void> {
+  if (stream.destroyed) throw stream.errored ?? new Error('nobody takes the object any more')
+  const done = new AbortController()
+  const { signal } = done
+  try {
+    await Promise.race([once(stream, 'drain', { signal }), once(stream, 'close', { signal })])
+  } finally {
+    // The other listener would stay, one for each wait.
+    done.abort()
+  }
+}
