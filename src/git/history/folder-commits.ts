@@ -30,8 +30,11 @@ interface Known {
 /** The last answer about a folder: after the next push, the walk ends where the folder was as it is here. */
 const answers = new LRUCache<string, Known>({
   maxSize: 8 * 1024 * 1024,
-  sizeCalculation: ({ found }) => found.size * 150 + 500
+  sizeCalculation: ({ found }) => sizeOf(found) + 500
 })
+
+/** Bytes. A name may have 65,000. */
+const sizeOf = (found: Found): number => [...found.keys()].reduce((sum, name) => sum + name.length * 2 + 150, 0)
 
 /**
  * Returns the ids of the newest commits at or before `commitId` that changed each of the entries, as `lastCommitOfPath`
@@ -47,7 +50,7 @@ export async function lastCommitsIn(
   const first = asked[0] ?? ''
   const found = await remember(repository, `lasts ${commitId} ${folder}/${first} ${asked.length}`, async () => {
     const value = await find(repository, commitId, folder, asked)
-    return { value, size: [...value.keys()].reduce((sum, name) => sum + name.length * 2 + 150, 0) }
+    return { value, size: sizeOf(value) }
   })
   return found ?? new Map()
 }
