@@ -16,8 +16,8 @@ const MOST_STEPS = 1500
 /** After this many commits, a few entries that are left get walks of their own: the filters of the commit-graph make them short. */
 const MANY_STEPS = 300
 const FEW = 100
-/** After this many commits, some milliseconds of work, other requests get their turn. */
-const STRETCH = 20
+/** Milliseconds after which other requests get their turn. Names may be so long that one commit takes 20. */
+const STRETCH_MS = 3
 
 type Found = ReadonlyMap<string, string>
 type Names = Set<string>
@@ -91,11 +91,15 @@ async function walkAll(walk: Walk, tip: Step, names: Names): Promise<string[]> {
   }
   add(tip, names)
   const count = names.size
+  let since = performance.now()
   for (let steps = 1; steps <= MOST_STEPS; steps++) {
     if (reader.hasGraph && steps > MANY_STEPS && count - walk.found.size <= FEW) break
     const next = queue.take()
     if (!next) break
-    if (steps % STRETCH === 0) await nextPiece()
+    if (performance.now() - since > STRETCH_MS) {
+      await nextPiece()
+      since = performance.now()
+    }
     for (const [step, some] of await explain(walk, next.step, next.value)) add(step, some)
   }
   const left: string[] = []
