@@ -3,11 +3,13 @@
 import { createHash } from 'node:crypto'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { config } from '../../../config.js'
 import { lockRow } from '../../../db/connect/lock-row.js'
 import { row } from '../../../db/connect/sql.js'
 import { Conflict } from '../../../errors.js'
+import type { LfsKey } from '../../../storage/lfs.js'
 import { ghostUser } from '../../people/users/ghost/ghost-user.js'
-import { SourceRefusal } from '../../projects/imports/source-failures.js'
+import { insertLinks } from '../../projects/lfs/kept-objects.js'
 import { importProject } from '../../upkeep/project-archives/import.js'
 import { removeProject } from '../../upkeep/removal/project-removal.js'
 import type { Client } from '../sources/client.js'
@@ -16,12 +18,12 @@ import { writeProject, writeRecords } from './archive.js'
 import { type Collected, collect } from './collect.js'
 import { converter, pathHere } from './convert.js'
 import { asPicture, downloadFiles, type KeptFile } from './files.js'
+import { bringFiles, namedFiles } from './lfs.js'
 import { keyOf, type PeopleHere, resolvePeople } from './people.js'
 import { findMigrated, isUnchanged, type MigratedProject, recordMigrated } from './project-here.js'
-import { fetchCopy, type Repository, Uncloneable, withBases } from './repository.js'
+import { fetchCopy, placeOfRepository, type Repository, Uncloneable, withBases } from './repository.js'
 import { type Part, type Session, withPart } from './session.js'
 import { readSpool } from './spool.js'
-import { tokenOf } from './work-folder.js'
 
 export interface Moved {
   /** The path at the source, and here. */
@@ -31,6 +33,8 @@ export interface Moved {
   readonly counts: { readonly [kind: string]: number }
   readonly refs: number
   readonly files: number
+  /** Files in LFS. */
+  readonly lfs: number
   readonly skipped: ReturnType<Collected['skips']['list']>
 }
 
@@ -52,7 +56,8 @@ export const moveProject = (session: Session, project: SourceProject, to: Destin
     const repository = await copyRepository(session, part, project, collected)
     if (to.records && repository.refs.length === 0) throw new Uncloneable(new URL(project.cloneUrl), 'is empty')
     const known = await findMigrated(session.place, project.id)
-    const there = stateThere(session, part, repository)
+    const named = await namedFiles(session, part, repository)
+    const there = stateThere(session, part, repository, named)
     const path = pathHere(project.path.split('/').at(-1) ?? project.path)
     const about = { from: project.path, to: known?.path ?? `${to.namespace}/${path}`, refs: repository.refs.length }
     if (known?.there === there) {
@@ -63,6 +68,7 @@ export const moveProject = (session: Session, project: SourceProject, to: Destin
         result: 'unchanged',
         counts,
         files: collected.survey.files.size,
+        lfs: named.length,
         skipped: collected.skips.list()
       }
     }
@@ -71,7 +77,7 @@ export const moveProject = (session: Session, project: SourceProject, to: Destin
       throw changedHere(known)
     }
     const people = await resolvePeople(part.source, collected.survey.people, optionsOf(session), session.origin)
-    const work = { session, part, project, collected, repository, people, to, path, known, there }
+    const work = { session, part, project, collected, repository, named, people, to, path, known, there }
     const done = await load(work)
     await part.end()
     return { ...about, ...done, skipped: collected.skips.list() }
@@ -85,39 +91,37 @@ const changedHere = ({ path }: MigratedProject) =>
 const optionsOf = ({ place, migration: { people, keys } }: Session) => ({ place, given: people, keys })
 
 export function copyRepository(
-  { reader, migration, login, signal, progress }: Session,
+  session: Session,
   { folder, source }: Part,
   project: SourceProject,
-  { survey, skips }: Collected
+  { survey, skips }: Pick<Collected, 'survey' | 'skips'>
 ): Promise<Repository> {
-  progress(`fetching ${project.path}`, 0, 0)
-  const url = cloneUrl(project, new URL(migration.url))
-  const isSource = url.hostname === new URL(migration.url).hostname
-  // The source chooses the URL. Other servers do not get the token.
-  const credentials = isSource ? reader.credentials(tokenOf(migration), login) : { username: '', password: '' }
+  session.progress(`fetching ${project.path}`, 0, 0)
   const { refspecs } = source
   const { commits } = survey
-  return fetchCopy(folder, { url, credentials, refspecs, commits, skipped: skips.skipped, signal })
-}
-
-/** Behind a proxy, forges often name http URLs. A token never goes over http to a source that the sysadmin reaches by https. */
-function cloneUrl({ cloneUrl: text, path }: SourceProject, source: URL): URL {
-  if (!URL.canParse(text) || !/^https?:\/\//i.test(text))
-    throw new SourceRefusal(source, `gives no http or https URL to clone ${path}`)
-  const url = new URL(text)
-  const isWrong = url.hostname === source.hostname && url.protocol === 'http:' && source.protocol === 'https:'
-  return isWrong ? new URL(`${url.pathname}${url.search}`, source.origin) : url
+  const place = placeOfRepository(session, project)
+  return fetchCopy(folder, { ...place, refspecs, commits, skipped: skips.skipped, signal: session.signal })
 }
 
 /** Changes with everything that the source shows, and with what the sysadmin has set. */
-function stateThere({ migration: { people, map } }: Session, { client }: Part, { hash }: Repository): string {
+function stateThere(
+  { migration: { people, map } }: Session,
+  { client }: Part,
+  { hash }: Repository,
+  named: readonly LfsKey[]
+): string {
   const settings = JSON.stringify([people, map])
-  return createHash('sha256').update(`${client.newest()} ${hash} ${settings}`).digest('hex')
+  // With other limits, more or fewer of the files in LFS come.
+  const { max_object_size, max_project_size } = config().lfs
+  const lfs = named.length === 0 ? '' : ` ${max_object_size} ${max_project_size}`
+  return createHash('sha256').update(`${client.newest()} ${hash} ${settings}${lfs}`).digest('hex')
 }
 
 type Converting = Pick<Work, 'session' | 'part' | 'project' | 'collected' | 'people' | 'repository' | 'to' | 'path'> & {
   /** The picture of the project. */
   readonly picture: KeptFile | null
+  /** Whether the project has files in LFS here. */
+  readonly hasLfs: boolean
 }
 
 interface Work {
@@ -126,6 +130,7 @@ interface Work {
   readonly project: SourceProject
   readonly collected: Collected
   readonly repository: Repository
+  readonly named: readonly LfsKey[]
   readonly people: PeopleHere
   readonly to: Destination
   readonly path: string
@@ -133,13 +138,14 @@ interface Work {
   readonly there: string
 }
 
-async function load(work: Work): Promise<Pick<Moved, 'result' | 'counts' | 'files'>> {
+async function load(work: Work): Promise<Pick<Moved, 'result' | 'counts' | 'files' | 'lfs'>> {
   const { session, part, project, collected, repository, to, path, known, there } = work
   const { origin, signal, progress, place } = session
   const files = await filesOf(part.client, work)
+  const lfs = await bringFiles(session, part, { project, skips: collected.skips, keys: work.named })
   const picture = await asPicture(files.get(project.avatarUrl ?? ''))
   const [archive, records] = [join(part.folder, 'archive.zip'), join(part.folder, 'records.jsonl')]
-  const convert = await converterOf({ ...work, picture }, files)
+  const convert = await converterOf({ ...work, picture, hasLfs: lfs.length > 0 }, files)
   const drafts = withBases(readSpool(collected.spool), repository.path)
   const counts = await writeRecords(drafts, records, convert)
   const others = [...files.values()].filter(({ url }) => url !== project.avatarUrl)
@@ -155,13 +161,14 @@ async function load(work: Work): Promise<Pick<Moved, 'result' | 'counts' | 'file
       signal,
       progress: (what, done, total) => progress(`${what} of ${project.path}`, done, total),
       ...(known && { replaces: known.project_id }),
+      fill: id => insertLinks(id, lfs),
       before: () => removeOld(known, to, origin),
       after: id => recordMigrated(id, { place, id: project.id, there, repository: repository.path })
     },
     origin
   )
   await rm(archive, { force: true })
-  return { result: known ? 'replaced' : 'created', counts, files: files.size }
+  return { result: known ? 'replaced' : 'created', counts, files: files.size, lfs: lfs.length }
 }
 
 /** Nobody changes the project between the last look at it and its removal. */
@@ -189,7 +196,7 @@ function filesOf(client: Client, { session, part, project, collected }: Work): P
 }
 
 export async function converterOf(work: Converting, files: ReadonlyMap<string, KeptFile>) {
-  const { session, part, project, collected, people, repository, to, path, picture } = work
+  const { session, part, project, collected, people, repository, to, path, picture, hasLfs } = work
   const ghost = await row<{ username: string }>('select username from users where id = ?', [
     await ghostUser(session.origin)
   ])
@@ -211,6 +218,10 @@ export async function converterOf(work: Converting, files: ReadonlyMap<string, K
     skipped: collected.skips.skipped
   })
   // The branch of the remote HEAD is what the source shows first, even where its API has no such field.
-  return (draft: Parameters<typeof convert>[0]) =>
-    convert(draft.kind === 'project' ? { ...draft, default_branch: draft.default_branch ?? repository.branch } : draft)
+  const own = (draft: Draft): Draft => ({
+    ...draft,
+    default_branch: draft.default_branch ?? repository.branch,
+    lfs_enabled: hasLfs || draft.lfs_enabled
+  })
+  return (draft: Draft) => convert(draft.kind === 'project' ? own(draft) : draft)
 }

@@ -1,13 +1,18 @@
 // Says what a run would bring. It reads the projects whole, and the run that follows uses what it has read.
+
+import { Failure } from '../../../errors.js'
 import { pathProblem } from '../../../lib/path.js'
 import { underLock } from '../../upkeep/maintenance/maintenance-lock.js'
-import type { Source, SourceGroup } from '../sources/source.js'
-import { collect } from './collect.js'
+import type { Source, SourceGroup, SourceProject } from '../sources/source.js'
+import { type Collected, collect } from './collect.js'
 import { namespacePath } from './groups.js'
+import { namedFiles } from './lfs.js'
+import { copyRepository } from './move-project.js'
 import { isForeign } from './namespaces.js'
 import { keyOf, knownPeople, matchPeople } from './people.js'
 import { projectsOf } from './run.js'
-import { INSTANCE, openSession, type Session, withPart } from './session.js'
+import { INSTANCE, openSession, type Part, type Session, withPart } from './session.js'
+import { newSkips } from './skips.js'
 import type { Migration } from './work-folder.js'
 
 export interface PlanOptions {
@@ -23,6 +28,8 @@ interface PlannedProject {
   readonly size: number | null
   readonly counts: { readonly [kind: string]: number | null }
   readonly files: number | null
+  /** Files in LFS; null when the repository was not fetched. */
+  readonly lfs: { readonly files: number; readonly bytes: number } | null
   readonly skipped: readonly { readonly what: string; readonly why: string; readonly count: number }[]
 }
 
@@ -47,20 +54,29 @@ export function planMigration(
     const session = await openSession(migration, { ...given, signal })
     return withPart(session, INSTANCE, async ({ source }) => {
       const { version, username, isAdmin } = await source.about()
+      const own = { ...session, login: username }
       const projects: PlannedProject[] = []
+      const problems: string[] = []
       const people = new Set<string>()
       const namespaces = new Set<string>()
       for await (const project of projectsOf(source, options.projects)) {
         signal.throwIfAborted()
         const { path, size } = project
         namespaces.add(path.split('/').slice(0, -1).join('/').toLowerCase())
-        if (options.quick) projects.push({ path, size, counts: await source.counts(project), files: null, skipped: [] })
+        if (options.quick)
+          projects.push({ path, size, counts: await source.counts(project), files: null, lfs: null, skipped: [] })
         else {
-          await withPart(session, project.id, async part => {
-            const { survey, skips } = await collect(session, part, project)
+          await withPart(own, project.id, async part => {
+            const collected = await collect(own, part, project)
+            const { survey, skips } = collected
+            const lfs = await plannedLfs(own, part, project, collected).catch(error => {
+              if (!(error instanceof Failure)) throw error
+              problems.push(`${path}: ${error.message}`)
+              return null
+            })
             for (const person of survey.people) people.add(person)
             const counts = Object.fromEntries(survey.counts)
-            projects.push({ path, size, counts, files: survey.files.size, skipped: skips.list() })
+            projects.push({ path, size, counts, files: survey.files.size, lfs, skipped: skips.list() })
           })
         }
       }
@@ -74,9 +90,7 @@ export function planMigration(
         if (here) matched[name] = here.username
         else unmatched.push(name)
       }
-      const problems = (await Promise.all(groups.map(group => problemOf(migration, group)))).filter(
-        each => each !== null
-      )
+      for (const group of groups) problems.push(...(await problemsOf(migration, group)))
       return { source: { version, username, is_admin: isAdmin }, projects, problems, matched, unmatched }
     })
   })
@@ -93,9 +107,22 @@ async function groupsOf({ migration }: Session, source: Source, paths: ReadonlyS
   return groups
 }
 
-async function problemOf(migration: Migration, { path }: SourceGroup): Promise<string | null> {
+async function problemsOf(migration: Migration, { path }: SourceGroup): Promise<readonly string[]> {
   const here = namespacePath(path)
-  if (pathProblem(here, 'namespace')) return `${here} cannot be the path of a group here: choose one with --map`
-  if (!(await isForeign(migration, path))) return null
-  return `the namespace ${here} exists here: choose another for ${path}, or the same one, with --map`
+  if (pathProblem(here, 'namespace')) return [`${here} cannot be the path of a group here: choose one with --map`]
+  if (!(await isForeign(migration, path))) return []
+  return [`the namespace ${here} exists here: choose another for ${path}, or the same one, with --map`]
+}
+
+/** Fetches the repository, which the run needs anyway. Throws SourceFailure. */
+async function plannedLfs(
+  session: Session,
+  part: Part,
+  project: SourceProject,
+  collected: Collected
+): Promise<PlannedProject['lfs']> {
+  // The run reports the commits that are missing.
+  const repository = await copyRepository(session, part, project, { survey: collected.survey, skips: newSkips() })
+  const named = await namedFiles(session, part, repository)
+  return { files: named.length, bytes: named.reduce((sum, { size }) => sum + size, 0) }
 }

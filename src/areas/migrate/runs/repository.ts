@@ -10,7 +10,9 @@ import { keepCommits } from '../../../git/write/merge.js'
 import { CannotFill, fetchFrom } from '../../projects/imports/fetch-from.js'
 import { SourceRefusal } from '../../projects/imports/source-failures.js'
 import { ahead } from '../sources/ahead.js'
-import type { Draft, Skipped } from '../sources/source.js'
+import type { Draft, Skipped, SourceProject } from '../sources/source.js'
+import type { Session } from './session.js'
+import { tokenOf } from './work-folder.js'
 
 export interface Repository {
   readonly path: string
@@ -23,7 +25,8 @@ export interface Repository {
 
 export interface Fetching {
   readonly url: URL
-  readonly credentials: { readonly username: string; readonly password: string }
+  readonly username: string
+  readonly password: string
   readonly refspecs: readonly string[]
   /** Commits that merge requests name. */
   readonly commits: ReadonlySet<string>
@@ -31,19 +34,39 @@ export interface Fetching {
   readonly signal: AbortSignal
 }
 
+/** Returns where the repository of a project is, and who asks for it. */
+export function placeOfRepository(
+  { reader, migration, login }: Pick<Session, 'reader' | 'migration' | 'login'>,
+  project: SourceProject
+): Pick<Fetching, 'url' | 'username' | 'password'> {
+  const source = new URL(migration.url)
+  const url = cloneUrl(project, source)
+  url.username = url.password = ''
+  // The source chooses the URL. Other servers do not get the token.
+  const isSource = url.hostname === source.hostname
+  return { url, ...(isSource ? reader.credentials(tokenOf(migration), login) : { username: '', password: '' }) }
+}
+
+/** Behind a proxy, forges often name http URLs. A token never goes over http to a source that the sysadmin reaches by https. */
+function cloneUrl({ cloneUrl: text, path }: SourceProject, source: URL): URL {
+  if (!URL.canParse(text) || !/^https?:\/\//i.test(text))
+    throw new SourceRefusal(source, `gives no http or https URL to clone ${path}`)
+  const url = new URL(text)
+  const isWrong = url.hostname === source.hostname && url.protocol === 'http:' && source.protocol === 'https:'
+  return isWrong ? new URL(`${url.pathname}${url.search}`, source.origin) : url
+}
+
 /** The source has no such repository, or does not give it. */
 export class Uncloneable extends SourceRefusal {}
 
 /** Fetches into the copy in this folder. Throws Uncloneable when the repository cannot be fetched. */
 export async function fetchCopy(folder: string, fetching: Fetching): Promise<Repository> {
-  const { credentials, refspecs, commits, skipped, signal } = fetching
+  const { url, username, password, refspecs, commits, skipped, signal } = fetching
   const path = join(folder, 'repository.git')
   await createRepository(path)
-  const { url } = fetching
-  url.username = url.password = ''
   let branch: string | null
   try {
-    branch = await fetchFrom({ url, ...credentials, more: refspecs }, path, signal)
+    branch = await fetchFrom({ url, username, password, more: refspecs }, path, signal)
   } catch (error) {
     throw error instanceof CannotFill ? new Uncloneable(url, `cannot be cloned: ${error.message}`) : error
   }

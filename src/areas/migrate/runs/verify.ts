@@ -3,6 +3,7 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { nobody } from '../../../access/actor.js'
 import { receiverOf } from '../../../webhooks/url.js'
+import { linked } from '../../projects/imports/lfs/pointers.js'
 import { findProject } from '../../projects/projects/projects.queries.js'
 import { underLock } from '../../upkeep/maintenance/maintenance-lock.js'
 import { exportProject } from '../../upkeep/project-archives/export.js'
@@ -13,6 +14,7 @@ import { writeRecords } from './archive.js'
 import { collect } from './collect.js'
 import { pathHere } from './convert.js'
 import { uploadOf } from './files.js'
+import { namedFiles } from './lfs.js'
 import { converterOf, copyRepository } from './move-project.js'
 import { openNamespaces } from './namespaces.js'
 import { knownPeople } from './people.js'
@@ -30,7 +32,7 @@ export interface Verified {
   readonly from: string
   /** Null: it has not come yet. */
   readonly to: string | null
-  /** Numbers of records by kind, where both sides differ. */
+  /** Numbers of records by kind, and of files in LFS, where both sides differ. */
   readonly counts: { readonly [kind: string]: { readonly there: number; readonly here: number } }
   readonly compared: number
   readonly different: number
@@ -73,6 +75,8 @@ async function verifyProject(session: Session, part: Part, { project, pathOf }: 
   if (!known || !here) return nothing
   const collected = await collect(session, part, project)
   const repository = await copyRepository(session, part, project, collected)
+  const named = await namedFiles(session, part, repository)
+  const linkedHere = (await linked(known.project_id, named)).length
   const [records, archive] = [join(part.folder, 'there.jsonl'), join(part.folder, 'here.zip')]
   try {
     const path = pathHere(project.path.split('/').at(-1) ?? project.path)
@@ -83,13 +87,16 @@ async function verifyProject(session: Session, part: Part, { project, pathOf }: 
     )
     const to = { namespace: '', username: '', overwrite: false, pathOf }
     const convert = await converterOf(
-      { session, part, project, collected, people, repository, to, path, picture: null },
+      { session, part, project, collected, people, repository, to, path, picture: null, hasLfs: linkedHere > 0 },
       kept
     )
     await writeRecords(withBases(readSpool(collected.spool), repository.path), records, convert)
     await rm(archive, { force: true })
     await exportProject(here, { output: archive, extras: ['variables'], signal: session.signal }, session.origin)
-    return { ...nothing, to: known.path, ...(await compare(records, archive, repository.refs)) }
+    const compared = await compare(records, archive, repository.refs)
+    const lfs = { lfs: { there: named.length, here: linkedHere } }
+    const counts = linkedHere === named.length ? compared.counts : { ...compared.counts, ...lfs }
+    return { ...nothing, to: known.path, ...compared, counts }
   } finally {
     await rm(records, { force: true })
     await rm(archive, { force: true })

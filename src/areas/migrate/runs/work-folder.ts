@@ -102,7 +102,7 @@ export const endRun = (part: string, run: number): Promise<void> =>
   writeJson(join(part, 'state.json'), { run: run + 1 })
 
 /** Undefined for a file that is missing, or that a power failure has cut. */
-async function readJson<T>(path: string): Promise<T | undefined> {
+export async function readJson<T>(path: string): Promise<T | undefined> {
   try {
     return JSON.parse(await readFile(path, 'utf8')) as T
   } catch (error) {

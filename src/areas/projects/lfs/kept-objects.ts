@@ -1,6 +1,7 @@
 // Objects of git LFS that come from an archive or a backup instead of a client.
 import { createHash } from 'node:crypto'
 import { execute } from '../../../db/connect/sql.js'
+import { batches } from '../../../lib/batches.js'
 import { type LfsKey, openLfsObject, putLfsObject } from '../../../storage/lfs.js'
 import type { Source } from '../../../storage/put-file.js'
 import { claim } from './objects.js'
@@ -47,4 +48,15 @@ export async function insertLink(projectId: number, { oid, size }: LfsKey): Prom
      on duplicate key update touched_at = values(touched_at)`,
     [projectId, oid, size, new Date()]
   )
+}
+
+/** Links stored objects to a project that nobody sees yet. */
+export async function insertLinks(projectId: number, keys: readonly LfsKey[]): Promise<void> {
+  const now = new Date()
+  for (const some of batches(keys, 500))
+    await execute(
+      `insert into lfs_links (project_id, oid, size, touched_at) values ${some.map(() => '(?, ?, ?, ?)').join(', ')}
+       on duplicate key update touched_at = values(touched_at)`,
+      some.flatMap(({ oid, size }) => [projectId, oid, size, now])
+    )
 }

@@ -30,6 +30,8 @@ export interface ImportOptions {
   readonly progress?: (what: string, done: number, total: number) => void
   /** The id of the project that this one replaces. `before` removes it. */
   readonly replaces?: number
+  /** Adds other content, while nobody sees the project. */
+  readonly fill?: (id: number) => Promise<void>
   /** Other writes of the transaction that makes the project visible: before it exists, and when it is complete. */
   readonly before?: () => Promise<void>
   readonly after?: (id: number) => Promise<void>
@@ -132,6 +134,7 @@ async function load(work: Import): Promise<Imported> {
   await loadUploads(work)
   await loadBuildFiles(work, loading.builds)
   await loadLfs(work)
+  await options.fill?.(id)
   const sums = await archive.checkSums()
   const memberships = await membershipsOf(members, people)
   await stayReserved(id)

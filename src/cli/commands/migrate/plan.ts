@@ -31,9 +31,10 @@ export default class MigratePlan extends BaseCommand {
     this.log(
       `version ${printable(source.version)}, as ${source.username}${source.is_admin ? ', an administrator' : ''}`
     )
-    for (const { path, size, counts, files, skipped } of projects) {
+    for (const { path, size, counts, files, lfs, skipped } of projects) {
       const numbers = Object.entries(counts).flatMap(([kind, count]) => (count === 0 ? [] : `${count ?? '?'} ${kind}`))
-      const more = [...(size === null ? [] : [bytesText(size)]), ...(files ? [`${files} files`] : [])]
+      const large = lfs?.files ? [`${lfs.files} files in LFS, ${bytesText(lfs.bytes)}`] : []
+      const more = [...(size === null ? [] : [bytesText(size)]), ...(files ? [`${files} files`] : []), ...large]
       this.log(
         [printable(`${path}: ${[...numbers, ...more].join(', ')}`), ...skippedLines(skipped).map(printable)].join('\n')
       )
