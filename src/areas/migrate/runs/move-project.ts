@@ -19,7 +19,7 @@ import { type Collected, collect } from './collect.js'
 import { converter, pathHere } from './convert.js'
 import { asPicture, downloadFiles, type KeptFile } from './files.js'
 import { bringFiles, namedFiles } from './lfs.js'
-import { keyOf, type PeopleHere, resolvePeople } from './people.js'
+import { keyOf, type PeopleHere, peopleOptions, resolvePeople } from './people.js'
 import { findMigrated, isUnchanged, type MigratedProject, recordMigrated } from './project-here.js'
 import { fetchCopy, placeOfRepository, type Repository, Uncloneable, withBases } from './repository.js'
 import { type Part, type Session, withPart } from './session.js'
@@ -88,7 +88,7 @@ const changedHere = ({ path }: MigratedProject) =>
     `${path} was changed here since it came: the source is not read into it again, unless you give --overwrite`
   )
 
-const optionsOf = ({ place, migration: { people, keys } }: Session) => ({ place, given: people, keys })
+const optionsOf = ({ place, migration }: Session) => peopleOptions(place, migration)
 
 export function copyRepository(
   session: Session,
@@ -105,12 +105,12 @@ export function copyRepository(
 
 /** Changes with everything that the source shows, and with what the sysadmin has set. */
 function stateThere(
-  { migration: { people, map } }: Session,
+  { migration: { people, map, trust } }: Session,
   { client }: Part,
   { hash }: Repository,
   named: readonly LfsKey[]
 ): string {
-  const settings = JSON.stringify([people, map])
+  const settings = JSON.stringify(trust ? [people, map, trust] : [people, map])
   // With other limits, more or fewer of the files in LFS come.
   const { max_object_size, max_project_size } = config().lfs
   const lfs = named.length === 0 ? '' : ` ${max_object_size} ${max_project_size}`

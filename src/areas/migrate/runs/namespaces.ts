@@ -8,7 +8,7 @@ import { requireUser } from '../../people/users/users.queries.js'
 import type { Skipped, Source, SourceGroup, SourceProject } from '../sources/source.js'
 import { pathHere } from './convert.js'
 import { anAdmin, bringGroup, namespacePath } from './groups.js'
-import { keyOf, knownPeople, resolvePeople } from './people.js'
+import { keyOf, knownPeople, peopleOptions, resolvePeople } from './people.js'
 import type { Session } from './session.js'
 import { type Migration, writeJson } from './work-folder.js'
 
@@ -69,7 +69,7 @@ export async function openNamespaces(session: Session, source: Source, skipped: 
   }
 }
 
-const optionsOf = ({ place, migration: { people, keys } }: Session) => ({ place, given: people, keys })
+const optionsOf = ({ place, migration }: Session) => peopleOptions(place, migration)
 
 /** In a group without an owner who can sign in, an administrator becomes the creator of the projects. */
 async function creatorIn(namespace: string): Promise<string> {

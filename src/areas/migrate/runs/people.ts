@@ -10,6 +10,7 @@ import { insertReadKey, readKey } from '../../people/users/keys.js'
 import { requireUser } from '../../people/users/users.queries.js'
 import { ahead } from '../sources/ahead.js'
 import type { Source, SourceUser } from '../sources/source.js'
+import type { Settings } from './work-folder.js'
 
 const AT_ONCE = 500
 const REQUESTS_AT_ONCE = 8
@@ -25,7 +26,15 @@ export interface PeopleOptions {
   readonly given: { readonly [username: string]: string }
   /** Matched users also get their SSH keys. */
   readonly keys: boolean
+  /** Addresses match also where the source does not say who has proved them. */
+  readonly trust: boolean
 }
+
+/** Returns how a migration finds people. */
+export const peopleOptions = (
+  place: string,
+  { people, keys, trust = false }: Pick<Settings, 'people' | 'keys' | 'trust'>
+): PeopleOptions => ({ place, given: people, keys, trust })
 
 export const keyOf = (username: string): string => username.toLowerCase().slice(0, LONGEST)
 
@@ -54,22 +63,23 @@ export interface Match {
 export async function* matchPeople(
   source: Source,
   usernames: readonly string[],
-  { given }: Pick<PeopleOptions, 'given'>
+  { given, trust }: Pick<PeopleOptions, 'given' | 'trust'>
 ): AsyncGenerator<Match> {
   const names = new Map(Object.entries(given).map(([there, here]) => [keyOf(there), here]))
   yield* ahead(usernames, REQUESTS_AT_ONCE, async username => {
     const user = await source.user(username)
     const named = names.get(keyOf(username))
     if (named !== undefined) return { username, user, here: await requireUser(named) }
-    const here = user?.email ? await userWithAddress(user.email) : null
-    // Otherwise people could enter the address of somebody else there, and sign in here with a key of their own.
-    const isProved = user === null || user.isVerified !== false
-    return { username, user: isProved ? user : { ...user, keys: [] }, here }
+    if (user === null || user.isVerified !== false) return { username, user, here: await userWithAddress(user?.email) }
+    // People can enter the address of somebody else there. It never brings a key, with which they could sign in here.
+    const email = trust ? user.email : null
+    return { username, user: { ...user, email, keys: [] }, here: await userWithAddress(email) }
   })
 }
 
 /** Only a confirmed address proves that it is the same person. */
-async function userWithAddress(email: string): Promise<{ id: number; username: string } | null> {
+async function userWithAddress(email: string | null | undefined): Promise<{ id: number; username: string } | null> {
+  if (!email) return null
   const found = await row<{ id: number; username: string }>(
     `select u.id, u.username from users u where u.email_key = lower(?) and u.email_confirmed_at is not null and u.state = 'active'
      union select u.id, u.username from emails e join users u on u.id = e.user_id and u.state = 'active'

@@ -9,7 +9,7 @@ import { namespacePath } from './groups.js'
 import { namedFiles } from './lfs.js'
 import { copyRepository } from './move-project.js'
 import { isForeign } from './namespaces.js'
-import { keyOf, knownPeople, matchPeople } from './people.js'
+import { keyOf, knownPeople, matchPeople, peopleOptions } from './people.js'
 import { projectsOf } from './run.js'
 import { INSTANCE, openSession, type Part, type Session, withPart } from './session.js'
 import { newSkips } from './skips.js'
@@ -86,7 +86,11 @@ export function planMigration(
       const unknown = [...people].filter(name => !known.has(keyOf(name))).sort()
       const matched: Record<string, string> = Object.fromEntries(known)
       const unmatched: string[] = []
-      for await (const { username: name, here } of matchPeople(source, unknown, { given: migration.people })) {
+      for await (const { username: name, here } of matchPeople(
+        source,
+        unknown,
+        peopleOptions(session.place, migration)
+      )) {
         if (here) matched[name] = here.username
         else unmatched.push(name)
       }

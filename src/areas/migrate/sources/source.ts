@@ -20,7 +20,7 @@ export interface SourceUser {
   readonly name: string
   /** Only an address that the source has verified, unless `isVerified` is false. */
   readonly email: string | null
-  /** False: the source does not say whether its people have proved their addresses. Then an address brings no SSH keys. Default: true. */
+  /** False: the source does not say whether its people have proved their addresses. Then an address matches nobody, unless the sysadmin trusts it, and brings no SSH keys. Default: true. */
   readonly isVerified?: boolean
   readonly isAdmin?: boolean
   readonly state?: 'active' | 'blocked'

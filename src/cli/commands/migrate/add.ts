@@ -14,7 +14,7 @@ const MOST_PEOPLE = 100_000
 export default class MigrateAdd extends BaseCommand {
   static override summary = 'Prepare to move projects from another forge'
   static override description =
-    'Stores the address of the forge and a token for it, which is encrypted. Nothing is read yet: see `migrate plan` and `migrate run`. A token of an administrator shows all projects, people with their addresses, and their SSH keys. People are matched by their confirmed mail addresses; --people names others: a CSV file with the columns source and here, for usernames there and here. Everybody else gets a placeholder (`migrate placeholders`). The forge is never changed: all requests are reads.'
+    'Stores the address of the forge and a token for it, which is encrypted. Nothing is read yet: see `migrate plan` and `migrate run`. A token of an administrator shows all projects, people with their addresses, and their SSH keys. People are matched by mail addresses that both sides have confirmed; --people names others: a CSV file with the columns source and here, for usernames there and here. Everybody else gets a placeholder (`migrate placeholders`). The forge is never changed: all requests are reads.'
   static override examples = [
     '<%= config.bin %> migrate add old https://git.example.com --kind gitlab3 --token-file token.txt',
     '<%= config.bin %> migrate add old https://git.example.com --kind gitlab3 --token-stdin --people people.csv --map tools/web=web-tools'
@@ -34,7 +34,11 @@ export default class MigrateAdd extends BaseCommand {
         'SOURCE=HERE: put the projects of a namespace of the forge into this one here, which exists already; otherwise groups are created, and the parts of the path of a subgroup are joined by dashes'
     }),
     rate: Flags.integer({ default: 50, min: 1, max: 1000, description: 'requests in a second, at most' }),
-    keys: Flags.boolean({ description: 'matched users get the SSH keys that they have there' })
+    keys: Flags.boolean({ description: 'matched users get the SSH keys that they have there' }),
+    'trust-addresses': Flags.boolean({
+      description:
+        'match people by their mail addresses also where the forge does not say who has confirmed them (gitea): anybody there can then get the records of others here'
+    })
   }
 
   async run() {
@@ -49,7 +53,15 @@ export default class MigrateAdd extends BaseCommand {
     const { kind, rate, keys } = flags
     const { name } = await withDatabase(async () => {
       await checkPeople(people)
-      return addMigration(args.name, token, { kind, url: args.url, map, people, rate, keys })
+      return addMigration(args.name, token, {
+        kind,
+        url: args.url,
+        map,
+        people,
+        rate,
+        keys,
+        trust: flags['trust-addresses'] === true
+      })
     })
     this.log(`added the migration ${name}: next, gitstead migrate plan ${name}`)
     return { name, kind, url: args.url }

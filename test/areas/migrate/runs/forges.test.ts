@@ -88,7 +88,8 @@ async function migrate(
     map: { [namespace]: group.path },
     people: {},
     rate: 1000,
-    keys: false
+    keys: false,
+    trust: true
   })
   const report = await runMigration(
     await findMigration(name),

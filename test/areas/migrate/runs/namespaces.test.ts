@@ -48,19 +48,27 @@ t.test('two groups of a source with the same path here stay apart', async t => {
   t.same(members, [{ username: ada.username }])
 })
 
-t.test('an address that nobody has proved at the source brings no SSH key', async t => {
-  const victim = await app.make.user()
-  const keysOf = () => rows('select id from ssh_keys where user_id = ?', [victim.id])
-  const resolve = async (place: string, more: Partial<SourceUser>, given: PeopleOptions['given'] = {}) => {
-    const keys = [{ title: 'laptop', key: newKey() }]
-    const source = sourceOf([], { username: 'mallory', name: 'Mallory', email: victim.email, keys, ...more })
-    const found = await resolvePeople(source, new Set(['mallory']), { place, given, keys: true }, someOrigin)
-    t.equal(found.get('mallory'), victim.username, place)
+t.test(
+  'an address that nobody has proved at the source matches nobody unless the sysadmin trusts it, and brings no SSH key',
+  async t => {
+    const victim = await app.make.user()
+    const keysOf = () => rows('select id from ssh_keys where user_id = ?', [victim.id])
+    const resolve = async (place: string, more: Partial<SourceUser>, options: Partial<PeopleOptions> = {}) => {
+      const keys = [{ title: 'laptop', key: newKey() }]
+      const source = sourceOf([], { username: 'mallory', name: 'Mallory', email: victim.email, keys, ...more })
+      const all = { place, given: {}, keys: true, trust: false, ...options }
+      return (await resolvePeople(source, new Set(['mallory']), all, someOrigin)).get('mallory')
+    }
+    const open = { isVerified: false }
+    t.not(await resolve('open.example.com', open), victim.username)
+    t.match(await rows('select email, is_placeholder from migrated_people where source = ?', ['open.example.com']), [
+      { email: null, is_placeholder: 1 }
+    ])
+    t.equal(await resolve('trusted.example.com', open, { trust: true }), victim.username)
+    t.equal((await keysOf()).length, 0)
+    t.equal(await resolve('verified.example.com', {}), victim.username)
+    t.equal((await keysOf()).length, 1, 'a proved address brings it')
+    t.equal(await resolve('named.example.com', open, { given: { mallory: victim.username } }), victim.username)
+    t.equal((await keysOf()).length, 2, 'and so does the sysadmin')
   }
-  await resolve('open.example.com', { isVerified: false })
-  t.equal((await keysOf()).length, 0)
-  await resolve('verified.example.com', {})
-  t.equal((await keysOf()).length, 1, 'a proved address brings it')
-  await resolve('named.example.com', { isVerified: false }, { mallory: victim.username })
-  t.equal((await keysOf()).length, 2, 'and so does the sysadmin')
-})
+)
