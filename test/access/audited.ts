@@ -237,6 +237,7 @@ const others: { readonly [route: string]: Audited } = {
   'POST /:namespace/:project/git-upload-pack': READS,
   'POST /:namespace/:project/git-receive-pack': COMMITTED,
   // These do nothing without the token of a directory; test/areas/people/scim has the tokens.
+  'POST /scim/v2/Bulk': ['scim_user.create', 'scim_group.create'],
   'POST /scim/v2/Users': ['user.create', 'scim_user.create'],
   'POST /scim/v2/Users/.search': READS,
   'PUT /scim/v2/Users/:id': ['scim_user.update'],

@@ -87,6 +87,7 @@ import { mirrors } from './0163-mirrors.js'
 import { givenKeys } from './0166-given-keys.js'
 import { migrated } from './0171-migrated.js'
 import { decidedRights } from './0176-decided-rights.js'
+import { scimVersions } from './0177-scim-versions.js'
 import type { Migration } from './migration.js'
 
 export const migrations: readonly Migration[] = [
@@ -176,5 +177,6 @@ export const migrations: readonly Migration[] = [
   mirrors,
   givenKeys,
   migrated,
-  decidedRights
+  decidedRights,
+  scimVersions
 ]

@@ -1,5 +1,6 @@
 // What a directory reads first: what works here, and which attributes there are (RFC 7643, 5 to 7).
 import { publicUrl } from '../../../config.js'
+import { LARGEST_BULK, MOST_OPERATIONS } from './bulk.js'
 import { GROUP } from './group-resource.js'
 import { MOST_IN_LIST } from './lists.js'
 import { USER } from './user-resource.js'
@@ -14,11 +15,11 @@ const unsupported = { supported: false }
 export const viewConfiguration = () => ({
   schemas: [CONFIGURATION],
   patch: { supported: true },
-  bulk: { ...unsupported, maxOperations: 0, maxPayloadSize: 0 },
+  bulk: { supported: true, maxOperations: MOST_OPERATIONS, maxPayloadSize: LARGEST_BULK },
   filter: { supported: true, maxResults: MOST_IN_LIST },
   changePassword: unsupported,
   sort: { supported: true },
-  etag: unsupported,
+  etag: { supported: true },
   authenticationSchemes: [
     {
       type: 'oauthbearertoken',

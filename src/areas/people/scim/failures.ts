@@ -13,6 +13,7 @@ import {
   Unavailable,
   UnreadableType
 } from '../../../errors.js'
+import { OtherVersion } from './versions.js'
 
 export const ERROR = 'urn:ietf:params:scim:api:messages:2.0:Error'
 
@@ -78,6 +79,7 @@ function answerFailure(error: Failure): Answer | undefined {
   if (error instanceof Unauthorized)
     return { status: 401, detail: 'The bearer token is missing, wrong, expired or revoked' }
   if (error instanceof Forbidden) return { status: 403, detail: error.reason ?? detail }
+  if (error instanceof OtherVersion) return { status: 412, detail }
   if (error instanceof NotFound) return { status: 404, detail: 'No such resource' }
   if (error instanceof Conflict) return { status: 409, scimType: 'uniqueness', detail }
   if (error instanceof Invalid) return { status: 400, scimType: 'invalidValue', detail }

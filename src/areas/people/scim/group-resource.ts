@@ -2,6 +2,7 @@ import { type Chosen, choose, shows } from './attributes.js'
 import { fitting, type Listed, viewList } from './lists.js'
 import { memberCounts, membersOfGroups, type ScimGroupRow, type ScimMember } from './scim-groups.queries.js'
 import { locationOf } from './user-resource.js'
+import { tagOf } from './versions.js'
 
 export const GROUP = 'urn:ietf:params:scim:schemas:core:2.0:Group'
 
@@ -9,24 +10,31 @@ export const GROUP = 'urn:ietf:params:scim:schemas:core:2.0:Group'
 const MOST_MEMBERS = 20_000
 
 /** Returns the body of a group. */
-export async function viewScimGroup(group: ScimGroupRow, chosen: Chosen): Promise<object> {
+export async function viewScimGroup(group: ScimGroupRow, size: number, chosen: Chosen): Promise<object> {
   const members = shows(chosen, 'members') ? await membersOfGroups([group.id]) : undefined
-  return choose(resource(group, members), chosen)
+  return choose(resource(group, size, members), chosen)
 }
 
 /** Returns the body of a list of groups. */
 export async function viewScimGroups(listed: Listed<ScimGroupRow>, chosen: Chosen): Promise<object> {
   const hasMembers = shows(chosen, 'members')
-  const sizes = hasMembers ? await memberCounts(listed.found.map(({ id }) => id)) : []
+  const sizes = await memberCounts(listed.found.map(({ id }) => id))
   const shown = hasMembers ? listed.found.slice(0, fitting(sizes, MOST_MEMBERS)) : listed.found
   const members = hasMembers ? await membersOfGroups(shown.map(({ id }) => id)) : undefined
   return viewList(
     listed,
-    shown.map(group => choose(resource(group, members), chosen))
+    shown.map((group, at) => choose(resource(group, sizes[at] ?? 0, members), chosen))
   )
 }
 
-const resource = (group: ScimGroupRow, members: ReadonlyMap<number, readonly ScimMember[]> | undefined) => ({
+/** Returns the version of a group. Users who are deleted here leave their groups without a change of these. */
+export const groupVersion = ({ version }: ScimGroupRow, size: number): string => `${version}-${size}`
+
+const resource = (
+  group: ScimGroupRow,
+  size: number,
+  members: ReadonlyMap<number, readonly ScimMember[]> | undefined
+) => ({
   schemas: [GROUP],
   id: String(group.id),
   ...(group.external_id !== null && { externalId: group.external_id }),
@@ -36,7 +44,8 @@ const resource = (group: ScimGroupRow, members: ReadonlyMap<number, readonly Sci
     resourceType: 'Group',
     created: group.created_at.toISOString(),
     lastModified: group.updated_at.toISOString(),
-    location: locationOf('Groups', group.id)
+    location: locationOf('Groups', group.id),
+    version: tagOf(groupVersion(group, size))
   }
 })
 

@@ -7,6 +7,7 @@ export interface ScimGroupRow {
   readonly id: number
   readonly display_name: string
   readonly external_id: string | null
+  readonly version: number
   readonly created_at: Date
   readonly updated_at: Date
 }
@@ -17,7 +18,7 @@ export interface ScimMember {
   readonly user_name: string
 }
 
-const SELECT = 'g.id, g.display_name, g.external_id, g.created_at, g.updated_at'
+const SELECT = 'g.id, g.display_name, g.external_id, g.version, g.created_at, g.updated_at'
 
 const hasMember = (value: string) => ({
   sql: 'exists (select 1 from scim_group_members m where m.group_id = g.id and m.user_id = ?)',

@@ -7,9 +7,11 @@ import { NotFound } from '../../../errors.js'
 import { batches } from '../../../lib/batches.js'
 import { audit } from '../../ground/audit/audit.js'
 import { ScimFailure } from './failures.js'
+import { groupVersion } from './group-resource.js'
 import { applyMemberships, givesMemberships } from './memberships.js'
 import { type Attributes, addWhole, applyOperations, type Draft, emptyDraft, type Operation } from './patch.js'
 import { findScimGroup, managedAmong, membersOfGroups, type ScimGroupRow } from './scim-groups.queries.js'
+import { type Change, requireVersion } from './versions.js'
 
 const MOST_MEMBERS = 10_000
 /** Not specified: the maximum number of groups. */
@@ -51,59 +53,77 @@ export async function createScimGroup(body: unknown, origin: Origin): Promise<nu
     await audit(origin, { action: 'scim_group.create', target: { type: 'scim_group', id, name: values.displayName } })
     const changed = await writeMembers(id, new Set(), values, origin)
     if (givesMemberships(values.displayName)) await applyMemberships([...changed], origin)
+    await noteGroupsOf(changed)
     return id
   })
 }
 
-/** Gives a group exactly the attributes of a body. Throws ScimFailure and NotFound. */
-export async function replaceScimGroup(id: number, body: unknown, origin: Origin): Promise<void> {
-  await change(id, origin, () => {
+/** Gives a group exactly the attributes of a body. Throws ScimFailure, NotFound and OtherVersion. */
+export async function replaceScimGroup(id: number, body: unknown, by: Change): Promise<void> {
+  await change(id, by, () => {
     const draft = emptyDraft()
     addWhole(draft, body, GROUP_ATTRIBUTES)
     return draft
   })
 }
 
-/** Changes a group by operations. Throws ScimFailure and NotFound. */
-export async function patchScimGroup(id: number, operations: readonly Operation[], origin: Origin): Promise<void> {
-  await change(id, origin, draft => {
+/** Changes a group by operations. Throws ScimFailure, NotFound and OtherVersion. */
+export async function patchScimGroup(id: number, operations: readonly Operation[], by: Change): Promise<void> {
+  await change(id, by, draft => {
     applyOperations(draft, operations, GROUP_ATTRIBUTES)
     return draft
   })
 }
 
-async function change(id: number, origin: Origin, draftFrom: (draft: Draft) => Draft): Promise<void> {
+async function change(id: number, by: Change, draftFrom: (draft: Draft) => Draft): Promise<void> {
   await transact(async () => {
-    const group = await requireLocked(id)
-    const members = new Set(((await membersOfGroups([id])).get(id) ?? []).map(({ user_id }) => user_id))
+    const { group, members } = await requireLocked(id, by)
+    const { origin } = by
     const wanted = valuesOf(draftFrom(draftOf(group, members)))
     const values = { ...wanted, externalId: wanted.externalId ?? group.external_id }
     const isRenamed = values.displayName !== group.display_name
     if (isRenamed || values.externalId !== group.external_id) await rename(group, values, origin)
     const changed = await writeMembers(id, members, values, origin)
-    if (![group.display_name, values.displayName].some(givesMemberships)) return
-    await applyMemberships([...(isRenamed ? members.union(values.members) : changed)], origin)
+    const concerned = isRenamed ? members.union(values.members) : changed
+    if ([group.display_name, values.displayName].some(givesMemberships)) await applyMemberships([...concerned], origin)
+    await noteGroupsOf(concerned)
   })
 }
 
-/** Deletes a group, and ends the memberships that it gave. Throws NotFound. */
-export async function deleteScimGroup(id: number, origin: Origin): Promise<void> {
+/** Deletes a group, and ends the memberships that it gave. Throws NotFound and OtherVersion. */
+export async function deleteScimGroup(id: number, by: Change): Promise<void> {
   await transact(async () => {
-    const group = await requireLocked(id)
-    const members = ((await membersOfGroups([id])).get(id) ?? []).map(({ user_id }) => user_id)
+    const { group, members } = await requireLocked(id, by)
+    const { origin } = by
     await execute('delete from scim_group_members where group_id = ?', [id])
     await execute('delete from scim_groups where id = ?', [id])
-    if (givesMemberships(group.display_name)) await applyMemberships(members, origin)
+    if (givesMemberships(group.display_name)) await applyMemberships([...members], origin)
+    await noteGroupsOf(members)
     await audit(origin, { action: 'scim_group.delete', target: { type: 'scim_group', id, name: group.display_name } })
   })
 }
 
 /** Changes of a group run one after another. */
-async function requireLocked(id: number): Promise<ScimGroupRow> {
+async function requireLocked(
+  id: number,
+  by: Change
+): Promise<{ readonly group: ScimGroupRow; readonly members: ReadonlySet<number> }> {
   await execute('update scim_groups set version = version + 1 where id = ?', [id])
   const group = await findScimGroup(id)
   if (!group) throw new NotFound('Group')
-  return group
+  const members = new Set(((await membersOfGroups([id])).get(id) ?? []).map(({ user_id }) => user_id))
+  requireVersion(by, groupVersion({ ...group, version: group.version - 1 }, members.size))
+  return { group, members }
+}
+
+/** A user who is in other groups has another version. */
+async function noteGroupsOf(userIds: ReadonlySet<number>): Promise<void> {
+  for (const some of batches(
+    [...userIds].sort((a, b) => a - b),
+    AT_ONCE
+  )) {
+    await execute(`update scim_users set version = version + 1 where user_id in (${marks(some)})`, some)
+  }
 }
 
 function draftOf(group: ScimGroupRow, members: ReadonlySet<number>): Draft {

@@ -12,6 +12,7 @@ export interface ScimUserRow {
   readonly given_name: string | null
   readonly family_name: string | null
   readonly email_type: string
+  readonly version: number
   readonly deleted_at: Date | null
   readonly created_at: Date
   readonly updated_at: Date
@@ -24,7 +25,7 @@ export interface ScimUserRow {
 }
 
 const SELECT = `s.user_id as id, s.user_name, s.external_id, s.display_name, s.formatted_name, s.given_name, s.family_name,
-  s.email_type, s.deleted_at, s.created_at, s.updated_at, u.username, u.name, u.email, u.state, u.block_reason, u.admin`
+  s.email_type, s.version, s.deleted_at, s.created_at, s.updated_at, u.username, u.name, u.email, u.state, u.block_reason, u.admin`
 const FROM = 'scim_users s join users u on u.id = s.user_id'
 
 const EMAIL = { sql: 'u.email_key', kind: 'text' } as const

@@ -24,6 +24,8 @@ import { applyMemberships } from './memberships.js'
 import { addWhole, applyOperations, type Draft, emptyDraft, type Operation } from './patch.js'
 import { findScimUser, type ScimUserRow, scimUserNamed, scimUserOf } from './scim-users.queries.js'
 import { draftOfUser, nameOf, USER_ATTRIBUTES, type UserValues, valuesOf } from './user-draft.js'
+import { userVersion } from './user-resource.js'
+import { type Change, requireVersion } from './versions.js'
 
 /** In `users.block_reason`: only the directory unblocks whom it has blocked, or an administrator. */
 const BLOCK_REASON = 'scim'
@@ -90,39 +92,44 @@ async function insertAccount(values: UserValues, origin: Origin): Promise<number
   return id
 }
 
-/** Gives a user exactly the attributes of a body. Throws ScimFailure, NotFound, Forbidden. */
-export async function replaceScimUser(id: number, body: unknown, origin: Origin): Promise<void> {
-  await change(id, origin, () => {
+/** Gives a user exactly the attributes of a body. Throws ScimFailure, NotFound, Forbidden, OtherVersion. */
+export async function replaceScimUser(id: number, body: unknown, by: Change): Promise<void> {
+  await change(id, by, () => {
     const draft = emptyDraft()
     addWhole(draft, body, USER_ATTRIBUTES)
     return draft
   })
 }
 
-/** Changes a user by operations. Throws ScimFailure, NotFound, Forbidden. */
-export async function patchScimUser(id: number, operations: readonly Operation[], origin: Origin): Promise<void> {
-  await change(id, origin, user => {
+/** Changes a user by operations. Throws ScimFailure, NotFound, Forbidden, OtherVersion. */
+export async function patchScimUser(id: number, operations: readonly Operation[], by: Change): Promise<void> {
+  await change(id, by, user => {
     const draft = draftOfUser(user)
     applyOperations(draft, operations, USER_ATTRIBUTES)
     return draft
   })
 }
 
-async function change(id: number, origin: Origin, draftFrom: (user: ScimUserRow) => Draft): Promise<void> {
+async function change(id: number, by: Change, draftFrom: (user: ScimUserRow) => Draft): Promise<void> {
   await transact(async () => {
-    const values = valuesOf(draftFrom(await requireLocked(id)))
-    await naming(values, () => write(id, values, origin))
+    const user = await requireLocked(id)
+    requireVersion(by, userVersion(user))
+    const values = valuesOf(draftFrom(user))
+    await naming(values, () => write(id, values, by.origin))
   })
 }
 
 /**
  * Deletes a user as far as the directory sees it. The account is blocked and leaves the groups of the directory; all that the user has
- * written stays. Throws NotFound, and Forbidden for the last administrator.
+ * written stays. Throws NotFound, OtherVersion, and Forbidden for the last administrator.
  */
-export async function deleteScimUser(id: number, origin: Origin): Promise<void> {
+export async function deleteScimUser(id: number, by: Change): Promise<void> {
+  const { origin } = by
   await transact(async () => {
     const user = await requireLocked(id)
+    requireVersion(by, userVersion(user))
     await setActive(user, false, origin)
+    await noteMemberOf(id)
     await execute('delete from scim_group_members where user_id = ?', [id])
     await applyMemberships([id], origin)
     const now = new Date()
@@ -130,6 +137,13 @@ export async function deleteScimUser(id: number, origin: Origin): Promise<void> 
     await audit(origin, { action: 'scim_user.delete', target: { type: 'user', id, name: user.username } })
   })
 }
+
+/** The groups of a user show the user. */
+const noteMemberOf = (id: number) =>
+  execute(
+    'update scim_groups set version = version + 1 where id in (select group_id from scim_group_members where user_id = ?)',
+    [id]
+  )
 
 async function requireLocked(id: number): Promise<ScimUserRow> {
   await lockRow('users', id)
@@ -168,6 +182,7 @@ async function write(id: number, values: UserValues, origin: Origin): Promise<vo
       id
     ]
   )
+  if (after.userName !== before.userName) await noteMemberOf(id)
   if (Object.keys(changes).length === 0) return
   await audit(origin, { action: 'scim_user.update', target: { type: 'user', id, name: user.username }, changes })
 }

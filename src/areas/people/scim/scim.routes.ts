@@ -6,18 +6,15 @@ import type { Origin } from '../../../access/actor.js'
 import { NotFound } from '../../../errors.js'
 import { log } from '../../../log.js'
 import type { Chosen } from './attributes.js'
+import { LARGEST_BULK, runBulk } from './bulk.js'
 import { viewConfiguration, viewResourceTypes, viewSchemas } from './documents.js'
 import { ERROR, scimError } from './failures.js'
-import { viewScimGroup, viewScimGroups } from './group-resource.js'
+import { KINDS, type KindName, numberOf } from './kinds.js'
 import { LIST, type ListQuery as List } from './lists.js'
-import type { Operation } from './patch.js'
-import { IdParams, ListQuery, Patch, Resource, ResourceQuery, Search } from './scim.schema.js'
-import { createScimGroup, deleteScimGroup, patchScimGroup, replaceScimGroup } from './scim-groups.js'
-import { findScimGroup, listScimGroups } from './scim-groups.queries.js'
+import { Bulk, IdParams, ListQuery, Patch, Resource, ResourceQuery, Search } from './scim.schema.js'
 import { originOfScim } from './scim-tokens.js'
-import { createScimUser, deleteScimUser, patchScimUser, replaceScimUser } from './scim-users.js'
-import { findScimUser, listScimUsers } from './scim-users.queries.js'
-import { locationOf, viewScimUser, viewScimUsers } from './user-resource.js'
+import { locationOf } from './user-resource.js'
+import { type Change, tagOf } from './versions.js'
 
 /** A group of 10,000 members. */
 const BODY_LIMIT = 4_194_304
@@ -42,15 +39,17 @@ export const scimRoutes: FastifyPluginAsyncTypebox = async app => {
   })
   app.setErrorHandler(answerError)
   await app.register(documentRoutes)
-  await app.register(routesOf('Users', users))
-  await app.register(routesOf('Groups', groups))
+  await app.register(routesOf('Users'))
+  await app.register(routesOf('Groups'))
+  await app.register(bulkRoute)
   // With a valid token, a wrong path or method gets an answer that says what is wrong.
   const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
   for (const url of ['/:kind', '/:kind/:id'])
     app.route({ method: methods, url, config, schema: { hide }, handler: refuse })
 }
 
-const WITHOUT = /^\/(Me|Bulk|\.search)(\/|$)/
+const WITHOUT = /^\/(Me|\.search)(\/|$)/
+const BULK = /^\/Bulk$/
 const COLLECTION = /^\/(Users|Groups)$/
 const ONE = /^\/(Users|Groups)\/[^/]+$/
 const DOCUMENT = /^\/(ServiceProviderConfig|(ResourceTypes|Schemas)(\/[^/]+)?)$/
@@ -64,7 +63,8 @@ async function refuse(request: FastifyRequest, reply: FastifyReply): Promise<Fas
   const allowed = [
     COLLECTION.test(path) && 'GET, POST',
     ONE.test(path) && 'GET, PUT, PATCH, DELETE',
-    DOCUMENT.test(path) && 'GET'
+    DOCUMENT.test(path) && 'GET',
+    BULK.test(path) && 'POST'
   ].find(methods => methods !== false)
   if (allowed === undefined) throw new NotFound()
   return answer(405, `Allowed: ${allowed}`).header('allow', allowed)
@@ -112,81 +112,64 @@ const queryOf = ({ attributes, excludedAttributes, ...query }: Search): List => 
   ...(excludedAttributes && { excludedAttributes: excludedAttributes.join(',') })
 })
 
-/** What a kind of resource does. */
-interface Kind {
-  readonly list: (query: List) => Promise<object>
-  /** Undefined when the directory has no such resource. */
-  readonly show: (id: number, chosen: Chosen) => Promise<object | undefined>
-  readonly create: (body: unknown, origin: Origin) => Promise<number>
-  readonly replace: (id: number, body: unknown, origin: Origin) => Promise<void>
-  readonly patch: (id: number, operations: readonly Operation[], origin: Origin) => Promise<void>
-  readonly remove: (id: number, origin: Origin) => Promise<void>
-}
-
-const users: Kind = {
-  list: async query => viewScimUsers(await listScimUsers(query), query),
-  show: async (id, chosen) => {
-    const found = await findScimUser(id)
-    return found && viewScimUser(found, chosen)
-  },
-  create: createScimUser,
-  replace: replaceScimUser,
-  patch: patchScimUser,
-  remove: deleteScimUser
-}
-
-const groups: Kind = {
-  list: async query => viewScimGroups(await listScimGroups(query), query),
-  show: async (id, chosen) => {
-    const found = await findScimGroup(id)
-    return found && viewScimGroup(found, chosen)
-  },
-  create: createScimGroup,
-  replace: replaceScimGroup,
-  patch: patchScimGroup,
-  remove: deleteScimGroup
-}
-
 const routesOf =
-  (name: 'Users' | 'Groups', { list, show, create, replace, patch, remove }: Kind): FastifyPluginAsyncTypebox =>
+  (name: KindName): FastifyPluginAsyncTypebox =>
   async app => {
+    const { list, find, create, replace, patch, remove } = KINDS[name]
     const one = `/${name}/:id` as const
-    const shown = async (id: number, chosen: Chosen) => {
-      const found = await show(id, chosen)
-      if (!found) throw new NotFound()
-      return found
+    const found = async (id: number) => {
+      const resource = await find(id)
+      if (!resource) throw new NotFound()
+      return resource
+    }
+    const show = async (id: number, chosen: Chosen, reply: FastifyReply) => {
+      const { version, view } = await found(id)
+      reply.header('etag', tagOf(version))
+      return view(chosen)
     }
     app.get(`/${name}`, listing, async ({ query }) => list(query))
     app.post(`/${name}/.search`, searching, async ({ body }) => list(queryOf(body)))
     app.post(`/${name}`, creating, async (request, reply) => {
       const id = await create(request.body, origin(request))
-      return reply
-        .code(201)
-        .header('location', locationOf(name, id))
-        .send(await shown(id, request.query))
+      reply.code(201).header('location', locationOf(name, id))
+      return show(id, request.query, reply)
     })
-    app.get(one, reading, async ({ params, query }) => shown(numberOf(params), query))
-    app.put(one, replacing, async request => {
-      await replace(numberOf(request.params), request.body, origin(request))
-      return shown(numberOf(request.params), request.query)
+    app.get(one, reading, async ({ params, query }, reply) => {
+      const { version, view } = await found(numberOf(params.id))
+      return reply.isKnown(version) ? reply : view(query)
     })
-    app.patch(one, patching, async request => {
-      await patch(numberOf(request.params), request.body.Operations, origin(request))
-      return shown(numberOf(request.params), request.query)
+    app.put(one, replacing, async (request, reply) => {
+      const id = numberOf(request.params.id)
+      await replace(id, request.body, changeOf(request))
+      return show(id, request.query, reply)
+    })
+    app.patch(one, patching, async (request, reply) => {
+      const id = numberOf(request.params.id)
+      await patch(id, request.body.Operations, changeOf(request))
+      return show(id, request.query, reply)
     })
     app.delete(one, deleting, async (request, reply) => {
-      await remove(numberOf(request.params), origin(request))
+      await remove(numberOf(request.params.id), changeOf(request))
       return reply.code(204).send()
     })
   }
+
+const bulkRoute: FastifyPluginAsyncTypebox = async app => {
+  const schema = { hide, body: Bulk }
+  app.post('/Bulk', { config, bodyLimit: LARGEST_BULK, schema }, async request =>
+    runBulk(request.body, origin(request))
+  )
+}
+
+const changeOf = (request: FastifyRequest): Change => ({
+  origin: origin(request),
+  match: request.headers['if-match']
+})
 
 function origin({ directory }: FastifyRequest): Origin {
   if (!directory) throw new Error('a request of SCIM has no token')
   return directory
 }
-
-/** A text that is no number is the id of no resource. */
-const numberOf = ({ id }: { readonly id: string }): number => (/^\d{1,10}$/.test(id) ? Number(id) : 0)
 
 function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const found = scimError(error)

@@ -54,3 +54,25 @@ export const Patch = Type.Object(
   { additionalProperties: true }
 )
 export type Patch = Static<typeof Patch>
+
+/** `runBulk` checks the number of operations, because too many are refused with 413. */
+const BulkOperation = Type.Object(
+  {
+    method: Text('POST, PUT, PATCH or DELETE', { maxLength: 10 }),
+    path: Text('such as /Users or /Groups/7', { maxLength: 300 }),
+    bulkId: Type.Optional(Text('the name of a new resource in this request', { maxLength: 255 })),
+    version: Type.Optional(Text('the version that the resource must have', { maxLength: 255 })),
+    data: Type.Optional(Type.Unknown())
+  },
+  { additionalProperties: true }
+)
+export type BulkOperation = Static<typeof BulkOperation>
+
+export const Bulk = Type.Object(
+  {
+    failOnErrors: Type.Optional(Integer('failures after which the rest does not run', { minimum: 1 })),
+    Operations: Type.Array(BulkOperation)
+  },
+  { additionalProperties: true }
+)
+export type Bulk = Static<typeof Bulk>

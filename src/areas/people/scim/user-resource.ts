@@ -1,7 +1,9 @@
+import { hash } from 'node:crypto'
 import { publicUrl } from '../../../config.js'
 import { type Chosen, choose, shows } from './attributes.js'
 import { fitting, type Listed, viewList } from './lists.js'
 import { type GroupOfUser, groupCounts, groupsOfUsers, type ScimUserRow } from './scim-users.queries.js'
+import { tagOf } from './versions.js'
 
 export const USER = 'urn:ietf:params:scim:schemas:core:2.0:User'
 
@@ -29,6 +31,14 @@ export async function viewScimUsers(listed: Listed<ScimUserRow>, chosen: Chosen)
   )
 }
 
+/** Returns the version of a user: another one after each change of what a directory sees. */
+export function userVersion(user: ScimUserRow): string {
+  const { user_name, external_id, display_name, formatted_name, given_name, family_name, version } = user
+  const names = [user_name, external_id, display_name, formatted_name, given_name, family_name]
+  const seen = [...names, user.state === 'active', user.email, user.email_type, user.updated_at, version]
+  return hash('sha256', JSON.stringify(seen), 'base64url').slice(0, 22)
+}
+
 const resource = (user: ScimUserRow, groups: readonly GroupOfUser[]) => ({
   schemas: [USER],
   id: String(user.id),
@@ -48,7 +58,8 @@ const resource = (user: ScimUserRow, groups: readonly GroupOfUser[]) => ({
     resourceType: 'User',
     created: user.created_at.toISOString(),
     lastModified: user.updated_at.toISOString(),
-    location: locationOf('Users', user.id)
+    location: locationOf('Users', user.id),
+    version: tagOf(userVersion(user))
   }
 })
 

@@ -46,7 +46,12 @@ t.test('what works is described', async t => {
   const configuration = await ask('GET', '/ServiceProviderConfig')
   t.equal(configuration.status, 200)
   t.equal(configuration.headers['content-type'], 'application/scim+json')
-  t.match(configuration.body, { patch: { supported: true }, bulk: { supported: false }, filter: { maxResults: 200 } })
+  t.match(configuration.body, {
+    patch: { supported: true },
+    bulk: { supported: true, maxOperations: 100, maxPayloadSize: 1_048_576 },
+    etag: { supported: true },
+    filter: { maxResults: 200 }
+  })
   const types = await ask('GET', '/ResourceTypes')
   t.match(types.body, { totalResults: 2, Resources: [{ id: 'User', endpoint: '/Users' }, { id: 'Group' }] })
   t.match((await ask('GET', '/ResourceTypes/Group')).body, { name: 'Group' })

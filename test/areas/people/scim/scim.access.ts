@@ -15,6 +15,7 @@ export const access: ResourceAccess = {
     'GET /scim/v2/ResourceTypes/:id': read,
     'GET /scim/v2/Schemas': read,
     'GET /scim/v2/Schemas/:id': read,
+    'POST /scim/v2/Bulk': refused,
     'GET /scim/v2/Users': read,
     'POST /scim/v2/Users': refused,
     'POST /scim/v2/Users/.search': refused,
