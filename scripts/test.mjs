@@ -21,6 +21,7 @@ process.env.TAP_TIMEOUT = '1800'
  */
 const LONG = [
   'test/areas/ci/runners/runner-v4.test.ts',
+  'test/areas/code/mirrors/openssh.test.ts',
   'test/areas/code/refs/pushes.test.ts',
   'test/areas/ground/records/archive.test.ts',
   'test/areas/ground/settings/encryption-key.test.ts',
