@@ -238,12 +238,15 @@ export async function releaseJobs(ids: readonly number[], processId: number): Pr
   afterCommit(() => wake('delayed'))
 }
 
-/** Gives a job to the workers of the machine that owns a storage. The try does not count. */
+/**
+ * Gives a job to the workers of the machine that owns a storage. The try does not count, unless it has been given away before: a job
+ * that needs the repositories of two machines ends as one that fails.
+ */
 export async function handOverJob({ id, lane }: ClaimedJob, processId: number, storage: string): Promise<void> {
   await execute(
-    `update jobs set state = 'ready', lane = ?, process_id = null, started_at = null, attempts = attempts - 1
+    `update jobs set state = 'ready', lane = ?, process_id = null, started_at = null, attempts = attempts - ?
      where id = ? and process_id = ? and state = 'running'`,
-    [laneWith(storage, lane), id, processId]
+    [laneWith(storage, lane), lane < LANES_OF_A_STORAGE ? 1 : 0, id, processId]
   )
 }
 

@@ -19,6 +19,8 @@ import { withLimit } from './time-limit.js'
 const BATCH = 50
 const FAST_MS = 20
 const RETRY_MS = 1000
+/** A job that several machines have given away after so many tries fails. */
+const MOST_GIVEN = 10
 /** After a wake-up without a result, the loop looks again after this time: a statement that only reads may lock a row for a moment. */
 const SECOND_LOOK_MS = 20
 /** A job that may have ended its process has the loop to itself for this many milliseconds. */
@@ -278,7 +280,7 @@ export class Loop {
       await releaseJobs([job.id], this.options.processId).catch(() => undefined)
       return
     }
-    const there = error instanceof NotHere ? error.storage : undefined
+    const there = error instanceof NotHere && job.attempt <= MOST_GIVEN ? error.storage : undefined
     if (there === undefined)
       log().warn({ job: job.id, name: job.name, attempt: job.attempt, error: describe(error) }, 'job failed')
     for (;;) {

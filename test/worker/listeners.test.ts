@@ -4,6 +4,7 @@ import type { PublishedEvent } from '../../src/areas/ground/activity/events.js'
 import { type Listener, notifyListeners } from '../../src/areas/ground/activity/listeners.js'
 import { createHook } from '../../src/areas/ground/hooks/hooks.js'
 import { execute, row, rows } from '../../src/db/connect/sql.js'
+import { NotHere } from '../../src/errors.js'
 import { handleEvent } from '../../src/product.js'
 import { testDatabase } from '../helpers/database.js'
 import { factory, someOrigin } from '../helpers/factory.js'
@@ -44,6 +45,18 @@ t.test('all listeners receive an event, also when one throws or rejects', async 
     all.map(({ name }) => `${name} ${told.id}`)
   )
   await t.resolves(notifyListeners([listener('one')], told))
+})
+
+t.test('an event whose repository belongs to another machine goes there, unless something else fails, too', async t => {
+  const failing = (name: string, error: Error): Listener => ({
+    name,
+    on: { 'ref.changed': () => Promise.reject(error) }
+  })
+  const there = new NotHere('beta')
+  await t.rejects(notifyListeners([failing('one', there), failing('two', new NotHere('beta'))], told), there)
+  await t.rejects(notifyListeners([failing('one', there), failing('two', new Error('deaf'))], told), {
+    message: /^one: NotHere: .*\ntwo: Error: deaf/s
+  })
 })
 
 t.test('an event of a newer version does not count as done', async t => {

@@ -1,6 +1,6 @@
 // The built-in runner: claims the next build, runs it in the executor with everything that it needs, and finishes it.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Unavailable } from '../../../errors.js'
+import { NotHere, Unavailable } from '../../../errors.js'
 import { checkoutCommands, sendObjects } from '../../../git/repository/checkout.js'
 import { log } from '../../../log.js'
 import { executeBuild } from '../../../runner/execute.js'
@@ -70,7 +70,8 @@ async function runClaimed(
     // When the worker stops, the build stays running. The error returns its wake-up to the queue, and the next worker
     // starts the build again.
     if (stop.aborted && !lost.signal.aborted) throw new Error('the worker stopped while the build ran')
-    if (result.error instanceof FolderLost) throw result.error
+    // The repository has moved to another machine, whose worker starts the build again.
+    if (result.error instanceof FolderLost || result.error instanceof NotHere) throw result.error
     const trace = await measureTrace(key)
     await whenAvailable(() => finishBuild(claim, result, trace), stop)
   } catch (error) {
@@ -84,13 +85,16 @@ async function runClaimed(
   }
 }
 
-/** Retries `work` while the database or the container engine is unavailable, so that an outage neither loses nor fails a finished build. */
+/**
+ * Retries `work` while the database or the container engine is unavailable, so that an outage neither loses nor fails a finished build.
+ * Throws NotHere: the repository may never come back to this machine.
+ */
 async function whenAvailable<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
   for (;;) {
     try {
       return await work()
     } catch (error) {
-      if (!(error instanceof Unavailable)) throw error
+      if (!(error instanceof Unavailable) || error instanceof NotHere) throw error
     }
     await sleep(AWAY_MS, undefined, { signal })
   }

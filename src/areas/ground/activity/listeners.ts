@@ -1,4 +1,5 @@
 // Listeners react to published events in a job. src/listeners.ts has all of them.
+import { NotHere } from '../../../errors.js'
 import type { EventKind, Published, PublishedEvent } from './events.js'
 
 export interface Listener {
@@ -37,7 +38,8 @@ export function listenerBy<Made>(
 /**
  * Passes an event to all its listeners at the same time: one that fails does not stop the others. Throws when any
  * failed, so that the job runs again; the listeners that succeeded do nothing then. Throws for an event without
- * listeners: a newer version published it, and its job waits for that version.
+ * listeners: a newer version published it, and its job waits for that version. When all failures are NotHere, it throws the first of
+ * them: the job goes to the machine of the repository.
  */
 export async function notifyListeners(all: readonly Listener[], published: PublishedEvent): Promise<void> {
   const { kind } = published.event
@@ -45,9 +47,12 @@ export async function notifyListeners(all: readonly Listener[], published: Publi
   if (listeners.length === 0) throw new Error(`nobody listens to ${kind}`)
   const results = await Promise.allSettled(listeners.map(listener => pass(listener, published)))
   const failures = results.flatMap((result, at) =>
-    result.status === 'rejected' ? [`${listeners[at]?.name}: ${describe(result.reason)}`] : []
+    result.status === 'rejected' ? [{ name: listeners[at]?.name, error: result.reason as unknown }] : []
   )
-  if (failures.length > 0) throw new Error(failures.join('\n'))
+  const [first] = failures
+  if (!first) return
+  if (failures.every(({ error }) => error instanceof NotHere)) throw first.error
+  throw new Error(failures.map(({ name, error }) => `${name}: ${describe(error)}`).join('\n'))
 }
 
 async function pass({ on }: Listener, published: PublishedEvent): Promise<void> {

@@ -4,8 +4,10 @@ import { join } from 'node:path'
 import { cancelBuild } from '../../../../src/areas/ci/builds/claim.js'
 import { lookAfterBuilds, runNextBuild } from '../../../../src/areas/ci/runners/built-in.js'
 import { builtInRunner, showBuiltInRunner } from '../../../../src/areas/ci/runners/built-in-runner.js'
+import { joinStorages } from '../../../../src/cluster/storages.js'
 import { config } from '../../../../src/config.js'
 import { execute, row } from '../../../../src/db/connect/sql.js'
+import { NotHere } from '../../../../src/errors.js'
 import { prepareHome } from '../../../../src/home.js'
 import { reapProcesses, registerProcess, unregisterProcess } from '../../../../src/queue/processes.js'
 import { closeWake, listenForWake } from '../../../../src/queue/wake.js'
@@ -246,4 +248,19 @@ t.test('the record of the built-in runner shows the last contact of a worker', a
     architecture: process.arch,
     contacted_at: Date
   })
+})
+
+t.test('a build of another machine is left to the worker there', async t => {
+  const build = await one('true')
+  await execute(
+    `insert into storages (name, marker, owner, lease_until, created_at)
+     values ('default', repeat('f', 32), repeat('f', 32), now(3) + interval 60 second, now(3))`
+  )
+  await joinStorages()
+  t.teardown(async () => {
+    await execute('delete from storages')
+    await joinStorages()
+  })
+  await t.rejects(runNextBuild(worker, never()), NotHere)
+  t.match(await stateOf(build), { status: 'pending' })
 })
