@@ -63,6 +63,7 @@ const LONG = [
   'test/scenarios/backup.test.ts',
   'test/scenarios/builds.test.ts',
   'test/scenarios/large-files.test.ts',
+  'test/scenarios/local-disks.test.ts',
   'test/scenarios/logs.test.ts',
   'test/scenarios/machines.test.ts',
   'test/scenarios/pushes.test.ts',

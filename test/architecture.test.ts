@@ -111,6 +111,7 @@ const EXCEPTIONS: readonly (readonly [layer: string, module: string, reason: str
   ['cluster', 'secrets', 'signs requests between machines'],
   ['server', 'cluster/peers', 'passes requests on to the machine of a repository'],
   ['server', 'cluster/storages', 'knows which machine that is'],
+  ['server', 'cluster/repository-elsewhere', 'names the questions of other machines that it answers'],
 
   ['server', 'access/abilities', 'every route names its action'],
   ['server', 'access/actor', 'the server identifies the caller'],

@@ -60,7 +60,7 @@ export async function startServer(): Promise<Server> {
     throw new Misconfigured(listenProblem(error, config().host, config().port))
   }
   app.server.keepAliveTimeout = 65_000
-  answerMachines(app.server)
+  const endQuestions = answerMachines(app.server)
   await ownStorages()
   const bound = (app.server.address() as AddressInfo).port
   if (sockets.http !== undefined) takeAddress({ host: (app.server.address() as AddressInfo).address, port: bound })
@@ -88,6 +88,7 @@ export async function startServer(): Promise<Server> {
     stop: async () => {
       const sshStopped = ssh?.stop()
       await leave?.()
+      endQuestions()
       // A connection that was busy when the close began stays open after it becomes idle, and would block the close.
       const idle = setInterval(() => app.server.closeIdleConnections(), IDLE_MS)
       await app.close()

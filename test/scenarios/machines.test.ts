@@ -1,68 +1,18 @@
 // Two machines, each the owner of one storage on a file system that both reach: each of them answers for every project, and when one
 // dies, the other one takes its storage over.
-import { copyFileSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
-import { dropDatabase, makeDatabase, startTestServer } from '../helpers/database-server.js'
 import { gitOverSsh, makeIdentity } from '../server/ssh-client.js'
-import { type Appliance, freePort, gitstead, makeUser, startAppliance } from './appliance.js'
-import { askApi, eventually, git, remoteUrl } from './client.js'
-
-const folder = mkdtempSync(join(tmpdir(), 'gitstead-machines-'))
-t.teardown(() => rmSync(folder, { recursive: true, force: true }))
-const database = await startTestServer()
-t.teardown(() => database.stop())
-const url = new URL(database.url)
-await makeDatabase(url, 'machines', undefined)
-t.teardown(() => dropDatabase(url, 'machines'))
-url.pathname = '/machines'
-
-interface Machine {
-  readonly home: string
-  readonly environment: Record<string, string>
-  readonly port: number
-}
-
-const shared = join(folder, 'shared')
-mkdirSync(shared)
-
-async function machine(storage: string): Promise<Machine> {
-  const home = join(folder, storage)
-  mkdirSync(home, { mode: 0o700 })
-  symlinkSync(shared, join(home, 'repositories'))
-  const port = await freePort()
-  const environment = {
-    GITSTEAD_DATABASE_URL: url.href,
-    GITSTEAD_CLUSTER_ADDRESS: `http://127.0.0.1:${port}`,
-    GITSTEAD_REPOSITORIES_STORAGES: storage,
-    GITSTEAD_QUEUE_LEASE: '5',
-    GITSTEAD_SSH_PORT: String(await freePort())
-  }
-  return { home, environment, port }
-}
+import type { Appliance } from './appliance.js'
+import { eventually, git } from './client.js'
+import { commandOn, type Machine, startMachine, twoMachines } from './two-machines.js'
 
 t.setTimeout(600_000)
 
-const start = ({ home, port, environment }: Machine) => startAppliance({ home, port, environment })
-
-const first = await machine('alpha')
-const second = await machine('beta')
-await gitstead(['db', 'migrate', '--home', first.home], { environment: first.environment })
-const ann = await makeUser(first.home, 'ann', ['--admin'], first.environment)
-copyFileSync(join(first.home, 'secrets.json'), join(second.home, 'secrets.json'))
-const alpha = await start(first)
-let beta: Appliance = await start(second)
+const { folder, first, second, source, ask, remote } = await twoMachines(t, { name: 'machines', shared: true })
+const alpha = await startMachine(first)
+let beta: Appliance = await startMachine(second)
 t.teardown(() => Promise.all([alpha.stop(), beta.stop()]))
-
-const source = join(folder, 'source')
-await git(folder, ['init', '--quiet', '--initial-branch=master', source])
-writeFileSync(join(source, 'README'), 'read me\n')
-await git(source, ['add', '.'])
-await git(source, ['commit', '--quiet', '-m', 'Begin'])
-
-const ask = <T = Record<string, unknown>>(at: Appliance, method: string, path: string, body?: unknown) =>
-  askApi<T>({ url: at.url, token: ann.private_token }, method, path, body)
 
 let count = 0
 
@@ -75,8 +25,6 @@ async function projectOn(storage: string): Promise<{ id: number; path: string }>
   t.equal(status, 201)
   return { id: json.id, path: json.path_with_namespace }
 }
-
-const remote = (at: Appliance, path: string) => remoteUrl(at.url, path, 'ann', ann.private_token)
 
 t.test('each machine answers for the storages of both', async t => {
   for (const storage of ['alpha', 'beta']) {
@@ -115,9 +63,7 @@ interface Listed {
 }
 
 const storages = async () => {
-  const { stdout } = await gitstead(['storages', 'list', '--json', '--home', first.home], {
-    environment: first.environment
-  })
+  const { stdout } = await commandOn(first, ['storages', 'list', '--json'])
   return (JSON.parse(stdout) as { storages: Listed[] }).storages
 }
 
@@ -144,9 +90,7 @@ t.test('a storage moves to another machine without a failed request', async t =>
   const { id, path } = await projectOn('alpha')
   await git(source, ['push', '--quiet', remote(alpha, path), 'master'])
   const target = (await storages()).find(({ name }) => name === 'beta')?.machine_id ?? ''
-  const given = await gitstead(['storages', 'give', 'alpha', target, '--home', first.home], {
-    environment: first.environment
-  })
+  const given = await commandOn(first, ['storages', 'give', 'alpha', target])
   t.equal(given.code, 0, given.stderr)
   const statuses = new Set<number>()
   let commits = 0
@@ -174,13 +118,10 @@ t.test('a project moves between storages of one machine, and the other machine p
   // One machine owns both storages now.
   const { id, path } = await projectOn('alpha')
   await git(source, ['push', '--quiet', remote(alpha, path), 'master'])
-  const move = (of: Machine) =>
-    gitstead(['projects', 'move', path, '--storage', 'beta', '--json', '--home', of.home], {
-      environment: of.environment
-    })
+  const move = (of: Machine) => commandOn(of, ['projects', 'move', path, '--storage', 'beta', '--json'])
   t.match(await move(first), {
     code: 4,
-    stdout: /this machine does not own the storage alpha: give it to this machine first/
+    stdout: /machine \S+ owns the storage beta: run this command on its machine/
   })
   const moving = move(second)
   let isOver = false
@@ -214,7 +155,7 @@ t.test('the other machine takes over the storage of one that dies', async t => {
   t.equal(status, 200, 'a request waits for the new owner')
   t.comment(`after ${Math.round(performance.now() - began)} ms`)
   await git(source, ['push', '--quiet', remote(alpha, path), 'master:later'])
-  beta = await start(second)
+  beta = await startMachine(second)
   await git(source, ['push', '--quiet', remote(beta, path), 'master:latest'])
   const { json } = await ask<{ name: string }[]>(beta, 'GET', `/projects/${id}/repository/branches`)
   t.match(

@@ -40,6 +40,13 @@ export function* objectFiles(repository: string): Generator<string> {
   for (const name of packs) if (finished.has(PACK.exec(name)?.[1] ?? '')) yield `objects/pack/${name}`
 }
 
+const GRAPH_PATH = /^objects\/info\/(commit-graph|commit-graphs\/(commit-graph-chain|graph-\w+\.graph))$/
+const PACK_PATH = /^objects\/pack\/pack-[0-9a-f]{40}\.(pack|idx|rev|bitmap|mtimes)$/
+
+/** Whether a path is that of such a file. */
+export const isObjectFile = (path: string): boolean =>
+  [LOOSE_PATH, PACK_PATH, GRAPH_PATH].some(pattern => pattern.test(path))
+
 /** Reads all these files of a repository. Returns their faults, one line each, at most 100. */
 export async function faultsOfFiles(repository: string, signal?: AbortSignal): Promise<string[]> {
   const faults: string[] = []

@@ -1,7 +1,7 @@
 // Writes the whole history of a repository as one pack, for a file that leaves the appliance, and reads it from a file
 // that anybody may have written.
 import type { Readable } from 'node:stream'
-import { failure, feed, outputOf, runGit, startGit } from '../process/run.js'
+import { failure, feed, type GitProcess, outputOf, runGit, startGit } from '../process/run.js'
 import { readRefFiles, textRefName } from '../refs/files.js'
 import { isMisleading, isRefName } from '../refs/refs.js'
 import { KEPT } from '../write/merge.js'
@@ -32,16 +32,49 @@ export interface PackLimits {
   readonly signal: AbortSignal
 }
 
-/** Returns a pack with all objects that the refs reach. Fails when the repository is damaged. */
+/** The most commits that a pack leaves out. */
+export const MOST_HAVES = 1000
+
+/**
+ * Returns a pack with all objects that the refs reach, and `without` does not reach: these commits must exist, and the reader of the
+ * pack must have them. Fails when the repository is damaged.
+ */
 export async function writePack(
   repository: string,
-  refs: readonly PackedRef[],
-  { timeout, signal }: PackLimits
+  refs: readonly Pick<PackedRef, 'id'>[],
+  { timeout, signal, without = [] }: PackLimits & { readonly without?: readonly string[] }
 ): Promise<Readable> {
-  const args = ['pack-objects', '--revs', '--stdout', '--delta-base-offset', '-q']
+  const args = [
+    'pack-objects',
+    '--revs',
+    '--stdout',
+    '--delta-base-offset',
+    '-q',
+    ...(without.length > 0 ? ['--thin'] : [])
+  ]
   const git = await startGit(args, { repository, long: true, timeout, signal })
-  void feed(Buffer.from(refs.map(({ id }) => `${id}\n`).join('')), git)
+  void feed(Buffer.from([...refs.map(({ id }) => id), ...without.map(id => `^${id}`), ''].join('\n')), git)
   return outputOf(args, git)
+}
+
+/** Adds a pack to a repository that has the commits which it leaves out. Throws GitFailure for a pack that is cut off or damaged. */
+export async function addPack(repository: string, pack: AsyncIterable<Buffer>): Promise<void> {
+  const args = ['index-pack', '--stdin', '--fix-thin', STRICT]
+  const git = await startGit(args, { repository, long: true })
+  await ended(args, git, pack)
+}
+
+/** Feeds a pack to git, and waits for its end. */
+async function ended(args: string[], git: GitProcess, pack: AsyncIterable<Buffer>): Promise<void> {
+  git.stdout.resume()
+  let cut: unknown
+  await feed(pack, git, error => {
+    cut = error
+    git.kill()
+  })
+  const exit = await git.done
+  if (cut !== undefined) throw cut
+  if (exit.code !== 0 || exit.ended) throw failure(args, exit, git.stderr())
 }
 
 /** As strict as the configuration of the repositories is for a push. */
@@ -59,16 +92,7 @@ export async function fillFromPack(
 ): Promise<{ readonly objects: number }> {
   const options = { repository, long: true, timeout, signal }
   const args = ['index-pack', '--stdin', STRICT, `--max-input-size=${Math.trunc(maxBytes)}`]
-  const git = await startGit(args, options)
-  git.stdout.resume()
-  let cut: unknown
-  await feed(pack, git, error => {
-    cut = error
-    git.kill()
-  })
-  const exit = await git.done
-  if (cut !== undefined) throw cut
-  if (exit.code !== 0 || exit.ended) throw failure(args, exit, git.stderr())
+  await ended(args, await startGit(args, options), pack)
   const ids = refs.map(({ id }) => `${id}\n`).join('')
   await runGit(['rev-list', '--objects', '--quiet', '--stdin'], { ...options, input: ids })
   const commands = refs.map(({ ref, id }) => `create ${ref}\0${id}\0`).join('')

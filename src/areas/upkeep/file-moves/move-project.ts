@@ -1,4 +1,5 @@
-// Moves the repository of a project to another storage of this machine while it is in use:
+// Moves the repository of a project to a storage of this machine while it is in use. The machine that owns the other storage, which may
+// be this one, reads the files out:
 //   1. copy     its files, in rounds, next to their place in the other storage; everybody reads and writes the old copy
 //   2. hold     changes of refs wait (projects.held_until, which openChanges reads); those that have begun are settled
 //   3. finish   the last objects and all refs are copied, and the copy gets its name
@@ -10,18 +11,21 @@ import { mkdir, rename, statfs } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Origin } from '../../../access/actor.js'
 import { joinMachines } from '../../../cluster/machines.js'
-import { holds, requireEpoch, storageNames, storagePath } from '../../../cluster/storages.js'
-import { execute, row } from '../../../db/connect/sql.js'
+import { holds, knownStorages, requireEpoch, storageNames, storagePath } from '../../../cluster/storages.js'
+import { execute, row, rows } from '../../../db/connect/sql.js'
 import { transact } from '../../../db/connect/transact.js'
-import { Conflict, Failure, NoSuch, NotFound, Unavailable } from '../../../errors.js'
+import { Conflict, Failure, NoSuch, NotFound, NotHere, Unavailable } from '../../../errors.js'
 import { DamagedRepository } from '../../../git/objects/objects.js'
 import { copyObjects, copyRefFiles } from '../../../git/repository/move.js'
+import type { Original } from '../../../git/repository/original.js'
 import { type PreparedRepository, removeRepository, setHead } from '../../../git/repository/repository.js'
 import { repositorySize } from '../../../git/repository/size.js'
 import { bytesText } from '../../../lib/bytes.js'
+import { log } from '../../../log.js'
 import { syncFileSystem } from '../../../storage/sync.js'
 import type { RepositoryRow } from '../../code/repository/repositories.queries.js'
 import { audit } from '../../ground/audit/audit.js'
+import { withOriginal } from '../../projects/projects/elsewhere/originals.js'
 import { changeStorage, holdProject, releaseProject } from '../../projects/projects/project-columns.js'
 import { prepareProject, repositoryPath } from '../../projects/projects/repositories.js'
 import { announceCopy, bringKept, clearPlace, noteMoved, oldRepositories } from '../machines/old-repositories.js'
@@ -49,8 +53,8 @@ export interface MovedProject {
 }
 
 /**
- * Moves a project to another storage. Throws NoSuch, Conflict when this machine does not own both storages or a backup is being
- * written, Failure when the storage is full, Unavailable when pushes never pause.
+ * Moves a project to a storage of this machine. Throws NoSuch, Conflict when another machine owns that storage or a backup is being
+ * written, Failure when the storage is full, Unavailable when pushes never pause or the owner of the repository does not answer.
  */
 export function moveProject(
   project: RepositoryRow,
@@ -61,40 +65,43 @@ export function moveProject(
   const { id, storage: from, path_with_namespace: path, import_state: state } = project
   if (!storageNames().includes(to)) throw new NoSuch('storage', to)
   if (from === to) throw new Conflict(`project ${path} is in the storage ${to} already`)
-  for (const name of [from, to]) {
-    if (!holds(name))
-      throw new Conflict(
-        `this machine does not own the storage ${name}: give it to this machine first (gitstead storages give)`
-      )
+  if (!holds(to)) {
+    const owner = knownStorages().find(({ name }) => name === to)?.machine
+    const where = owner ? `machine ${owner} owns the storage ${to}` : `no machine owns the storage ${to} at the moment`
+    throw new Conflict(`${where}: run this command on its machine`)
   }
   if (state === 'waiting') throw new Unavailable(`the repository of ${path} is still being copied: try later`)
   // Backups hold the same lock: they need the copy that their rows name.
   return underLock(oldRepositories.name, signal, async signal => {
     await joinMachines()
     await clearPlace(id, to)
-    return move({ project, to, origin, signal })
+    const epochs = new Map(knownStorages().map(({ name, epoch }) => [name, epoch]))
+    return withOriginal(project, original => move({ project, original, epochs, to, origin, signal }), signal)
   })
 }
 
 interface Move {
   readonly project: RepositoryRow
+  readonly original: Original
+  /** Those of all storages at the beginning. */
+  readonly epochs: ReadonlyMap<string, number>
   readonly to: string
   readonly origin: Origin
   readonly signal: AbortSignal
 }
 
 async function move(asked: Move): Promise<MovedProject> {
-  const { project, to, signal } = asked
-  const source = repositoryPath(project)
-  if (!existsSync(source) && project.default_branch !== null) throw new DamagedRepository(source, 'it does not exist')
-  const bytes = existsSync(source) ? await repositorySize(source) : 0
+  const { project, original, to, signal } = asked
+  const isThere = await original.isThere()
+  if (!isThere && project.default_branch !== null) throw new DamagedRepository(original.name, 'it does not exist')
+  const bytes = isThere ? await sizeOf(original) : 0
   await requireSpace(to, bytes)
   requireFree(repositoryPath({ id: project.id, storage: to }))
   await announceCopy(project.id, to)
   const draft = await prepareProject(to)
   try {
-    for (let round = 1; existsSync(source) && round <= ROUNDS; round++) {
-      const copied = await copyObjects(source, draft.path, signal)
+    for (let round = 1; isThere && round <= ROUNDS; round++) {
+      const copied = await copyObjects(original, draft.path, signal)
       await syncFileSystem(draft.path)
       if (copied < SMALL) break
     }
@@ -110,6 +117,11 @@ async function move(asked: Move): Promise<MovedProject> {
     throw error
   }
 }
+
+const sizeOf = async (original: Original): Promise<number> =>
+  original.folder === undefined
+    ? (await original.objects()).reduce((sum, { size }) => sum + size, 0)
+    : repositorySize(original.folder)
 
 async function requireSpace(to: string, bytes: number): Promise<void> {
   const free = await freeBytesOf(to)
@@ -174,20 +186,19 @@ async function settled(id: number): Promise<boolean> {
   return false
 }
 
-async function change({ project, to, origin, signal }: Move, draft: PreparedRepository, until: Date): Promise<boolean> {
+async function change(asked: Move, draft: PreparedRepository, until: Date): Promise<boolean> {
+  const { project, original, to, origin, signal } = asked
   const { id, storage: from, path_with_namespace: name } = project
-  const source = repositoryPath(project)
   const target = repositoryPath({ id, storage: to })
-  if (existsSync(source)) {
-    await copyObjects(source, draft.path, signal)
-    await copyRefFiles(source, draft.path)
+  if (await original.isThere()) {
+    await copyObjects(original, draft.path, signal)
+    await copyRefFiles(original, draft.path)
   }
   await syncFileSystem(draft.path)
   requireFree(target)
   await draft.place(target)
   const isDone = await transact(async () => {
-    const storage = await row<{ epoch: number }>('select epoch from storages where name = ? lock in share mode', [from])
-    requireEpoch(from, storage?.epoch ?? null)
+    await requireOwners(asked)
     if (!(await changeStorage(id, to, until))) return false
     await noteMoved(id, { from, to })
     await audit(origin, {
@@ -201,11 +212,27 @@ async function change({ project, to, origin, signal }: Move, draft: PreparedRepo
   return isDone
 }
 
+/** Throws NotHere when one of the storages has got another owner since the beginning. It keeps its owner until the end of the transaction. */
+async function requireOwners({ project: { storage: from }, to, epochs }: Move): Promise<void> {
+  const found = await rows<{ name: string; epoch: number }>(
+    'select name, epoch from storages where name in (?, ?) order by name lock in share mode',
+    [from, to]
+  )
+  for (const { name, epoch } of found) {
+    if (epochs.get(name) !== epoch) throw new NotHere(name)
+    if (name === to || holds(from)) requireEpoch(name, epoch)
+  }
+}
+
 /** Brings what requests that read the row of the project before the move have written to the old copy since. */
 async function bringLate({ id, storage }: RepositoryRow, to: string): Promise<void> {
   const target = repositoryPath({ id, storage: to })
   await sleep(LATE_MS)
-  await bringKept(repositoryPath({ id, storage }), target)
+  await bringKept({ id, storage }, target).catch(error => {
+    if (!(error instanceof Unavailable)) throw error
+    // The task does it later.
+    log().warn({ project: id, error: String(error) }, 'the former machine of the project does not answer')
+  })
   const found = await row<{ default_branch: string | null }>('select default_branch from projects where id = ?', [id])
   if (found?.default_branch) await setHead(target, found.default_branch)
 }

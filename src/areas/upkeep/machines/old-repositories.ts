@@ -2,15 +2,18 @@
 // new one of a move that was killed. `old_repositories` names them, so nobody has to search for them. A move and a backup hold the lock of
 // this task.
 import { existsSync } from 'node:fs'
-import { holds } from '../../../cluster/storages.js'
+import { holds, ownerNow } from '../../../cluster/storages.js'
 import { execute, row, rows } from '../../../db/connect/sql.js'
-import { Conflict } from '../../../errors.js'
+import { Conflict, Unavailable } from '../../../errors.js'
 import { DamagedRepository, readCommit } from '../../../git/objects/objects.js'
 import { refValue } from '../../../git/refs/refs.js'
 import { removeRepository } from '../../../git/repository/repository.js'
 import { KEPT, keepCommit } from '../../../git/write/merge.js'
+import { log } from '../../../log.js'
 import type { Task, TaskContext } from '../../../queue/task.js'
-import { repositoryPath } from '../../projects/projects/repositories.js'
+import { keepCommitOf, refOf } from '../../projects/projects/elsewhere/commits.js'
+import { withOriginal } from '../../projects/projects/elsewhere/originals.js'
+import { repositoryPath, type StoredProject } from '../../projects/projects/repositories.js'
 
 /** Hours. A clone that began before the move reads the old copy. */
 const KEPT_HOURS = 1
@@ -55,36 +58,72 @@ export async function clearPlace(projectId: number, storage: string): Promise<vo
     throw new Conflict(
       `the storage ${storage} still has the copy from which the project moved away, until ${found.removable_at.toISOString()}`
     )
-  await removeOne({ project_id: projectId, storage })
+  if (!(await removeOne({ project_id: projectId, storage })))
+    throw new Conflict(`the storage ${storage} still has commits that the project needs: try again in ten minutes`)
 }
 
 async function removeOld({ dryRun, signal, count, note }: TaskContext): Promise<undefined> {
   const due = await rows<OldRepository>(
     'select project_id, storage from old_repositories where removable_at <= now(3) order by project_id limit 10000'
   )
-  for (const old of due.filter(({ storage }) => holds(storage))) {
+  for (const old of due) {
     signal.throwIfAborted()
-    if (!dryRun && !(await removeOne(old))) continue
+    if (!dryRun && !(await ifAnswered(old, () => (holds(old.storage) ? removeOne(old) : bringFrom(old))))) continue
+    if (!holds(old.storage)) continue
     count()
     note(`project ${old.project_id} in ${old.storage}`)
   }
   return undefined
 }
 
-/** Returns false while the repository of the project belongs to another machine. Throws DamagedRepository when it is missing. */
+/** Returns false when the other machine of a project does not answer: the next run tries again. */
+async function ifAnswered({ project_id: project }: OldRepository, work: () => Promise<boolean>): Promise<boolean> {
+  try {
+    return await work()
+  } catch (error) {
+    if (!(error instanceof Unavailable)) throw error
+    log().warn({ project, error: String(error) }, 'an old copy of a repository stays for now')
+    return false
+  }
+}
+
+/**
+ * Removes a copy. Returns false while the project, on another machine, lacks a commit that it keeps. Throws DamagedRepository when the
+ * repository of the project is missing.
+ */
 async function removeOne({ project_id: id, storage }: OldRepository): Promise<boolean> {
   const project = await row<{ storage: string }>('select storage from projects where id = ?', [id])
   const path = repositoryPath({ id, storage })
   // Not when the project is there: whatever the row says, this is its repository.
   if (project?.storage !== storage) {
-    if (project && !holds(project.storage)) return false
-    const current = project && repositoryPath({ id, storage: project.storage })
-    if (current !== undefined && existsSync(path) && !existsSync(current))
-      throw new DamagedRepository(current, `it does not exist; ${path} is an older copy, which stays`)
-    if (current !== undefined) await bringKept(path, current)
+    if (project && existsSync(path) && !(await isReplaced(path, { id, storage: project.storage }))) return false
     await removeRepository(path)
   }
   await execute('delete from old_repositories where project_id = ? and storage = ?', [id, storage])
+  return true
+}
+
+/** Whether the repository of the project has everything that counts in an old copy of this machine. */
+async function isReplaced(old: string, project: StoredProject): Promise<boolean> {
+  // Do not wait for a machine that is down, project by project.
+  if (ownerNow(project.storage) === undefined) return false
+  const kept = await refValue(old, KEPT)
+  return withOriginal(project, async current => {
+    if (!(await current.isThere()))
+      throw new DamagedRepository(current.name, `it does not exist; ${old} is an older copy, which stays`)
+    if (kept === null || (await current.hasObject(kept))) return true
+    if (current.folder === undefined) return false
+    await keepCommit(old, kept, current.folder)
+    return true
+  })
+}
+
+/** Brings what an old copy of another machine keeps to a project of this one, which a killed move has not done. */
+async function bringFrom({ project_id: id, storage: old }: OldRepository): Promise<boolean> {
+  const project = await row<{ storage: string }>('select storage from projects where id = ?', [id])
+  const isHere = project && project.storage !== old && holds(project.storage)
+  if (!isHere || ownerNow(old) === undefined) return false
+  await bringKept({ id, storage: old }, repositoryPath({ id, storage: project.storage }))
   return true
 }
 
@@ -92,8 +131,8 @@ async function removeOne({ project_id: id, storage }: OldRepository): Promise<bo
  * Brings a commit that a merge request keeps to the new copy. It has no row in `ref_changes`, so nothing stops a request that had read
  * the row of the project before the move from keeping it in the old copy.
  */
-export async function bringKept(old: string, current: string): Promise<void> {
-  if (!existsSync(old) || !existsSync(current)) return
-  const kept = await refValue(old, KEPT)
-  if (kept !== null && (await readCommit(current, kept)) === null) await keepCommit(old, kept, current)
+export async function bringKept(old: StoredProject, current: string): Promise<void> {
+  if (!existsSync(current)) return
+  const kept = await refOf(old, KEPT)
+  if (kept !== null && (await readCommit(current, kept)) === null) await keepCommitOf(old, kept, current)
 }

@@ -11,7 +11,7 @@ import { Args, Flags } from '../../oclif.js'
 export default class ProjectsMove extends BaseCommand {
   static override summary = 'Move the repository of a project to another storage while people use it'
   static override description =
-    'Reads and pushes still work. Changes of branches wait while the last changes are copied, which takes about a second, at most 30. The old copy is removed an hour later. This machine must own both storages. When the command is killed, the project stays where it is: run it again. The exit code is 6 while a backup is written or another project moves. With --json: {id, path_with_namespace, from, to, bytes, held_ms}; held_ms is how long changes waited.'
+    'Reads and pushes still work. Changes of branches wait while the last changes are copied, which takes about a second, at most 30. The old copy is removed an hour later. This machine must own the new storage; the machine that owns the old one reads the files out. When the command is killed, the project stays where it is: run it again. The exit code is 6 while a backup is written or another project moves. With --json: {id, path_with_namespace, from, to, bytes, held_ms}; held_ms is how long changes waited.'
   static override examples = [
     '<%= config.bin %> projects move ada/engine --storage fast',
     '<%= config.bin %> projects move 42 43 --storage fast --json'

@@ -1,0 +1,191 @@
+// Two machines, each with one storage on a disk that only it reaches. Projects move between the disks while people use them.
+import { type ChildProcess, spawn } from 'node:child_process'
+import { hash, randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { existsSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import mysql from 'mysql2/promise'
+import t, { type Test } from 'tap'
+import { clean, gitstead, program } from './appliance.js'
+import { eventually, git } from './client.js'
+import { commandOn, type Machine, startMachine, twoMachines } from './two-machines.js'
+
+t.setTimeout(600_000)
+
+const { folder, database, first, second, source, ask, remote } = await twoMachines(t, { name: 'disks', shared: false })
+const alpha = await startMachine(first)
+const beta = await startMachine(second)
+t.teardown(() => Promise.all([alpha.stop(), beta.stop()]))
+const { username, searchParams, pathname } = database
+const rows = await mysql.createConnection({
+  ...{ user: username, password: database.password, database: pathname.slice(1) },
+  ...(searchParams.has('socket') ? { socketPath: searchParams.get('socket') ?? '' } : { host: database.hostname })
+})
+t.teardown(() => rows.end())
+
+let count = 0
+
+interface Project {
+  readonly id: number
+  readonly path: string
+}
+
+async function projectOn(storage: string): Promise<Project> {
+  for (const at of [alpha, beta]) await ask(at, 'PUT', '/application/settings', { repository_storages: [storage] })
+  const { status, json } = await ask<{ id: number; path_with_namespace: string }>(alpha, 'POST', '/projects', {
+    name: `on-${storage}-${++count}`
+  })
+  t.equal(status, 201)
+  const project = { id: json.id, path: json.path_with_namespace }
+  await git(source, ['push', '--quiet', remote(alpha, project.path), 'master'])
+  return project
+}
+
+const storageOf = async ({ id }: Project): Promise<string> => {
+  const [found] = await rows.query('select storage from projects where id = ?', [id])
+  return (found as { storage: string }[])[0]?.storage ?? ''
+}
+
+const move = (on: Machine, { path }: Project, storage: string) =>
+  commandOn(on, ['projects', 'move', path, '--storage', storage, '--json'])
+
+/** The path of a repository in its storage. */
+function pathOf({ id }: Project): string {
+  const name = hash('sha256', String(id))
+  return join(name.slice(0, 2), name.slice(2, 4), `${name}.git`)
+}
+
+/** The folders of a machine in which a repository of the project is. */
+const copies = (project: Project): string[] => {
+  return [first, second].flatMap(({ home, environment }) => {
+    const path = join(home, 'repositories', environment.GITSTEAD_REPOSITORIES_STORAGES ?? '', pathOf(project))
+    return existsSync(path) ? [path] : []
+  })
+}
+
+/** As if an hour had passed. Checks that one copy is left, without a fault. */
+async function checkOnly(t: Test, project: Project): Promise<void> {
+  await rows.query('update old_repositories set removable_at = now(3) - interval 1 second')
+  for (const machine of [first, second]) {
+    const { code, stdout, stderr } = await commandOn(machine, ['maintenance', 'run', 'old_repositories'])
+    t.equal(code, 0, `${stdout}${stderr}`)
+  }
+  const [only, ...more] = copies(project)
+  t.same(more, [], 'one copy')
+  t.ok(only?.includes(`/repositories/${await storageOf(project)}/`))
+  await git(only ?? '', ['fsck', '--full', '--strict'])
+  const [left] = await rows.query('select * from old_repositories')
+  t.same(left, [])
+}
+
+t.test('a project moves to the disk of another machine while people use it', async t => {
+  const project = await projectOn('alpha')
+  const { id, path } = project
+  t.match(await move(first, project, 'beta'), {
+    code: 4,
+    stdout: /machine \S+ owns the storage beta: run this command on its machine/
+  })
+  const moving = move(second, project, 'beta')
+  let isOver = false
+  void moving.finally(() => {
+    isOver = true
+  })
+  const statuses = new Set<number>()
+  let commits = 0
+  while (!isOver) {
+    const file = { branch_name: 'master', file_path: `at-${++commits}`, content: 'x', commit_message: 'Move' }
+    statuses.add((await ask(alpha, 'POST', `/projects/${id}/repository/files`, file)).status)
+    statuses.add((await ask(beta, 'GET', `/projects/${id}/repository/commits/master`)).status)
+  }
+  const { code, stdout, stderr } = await moving
+  t.equal(code, 0, stdout + stderr)
+  t.comment(stdout.replaceAll(/\s+/g, ' '))
+  t.same([...statuses].sort(), [200, 201])
+  t.equal(await storageOf(project), 'beta')
+  await git(source, ['push', '--quiet', remote(alpha, path), 'master:late'])
+  const { json } = await ask<unknown[]>(alpha, 'GET', `/projects/${id}/repository/commits?per_page=100`)
+  t.equal(json.length, Math.min(commits + 1, 100), 'no commit is lost or doubled')
+  await checkOnly(t, project)
+})
+
+t.test('a move between machines may be killed at any time: one copy counts, and the next try moves it', async t => {
+  const project = await projectOn('alpha')
+  const work = t.testdir({})
+  await git(work, ['clone', '--quiet', remote(alpha, project.path), 'clone'])
+  const clone = join(work, 'clone')
+  writeFileSync(join(clone, 'large'), randomBytes(64 * 1024 * 1024))
+  await git(clone, ['add', '.'])
+  await git(clone, ['commit', '--quiet', '-m', 'Large'])
+  await git(clone, ['push', '--quiet', 'origin', 'master'])
+  const begin = (): ChildProcess => {
+    const { home, environment } = second
+    const args = [program, 'projects', 'move', project.path, '--storage', 'beta', '--home', home]
+    return spawn(process.execPath, args, { env: clean(environment), stdio: 'ignore' })
+  }
+  const seen = async (sql: string) => ((await rows.query(sql, [project.id]))[0] as unknown[]).length > 0
+  const moments: [string, string, () => Promise<boolean>][] = [
+    ['while it copies', 'alpha', () => seen('select 1 from old_repositories where project_id = ?')],
+    ['while changes wait', 'alpha', () => seen('select 1 from projects where id = ? and held_until > now(3)')],
+    ['when the copy has its place', 'alpha', async () => copies(project).length === 2],
+    ['when the project has moved', 'beta', async () => (await storageOf(project)) === 'beta']
+  ]
+  for (const [name, expected, isReached] of moments) {
+    const child = begin()
+    const ended = once(child, 'exit')
+    while (child.exitCode === null && !(await isReached())) await new Promise(resolve => setTimeout(resolve, 2))
+    child.kill('SIGKILL')
+    await ended
+    const found = await storageOf(project)
+    // The process may get further between the look and the kill.
+    t.ok([expected, 'beta'].includes(found), `${name}: it is in ${found}`)
+    await git(clone, ['commit', '--quiet', '--allow-empty', '-m', name])
+    await git(clone, ['push', '--quiet', 'origin', 'master'])
+    if (found === 'beta') {
+      await checkOnly(t, project)
+      const back = await move(first, project, 'alpha')
+      t.equal(back.code, 0, back.stdout + back.stderr)
+    }
+    await checkOnly(t, project)
+  }
+  const last = await move(second, project, 'beta')
+  t.equal(last.code, 0, last.stdout + last.stderr)
+  await checkOnly(t, project)
+  const head = (await git(clone, ['rev-parse', 'HEAD'])).trim()
+  await eventually(
+    async () => (await git(clone, ['ls-remote', remote(beta, project.path), 'master'])).startsWith(head),
+    () => 'the last push is there'
+  )
+})
+
+t.test('a backup by one machine has the repositories of both, and restores them', async t => {
+  const projects = [await projectOn('alpha'), await projectOn('beta')]
+  const backups = join(folder, 'backups')
+  const create = async () => {
+    const { code, stdout, stderr } = await commandOn(first, [
+      'backup',
+      'create',
+      '--to',
+      backups,
+      '--with-secrets',
+      '--json'
+    ])
+    t.equal(code, 0, stdout + stderr)
+    return JSON.parse(stdout) as { id: string; new_files: number; files: number }
+  }
+  const whole = await create()
+  await git(source, ['commit', '--quiet', '--allow-empty', '-m', 'Later'])
+  for (const { path } of projects) await git(source, ['push', '--quiet', remote(beta, path), 'master'])
+  const next = await create()
+  t.ok(next.new_files < whole.new_files / 2, `${next.new_files} of ${next.files} files are new`)
+  const verified = await commandOn(first, ['backup', 'verify', join(backups, next.id)])
+  t.equal(verified.code, 0, verified.stdout + verified.stderr)
+  const restored = join(folder, 'restored')
+  const { code, stdout, stderr } = await gitstead(['restore', join(backups, next.id), '--into', restored])
+  t.equal(code, 0, stdout + stderr)
+  const head = (await git(source, ['rev-parse', 'HEAD'])).trim()
+  for (const [at, project] of projects.entries()) {
+    const path = join(restored, 'repositories', at === 0 ? 'alpha' : 'beta', pathOf(project))
+    t.equal((await git(path, ['rev-parse', 'master'])).trim(), head)
+    await git(path, ['fsck', '--full', '--strict'])
+  }
+})

@@ -1,0 +1,82 @@
+// Two machines with one database: each has a home of its own, and owns the storage of its name.
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Test } from 'tap'
+import { dropDatabase, makeDatabase, startTestServer } from '../helpers/database-server.js'
+import { type Appliance, freePort, gitstead, type MadeUser, makeUser, startAppliance } from './appliance.js'
+import { askApi, git, remoteUrl } from './client.js'
+
+export interface Machine {
+  readonly home: string
+  readonly environment: Record<string, string>
+  readonly port: number
+}
+
+export interface TwoMachines {
+  /** For the files of the test. */
+  readonly folder: string
+  readonly database: URL
+  readonly first: Machine
+  readonly second: Machine
+  readonly ann: MadeUser
+  /** A repository with one commit. */
+  readonly source: string
+  ask<T = Record<string, unknown>>(
+    at: Pick<Appliance, 'url'>,
+    method: string,
+    path: string,
+    body?: unknown
+  ): Promise<{ status: number; json: T }>
+  remote(at: Pick<Appliance, 'url'>, path: string): string
+}
+
+/** Makes the homes and the database. With `shared`, both machines reach the storages of both. */
+export async function twoMachines(t: Test, { name, shared }: { name: string; shared: boolean }): Promise<TwoMachines> {
+  const folder = mkdtempSync(join(tmpdir(), `gitstead-${name}-`))
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }))
+  const server = await startTestServer()
+  t.teardown(() => server.stop())
+  const database = new URL(server.url)
+  await makeDatabase(database, name, undefined)
+  t.teardown(() => dropDatabase(database, name))
+  database.pathname = `/${name}`
+  const disk = join(folder, 'shared')
+  if (shared) mkdirSync(disk)
+  const machine = async (storage: string): Promise<Machine> => {
+    const home = join(folder, storage)
+    mkdirSync(home, { mode: 0o700 })
+    if (shared) symlinkSync(disk, join(home, 'repositories'))
+    const port = await freePort()
+    const environment = {
+      GITSTEAD_DATABASE_URL: database.href,
+      GITSTEAD_CLUSTER_ADDRESS: `http://127.0.0.1:${port}`,
+      GITSTEAD_REPOSITORIES_STORAGES: storage,
+      GITSTEAD_QUEUE_LEASE: '5',
+      GITSTEAD_SSH_PORT: String(await freePort())
+    }
+    return { home, environment, port }
+  }
+  const first = await machine('alpha')
+  const second = await machine('beta')
+  await gitstead(['db', 'migrate', '--home', first.home], { environment: first.environment })
+  const ann = await makeUser(first.home, 'ann', ['--admin'], first.environment)
+  copyFileSync(join(first.home, 'secrets.json'), join(second.home, 'secrets.json'))
+  const source = join(folder, 'source')
+  await git(folder, ['init', '--quiet', '--initial-branch=master', source])
+  writeFileSync(join(source, 'README'), 'read me\n')
+  await git(source, ['add', '.'])
+  await git(source, ['commit', '--quiet', '-m', 'Begin'])
+  return {
+    ...{ folder, database, first, second, ann, source },
+    ask: (at, method, path, body) => askApi({ url: at.url, token: ann.private_token }, method, path, body),
+    remote: (at, path) => remoteUrl(at.url, path, 'ann', ann.private_token)
+  }
+}
+
+export const startMachine = ({ home, port, environment }: Machine): Promise<Appliance> =>
+  startAppliance({ home, port, environment })
+
+/** Runs a command of gitstead on a machine. */
+export const commandOn = ({ home, environment }: Machine, args: readonly string[]) =>
+  gitstead([...args, '--home', home], { environment })
