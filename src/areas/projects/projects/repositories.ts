@@ -23,9 +23,13 @@ export function repositoryPath({ id, storage }: StoredProject): string {
   return pathOf(hash('sha256', String(id)), storage)
 }
 
-function pathOf(hash: string, storage: string): string {
-  return join(storagePath(storage), hash.slice(0, 2), hash.slice(2, 4), `${hash}.git`)
-}
+const pathOf = (hash: string, storage: string): string => join(storagePath(storage), below(hash))
+
+const below = (hash: string): string => join(hash.slice(0, 2), hash.slice(2, 4), `${hash}.git`)
+
+/** The path of a repository in a home, whichever machine or folder the storage has: so a backup has the places of a home. */
+export const repositoryInHome = ({ id, storage }: StoredProject): string =>
+  join('repositories', storage, below(hash('sha256', String(id))))
 
 /** Returns the condition for projects whose repositories this machine may use. `column` is the storage in the statement. */
 export function ofThisMachine(column: 'storage' | 'p.storage'): Fragment {

@@ -1,13 +1,14 @@
-// Copies the repositories of all projects in the snapshot, three at a time, and then resets their refs to the snapshot.
-import { existsSync } from 'node:fs'
-import { join, relative } from 'node:path'
-import { config } from '../../../config.js'
+// Copies the repositories of all projects in the snapshot, three at a time, and then resets their refs to the snapshot. Other machines
+// read out those of their storages.
+import { join } from 'node:path'
 import { row } from '../../../db/connect/sql.js'
 import type { Snapshot } from '../../../db/snapshot/snapshot.js'
 import { isRefName } from '../../../git/refs/refs.js'
+import type { Original } from '../../../git/repository/original.js'
 import { mapBounded } from '../../../lib/bounded.js'
 import { noteFault } from '../../code/repository/integrity.js'
-import { repositoryPath } from '../../projects/projects/repositories.js'
+import { withOriginal } from '../../projects/projects/elsewhere/originals.js'
+import { repositoryInHome } from '../../projects/projects/repositories.js'
 import { copyRepository, damagedObjects, PACKED_REFS } from './copy-repository.js'
 import { type DamagedFile, readFileList, type Unit } from './manifest.js'
 import { type KnownChanges, readNews, rewindRefs } from './reset-refs.js'
@@ -51,7 +52,7 @@ export async function copyRepositories(
   const damaged: DamagedFile[] = []
   await mapBounded(projects, AT_ONCE, async project => {
     signal.throwIfAborted()
-    const unit = await copyOne(draft, project, damaged)
+    const unit = await withOriginal(project, original => copyOne(draft, { project, original }, damaged), signal)
     if (unit) units.set(project.id, unit)
     else if (!(await row('select 1 from projects where id = ?', [project.id]))) removed.push(project.id)
     done()
@@ -62,13 +63,16 @@ export async function copyRepositories(
   return { units: [...units.values()], removed, rewound, damaged }
 }
 
-async function copyOne(draft: Draft, project: ProjectToCopy, damaged: DamagedFile[]): Promise<Unit | null> {
-  const source = repositoryPath(project)
-  if (!existsSync(source)) return null
+async function copyOne(
+  draft: Draft,
+  { project, original }: { readonly project: ProjectToCopy; readonly original: Original },
+  damaged: DamagedFile[]
+): Promise<Unit | null> {
+  if (!(await original.isThere())) return null
   const branch = project.default_branch
   const head = branch !== null && isRefName(`refs/heads/${branch}`) ? branch : null
-  const unit = new UnitWriter(draft, relative(config().home, source))
-  if (await copyRepository(source, unit, head)) {
+  const unit = new UnitWriter(draft, repositoryInHome(project))
+  if (await copyRepository(original, unit, head)) {
     const found = await damagedObjects(draft.folder, unit)
     damaged.push(...found)
     // Doctor reports the repository until it is repaired.

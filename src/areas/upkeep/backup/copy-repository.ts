@@ -1,11 +1,11 @@
 // Copies one repository while users push to it. It reads the refs before it copies objects, so every object that these refs need
 // already exists. When git moves objects into another pack during the copy, the next round finds them there.
-import { mkdirSync, readFileSync } from 'node:fs'
+import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { Unavailable } from '../../../errors.js'
-import { formatPackedRefs, readRefFiles } from '../../../git/refs/files.js'
-import { faultOfFile, objectFiles } from '../../../git/repository/object-files.js'
-import { isMissing } from '../../../storage/files.js'
+import { formatPackedRefs } from '../../../git/refs/files.js'
+import { faultOfFile } from '../../../git/repository/object-files.js'
+import type { Original } from '../../../git/repository/original.js'
 import type { DamagedFile } from './manifest.js'
 import type { UnitWriter } from './unit.js'
 
@@ -20,18 +20,18 @@ export const PACKED_REFS = 'packed-refs'
  * exist. The copy omits half-written files (quarantines of pushes, temporary objects, locks), and all its refs are packed. Throws
  * Unavailable when git repacks the repository again and again.
  */
-export async function copyRepository(source: string, unit: UnitWriter, head: string | null): Promise<boolean> {
-  const own = small(join(source, 'HEAD'))
-  const settings = small(join(source, 'config'))
+export async function copyRepository(source: Original, unit: UnitWriter, head: string | null): Promise<boolean> {
+  const own = await source.text('HEAD')
+  const settings = await source.text('config')
   if (own === undefined || settings === undefined) return false
-  const refs = readRefFiles(source)
+  const refs = await source.refs()
   makeRepositoryFolders(unit.place('.'))
   unit.write('HEAD', head === null ? own : Buffer.from(`ref: refs/heads/${head}\n`))
   unit.write('config', settings)
   unit.write(PACKED_REFS, formatPackedRefs(refs))
   for (let round = 1; !(await copyObjects(source, unit)); round++) {
-    if (small(join(source, 'HEAD')) === undefined) return false
-    if (round === ROUNDS) throw new Unavailable(`${source} is repacked again and again: try later`)
+    if ((await source.text('HEAD')) === undefined) return false
+    if (round === ROUNDS) throw new Unavailable(`${source.name} is repacked again and again: try later`)
   }
   dropHalves(unit)
   return true
@@ -43,12 +43,18 @@ export function makeRepositoryFolders(path: string): void {
 }
 
 /** Copies the files that exist. Returns false when a file disappeared during the copy: then there may be new files in its place. */
-async function copyObjects(source: string, unit: UnitWriter): Promise<boolean> {
+async function copyObjects(source: Original, unit: UnitWriter): Promise<boolean> {
   let whole = true
-  for (const path of objectFiles(source)) {
-    if (unit.has(path) && NAMED.test(path)) continue
+  for (const file of await source.objects()) {
+    const { path } = file
+    const isNamed = NAMED.test(path)
+    if (unit.has(path) && isNamed) continue
     unit.drop(path)
-    if (!(await unit.copy(path, join(source, path), NAMED.test(path)))) whole = false
+    const isCopied =
+      source.folder === undefined
+        ? await unit.fetch(file, place => source.copy(path, place), isNamed)
+        : await unit.copy(path, join(source.folder, path), isNamed)
+    if (!isCopied) whole = false
   }
   return whole
 }
@@ -58,15 +64,6 @@ function dropHalves(unit: UnitWriter): void {
   for (const path of unit.paths()) {
     const stem = /^(objects\/pack\/pack-[0-9a-f]{40})\./.exec(path)?.[1]
     if (stem && !(unit.has(`${stem}.pack`) && unit.has(`${stem}.idx`))) unit.drop(path)
-  }
-}
-
-function small(path: string): Buffer | undefined {
-  try {
-    return readFileSync(path)
-  } catch (error) {
-    if (isMissing(error)) return undefined
-    throw error
   }
 }
 

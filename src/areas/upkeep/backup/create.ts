@@ -12,11 +12,10 @@ import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import type { Origin } from '../../../access/actor.js'
-import { storagesElsewhere } from '../../../cluster/storages.js'
 import { config } from '../../../config.js'
 import { transact } from '../../../db/connect/transact.js'
 import { withSnapshot } from '../../../db/snapshot/snapshot.js'
-import { Conflict, Failure } from '../../../errors.js'
+import { Failure } from '../../../errors.js'
 import { isDiskFull } from '../../../lib/disk-full.js'
 import { syncFolder } from '../../../storage/files.js'
 import { syncFileSystem } from '../../../storage/sync.js'
@@ -69,12 +68,11 @@ export interface CreatedBackup extends store.BackupRecord {
 }
 
 /**
- * Writes a backup while the appliance runs. Throws AlreadyRunning while another backup runs, Failure if it cannot write, Conflict when
- * other machines own storages, and the errors of `refuseWrongPlaces`.
+ * Writes a backup while the appliance runs. Throws AlreadyRunning while another backup runs, Failure if it cannot write, Unavailable when
+ * a machine that owns repositories does not answer, and the errors of `refuseWrongPlaces`.
  */
 export async function createBackup(options: CreateOptions, origin: Origin): Promise<CreatedBackup> {
   refuseWrongPlaces(options)
-  requireAllStorages()
   return asOnlyBackup(async signal => {
     const folder = resolve(options.to ?? store.defaultStore())
     const made = store.openStore(folder)
@@ -106,15 +104,6 @@ export async function createBackup(options: CreateOptions, origin: Origin): Prom
   }, options.signal)
 }
 
-/** A backup holds the repositories of all projects. Throws Conflict when some of them belong to other machines. */
-function requireAllStorages(): void {
-  const others = storagesElsewhere()
-  if (others.length === 0) return
-  throw new Conflict(
-    `the backup would lack the repositories of these storages: ${others.join(', ')}; give them to this machine first (gitstead storages give)`
-  )
-}
-
 async function finish(path: string, manifest: Manifest, options: CreateOptions & { readonly signal: AbortSignal }) {
   const { to, keep, full = false, signal, progress } = options
   if (!goesToBucket(to)) {
@@ -144,7 +133,6 @@ function secretsPlace({ secretsTo }: CreateOptions): { path: string; isNew: bool
 export async function planBackup(options: CreateOptions) {
   const { to, keep, full } = options
   refuseWrongPlaces(options)
-  requireAllStorages()
   const folder = resolve(to ?? store.defaultStore())
   const fingerprint = fingerprintOf(readHomeSecrets()['secrets.json'])
   const projects = await withSnapshot(listProjectsToCopy)

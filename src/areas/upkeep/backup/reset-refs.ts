@@ -5,10 +5,9 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { row, rows } from '../../../db/connect/sql.js'
 import type { Snapshot } from '../../../db/snapshot/snapshot.js'
-import { objectInfo } from '../../../git/objects/reader.js'
 import { fileRefName, formatPackedRefs, parsePackedRefs, type RefFiles } from '../../../git/refs/files.js'
 import { ZERO } from '../../../git/refs/refs.js'
-import { repositoryPath } from '../../projects/projects/repositories.js'
+import { withOriginal } from '../../projects/projects/elsewhere/originals.js'
 import { PACKED_REFS } from './copy-repository.js'
 
 /** What the snapshot knows about the newest ref changes. */
@@ -124,7 +123,7 @@ async function beforeOpen(projectId: number, ref: string, open: readonly Change[
 
 async function isThere(project: { id: number; storage: string }, value: string): Promise<boolean> {
   if (value === ZERO) return true
-  return (await objectInfo(repositoryPath(project), value)) !== null
+  return withOriginal(project, original => original.hasObject(value))
 }
 
 function setRef(refs: RefFiles, name: string, value: string): void {

@@ -1,8 +1,9 @@
 // Writes one unit of a backup: copies files, or shares them with the previous backup when they have not changed.
 import { rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import type { OriginalFile } from '../../../git/repository/original.js'
 import { isMissing } from '../../../storage/files.js'
-import { copyHashed, folderMaker, shareFile } from './copy.js'
+import { copyHashed, folderMaker, hashFile, shareFile } from './copy.js'
 import { Damaged, type FileEntry, type Manifest, readFileList, sha256, type Unit, writeFileList } from './manifest.js'
 
 /** A finished backup whose files can be shared. */
@@ -81,6 +82,19 @@ export class UnitWriter {
     return copied ? this.add({ path, ...copied }, true) : false
   }
 
+  /** Does the same with a file that another machine reads out: `write` returns false when it does not exist. */
+  async fetch(
+    { path, size, modified }: OriginalFile,
+    write: (place: string) => Promise<boolean>,
+    named: boolean
+  ): Promise<boolean> {
+    const place = this.place(path)
+    const shared = this.shareEqual(path, { size, mtimeMs: modified }, named)
+    if (shared) return this.add(shared, false)
+    if (!(await write(place))) return false
+    return this.add({ path, ...(await hashFile(place)), modified }, true)
+  }
+
   /** Adds a file with this content. */
   write(path: string, content: string | Buffer): void {
     const bytes = typeof content === 'string' ? Buffer.from(content, 'latin1') : content
@@ -126,15 +140,23 @@ export class UnitWriter {
   }
 
   private share(path: string, original: string, named: boolean): FileEntry | 'gone' | undefined {
-    const earlier = this.earlier.get(path)
-    if (!earlier || !this.draft.previous) return undefined
+    if (!this.earlier.has(path)) return undefined
     try {
-      const { size, mtimeMs } = statSync(original)
-      if (size !== earlier.size || (!named && mtimeMs !== earlier.modified)) return undefined
+      return this.shareEqual(path, statSync(original), named)
     } catch (error) {
       if (isMissing(error)) return 'gone'
       throw error
     }
+  }
+
+  private shareEqual(
+    path: string,
+    { size, mtimeMs }: { readonly size: number; readonly mtimeMs: number },
+    named: boolean
+  ): FileEntry | undefined {
+    const earlier = this.earlier.get(path)
+    if (!earlier || !this.draft.previous) return undefined
+    if (size !== earlier.size || (!named && mtimeMs !== earlier.modified)) return undefined
     const from = join(this.draft.previous.folder, this.path, path)
     return shareFile(from, this.place(path)) ? earlier : undefined
   }

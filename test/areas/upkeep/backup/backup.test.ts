@@ -17,6 +17,7 @@ import { execute, row } from '../../../../src/db/connect/sql.js'
 import { AlreadyRunning, BadParameters, Conflict } from '../../../../src/errors.js'
 import { readRefFiles } from '../../../../src/git/refs/files.js'
 import { ZERO } from '../../../../src/git/refs/refs.js'
+import { originalIn } from '../../../../src/git/repository/original.js'
 import { cli } from '../../../helpers/cli.js'
 import { factory, originBy, projectRow } from '../../../helpers/factory.js'
 import {
@@ -237,7 +238,7 @@ t.test('the copy of a repository that git repacks is complete', async t => {
   for (const round of ['0', '1', '2']) {
     const busy = repack(source)
     const unit = new UnitWriter(draftIn(join(folder, round)), 'repositories/copy.git')
-    t.ok(await copyRepository(source, unit, null))
+    t.ok(await copyRepository(originalIn(source), unit, null))
     await busy
     const copy = join(folder, round, 'repositories/copy.git')
     t.equal(git(copy, 'rev-parse', 'master'), git(source, 'rev-parse', 'master'))
