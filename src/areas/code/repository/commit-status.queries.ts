@@ -1,15 +1,38 @@
 import { aggregateStatus, type BuildStatus } from '../../../ci/status.js'
 import { marks, padded, rows } from '../../../db/connect/sql.js'
 
+/** Most commits have fewer pipelines. Reading so many costs the database half as much as finding the newest ones by their ids. */
+const FEW = 20
+
+interface Pipeline {
+  readonly ref: string
+  readonly tag: number
+  readonly status: BuildStatus
+}
+
 /** Returns the combined status of a commit's newest pipelines, one for each branch or tag; null when it has no pipeline. */
 export async function latestStatusOf(projectId: number, sha: string): Promise<string | null> {
-  const latest = await rows<{ status: BuildStatus }>(
+  const some = await rows<Pipeline>(
+    `select ref, tag, status from pipelines where project_id = ? and sha = ? and is_child = false
+     order by id desc limit ${FEW}`,
+    [projectId, sha]
+  )
+  const latest = some.length < FEW ? newestOf(some) : await readNewest(projectId, sha)
+  return latest.length === 0 ? null : aggregateStatus(latest.map(({ status }) => ({ status, allowFailure: false })))
+}
+
+/** Returns the first pipeline of each branch or tag. */
+const newestOf = (pipelines: readonly Pipeline[]): readonly Pipeline[] => [
+  ...new Map(pipelines.toReversed().map(pipeline => [`${pipeline.tag} ${pipeline.ref}`, pipeline])).values()
+]
+
+/** Schedules start any number of pipelines for the same commit. */
+const readNewest = (projectId: number, sha: string): Promise<Pick<Pipeline, 'status'>[]> =>
+  rows(
     `select status from pipelines where id in
        (select max(id) from pipelines where project_id = ? and sha = ? and is_child = false group by ref, tag)`,
     [projectId, sha]
   )
-  return latest.length === 0 ? null : aggregateStatus(latest.map(({ status }) => ({ status, allowFailure: false })))
-}
 
 export interface CommitState {
   readonly status: string

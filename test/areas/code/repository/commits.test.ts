@@ -2,6 +2,7 @@
 import { execFileSync } from 'node:child_process'
 import { MOST_ACTIONS } from '../../../../src/areas/code/repository/writing/commits.schema.js'
 import { repositoryPath } from '../../../../src/areas/projects/projects/repositories.js'
+import { execute } from '../../../../src/db/connect/sql.js'
 import { DEVELOPER } from '../../../../src/lib/levels.js'
 import { environment } from '../../../git/history.js'
 import { testApp } from '../../../helpers/app.js'
@@ -269,6 +270,32 @@ t.test('GET a commit has the status of the newest pipelines of all its branches 
   await post('one', 'running')
   t.equal(await status(), 'running')
   await post('one', 'success')
+  t.equal(await status(), 'success')
+})
+
+t.test('the status of a commit counts the newest pipeline of each branch and tag, however many there are', async t => {
+  const project = await filled()
+  const id = git(project, ['rev-parse', 'master'])
+  const status = async () => (await app.as(project.owner).get(below(project, `/${id}`))).json().status
+  const add = async (ref: string, state: string, { tag = false, times = 1 } = {}) => {
+    for (let time = 0; time < times; time++)
+      await execute(
+        `insert into pipelines (project_id, ref, tag, sha, before_sha, status, source, created_at, updated_at)
+         values (?, ?, ?, ?, ?, ?, 'push', utc_timestamp(3), utc_timestamp(3))`,
+        [project.id, ref, tag, id, id, state]
+      )
+  }
+  await add('v1', 'failed')
+  await add('v1', 'success', { tag: true })
+  t.equal(await status(), 'failed', 'a branch and a tag with the same name differ')
+  await add('v1', 'success')
+  t.equal(await status(), 'success', 'a newer pipeline of the branch replaces the older one')
+  await add('V1', 'failed')
+  await add('master', 'success', { times: 19 })
+  t.equal(await status(), 'failed', 'the pipeline before 19 newer ones counts')
+  await add('master', 'success', { times: 20 })
+  t.equal(await status(), 'failed', 'the pipeline before 39 newer ones counts, too')
+  await add('V1', 'success')
   t.equal(await status(), 'success')
 })
 
