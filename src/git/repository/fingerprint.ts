@@ -4,7 +4,7 @@ import { lstat, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 
 /** Temporary files of git. */
-const PASSING = /^(tmp_objdir-|tmp_obj_|tmp_pack_|tmp_idx_)|\.lock$/
+const PASSING = /^(tmp_objdir-|tmp_obj_|tmp_pack_|tmp_idx_|tmp_graph_)|\.lock$/
 
 /**
  * Returns a hash of the names, sizes and dates of all files of a repository: 32 bytes. A repository of 300 files takes

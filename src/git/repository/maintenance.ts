@@ -17,8 +17,26 @@ const GRACE = '2.weeks.ago'
  */
 export async function writeCommitGraph(repository: string, signal?: AbortSignal): Promise<void> {
   const args = ['commit-graph', 'write', '--reachable', '--changed-paths', '--split', '--no-progress']
-  await runGit(args, { repository, long: true, signal })
+  try {
+    await runGit(args, { repository, long: true, signal })
+  } finally {
+    await removeGraphDrafts(repository)
+  }
   forgetGraph(repository)
+}
+
+/** Removes the drafts of a git that was killed or had no space: git never does. With the lock of git, no other git writes one. */
+async function removeGraphDrafts(repository: string): Promise<void> {
+  const folder = join(repository, 'objects/info/commit-graphs')
+  const names = await readdir(folder).catch((): string[] => [])
+  const drafts = names.filter(name => name.startsWith('tmp_graph_'))
+  if (drafts.length === 0) return
+  const lock = join(folder, 'commit-graph-chain.lock')
+  const held = await open(lock, 'wx').catch(() => null)
+  if (!held) return
+  await held.close()
+  for (const name of drafts) await rm(join(folder, name), { force: true })
+  await rm(lock, { force: true })
 }
 
 /** Fewer commits outside of the commit-graph slow down no walk: each is read in 0.1 ms, and writing a layer takes 10 ms and a process. */
