@@ -4,7 +4,7 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { parseArgs } from 'node:util'
+import { inspect, parseArgs } from 'node:util'
 import { processesOf } from '../scenarios/appliance.js'
 import type { Attack, Ground } from './support/attack.js'
 import { watchMemory } from './support/memory.js'
@@ -94,7 +94,7 @@ async function outcome(attack: Promise<readonly number[]>, seconds: number) {
   try {
     return { statuses: await Promise.race([attack, late]), faults: [] as string[] }
   } catch (error) {
-    return { statuses: [], faults: [error instanceof Error ? (error.stack ?? error.message) : String(error)] }
+    return { statuses: [], faults: [inspect(error)] }
   } finally {
     clearTimeout(timer)
   }

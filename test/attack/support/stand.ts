@@ -1,6 +1,7 @@
 // Starts the appliance for the attacks.
 import { mkdirSync, mkdtempSync } from 'node:fs'
 import { join } from 'node:path'
+import { until } from '../../helpers/until.js'
 import { freePort, makeUser, startAppliance } from '../../scenarios/appliance.js'
 import { askApi, remoteUrl } from '../../scenarios/client.js'
 import type { Ground } from './attack.js'
@@ -32,11 +33,14 @@ export async function makeStand(folder: string, short: boolean): Promise<Ground>
     short,
     ask,
     folder: () => mkdtempSync(join(scratch, 'attack-')),
-    project: async values => {
-      const name = `target-${++projects}`
-      const { status, json } = await ask<{ id: number }>('POST', '/projects', { name, ...values })
-      if (status !== 201) throw new Error(`POST /projects answered ${status}`)
-      return { id: json.id, path: `root/${name}`, remote: remoteUrl(url, `root/${name}`, 'root', token) }
-    }
+    // On a busy machine, a statement may take too long, so that the answer is 503 and the client tries again.
+    project: values =>
+      until('a new project', async () => {
+        const name = `target-${++projects}`
+        const { status, json } = await ask<{ id: number }>('POST', '/projects', { name, ...values })
+        if (status === 503) return undefined
+        if (status !== 201) throw new Error(`POST /projects answered ${status}`)
+        return { id: json.id, path: `root/${name}`, remote: remoteUrl(url, `root/${name}`, 'root', token) }
+      })
   }
 }
