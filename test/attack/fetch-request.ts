@@ -25,12 +25,11 @@ export const attack: Attack = {
       return response.status
     }
     const gzip = { 'content-encoding': 'gzip' }
+    const long = Buffer.concat([want, have, have, pktLine('done\n')])
+    // Made before the first request: compression takes so long that the server would close the idle connection unnoticed.
+    const [zeros, packed] = [gzipSync(Buffer.alloc(stand.short ? 2 ** 25 : 2 ** 30)), gzipSync(long)]
     const statuses = [await ask(Buffer.concat([want, have, pktLine('done\n')]))]
-    const refused = [
-      await ask(gzipSync(Buffer.alloc(stand.short ? 2 ** 25 : 2 ** 30)), gzip),
-      await ask(Buffer.concat([want, have, have, pktLine('done\n')])),
-      await ask(gzipSync(Buffer.concat([want, have, have, pktLine('done\n')])), gzip)
-    ]
+    const refused = [await ask(zeros, gzip), await ask(long), await ask(packed, gzip)]
     if (refused.some(status => status !== 413))
       throw new Error(`more than 10 MB were answered with ${refused.join(', ')}`)
     return [...statuses, ...refused]
