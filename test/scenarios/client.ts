@@ -28,10 +28,13 @@ interface GitOutcome {
   readonly stderr: string
 }
 
+/** Milliseconds. Only a fault takes this long: on a busy machine, a push of 1 GB takes minutes. */
+const GIT_MS = 900_000
+
 /** Runs a stock git client. A refusal is a result, not an error. */
 export async function tryGit(cwd: string, args: readonly string[], extra: Record<string, string> = {}) {
   try {
-    const options = { cwd, env: { ...gitEnvironment, ...extra }, maxBuffer: 1 << 28, timeout: 120_000 }
+    const options = { cwd, env: { ...gitEnvironment, ...extra }, maxBuffer: 1 << 28, timeout: GIT_MS }
     const { stdout, stderr } = await run('git', [...args], options)
     return { ok: true, stdout: stdout.trim(), stderr } satisfies GitOutcome
   } catch (error) {
