@@ -66,6 +66,7 @@ const LONG = [
   'test/scenarios/local-disks.test.ts',
   'test/scenarios/logs.test.ts',
   'test/scenarios/machines.test.ts',
+  'test/scenarios/mirrors.test.ts',
   'test/scenarios/pushes.test.ts',
   'test/scenarios/ssh.test.ts',
   'test/scenarios/visible-at-once.test.ts',

@@ -12,8 +12,13 @@ export function rowsOf<T>(home: string, sql: string, values: Values = []): Promi
   return read({ socketPath: join(home, 'run/mysql.sock'), ...login }, sql, values)
 }
 
-/** The rows of a statement in the database at a URL. */
-export const rowsAt = <T>(url: string, sql: string): Promise<T[]> => read({ uri: url, connectTimeout: 2000 }, sql, [])
+/** The rows of a statement in the database at a URL, which may name a socket. */
+export function rowsAt<T>(url: string, sql: string): Promise<T[]> {
+  const address = new URL(url)
+  const socketPath = address.searchParams.get('socket')
+  address.search = ''
+  return read({ uri: address.href, ...(socketPath !== null && { socketPath }), connectTimeout: 2000 }, sql, [])
+}
 
 async function read<T>(options: ConnectionOptions, sql: string, values: Values): Promise<T[]> {
   const connection = await createConnection({ ...options, timezone: 'Z' })
