@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path'
 import type { Test } from 'tap'
 import { until } from '../helpers/until.js'
 import { root as checkout, freePort } from '../scenarios/appliance.js'
+import { testCompose } from './compose.js'
 import { Podman } from './debian-root.js'
 
 /** `base` is a folder with the files of a Debian that has the dependencies of the package: this machine cannot load images. */
@@ -23,8 +24,8 @@ export async function testContainer(t: Test, base: string, debian: string): Prom
   await podman.must(['import', '--quiet', archive, 'localhost/base'])
   rmSync(archive)
   const file = join(checkout, 'config/docker/Containerfile')
-  const build = ['build', '--network', 'host', '--format', 'docker', '--build-arg', 'BASE=localhost/base']
-  await podman.must([...build, '--file', file, '--tag', 'gitstead', dirname(debian)])
+  const how = ['--layers=false', '--network', 'host', '--format', 'docker', '--build-arg', 'BASE=localhost/base']
+  await podman.must(['build', ...how, '--file', file, '--tag', 'gitstead', dirname(debian)])
 
   const [image] = JSON.parse(await podman.must(['image', 'inspect', 'gitstead']))
   t.same(Object.keys(image.Config.Volumes), ['/var/lib/gitstead'], 'one volume')
@@ -35,8 +36,8 @@ export async function testContainer(t: Test, base: string, debian: string): Prom
   const environment = Object.entries(places).flatMap(([name, value]) => ['--env', `${name}=${value}`])
   // As the documentation says, for builds.
   const forBuilds = ['--cap-drop', 'ALL', '--security-opt', 'seccomp=unconfined', '--security-opt', 'unmask=ALL']
-  const how = ['--network', 'host', '--volume', 'home:/var/lib/gitstead', ...environment, ...forBuilds]
-  const start = (name: string) => podman.must(['run', '--detach', '--name', name, ...how, 'gitstead'])
+  const run = ['--network', 'host', '--volume', 'home:/var/lib/gitstead', ...environment, ...forBuilds]
+  const start = (name: string) => podman.must(['run', '--detach', '--name', name, ...run, 'gitstead'])
   const inside = async (name: string, ...command: string[]) => (await podman.must(['exec', name, ...command])).trim()
   const isHealthy = async (name: string) => (await podman.run(['healthcheck', 'run', name])).code === 0
   const logs = async (name: string) => podman.must(['logs', name])
@@ -62,4 +63,6 @@ export async function testContainer(t: Test, base: string, debian: string): Prom
   await start('second')
   await until('the next container is healthy', () => isHealthy('second'))
   t.match(await inside('second', 'gitstead', 'users', 'list'), 'root@example.org', 'the volume has all data')
+  await podman.must(['rm', '--force', '--time', '2', 'second'])
+  await t.test('the services of the compose file', t => testCompose(t, podman))
 }

@@ -1,11 +1,12 @@
 // A root of Debian 12 of its own, with systemd, in which a package is installed. Podman runs it, without an image.
-import { execFileSync, spawn, spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { until } from '../helpers/until.js'
+import { runProgram } from './builds.js'
 
 /** Services that would change the machine on which the test runs. */
 const MASKED = ['systemd-sysctl', 'systemd-modules-load', 'systemd-udevd', 'systemd-logind', 'systemd-timesyncd']
@@ -35,6 +36,7 @@ export class Podman {
     const settings = `[containers]\ndefault_ulimits = ["nofile=${limit}:${limit}", "nproc=4096:4096"]\n`
     writeFileSync(join(folder, 'containers.conf'), settings)
     const places = ['root', 'runroot', 'tmpdir'].flatMap(name => [`--${name}`, join(folder, name)])
+    // An overlay would be mounted only for the command that starts the container, and others could not find its files.
     this.#options = [...places, '--storage-driver', 'vfs', '--cgroup-manager', 'cgroupfs']
     this.#environment = { PATH: process.env.PATH, HOME: folder, CONTAINERS_CONF: join(folder, 'containers.conf') }
   }
@@ -59,10 +61,10 @@ export class Podman {
 }
 
 /** Makes the files of a Debian 12 with these packages. It takes half a minute, most of it for downloads. */
-function makeRoot(folder: string, packages: readonly string[]): void {
+async function makeRoot(folder: string, packages: readonly string[]): Promise<void> {
   const names = ['systemd', 'systemd-sysv', 'dbus', ...packages].join(',')
   const options = ['--variant=minbase', '--quiet', `--include=${names}`]
-  execFileSync('mmdebstrap', [...options, 'bookworm', folder], { stdio: ['ignore', 2, 2] })
+  await runProgram('mmdebstrap', [...options, 'bookworm', folder], dirname(folder))
 }
 
 export class DebianRoot {
@@ -82,7 +84,7 @@ export class DebianRoot {
     mkdirSync(engine)
     chmodSync(place, 0o755)
     const root = new DebianRoot(join(place, 'root'), engine)
-    makeRoot(root.folder, packages)
+    await makeRoot(root.folder, packages)
     for (const name of MASKED) symlinkSync('/dev/null', join(root.folder, 'etc/systemd/system', `${name}.service`))
     const how = ['--name', 'debian', '--systemd', 'always', '--privileged', '--network', 'host']
     await root.#podman.must(['run', '--detach', ...how, '--rootfs', root.folder, '/sbin/init'])

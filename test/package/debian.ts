@@ -4,18 +4,26 @@ import { copyFileSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import type { Test } from 'tap'
+import { migrationNames } from '../../src/db/migrations/names.js'
 import { startLoad } from '../chaos/load.js'
 import { until } from '../helpers/until.js'
 import { freePort } from '../scenarios/appliance.js'
 import { askApi } from '../scenarios/client.js'
+import { EARLIER } from './builds.js'
 import type { DebianRoot } from './debian-root.js'
 import { laterVersion } from './repack.js'
 
-/** `first` is the package. The root has the packages on which it depends. */
-export async function testDebian(t: Test, debian: DebianRoot, first: string): Promise<void> {
+interface Packages {
+  readonly debian: string
+  /** Of an earlier commit. */
+  readonly earlier: Promise<string>
+}
+
+/** The root has the packages on which this one depends. */
+export async function testDebian(t: Test, debian: DebianRoot, packages: Packages): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'gitstead-packages-'))
   t.teardown(() => rmSync(folder, { recursive: true, force: true }))
-  const version = execFileSync('dpkg-deb', ['--field', first, 'Version'], { encoding: 'utf8' }).trim()
+  const version = execFileSync('dpkg-deb', ['--field', packages.debian, 'Version'], { encoding: 'utf8' }).trim()
   const [port, sshPort] = [await freePort(), await freePort()]
   const url = `http://127.0.0.1:${port}`
   /** As `systemctl edit gitstead.socket` does, because this machine may use the ports. */
@@ -49,20 +57,22 @@ export async function testDebian(t: Test, debian: DebianRoot, first: string): Pr
   const isUp = async () => (await fetch(`${url}/-/readiness`).catch(() => undefined))?.ok === true
   const before = await files()
   let token = ''
-  let later = ''
+  const createRoot = async () => {
+    const made = 'users create --username root --email root@example.org --name Root --admin --password-stdin --json'
+    token = JSON.parse(await debian.must(`gitstead ${made}`, 'Rather-long-4711\n')).private_token
+  }
+  const versionOf = async () => (await askApi<{ version: string }>({ url, token }, 'GET', '/version')).json.version
 
   await t.test('the installation starts everything, and names the URL and the next command', async t => {
-    const { code, said } = await install(first)
+    const { code, said } = await install(packages.debian)
     t.equal(code, 0, said)
     t.match(
       said,
       `Gitstead runs at ${url}. This command prints a link for the first administrator:\n  gitstead users first-link\n`
     )
-    t.match(await debian.must('gitstead users first-link'), /^http/)
+    t.equal((await fetch(await debian.must('gitstead users first-link'))).status, 200)
     t.equal(await debian.must('gitstead --version').then(line => line.split(' ')[1]), version)
-    const made =
-      'gitstead users create --username root --email root@example.org --name Root --admin --password-stdin --json'
-    token = JSON.parse(await debian.must(made, 'Rather-long-4711\n')).private_token
+    await createRoot()
     const { checks } = JSON.parse((await debian.try('gitstead doctor --json')).said) as {
       checks: { name: string; ok: boolean | null }[]
     }
@@ -89,46 +99,62 @@ export async function testDebian(t: Test, debian: DebianRoot, first: string): Pr
     await debian.must("echo 'url: https://git.example.org' >> /etc/gitstead/config.yaml && gitstead config check")
     t.match(await debian.must('gitstead config show --json'), 'https://git.example.org')
     // As the documentation says for a change of the addresses.
-    await debian.must('systemctl restart gitstead.socket gitstead')
+    await debian.must('systemctl stop gitstead.socket gitstead && systemctl start gitstead')
     await until('the appliance is up', isUp)
   })
 
-  await t.test('an upgrade backs up and migrates, and no request fails', async t => {
+  await t.test('the first push works as README says', async t => {
+    t.equal((await askApi({ url, token }, 'POST', '/projects', { name: 'demo' })).status, 201)
+    const commit = 'git init -q && git -c user.name=R -c user.email=r@example.org commit -q --allow-empty -m first'
+    await debian.must(`mkdir /root/work && cd /root/work && ${commit}`)
+    const remote = `http://root:${token}@127.0.0.1:${port}/root/demo.git`
+    await debian.must(`cd /root/work && git push ${remote} --all && rm -r /root/work`)
+    t.equal((await askApi<object[]>({ url, token }, 'GET', '/projects/1/repository/commits')).json.length, 1)
+    await debian.must('dpkg --purge gitstead')
+  })
+
+  await t.test('an upgrade from an earlier version backs up and migrates, and no request fails', async t => {
+    const { code, said } = await install(await packages.earlier)
+    t.equal(code, 0, said)
+    await createRoot()
+    t.match(await debian.must('gitstead --version'), `gitstead ${EARLIER}`)
     await debian.must(
       'install -d -o gitstead -m 0700 /srv/backups && sed -i s,UPGRADE=,UPGRADE=/srv/backups, /etc/default/gitstead'
     )
     const load = await startLoad(join(folder, 'load'), url, token)
     await load.more(2)
-    later = laterVersion(first, folder, `${version}+1`, 9000, 'create table later_rows (id int primary key)')
-    const { code, said } = await install(later)
-    t.equal(code, 0, said)
+    const upgraded = await install(packages.debian)
+    t.equal(upgraded.code, 0, upgraded.said)
     await load.more(2)
     const { failures, acknowledged, found } = await load.end()
     t.same(failures, [])
     t.same(found, acknowledged)
-    t.match(await debian.must('gitstead --version'), `gitstead ${version}+1`)
-    t.equal((await askApi<{ version: string }>({ url, token }, 'GET', '/version')).json.version, `${version}+1`)
-    t.match(await debian.must('gitstead db status'), '9000-later')
-    t.match(await debian.must('gitstead backup list --to /srv/backups --json'), version)
+    t.match(await debian.must('gitstead --version'), `gitstead ${version}`)
+    t.equal(await versionOf(), version)
+    t.match(await debian.must('gitstead db status'), migrationNames.at(-1))
+    t.match(await debian.must('gitstead backup list --to /srv/backups --json'), EARLIER)
     t.equal(await debian.must('ls /usr/lib/gitstead/versions | wc -l'), '1', 'nothing of the earlier version is left')
-    t.match(await debian.must('cat /etc/gitstead/config.yaml'), 'git.example.org')
+    await until('nor what it has compiled', async () => {
+      return (await debian.must('ls /var/lib/gitstead/run/compiled | wc -l')) === '1'
+    })
   })
 
   await t.test('when a migration fails, the earlier version runs, also after a restart', async t => {
     await debian.must('sed -i s,UPGRADE=.*,UPGRADE=, /etc/default/gitstead')
-    const failing = laterVersion(later, folder, `${version}+2`, 9001, 'alter table no_such_table add column id int')
-    const { code, said } = await install(failing)
+    const statement = 'alter table no_such_table add column id int'
+    const { code, said } = await install(laterVersion(packages.debian, folder, `${version}+1`, 9000, statement))
     t.not(code, 0)
-    t.match(said, `gitstead: the migration of the database failed. Version ${version}+1 still runs.`)
-    const runs = async () => (await askApi<{ version: string }>({ url, token }, 'GET', '/version')).json.version
-    t.equal(await runs(), `${version}+1`)
+    t.match(said, `gitstead: the migration of the database failed. Version ${version} still runs.`)
+    t.equal(await versionOf(), version)
     await debian.must('systemctl restart gitstead')
     await until('the appliance is up', isUp)
-    t.equal(await runs(), `${version}+1`)
-    t.match(await debian.must('gitstead --version'), `${version}+1`)
+    t.equal(await versionOf(), version)
+    t.match(await debian.must('gitstead --version'), `gitstead ${version} `)
   })
 
   await t.test('a removal keeps data and configuration, and a purge removes all', async t => {
+    // As for an outside database.
+    await debian.must('systemctl enable gitstead-server.socket gitstead-server gitstead-worker')
     await debian.must('dpkg --remove gitstead')
     t.notOk(await isUp())
     t.match(await debian.must('ls /var/lib/gitstead /etc/gitstead'), 'secrets.json')

@@ -1,10 +1,11 @@
 // Builds the packages of this checkout twice, and checks them, installs them and makes an image of them.
 import { execFileSync, spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
 import { root } from '../scenarios/appliance.js'
+import { buildEarlier, buildPackages, runProgram, withEnding } from './builds.js'
 import { testContainer } from './container.js'
 import { testDebian } from './debian.js'
 import { canRunRoots, DebianRoot } from './debian-root.js'
@@ -12,65 +13,64 @@ import { canRunRoots, DebianRoot } from './debian-root.js'
 const folder = mkdtempSync(join(tmpdir(), 'gitstead-built-'))
 t.teardown(() => rmSync(folder, { recursive: true, force: true }))
 
-/** Builds the packages, compressed little, into a folder of their own. */
-function build(name: string, ...options: readonly string[]): string {
-  const to = join(folder, name)
-  execFileSync(process.execPath, ['scripts/package.mjs', '--quick', '--to', to, ...options], {
-    cwd: root,
-    stdio: ['ignore', 2, 2]
-  })
-  return to
+/** Returns the work, whose failure the test that waits for it reports. */
+function inBackground<T>(work: Promise<T>): Promise<T> {
+  work.catch(() => undefined)
+  return work
 }
 
-const key = join(folder, 'key')
-execFileSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-C', 'operator', '-f', key])
-const built = build('first', '--sign-ssh', key)
-const named = (ending: string) => join(built, readdirSync(built).find(name => name.endsWith(ending)) ?? '')
-const debian = named('.deb')
-const field = (name: string) => execFileSync('dpkg-deb', ['--field', debian, name], { encoding: 'utf8' }).trim()
+const control = readFileSync(join(root, 'scripts/package/debian/control'), 'utf8')
+const depends = (/^Depends: (.*)$/m.exec(control)?.[1] ?? '').split(', ').map(name => name.replace(/ .*/, ''))
+const machine = canRunRoots ? inBackground(DebianRoot.start([...depends, 'tini'])) : undefined
+t.teardown(async () => (await machine)?.end())
 
-t.test('two builds are the same', async t => {
-  const sums = (of: string) => readFileSync(join(of, 'SHA256SUMS'), 'utf8')
-  t.equal(sums(build('second')), sums(built))
-})
+const SIGNER = 'packages@example.org'
+const key = join(folder, 'key')
+execFileSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-C', SIGNER, '-f', key])
+const keys = keyring('keys')
+gpg(keys, '--batch', '--passphrase', '', '--quick-generate-key', SIGNER, 'ed25519', 'sign', 'never')
+const built = join(folder, 'first')
+await buildPackages(root, built, ['--sign-ssh', key, '--sign-gpg', SIGNER], { ...process.env, GNUPGHOME: keys })
+const debian = withEnding(built, '.deb')
+// While the package is installed, one after the other, because each takes a core.
+const earlier = inBackground(buildEarlier(folder))
+const second = inBackground(earlier.then(() => buildPackages(root, join(folder, 'second'))))
+/** lintian ends with 2 when it finds an error. */
+const lint = () => runProgram('sh', ['-c', 'lintian --allow-root "$1" || [ $? = 2 ]', 'sh', debian], folder)
+const linted = inBackground(second.then(lint))
+
+function keyring(name: string): string {
+  const at = join(folder, name)
+  mkdirSync(at, { mode: 0o700 })
+  // The agent that gpg starts would stay.
+  t.teardown(() => void spawnSync('gpgconf', ['--homedir', at, '--kill', 'all']))
+  return at
+}
+
+function gpg(home: string, ...args: readonly string[]): string {
+  return execFileSync('gpg', ['--quiet', '--homedir', home, ...args], {
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 2]
+  })
+}
 
 t.test('the checksums are right, and signed', async t => {
-  t.equal(spawnSync('sha256sum', ['--check', '--quiet', 'SHA256SUMS'], { cwd: built }).status, 0)
-  const allowed = join(folder, 'allowed')
-  execFileSync('sh', ['-c', 'echo "operator $(cat "$1.pub")" > "$2"', 'sh', key, allowed])
-  const verify = [
-    '-Y',
-    'verify',
-    '-n',
-    'gitstead',
-    '-I',
-    'operator',
-    '-f',
-    allowed,
-    '-s',
-    join(built, 'SHA256SUMS.sig')
-  ]
-  const checked = (input: string) => spawnSync('ssh-keygen', verify, { input }).status
-  const sums = readFileSync(join(built, 'SHA256SUMS'), 'utf8')
-  t.equal(checked(sums), 0)
-  t.not(checked(`${sums} `), 0)
-})
-
-t.test('lintian finds no error', async t => {
-  const { stdout } = spawnSync('lintian', ['--allow-root', debian], { encoding: 'utf8' })
-  t.same(
-    stdout.split('\n').filter(line => line.startsWith('E:')),
-    []
-  )
+  const page = readFileSync(join(root, 'docs/operate/packages.md'), 'utf8')
+  const line = (start: string) => page.split('\n').find(line => line.startsWith(start)) ?? `false ${start}`
+  writeFileSync(join(built, 'allowed'), `${SIGNER} ${readFileSync(`${key}.pub`, 'utf8')}`)
+  writeFileSync(join(built, 'packages.asc'), gpg(keys, '--armor', '--export', SIGNER))
+  const env = { ...process.env, GNUPGHOME: keyring('of-others') }
+  const check = (line: string) => spawnSync('sh', ['-c', line], { cwd: built, env, encoding: 'utf8' })
+  const lines = ['ssh-keygen -Y verify', 'gpg --import'].map(line)
+  for (const line of lines) t.match(check(line), { status: 0, stdout: /amd64\.deb: OK\n.*tar\.xz: OK/ }, line)
+  writeFileSync(join(built, 'SHA256SUMS'), `${readFileSync(join(built, 'SHA256SUMS'), 'utf8')}\n`)
+  for (const line of lines) t.not(check(line).status, 0, `changed: ${line}`)
 })
 
 t.test('the package depends on what the set-up installs', async t => {
   const needed = /const needed = \{([^}]*)\}/.exec(readFileSync(join(root, 'scripts/setup.mjs'), 'utf8'))?.[1] ?? ''
   const names = [...needed.matchAll(/: '([\w-]+)'/g)].map(([, name = '']) => name)
   t.ok(names.length >= 5)
-  const depends = field('Depends')
-    .replace(/ \([^)]*\)/g, '')
-    .split(', ')
   // Every Debian has these.
   const always = ['bash', 'util-linux']
   t.same(
@@ -82,7 +82,7 @@ t.test('the package depends on what the set-up installs', async t => {
 t.test('the tarball runs from any folder, and contains only what the program needs', async t => {
   const place = join(folder, 'unpacked')
   mkdirSync(place)
-  execFileSync('tar', ['-xf', named('.tar.xz'), '-C', place])
+  execFileSync('tar', ['-xf', withEnding(built, '.tar.xz'), '-C', place])
   const [name = ''] = readdirSync(place)
   const tree = join(place, name)
   const listed = readdirSync(tree, { recursive: true, encoding: 'utf8' })
@@ -118,12 +118,22 @@ t.test('the tarball runs from any folder, and contains only what the program nee
 })
 
 t.test('Debian', { skip: !canRunRoots }, async t => {
-  const names = field('Depends')
-    .split(', ')
-    .map(name => name.replace(/ .*/, ''))
-  const machine = await DebianRoot.start([...names, 'tini'])
-  t.teardown(() => machine.end())
-  await t.test('the package', t => testDebian(t, machine, debian))
-  await machine.stop()
-  await t.test('the image', t => testContainer(t, machine.folder, debian))
+  const root = await machine
+  if (root === undefined) return
+  await t.test('the package', t => testDebian(t, root, { debian, earlier }))
+  await root.stop()
+  await t.test('the image', t => testContainer(t, root.folder, debian))
+})
+
+t.test('two builds are the same', async t => {
+  await second
+  const hashes = (of: string) => execFileSync('sh', ['-c', 'sha256sum *.deb *.xz'], { cwd: of, encoding: 'utf8' })
+  t.equal(hashes(join(folder, 'second')), hashes(built))
+})
+
+t.test('lintian finds no error', async t => {
+  t.same(
+    (await linted).split('\n').filter(line => line.startsWith('E:')),
+    []
+  )
 })
