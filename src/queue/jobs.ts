@@ -44,6 +44,7 @@ export interface Jobs {
   /** Checks whether the branches of merge requests merge without conflicts. */
   readonly 'merge_requests.check': { readonly ids: readonly number[] }
   /** Finishes the effects of a merge, in case the process that merged has ended. */
+  readonly 'merge_request.link_objects': { readonly id: number }
   readonly 'merge_request.settle': { readonly id: number; readonly userId: number | null }
   readonly 'repository.optimise': { readonly projectId: number }
   /** Deletes the branches that the default branch contains, in the name of a user. */
@@ -109,6 +110,7 @@ export const jobs: { readonly [Name in JobName]: JobKind } = {
   'build.deploy': kind('default'),
   'pipeline.succeeded': kind('default'),
   'merge_requests.check': kind('default', { attempts: 3 }),
+  'merge_request.link_objects': kind('default'),
   'merge_request.settle': kind('default'),
   'repository.optimise': kind('maintenance', { attempts: 3, timeout: 3600 }),
   'branches.delete_merged': kind('default', { attempts: 3, timeout: 3600 }),

@@ -14,7 +14,8 @@ import { optimiseRepository } from '../areas/code/repository/optimise.js'
 import type { PublishedEvent } from '../areas/ground/activity/events.js'
 import { deliver } from '../areas/ground/hooks/deliver.js'
 import { deliverEvent } from '../areas/ground/hooks/deliveries.js'
-import { settleMerge } from '../areas/planning/merge-requests/accept/finish.js'
+import { settleMergeLater } from '../areas/planning/merge-requests/accept/finish.js'
+import { linkObjectsOfFork } from '../areas/planning/merge-requests/accept/lfs-of-fork.js'
 import { mergeWaiting } from '../areas/planning/merge-requests/accept/waiting.js'
 import { checkMergeability } from '../areas/planning/merge-requests/versions/mergeability.js'
 import { fillRepository } from '../areas/projects/imports/fill-repository.js'
@@ -55,7 +56,8 @@ const handlers: Handlers = {
   'build.deploy': ({ buildId }) => recordDeployment(buildId),
   'pipeline.succeeded': ({ pipelineId }) => mergeWaiting(pipelineId),
   'merge_requests.check': ({ ids }, { signal }) => checkMergeability(ids, signal),
-  'merge_request.settle': merged => settleMerge(merged),
+  'merge_request.settle': (merged, { signal }) => settleMergeLater(merged, signal),
+  'merge_request.link_objects': ({ id }, { signal }) => linkObjectsOfFork(id, signal),
   'repository.optimise': ({ projectId }) => optimiseRepository(projectId),
   'branches.delete_merged': (payload, { signal }) => deleteMergedBranches(payload, signal),
   'project.fill': ({ projectId }, { signal }) => fillRepository(projectId, signal),

@@ -86,6 +86,7 @@ import { lfsScans } from './0161-lfs-scans.js'
 import { mirrors } from './0163-mirrors.js'
 import { givenKeys } from './0166-given-keys.js'
 import { migrated } from './0171-migrated.js'
+import { heldObjects } from './0172-held-objects.js'
 import { decidedRights } from './0176-decided-rights.js'
 import { scimVersions } from './0177-scim-versions.js'
 import type { Migration } from './migration.js'
@@ -178,5 +179,6 @@ export const migrations: readonly Migration[] = [
   givenKeys,
   migrated,
   decidedRights,
+  heldObjects,
   scimVersions
 ]

@@ -106,6 +106,7 @@ async function insertMergeRequest(target: ProjectRow, made: NewMergeRequest): Pr
   }
   await publishMergeRequest({ action: 'open', id, by: authorId })
   await enqueue('merge_requests.check', { ids: [id] })
+  if (pair.source.projectId !== target.id) await enqueue('merge_request.link_objects', { id })
   return id
 }
 

@@ -41,11 +41,11 @@ export async function touchLinks(projectId: number, oids: readonly string[]): Pr
   )
 }
 
-/** Returns how many bytes the objects of a project have. */
-export async function lfsSizeOf(projectId: number): Promise<number> {
+/** Returns how many bytes the objects of a project have, or those that only its merge requests from forks hold. */
+export async function lfsSizeOf(projectId: number, { held = false } = {}): Promise<number> {
   const found = await row<{ size: string | number }>(
-    'select coalesce(sum(size), 0) as size from lfs_links where project_id = ?',
-    [projectId]
+    'select coalesce(sum(size), 0) as size from lfs_links where project_id = ? and held = ?',
+    [projectId, held]
   )
   return Number(found?.size ?? 0)
 }
@@ -112,17 +112,18 @@ async function touchObject(oid: string): Promise<void> {
 }
 
 async function link(projectId: number, { oid, size }: LfsKey): Promise<void> {
-  const now = new Date()
   await transact(async () => {
     // Links of one project are counted one after another, so that together they do not exceed the limit.
     if (!(await lockRow('projects', projectId))) throw new NotFound('Project')
     await touchObject(oid)
-    const { affectedRows } = await execute(
+    const counted = 'select 1 from lfs_links where project_id = ? and oid = ? and not held'
+    const isCounted = (await row(counted, [projectId, oid])) !== undefined
+    await execute(
       `insert into lfs_links (project_id, oid, size, touched_at) values (?, ?, ?, ?)
-       on duplicate key update touched_at = values(touched_at)`,
-      [projectId, oid, size, now]
+       on duplicate key update touched_at = values(touched_at), held = false`,
+      [projectId, oid, size, new Date()]
     )
-    const excess = affectedRows === 1 ? excessOfProject(await lfsSizeOf(projectId)) : null
+    const excess = isCounted ? null : excessOfProject(await lfsSizeOf(projectId))
     if (excess !== null) throw new TooLarge(excess)
   })
 }

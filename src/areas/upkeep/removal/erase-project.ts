@@ -11,6 +11,7 @@ import { removeBuildFiles } from '../../ci/builds/files/remove-files.js'
 import { cancelBuildsOfProject } from '../../ci/builds/pipeline-actions.js'
 import { removeContributors } from '../../code/history/contributors.js'
 import { removeFiles } from '../../ground/records/archived-files.js'
+import { linkObjectsOfRemoved } from '../../planning/merge-requests/accept/lfs-of-fork.js'
 import { touchObjectsOf } from '../../projects/lfs/unused.js'
 import { repositoryPath } from '../../projects/projects/repositories.js'
 import { removeUnusedKeys } from '../../projects/ssh/deploy-keys.js'
@@ -29,6 +30,7 @@ export async function eraseProject(projectId: number, signal: AbortSignal): Prom
     await enqueue('project.remove', { projectId }, { runAt: new Date(Date.now() + ENDING_MS) })
     return
   }
+  await linkObjectsOfRemoved(projectId, signal)
   await touchObjectsOf(projectId)
   // The files of a build are removed before its row: without the row, their names are unknown.
   await eraseOwned('projects', projectId, { signal, before: { builds: removeBuilds, archived_files: removeFiles } })

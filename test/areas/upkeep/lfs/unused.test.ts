@@ -204,10 +204,12 @@ t.test('forks have the objects of their source, and a merge brings those of a fo
     target_project_id: project.id
   })
   await app.runJobs()
-  t.notOk(await has(project, brought), 'an open request brings nothing')
+  t.ok(await has(project, brought), 'an open request keeps its objects in the target')
+  t.equal(await lfsSizeOf(project.id), 100, 'they do not count there yet')
   await accept(project, opened.json().id)
-  await app.runJobs()
   t.ok(await has(project, brought))
+  await app.runJobs({ until: new Date(Date.now() + 60_000) })
+  t.equal(await lfsSizeOf(project.id), 150)
   t.notOk(await has(project, other), 'only what was merged')
   const { statistics } = (await app.as(await app.make.admin()).get('/projects/all?statistics=true')).json()[0] ?? {}
   t.ok(statistics)

@@ -20,6 +20,7 @@ import { readBranches } from '../versions/branches.js'
 import { noteStatus } from '../versions/mergeability.js'
 import { followSource } from '../versions/versions.js'
 import { markMerged, mayRemoveBy, settleNow } from './finish.js'
+import { linkObjectsBeforeMerge } from './lfs-of-fork.js'
 import { CANNOT, mergeBranches, NOT_NOW } from './merge-commit.js'
 import { messageOf } from './merge-message.js'
 
@@ -38,6 +39,7 @@ export async function acceptMergeRequest(
   if (pipeline) return await wait(found, body, pipeline.id, origin)
   const userId = requireAsker(origin).id
   const removeSourceBranch = body.should_remove_source_branch === true
+  await linkObjectsBeforeMerge(id)
   await mergeBranches(
     project,
     found,

@@ -16,7 +16,7 @@ import { repositoryPath } from '../../../projects/projects/repositories.js'
 import { closeIssuesOf } from '../closing.js'
 import { publishMergeRequest } from '../events.js'
 import { findMergeRequest, type MergeRequestRow } from '../merge-requests.queries.js'
-import { takeObjectsOfFork } from './lfs-of-fork.js'
+import { linkObjectsOfFork } from './lfs-of-fork.js'
 
 export interface FinishedMerge {
   readonly id: number
@@ -70,11 +70,19 @@ export async function finishMerge(merged: FinishedMerge): Promise<void> {
   if (await markMerged(merged)) await settleNow(merged)
 }
 
+/** The job of a merge: its effects, and what nobody waits for. */
+export async function settleMergeLater(
+  merged: Pick<FinishedMerge, 'id' | 'userId'>,
+  signal: AbortSignal
+): Promise<void> {
+  await settleMerge(merged)
+  await linkObjectsOfFork(merged.id, signal)
+}
+
 /** Closes issues and removes the source branch after a merge. A second run changes nothing. */
 export async function settleMerge(merged: { readonly id: number; readonly userId: number | null }): Promise<void> {
   const found = await findMergeRequest(merged.id)
   if (found?.state !== 'merged') return
-  await takeObjectsOfFork(found)
   await closeIssuesOf(found, merged.userId)
   const isForced = found.force_remove_source_branch === 1
   if (isForced || found.should_remove_source_branch === 1) {

@@ -85,6 +85,9 @@ async function addVersion(before: MergeRequestRow, version: NewVersion): Promise
     const canceled = before.merge_when_build_succeeds === 1 ? { changes: { automatic_merge: false } } : {}
     await publishMergeRequest({ action: 'update', id: before.id, by, ...oldrev, ...canceled })
     await enqueue('merge_requests.check', { ids: [before.id] })
+    if (before.source_project_id !== before.target_project_id) {
+      await enqueue('merge_request.link_objects', { id: before.id })
+    }
   })
 }
 
