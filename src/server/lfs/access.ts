@@ -67,13 +67,15 @@ export interface TransferCredentials {
  * Returns the credentials for the transfers of a request. A password is replaced by a token. Other credentials are repeated, so that
  * revoking them ends the transfers too.
  */
-export function credentialsForTransfers(
+export async function credentialsForTransfers(
   { headers }: LfsRequest,
   { actor, project, expiresAt }: LfsAccess,
   operation: LfsOperation
-): TransferCredentials {
-  const made = actor.by === 'password' ? newLfsToken(actor, project.id, operation) : undefined
-  if (made) return { header: headerOf(made.token), expires_in: secondsUntil(made.expiresAt) }
+): Promise<TransferCredentials> {
+  if (actor.by === 'password' && actor.user) {
+    const made = await newLfsToken({ kind: 'password', userId: actor.user.id }, project.id, operation)
+    return { header: headerOf(made.token), expires_in: secondsUntil(made.expiresAt) }
+  }
   const { authorization, 'private-token': privateToken } = headers
   if (typeof privateToken === 'string') return { header: { 'PRIVATE-TOKEN': privateToken } }
   if (authorization === undefined) return {}
@@ -88,12 +90,15 @@ const secondsUntil = (moment: Date) => Math.max(1, Math.floor((moment.getTime() 
 export const lfsUrl = (project: ProjectRow): string =>
   `${projectUrls(`${project.namespace_path}/${project.path}`).http}/info/lfs`
 
-/** Returns the answer to `git-lfs-authenticate` over SSH. */
-export function authenticateOverSsh({ actor, project }: GitAccess, operation: LfsOperation): string {
-  const { lfs_enabled: isOn } = project
-  const made = newLfsToken(actor, project.id, operation)
-  if (!isOn || !made) throw new LfsOff()
-  const { token, expiresAt } = made
+/** Returns the answer to `git-lfs-authenticate` over SSH, for a connection with the key of this fingerprint. */
+export async function authenticateOverSsh(
+  { actor: { user }, project }: GitAccess,
+  fingerprint: string,
+  operation: LfsOperation
+): Promise<string> {
+  if (!project.lfs_enabled) throw new LfsOff()
+  const shown = user ? { kind: 'ssh' as const, userId: user.id, fingerprint } : { kind: 'key' as const, fingerprint }
+  const { token, expiresAt } = await newLfsToken(shown, project.id, operation)
   return JSON.stringify({
     href: lfsUrl(project),
     header: headerOf(token),

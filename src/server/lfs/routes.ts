@@ -98,7 +98,7 @@ async function answerBatch(
   const { id } = access.project
   const outcomes = await (operation === 'upload' ? planUpload(id, objects) : planDownload(id, objects))
   const base = `${lfsUrl(access.project)}/objects`
-  const credentials = credentialsForTransfers(request, access, operation)
+  const credentials = await credentialsForTransfers(request, access, operation)
   const actionsFor = ({ object: { oid, size }, is }: Outcome<Batch['objects'][number]>) => {
     if (operation === 'download') return { download: { href: `${base}/${oid}`, ...credentials } }
     if (is !== 'missing') return undefined

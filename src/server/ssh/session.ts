@@ -79,7 +79,7 @@ async function run(asked: Asked, fingerprint: string, text: string, exchange: Ex
   asked.command = command
   if (command.service === 'git-lfs-authenticate') {
     const access = await authorizeCommand(login, command.path, actionOfLfs(command.operation))
-    await exchange.write(Buffer.from(authenticateOverSsh(access, command.operation)))
+    await exchange.write(Buffer.from(await authenticateOverSsh(access, fingerprint, command.operation)))
     return 0
   }
   const found = await open(login, command).catch(async error => {

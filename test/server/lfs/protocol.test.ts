@@ -7,7 +7,7 @@ import { config, loadConfig } from '../../../src/config.js'
 import { execute } from '../../../src/db/connect/sql.js'
 import { beginBuild, makePipeline, type TestBuild } from '../../areas/ci/builds/make-builds.js'
 import { testApp } from '../../helpers/app.js'
-import { actorOf, type TestProject, type TestUser } from '../../helpers/factory.js'
+import type { TestProject, TestUser } from '../../helpers/factory.js'
 import { countStatements } from '../../helpers/statements.js'
 import t, { type Test } from '../../helpers/tap.js'
 import { hashOf } from './client.js'
@@ -166,10 +166,10 @@ t.test('a token for transfers is bound to its user, its project and its operatio
   const user = await app.make.user()
   await app.make.member(project, 30, user)
   await app.make.member(other, 30, user)
-  const tokenFor = (operation: 'download' | 'upload', of = user) => ({
-    authorization: `RemoteAuth ${newLfsToken(actorOf(of), project.id, operation)?.token}`
+  const tokenFor = async (operation: 'download' | 'upload') => ({
+    authorization: `RemoteAuth ${(await newLfsToken({ kind: 'password', userId: user.id }, project.id, operation)).token}`
   })
-  const [download, upload] = [tokenFor('download'), tokenFor('upload')]
+  const [download, upload] = [await tokenFor('download'), await tokenFor('upload')]
   const get = async (headers: object, where = project) =>
     (await ask('GET', where, `objects/${known.oid}`, { headers })).statusCode
   const send = async (headers: object) =>
@@ -229,6 +229,24 @@ t.test('a password is replaced by a token; other credentials are repeated', asyn
   const again = await headerFor({ authorization: made.header.Authorization })
   t.ok(again.expires_in <= made.expires_in)
   t.equal(again.header.Authorization, made.header.Authorization)
+
+  const get = async () =>
+    (await ask('GET', project, `objects/${known.oid}`, { headers: { authorization: made.header.Authorization } }))
+      .statusCode
+  t.equal(await get(), 200)
+  await execute('update users set two_factor_at = now(3) where id = ?', [user.id])
+  t.equal(await get(), 401, 'git accepts the password no longer')
+  await execute('update users set two_factor_at = null where id = ?', [user.id])
+  t.equal(await get(), 200)
+  await execute('update members set access_level = 30, user_id = ? where user_id = ?', [
+    (await app.make.user()).id,
+    user.id
+  ])
+  t.equal(await get(), 404, 'a member who was removed')
+  await app.make.member(project, 30, user)
+  const admin = app.as(await app.make.admin())
+  t.equal((await admin.put(`/users/${user.id}`, { password: 'battery horse correct' })).statusCode, 200)
+  t.equal(await get(), 401, 'a token of the old password')
 })
 
 t.test('limits are named for each object', async t => {

@@ -9,7 +9,7 @@ import { startSsh } from '../../../src/server/ssh/start.js'
 import { testApp } from '../../helpers/app.js'
 import { originBy } from '../../helpers/factory.js'
 import { identityOf, makeIdentity, ssh, sshOptions } from '../ssh-client.js'
-import { lfsClient, listen, workingCopy } from './client.js'
+import { hashOf, lfsClient, listen, workingCopy } from './client.js'
 
 process.env.GITSTEAD_SSH_PORT = '0'
 const app = await testApp(t)
@@ -31,6 +31,7 @@ const { owner } = project
 const remote = `ssh://git@127.0.0.1:${port}/${project.path}.git`
 const bytes = randomBytes(100_000)
 const own = await identityOf(folder, owner)
+const object = `/${project.path}.git/info/lfs/objects/${hashOf(bytes)}`
 
 t.test('push and clone', async t => {
   const client = await clientWith(own)
@@ -87,6 +88,12 @@ t.test('who gets a token', async t => {
   const read = await identityOf(folder, reporter)
   t.match(await ask(read.file, command('download')), { href: String })
   t.match(await ask(read.file, command('upload')), /not allowed to push/)
+  const { header } = await ask(own.file, command('download'))
+  const get = async () =>
+    (await app.fastify.inject({ url: object, headers: { authorization: header.Authorization } })).statusCode
+  t.equal(await get(), 200)
+  await execute("update ssh_keys set fingerprint = concat('x', substr(fingerprint, 2)) where user_id = ?", [owner.id])
+  t.equal(await get(), 401, 'the key no longer exists')
   await execute('update projects set lfs_enabled = 0 where id = ?', [project.id])
-  t.match(await ask(own.file, command('download')), /Git LFS is switched off/)
+  t.match(await ask(read.file, command('download')), /Git LFS is switched off/)
 })

@@ -15,7 +15,14 @@ import { transact } from '../../../db/connect/transact.js'
 import { NotFound, NotFoundAs, TooLarge, Unavailable } from '../../../errors.js'
 import type { ChooseRange } from '../../../lib/byte-range.js'
 import type { OpenFile } from '../../../storage/files.js'
-import { isOid, type LfsKey, openLfsObject, putLfsObject, sendLfsFromBucket } from '../../../storage/lfs.js'
+import {
+  isOid,
+  type LfsKey,
+  openLfsObject,
+  putLfsObject,
+  removeLfsObject,
+  sendLfsFromBucket
+} from '../../../storage/lfs.js'
 import type { Source } from '../../../storage/put-file.js'
 
 /** Returns the objects that a project has, of those asked for, with their sizes. */
@@ -71,8 +78,14 @@ export async function storeObject(projectId: number, key: LfsKey, source: () => 
   if (!isOid(key.oid)) throw new NotFoundAs('the project has no such object')
   const excess = excessOfObject(key.size) ?? excessOfProject((await lfsSizeOf(projectId)) + key.size)
   if (excess !== null) throw new TooLarge(excess)
-  await putLfsObject(key, source(), () => claim(key))
-  await link(projectId, key)
+  const claimed: Claimed[] = []
+  await putLfsObject(key, source(), async () => claimed.push(await claim(key)))
+  try {
+    await link(projectId, key)
+  } catch (error) {
+    for (const each of claimed) await removeOwn(each)
+    throw error
+  }
 }
 
 export interface OpenObject {
@@ -91,15 +104,35 @@ export async function openObject(projectId: number, oid: string, { choose, direc
   return found
 }
 
+interface Claimed {
+  readonly oid: string
+  /** When this claim made the row; null when the row existed. */
+  readonly madeAt: Date | null
+}
+
 /** Makes the row of an object, and notes that somebody needs it now. */
-export async function claim({ oid, size }: LfsKey): Promise<void> {
+export async function claim({ oid, size }: LfsKey): Promise<Claimed> {
   const now = new Date()
-  await execute(
-    `insert into lfs_objects (oid, size, created_at, touched_at) values (?, ?, ?, ?)
-     on duplicate key update oid = values(oid)`,
+  const { affectedRows } = await execute(
+    'insert ignore into lfs_objects (oid, size, created_at, touched_at) values (?, ?, ?, ?)',
     [oid, size, now, now]
   )
+  if (affectedRows > 0) return { oid, madeAt: now }
   await touchObject(oid)
+  return { oid, madeAt: null }
+}
+
+/** Removes an object that was stored but not linked, unless somebody else has needed it: then it waits for the daily upkeep. */
+async function removeOwn({ oid, madeAt }: Claimed): Promise<void> {
+  if (madeAt === null) return
+  const { affectedRows } = await execute(
+    `update lfs_objects set removing_at = ? where oid = ? and created_at = ? and touched_at = ? and removing_at is null
+       and not exists (select 1 from lfs_links l where l.oid = lfs_objects.oid)`,
+    [new Date(), oid, madeAt, madeAt]
+  )
+  if (affectedRows === 0) return
+  await removeLfsObject(oid)
+  await execute('delete from lfs_objects where oid = ? and removing_at is not null', [oid])
 }
 
 /** Notes that an object is needed. It writes the row, because the servers of a cluster do not see each other's locks. */

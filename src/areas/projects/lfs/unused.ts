@@ -12,6 +12,8 @@ import { batches } from '../../../lib/batches.js'
 import { removeLfsObject } from '../../../storage/lfs.js'
 
 const AT_ONCE = 500
+/** Milliseconds. No removal of one object takes as long. */
+const ABANDONED_MS = 3_600_000
 
 export interface IdleLink {
   readonly oid: string
@@ -112,8 +114,10 @@ export async function countUnused(before: Date): Promise<{ objects: number; byte
 
 /** Removes objects without a link that nobody has touched since `before`. Calls `done` for each. Only one run at a time may do this. */
 export async function removeUnused(before: Date, signal: AbortSignal, done: (object: IdleLink) => void): Promise<void> {
-  // A killed run may have marked them.
-  const marked = await rows<IdleLink>('select oid, size from lfs_objects where removing_at is not null')
+  // Their processes were killed. Those that still run remove theirs: otherwise they might remove a file that has arrived again.
+  const marked = await rows<IdleLink>('select oid, size from lfs_objects where removing_at < ?', [
+    new Date(Date.now() - ABANDONED_MS)
+  ])
   for (const object of marked) await remove(object, signal, done)
   for (;;) {
     const found = await rows<IdleLink>(`select oid, size from lfs_objects where ${UNUSED} limit ${AT_ONCE}`, [before])

@@ -4,9 +4,9 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
-import { findLinks, lfsSizeOf, storeObject, touchLinks } from '../../../../src/areas/projects/lfs/objects.js'
+import { claim, findLinks, lfsSizeOf, storeObject, touchLinks } from '../../../../src/areas/projects/lfs/objects.js'
 import { config, loadConfig } from '../../../../src/config.js'
-import { execute, row } from '../../../../src/db/connect/sql.js'
+import { execute, row, rows } from '../../../../src/db/connect/sql.js'
 import {
   localLfsObjects,
   nameOfLfsObject,
@@ -84,8 +84,54 @@ t.test('the limits of an object and of a project', async t => {
   const outcomes = await Promise.allSettled([400, 401, 402].map(size => store(project, randomBytes(size))))
   t.equal(outcomes.filter(({ status }) => status === 'fulfilled').length, 1, 'only one of them fits')
   t.ok((await lfsSizeOf(project.id)) <= 1000)
+  const kept = await rows<{ oid: string }>('select oid from lfs_objects where size between 400 and 402')
+  t.equal(kept.length, 1, 'what was refused is not kept')
+  const files = []
+  for await (const batch of localLfsObjects()) files.push(...batch.filter(({ size }) => size >= 400 && size <= 402))
+  t.same(
+    files.map(({ name }) => name),
+    kept.map(({ oid }) => nameOfLfsObject(oid))
+  )
   await t.rejects(store(project, randomBytes(200)), { message: /at most 1000 bytes \(lfs.max_project_size\)/ })
   t.same([...(await findLinks(project.id, [first.oid])).keys()], [first.oid])
+})
+
+t.test('a refused object stays if another project has it, or is about to', async t => {
+  const [full, other] = [await app.make.project(), await app.make.project()]
+  const { home } = config()
+  t.teardown(() => void loadConfig({ home }))
+  loadConfig({ home, lfs: { max_project_size: 150 } })
+  const [linked, claimed] = [randomBytes(100), randomBytes(100)]
+  await store(full, randomBytes(60))
+  /** The room of the project goes while the bytes arrive. */
+  const storeLate = (bytes: Buffer, meanwhile: () => Promise<unknown>) =>
+    storeObject(full.id, keyOf(bytes), () =>
+      Readable.from(
+        (async function* () {
+          await meanwhile()
+          yield bytes
+        })()
+      )
+    )
+  await execute('update lfs_links set size = 0 where project_id = ?', [full.id])
+  const fill = () => execute('update lfs_links set size = 60 where project_id = ?', [full.id])
+  await t.rejects(
+    storeLate(linked, async () => {
+      await store(other, linked)
+      await fill()
+    }),
+    { message: /max_project_size/ }
+  )
+  t.same(await contentOf(keyOf(linked).oid), linked)
+  await execute('update lfs_links set size = 0 where project_id = ?', [full.id])
+  await t.rejects(
+    storeLate(claimed, async () => {
+      await claim(keyOf(claimed))
+      await fill()
+    }),
+    { message: /max_project_size/ }
+  )
+  t.same(await contentOf(keyOf(claimed).oid), claimed)
 })
 
 t.test('an object that is being removed is neither stored nor linked', async t => {

@@ -116,7 +116,7 @@ t.test('a push during the removal of the object waits for its end', async t => {
   const { path, bytes, oid } = await withUnused(project)
   await clean()
   // A process was killed between the mark and the removal.
-  await execute('update lfs_objects set removing_at = now(3) where oid = ?', [oid])
+  await execute('update lfs_objects set removing_at = now(3) - interval 2 hour where oid = ?', [oid])
   let refused = 0
   app.fastify.server.prependListener('request', (request, response) => {
     response.once('finish', () => {
