@@ -5,7 +5,7 @@ import { atEnd } from '../../lib/shutdown.js'
 import { readCommit } from '../objects/objects.js'
 import { mostAtOnce } from '../process/limits.js'
 import { ProcessPool } from '../process/pool.js'
-import { GitFailure, GitLimit } from '../process/run.js'
+import { GitFailure, GitLimit, runGit } from '../process/run.js'
 import { type DiffKind, type DiffProcess, LargeAnswer, openDiffProcess } from './diff-process.js'
 import { diffTrees } from './tree-diff.js'
 
@@ -59,6 +59,15 @@ export async function changedPaths(repository: string, from: string, to: string)
   // The first token is the commit's own id. After it, the letter of a change and its path alternate.
   const tokens = answer.toString().split('\0')
   return tokens.slice(1).filter((token, at) => at % 2 === 1 && token !== '')
+}
+
+/** Returns the paths of all files that differ between two trees. Throws GitFailure when they take more than 16 MiB, and GitLimit. */
+export async function treePaths(repository: string, before: string, after: string): Promise<string[]> {
+  const changes = await diffTrees(repository, before, after)
+  if (changes) return changes.map(({ path }) => path)
+  const args = ['diff-tree', '-r', '--no-renames', '--name-only', '-z', '--end-of-options', before, after]
+  const found = await runGit(args, { repository, maxOutput: 16_777_216 })
+  return found.toString().split('\0').slice(0, -1)
 }
 
 async function askProcess(repository: string, kind: DiffKind, commits: readonly string[]): Promise<Buffer> {

@@ -1,5 +1,7 @@
 // Editing one file as a commit.
+import { createLock } from '../../../../src/areas/projects/lfs/locks.js'
 import { DEVELOPER } from '../../../../src/lib/levels.js'
+import { originBy, projectRow } from '../../../helpers/factory.js'
 import t from '../../../helpers/tap.js'
 import { codePages, commitOf } from './repository.js'
 
@@ -38,6 +40,20 @@ t.test('a file that somebody else changed is not overwritten, and both texts are
   const again = await owner.submit(refused, 'name="content"', { content: 'both' })
   t.equal(again.status, 303)
   t.equal(git(['cat-file', 'blob', 'master:README.md']), 'both')
+})
+
+t.test('a file that somebody else has locked is not changed', async t => {
+  const { project, path, git } = await make()
+  const owner = await signedIn(project.owner)
+  const other = await app.make.user()
+  await app.make.member(project, DEVELOPER, other)
+  const form = await owner.get(`${path}/edit/master/README.md`)
+  await createLock(await projectRow(project), 'README.md', originBy(other))
+  const tip = git(['rev-parse', 'master'])
+  const refused = await owner.submit(form, 'name="content"', { content: 'mine' })
+  t.match([refused.status, refused.body], [400, `README.md is locked by ${other.username}`])
+  t.match(refused.body, 'mine</textarea>')
+  t.equal(git(['rev-parse', 'master']), tip)
 })
 
 t.test('what was written for a file or branch that is gone is not lost', async t => {

@@ -6,6 +6,7 @@ import { DamagedRepository } from '../../../../git/objects/objects.js'
 import { isNewRefName, RefMoved, refValue, ZERO } from '../../../../git/refs/refs.js'
 import { type FileChange, prepareCommit } from '../../../../git/write/write.js'
 import { isDiskFull } from '../../../../lib/disk-full.js'
+import { locksOfOthers, whyLocked } from '../../../projects/lfs/push-locks.js'
 import type { ProjectRow } from '../../../projects/projects/projects.queries.js'
 import { ensureRepository } from '../../../projects/projects/repositories.js'
 import { changeBranch } from '../../refs/branch-turns.js'
@@ -102,6 +103,9 @@ async function move(
   const committer = { name: user.name, email: user.email, date }
   const author = { name: body.author_name ?? user.name, email: body.author_email ?? user.email, date }
   try {
+    const paths = changes.flatMap(({ path, from }) => (from === undefined ? [path] : [path, from]))
+    const locked = whyLocked(paths, await locksOfOthers(project.id, user.id))
+    if (locked !== null) throw new BadRequest(locked)
     if (parent !== null) await refuseOutdated(repository, parent, changes)
     const { id, write } = await prepareCommit(repository, {
       parent,

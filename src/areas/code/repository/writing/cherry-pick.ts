@@ -6,6 +6,7 @@ import { readObject } from '../../../../git/objects/reader.js'
 import { refValue } from '../../../../git/refs/refs.js'
 import { pickTree } from '../../../../git/write/cherry-pick.js'
 import { prepareCopy } from '../../../../git/write/write.js'
+import { lockRefusalOfTrees } from '../../../projects/lfs/push-locks.js'
 import type { ProjectRow } from '../../../projects/projects/projects.queries.js'
 import { repositoryPath } from '../../../projects/projects/repositories.js'
 import { changeBranch } from '../../refs/branch-turns.js'
@@ -27,7 +28,7 @@ export async function cherryPick(project: ProjectRow, sha: string, branch: strin
   const made = await changeBranch(project, branch, origin, async moved => {
     const parent = await refValue(repository, ref)
     if (parent === null) throw new NotFound('Branch')
-    const { id, write } = await prepare(repository, picked.id, parent, origin)
+    const { id, write } = await prepare(project, picked.id, parent, origin)
     await moveRefs(project, [{ ref, old: parent, new: id }], origin, { write, moved })
     return id
   })
@@ -36,14 +37,17 @@ export async function cherryPick(project: ProjectRow, sha: string, branch: strin
   return commit
 }
 
-async function prepare(repository: string, picked: string, parent: string, origin: Origin) {
-  const { name, email } = requireAsker(origin)
+async function prepare(project: ProjectRow, picked: string, parent: string, origin: Origin) {
+  const repository = repositoryPath(project)
+  const { id, name, email } = requireAsker(origin)
   const [treeId, target, source] = await Promise.all([
     pickTree(repository, picked, parent),
     readCommit(repository, parent),
     readObject(repository, picked)
   ])
   if (!source) throw new DamagedRepository(repository, `the commit ${picked} is missing`)
-  if (treeId === null || treeId === target?.treeId) throw new BadRequest(CANNOT)
+  if (treeId === null || !target || treeId === target.treeId) throw new BadRequest(CANNOT)
+  const locked = await lockRefusalOfTrees(project, [target.treeId, treeId], id)
+  if (locked !== null) throw new BadRequest(locked)
   return prepareCopy(repository, source.content, { parent, treeId, committer: { name, email, date: new Date() } })
 }

@@ -5,11 +5,13 @@ import { requireAsker } from '../../../../access/actor.js'
 import { execute, row } from '../../../../db/connect/sql.js'
 import { BadRequest, NotAcceptable, NotAllowed, Unauthorized } from '../../../../errors.js'
 import { mergeBase } from '../../../../git/history/merge-base.js'
+import { DamagedRepository, readCommit } from '../../../../git/objects/objects.js'
 import { RefBlocked, RefMoved } from '../../../../git/refs/refs.js'
 import { freshMergeTree } from '../../../../git/write/merge.js'
 import { prepareMerge } from '../../../../git/write/write.js'
 import { changeBranch } from '../../../code/refs/branch-turns.js'
 import { moveRefs } from '../../../code/refs/move-refs.js'
+import { lockRefusalOfTrees } from '../../../projects/lfs/push-locks.js'
 import type { ProjectRow } from '../../../projects/projects/projects.queries.js'
 import type { MergeRequestRow } from '../merge-requests.queries.js'
 import { readBranches } from '../versions/branches.js'
@@ -28,7 +30,7 @@ export interface Merge {
 
 /**
  * Moves the target branch to a merge of the two branches. Returns the id of the commit. Throws NotAcceptable when the merge
- * request is no longer open, NotAllowed when the branches do not merge, and Unauthorized when the caller may not move the branch.
+ * request is no longer open, NotAllowed when the branches do not merge or a changed file is locked, and Unauthorized when the caller may not move the branch.
  */
 export const mergeBranches = (
   project: ProjectRow,
@@ -37,7 +39,7 @@ export const mergeBranches = (
   origin: Origin
 ): Promise<string> =>
   changeBranch(project, found.target_branch, origin, async () => {
-    const { id, start, write } = await prepare(found, merge, origin)
+    const { id, start, write } = await prepare(project, found, merge, origin)
     await intend(found, id, merge, origin)
     const ref = `refs/heads/${found.target_branch}`
     try {
@@ -55,7 +57,7 @@ export const mergeBranches = (
     return id
   })
 
-async function prepare(found: MergeRequestRow, { message }: Merge, origin: Origin) {
+async function prepare(project: ProjectRow, found: MergeRequestRow, { message }: Merge, origin: Origin) {
   if (!(await row('select id from merge_requests where id = ? and is_open = true', [found.id]))) {
     throw new NotAcceptable(NOT_NOW)
   }
@@ -68,10 +70,19 @@ async function prepare(found: MergeRequestRow, { message }: Merge, origin: Origi
     await noteStatus(found, 'cannot_be_merged')
     throw new NotAllowed(CANNOT)
   }
-  const { name, email } = requireAsker(origin)
+  const { id, name, email } = requireAsker(origin)
+  // The author may have locked the files to change them in this merge request.
+  const locked = await lockRefusalOfTrees(project, [await treeOf(target, start), treeId], id, found.author_id)
+  if (locked !== null) throw new NotAllowed(locked, locked)
   const person = { name, email, date: new Date() }
   const commit = prepareMerge(target, { parents: [start, head], treeId, message, author: person, committer: person })
   return { ...commit, start }
+}
+
+async function treeOf(repository: string, id: string): Promise<string> {
+  const commit = await readCommit(repository, id)
+  if (!commit) throw new DamagedRepository(repository, `the commit ${id} is missing`)
+  return commit.treeId
 }
 
 /** Records the merge before the branch moves. Of two concurrent merges of one merge request, the second finds that the first is done. */
