@@ -8,7 +8,7 @@ import { encryptionKeyCheck } from './encryption-key.js'
 import { engineCheck } from './engine.js'
 import { commitGraphsCheck, headsCheck, locksCheck, orphansCheck, repositoriesCheck } from './files.js'
 import { foldersCheck, homeCheck, secretsCheck } from './home.js'
-import { backupsCheck, buildFilesCheck, integrityCheck } from './integrity.js'
+import { backupsCheck, buildFilesCheck, integrityCheck, lfsFilesCheck } from './integrity.js'
 import {
   deadJobsCheck,
   hooksCheck,
@@ -81,5 +81,6 @@ export const checks: readonly Check[] = [
   integrityCheck,
   commitGraphsCheck,
   buildFilesCheck,
+  lfsFilesCheck,
   orphansCheck
 ]

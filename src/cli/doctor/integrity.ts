@@ -1,7 +1,8 @@
 // Checks the stored content: objects of repositories, files of builds, backups.
-
+import { randomBytes } from 'node:crypto'
 import { lookAtBuildFiles } from '../../areas/ci/builds/files/damaged-files.js'
 import { lookIntoRepositories } from '../../areas/code/repository/integrity.js'
+import { countLinkedObjects, lookAtObjects } from '../../areas/projects/lfs/usage.js'
 import { lastGoodBackup } from '../../areas/upkeep/backup/last-backup.js'
 import { migrationStates } from '../../db/schema/migrate.js'
 import { Ailment, type Check, count } from './check.js'
@@ -9,6 +10,7 @@ import { Ailment, type Check, count } from './check.js'
 /** How many one run checks without --all. The next run continues. */
 const REPOSITORIES = 1000
 const BUILDS = 10_000
+const LFS_FILES = 1000
 const SHOWN = 20
 const HOUR = 3_600_000
 /** Hours. Backups run every night, so a failed backup is noticed before the second one fails. */
@@ -50,6 +52,31 @@ export const buildFilesCheck: Check = {
       `${count(damaged.length, 'file')} of builds ${damaged.length === 1 ? 'is' : 'are'} damaged; ${said}`,
       'restore them from a backup (gitstead restore BACKUP --project PROJECT), or retry the builds',
       damaged.slice(0, SHOWN)
+    )
+  }
+}
+
+export const lfsFilesCheck: Check = {
+  name: 'lfs_files',
+  about: 'the files of projects in LFS are stored, with the right sizes (--all: every one)',
+  needs: 'rows',
+  examine: async ({ all, progress }) => {
+    const total = await countLinkedObjects()
+    const { looked, lost, damaged } = await lookAtObjects({
+      ...(!all && { from: randomBytes(32).toString('hex'), most: LFS_FILES }),
+      progress: done => progress?.('files in LFS', done, all ? total : Math.min(total, LFS_FILES))
+    })
+    const said = `looked at ${looked} of ${count(total, 'file')}`
+    if (lost === 0) return said
+    throw new Ailment(
+      `${count(lost, 'file')} in LFS ${lost === 1 ? 'is' : 'are'} missing or damaged; ${said}`,
+      'check the disk or the bucket, then restore the files from a backup: gitstead restore BACKUP --project PROJECT',
+      damaged
+        .slice(0, SHOWN)
+        .map(
+          ({ oid, size, stored }) =>
+            `${oid}: ${stored === undefined ? 'missing' : `${stored} instead of ${size} bytes`}`
+        )
     )
   }
 }

@@ -46,6 +46,7 @@ export const CHECK_NAMES = [
   'integrity',
   'commit_graphs',
   'build_files',
+  'lfs_files',
   'orphans'
 ] as const
 

@@ -9,7 +9,7 @@ import { escapeText } from '../../../lib/escape-html.js'
 import { visible } from '../../../lib/visible.js'
 import type { LfsKey } from '../../../storage/lfs.js'
 import { highlightedLines } from '../../../text/page-texts.js'
-import { LONGEST_POINTER, objectOfPointer } from '../../projects/lfs/pointers.js'
+import { objectOfBlob } from '../../projects/lfs/pointers.js'
 import type { ProjectRow } from '../../projects/projects/projects.queries.js'
 import type { RefPath } from './ref-paths.js'
 
@@ -42,15 +42,11 @@ export async function kindAt({ repository, commitId, path }: RefPath): Promise<'
 }
 
 /** Returns the object of git LFS for which a file stands, if the project has it. */
-export async function lfsObjectAt(
+export const lfsObjectAt = (
   project: ProjectRow,
   { repository }: RefPath,
   { entry, size }: FoundFile
-): Promise<LfsKey | null> {
-  if (size > LONGEST_POINTER) return null
-  const content = await readBlob(repository, entry.id, LONGEST_POINTER)
-  return content && objectOfPointer(project, content.toString('latin1'))
-}
+): Promise<LfsKey | null> => objectOfBlob(project, { repository, id: entry.id, size })
 
 /** Returns the last commit that changed a file; null when it is unknown. */
 export async function lastCommitAt({ repository, commitId, path }: RefPath): Promise<Commit | null> {

@@ -1,9 +1,13 @@
 import { Readable } from 'node:stream'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply } from 'fastify'
+import { blobSize } from '../../../git/objects/blob.js'
 import { contentDisposition } from '../../../lib/disposition.js'
 import { PlainText, ProjectParams } from '../../../lib/schema.js'
 import { Type } from '../../../lib/type.js'
+import { mayBeDirect } from '../../../storage/direct-downloads.js'
+import { openObject } from '../../projects/lfs/objects.js'
+import { objectOfBlob } from '../../projects/lfs/pointers.js'
 import { latestStatusOf } from './commit-status.queries.js'
 import {
   type FoundBlob,
@@ -24,6 +28,7 @@ import {
   FileDeletion,
   FileQuery,
   FileUpdate,
+  LfsQuery,
   ShaParams,
   TreeQuery
 } from './repository.schema.js'
@@ -32,20 +37,37 @@ import { listFolder } from './tree-listing.js'
 
 const TAGS = ['Repository']
 const VERSIONED = [304] as const
+/** A file in LFS may be in the bucket. */
+const RAW = [302, 304] as const
 const content = PlainText('The bytes of the file, always sent as plain text.')
+
+/** Sends a blob, or the object of git LFS for which it stands. Throws FoundElsewhere for a download from the bucket. */
+async function sendContent(reply: FastifyReply, found: FoundBlob, { lfs = false }): Promise<FastifyReply> {
+  const { project, method } = reply.request
+  const size = lfs ? await blobSize(found.repository, found.id) : null
+  const large = size === null ? null : await objectOfBlob(project, { ...found, size })
+  if (!large) return sendBlob(reply, found)
+  if (reply.isKnown(large.oid)) return reply
+  const { stream } = await openObject(project.id, large.oid, { direct: mayBeDirect(reply.request) })
+  const isHead = method === 'HEAD'
+  if (isHead) stream.destroy()
+  return withHeaders(reply, { size: large.size, name: found.name }).send(isHead ? Readable.from([]) : stream)
+}
 
 /** Sends plain text as a download with a policy that blocks scripts: users' files must not run as pages of this site. */
 async function sendBlob(reply: FastifyReply, found: FoundBlob): Promise<FastifyReply> {
   if (reply.isKnown(found.id)) return reply
   // Fastify would read a large file to its end before it responds to a HEAD request.
   const { size, stream } = await openFound(found, { content: reply.request.method !== 'HEAD' })
-  return reply
+  return withHeaders(reply, { size, name: found.name }).send(stream)
+}
+
+const withHeaders = (reply: FastifyReply, { size, name }: { readonly size: number; readonly name: string }) =>
+  reply
     .type('text/plain; charset=utf-8')
     .header('content-length', size)
     .header('content-security-policy', "default-src 'none'; sandbox")
-    .header('content-disposition', contentDisposition('attachment', found.name))
-    .send(stream)
-}
+    .header('content-disposition', contentDisposition('attachment', name))
 
 function sendJson(reply: FastifyReply, { stream, size }: { readonly stream: Readable; readonly size: number }) {
   const isHead = reply.request.method === 'HEAD'
@@ -102,12 +124,12 @@ export const repositoryRoutes: FastifyPluginAsyncTypebox = async app => {
           summary: path === 'blobs/:sha' ? 'Get the content of a file' : 'Get the content of a file of a commit',
           params: ShaParams,
           querystring: BlobQuery,
-          errors: VERSIONED,
+          errors: RAW,
           response: { 200: content }
         }
       },
       async ({ project, params, query }, reply) =>
-        sendBlob(reply, await findFileOf(project, params.sha, query.filepath))
+        sendContent(reply, await findFileOf(project, params.sha, query.filepath), query)
     )
   }
 
@@ -119,11 +141,12 @@ export const repositoryRoutes: FastifyPluginAsyncTypebox = async app => {
         tags: TAGS,
         summary: 'Get the content of a blob',
         params: BlobParams,
-        errors: VERSIONED,
+        querystring: LfsQuery,
+        errors: RAW,
         response: { 200: content }
       }
     },
-    async ({ project, params }, reply) => sendBlob(reply, await findBlobOf(project, params.sha))
+    async ({ project, params, query }, reply) => sendContent(reply, await findBlobOf(project, params.sha), query)
   )
 
   app.get(

@@ -17,7 +17,10 @@ export const TreeQuery = Type.Object({
   recursive: Type.Optional(Flag('true: include the contents of subfolders; default false'))
 })
 
-export const BlobQuery = Type.Object({ filepath: path('the path of the file') })
+export const LfsQuery = Type.Object({
+  lfs: Type.Optional(Flag('true: the content in git LFS of a file that is a pointer to it; default false'))
+})
+export const BlobQuery = Type.Object({ filepath: path('the path of the file'), ...LfsQuery.properties })
 export const FileQuery = Type.Object({
   file_path: path('the path of the file'),
   ref: ref('a branch, a tag or the id of a commit')

@@ -9,9 +9,9 @@ import { ZERO } from '../../../git/refs/refs.js'
 import { checkRepository } from '../../../git/repository/maintenance.js'
 import { faultsOfFiles } from '../../../git/repository/object-files.js'
 import { mapBounded } from '../../../lib/bounded.js'
-import { sizeOfLfsObject } from '../../../storage/lfs.js'
 import { sizeOf } from '../../../storage/measure.js'
 import { findUndecryptable } from '../../ground/settings/encrypted-values.js'
+import { lookAtObjects } from '../../projects/lfs/usage.js'
 import { repositoryPath } from '../../projects/projects/repositories.js'
 
 /** The results of the checks, which add to it while they run. */
@@ -115,18 +115,7 @@ async function checkBuildFiles(findings: Findings): Promise<void> {
 
 /** Counts the missing objects of projects. Those in a bucket are in no backup. */
 async function checkLfs(findings: Findings): Promise<void> {
-  let lost = 0
-  for (let last = ''; ; ) {
-    const found = await rows<{ oid: string; size: number }>(
-      `select o.oid, o.size from lfs_objects o where o.oid > ? and exists (select 1 from lfs_links l where l.oid = o.oid)
-       order by o.oid limit 5000`,
-      [last]
-    )
-    for (const { oid, size } of found) if ((await sizeOfLfsObject(oid)) !== Number(size)) lost += 1
-    const end = found.at(-1)
-    if (!end) break
-    last = end.oid
-  }
+  const { lost } = await lookAtObjects({})
   if (lost > 0)
     findings.notes.push(`${lost} LFS files of projects are not in the backup: they are in a bucket, or lost`)
 }
