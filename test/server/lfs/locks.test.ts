@@ -82,7 +82,7 @@ t.test('a push that changes a file which somebody else has locked is refused', a
   t.match(large, { ok: false, stderr: /a.bin is locked by/ }, 'a large push, with which git would begin early')
   await createLock(row, 'plain.txt', originBy(owner))
   const both = await change('both', ['plain.txt', 'a.bin'])
-  t.match(both, { ok: false, stderr: /a.bin is locked by \S+, and 1 more of its files are locked/ })
+  t.match(both, { ok: false, stderr: /a.bin is locked by \S+, and 1 more of the changed files are locked/ })
 
   await client.git(theirs, 'checkout', '--quiet', '-B', 'gone', 'origin/master')
   await client.git(theirs, 'rm', '--quiet', 'a.bin')

@@ -104,11 +104,11 @@ t.test('a refused object stays if another project has it, or is about to', async
   const [linked, claimed] = [randomBytes(100), randomBytes(100)]
   await store(full, randomBytes(60))
   /** The room of the project goes while the bytes arrive. */
-  const storeLate = (bytes: Buffer, meanwhile: () => Promise<unknown>) =>
+  const storeLate = (bytes: Buffer, during: () => Promise<unknown>) =>
     storeObject(full.id, keyOf(bytes), () =>
       Readable.from(
         (async function* () {
-          await meanwhile()
+          await during()
           yield bytes
         })()
       )
