@@ -178,7 +178,7 @@ export const migrations: readonly Migration[] = [
   mirrors,
   givenKeys,
   migrated,
-  decidedRights,
   heldObjects,
+  decidedRights,
   scimVersions
 ]
