@@ -1,7 +1,7 @@
 // Links that a project gets without an upload: a fork has the objects of its source, and a merge brings those of a fork. Nothing is
 // copied, and nobody gets to see an object that was not in a project whose repository was copied or merged.
 import { lockRow } from '../../../db/connect/lock-row.js'
-import { execute, marks, rows, type Value } from '../../../db/connect/sql.js'
+import { execute, marks, row, rows, type Value } from '../../../db/connect/sql.js'
 import { transact } from '../../../db/connect/transact.js'
 import { TooLarge } from '../../../errors.js'
 import { batches } from '../../../lib/batches.js'
@@ -23,6 +23,9 @@ export async function copyLinks(from: number, to: number): Promise<void> {
     last = end.oid
   }
 }
+
+export const hasLinks = async (projectId: number): Promise<boolean> =>
+  (await row('select 1 from lfs_links where project_id = ? limit 1', [projectId])) !== undefined
 
 /**
  * Links objects of a fork to the project into which it was merged. Not specified: the limit of the project. The people who merge decide,
