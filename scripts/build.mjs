@@ -29,10 +29,9 @@ if (names !== wanted.names || files !== wanted.files) build()
 noteRevision()
 // A named test does not need the manifest: without it, oclif reads the commands themselves, which takes a little longer.
 const whole = !process.argv.includes('--no-manifest')
-if (whole && !existsSync(BUNDLES)) await joinModules(BUNDLES)
-// The manifest leads to the bundles.
 if (whole && !existsSync(MANIFEST)) run('scripts/manifest.mjs')
 if (whole && !existsSync(OPENAPI)) run('scripts/openapi.mjs')
+if (whole && !existsSync(BUNDLES)) await joinModules(BUNDLES)
 
 /** The stamp is written last: an interrupted build is repeated. */
 function build() {

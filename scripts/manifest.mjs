@@ -7,6 +7,4 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 rmSync(`${root}/oclif.manifest.json`, { force: true })
 const config = await Config.load({ root, ignoreManifest: true })
 const plugin = config.plugins.get('gitstead')
-// A build with a manifest has joined modules, too.
-for (const command of Object.values(plugin.manifest.commands)) command.relativePath.splice(0, 2, 'dist', 'bundle')
 writeFileSync(`${root}/oclif.manifest.json`, JSON.stringify(plugin.manifest))

@@ -1,6 +1,5 @@
 // Joins modules of the product into a bundle, as the build does.
-import { spawnSync } from 'node:child_process'
-import { readdirSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { root } from '../src/config.js'
@@ -29,18 +28,4 @@ t.test('stack traces of a bundle lead to the sources', async t => {
   const found = /^at x \((.+\/src\/ci\/plan\.ts):(\d+):\d+\)$/.exec(sourceStack(`at x (${place})`))
   const source = readFileSync(found?.[1] ?? '', 'utf8').split('\n')
   t.match(source[Number(found?.[2]) - 1], 'function planPipeline(')
-})
-
-t.test('all commands run from a bundle, with the packages in it', async t => {
-  const folder = join(t.testdir(), 'bundle')
-  await joinModules(folder, { cli: 'cli/main.js' })
-  const files = readdirSync(join(root, 'dist/src/cli/commands'), { recursive: true }) as string[]
-  for (const file of files.filter(name => name.endsWith('.js'))) {
-    const found = (await import(pathToFileURL(join(folder, 'cli/commands', file)).href)) as {
-      default: { run: unknown }
-    }
-    t.type(found.default.run, 'function', file)
-  }
-  const { stderr } = spawnSync(process.execPath, [join(folder, 'cli/main.js'), 'users', 'lis'], { encoding: 'utf8' })
-  t.equal(stderr, 'gitstead: command users lis not found: did you mean gitstead users list?\n')
 })

@@ -12,8 +12,7 @@ const PAGES = ['operate', 'use', 'reference'].map(name => join('docs', name))
 /** With their maps, server and worker log stack traces with the lines of the sources. */
 const BUILT = [
   { from: 'dist/src', keep: path => !path.endsWith('.map') },
-  // Commands run from the modules: theirs, joined, would take 6 MB more.
-  { from: 'dist/bundle', keep: path => !path.endsWith('dist/bundle/cli') }
+  { from: 'dist/bundle', keep: () => true }
 ]
 /** The fields of package.json that the program reads. */
 const FIELDS = ['name', 'version', 'description', 'license', 'private', 'type', 'engines', 'oclif']
@@ -31,7 +30,6 @@ export async function makeTree(to, { time, version }) {
   await shorten(join(to, 'node_modules'))
   await shorten(join(to, 'dist/src'))
   compressMaps(join(to, 'dist/bundle'))
-  leadToModules(join(to, 'oclif.manifest.json'))
   writeFileSync(join(to, 'sbom.cdx.json'), sbomOf(to, packages, time))
   writeFileSync(join(to, 'LICENSES.txt'), licensesOf(packages))
   const whole = JSON.parse(readFileSync('package.json', 'utf8'))
@@ -53,13 +51,6 @@ function compressMaps(folder) {
     writeFileSync(`${path}.gz`, gzipSync(readFileSync(path), { level: 9 }))
     rmSync(path)
   }
-}
-
-/** The manifest leads to the joined modules of commands. */
-function leadToModules(manifest) {
-  const { commands, ...rest } = JSON.parse(readFileSync(manifest, 'utf8'))
-  for (const { relativePath } of Object.values(commands)) relativePath.splice(0, 2, 'dist', 'src')
-  writeFileSync(manifest, JSON.stringify({ commands, ...rest }))
 }
 
 /** The program leaves nothing in its own folder, and reads no home of this machine. */

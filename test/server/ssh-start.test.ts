@@ -8,16 +8,18 @@ import { startSsh } from '../../src/server/ssh/start.js'
 
 process.env.GITSTEAD_LOG_LEVEL = 'silent'
 
+/** Another program may use the usual port of 127.0.0.1, or stop using it while a test runs. */
+const HOST = '127.0.0.9'
+
 const configure = (home: string, ssh: object) => {
   process.env.GITSTEAD_HOME = home
-  loadConfig({ port: 0, ssh })
+  loadConfig({ host: HOST, port: 0, ssh })
 }
 
 t.test('when the usual port is in use, the server uses another port', async t => {
-  const holder = createServer().on('error', () => undefined)
-  // Another program may already use it.
-  holder.listen(USUAL_SSH_PORT, '127.0.0.1')
-  await once(holder, 'listening').catch(() => undefined)
+  const holder = createServer()
+  holder.listen(USUAL_SSH_PORT, HOST)
+  await once(holder, 'listening')
   configure(t.testdir(), {})
   await requireFreeAddress()
   const server = await startSsh()
@@ -27,7 +29,7 @@ t.test('when the usual port is in use, the server uses another port', async t =>
 
   await t.test('a port that the configuration names must be free', async t => {
     configure(t.testdir(), { port: server?.port })
-    const text = `git over SSH: port ${server?.port} of 127.0.0.1 is already in use: stop the program that uses it, or set ssh.port (GITSTEAD_SSH_PORT)`
+    const text = `git over SSH: port ${server?.port} of ${HOST} is already in use: stop the program that uses it, or set ssh.port (GITSTEAD_SSH_PORT)`
     await t.rejects(requireFreeAddress(), { message: text })
     await t.rejects(startSsh(), { message: text })
   })

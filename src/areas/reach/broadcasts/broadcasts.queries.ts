@@ -44,7 +44,7 @@ export function broadcastsAfter(active: boolean, after: number): Promise<Broadca
 
 /** What every page shows: the messages of now, newest first, and the stored settings. */
 export interface PageFrame {
-  readonly broadcasts: BroadcastRow[]
+  readonly broadcasts: readonly BroadcastRow[]
   /** As JSON; null when there are none. */
   readonly settings: string | null
 }
@@ -62,7 +62,7 @@ const frameTogether = askTogether<null, PageFrame>(async () => {
 })
 
 /** The messages to show now, newest first. */
-export const activeBroadcasts = async (): Promise<BroadcastRow[]> => (await pageFrame()).broadcasts
+export const activeBroadcasts = async (): Promise<readonly BroadcastRow[]> => (await pageFrame()).broadcasts
 
 /** One message. Throws NotFound. */
 export async function requireBroadcast(id: number): Promise<BroadcastRow> {
