@@ -43,9 +43,14 @@ export interface Jobs {
   readonly 'pipeline.succeeded': { readonly pipelineId: number }
   /** Checks whether the branches of merge requests merge without conflicts. */
   readonly 'merge_requests.check': { readonly ids: readonly number[] }
-  /** Finishes the effects of a merge, in case the process that merged has ended. */
+  /** Links the LFS objects of a fork to the target of its merge request. */
   readonly 'merge_request.link_objects': { readonly id: number }
-  readonly 'merge_request.settle': { readonly id: number; readonly userId: number | null }
+  /** Finishes the effects of a merge, in case the process that merged has ended. */
+  readonly 'merge_request.settle': {
+    readonly id: number
+    readonly userId: number | null
+    readonly onlyBranch?: boolean
+  }
   readonly 'repository.optimise': { readonly projectId: number }
   /** Deletes the branches that the default branch contains, in the name of a user. */
   readonly 'branches.delete_merged': { readonly projectId: number; readonly userId: number }

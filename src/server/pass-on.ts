@@ -27,6 +27,8 @@ const TRIES_MS = 10_000
 const PAUSE_MS = 250
 /** RFC 9110: the request went to a server that cannot answer it. */
 const MISDIRECTED = 421
+/** Names the storage that the request needs: a merge request from a fork needs the one of its target. */
+const WANTED = 'x-gitstead-storage'
 
 /** Headers of one connection, which the next one sets itself (RFC 9110, "Connection"). */
 const OF_CONNECTION = [
@@ -125,7 +127,8 @@ async function knownStorageOf(name: string): Promise<string | undefined> {
 export async function passOnAfter(error: unknown, request: FastifyRequest, reply: FastifyReply): Promise<boolean> {
   if (!(error instanceof NotHere) || reply.sent) return false
   if (isPassedOn(request)) {
-    reply.code(MISDIRECTED).type('application/json').send({ message: '421 Misdirected Request' })
+    reply.code(MISDIRECTED).header(WANTED, error.storage).type('application/json')
+    reply.send({ message: '421 Misdirected Request' })
     return true
   }
   if (reads(request)) learned.add(routeOf(request))
@@ -176,13 +179,15 @@ async function passOn(request: FastifyRequest, reply: FastifyReply, first: strin
   for (let address: string | null = first; address !== null; ) {
     const outcome = await tryOne(request, reply, { address, body, signal: leaving.signal })
     if (outcome === 'answered') return
+    const wanted = typeof outcome === 'string' ? undefined : outcome.wanted
     if (leaving.signal.aborted) return void reply.hijack()
     await request.routeOptions.config.mayKnow?.(request)
     if (outcome === 'lost' || performance.now() > end) return refuse(reply)
     await new Promise(resolve => setTimeout(resolve, PAUSE_MS))
     const name = nameOf(request)
     if (name !== undefined) storages.delete(name)
-    const storage = name === undefined ? undefined : await knownStorageOf(name).catch(() => undefined)
+    const known = name === undefined ? undefined : await knownStorageOf(name).catch(() => undefined)
+    const storage = wanted ?? known
     if (storage === undefined) continue
     // When this machine has become the owner itself, it answers like any other: this reply can no longer come from a handler.
     address = await addressOfOwner(storage).then(
@@ -201,14 +206,14 @@ function refuse(reply: FastifyReply): void {
 }
 
 /**
- * Sends the request to one machine. `again`: nothing has reached it, or it may be asked again. `lost`: it may have done what the request
- * asks for, and nobody knows.
+ * Sends the request to one machine. `again`: nothing has reached it, or it may be asked again; `wanted`: the same, at the machine of that
+ * storage. `lost`: it may have done what the request asks for, and nobody knows.
  */
 function tryOne(
   request: FastifyRequest,
   reply: FastifyReply,
   { address, body, signal }: { readonly address: string; readonly body: unknown; readonly signal: AbortSignal }
-): Promise<'answered' | 'again' | 'lost'> {
+): Promise<'answered' | 'again' | 'lost' | { readonly wanted: string }> {
   const { raw } = request
   const content = body === UNREAD ? undefined : contentOf(body)
   const headers = headersFor(raw.headers, Buffer.isBuffer(body) ? undefined : content)
@@ -234,7 +239,9 @@ function tryOne(
     asked.once('response', answer => {
       if (answer.statusCode === MISDIRECTED) {
         answer.resume()
-        return resolve(content === undefined && !reads(request) ? 'lost' : 'again')
+        const wanted = answer.headers[WANTED]
+        if (content === undefined && !reads(request)) return resolve('lost')
+        return resolve(typeof wanted === 'string' ? { wanted } : 'again')
       }
       reply.hijack()
       reply.raw.writeHead(answer.statusCode ?? 502, kept(answer.headers))

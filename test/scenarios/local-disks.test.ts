@@ -168,6 +168,51 @@ t.test('a move between machines may be killed at any time: one copy counts, and 
   )
 })
 
+t.test('merge requests between a fork and its source work when they are on two machines', async t => {
+  const target = await projectOn('alpha')
+  t.equal((await ask(alpha, 'POST', '/groups', { name: 'forks', path: 'forks' })).status, 201)
+  const forked = await ask<{ id: number; path_with_namespace: string }>(alpha, 'POST', `/projects/fork/${target.id}`, {
+    namespace: 'forks'
+  })
+  t.equal(forked.status, 201)
+  const fork = { id: forked.json.id, path: forked.json.path_with_namespace }
+  const hasMaster = async () =>
+    (await ask(alpha, 'GET', `/projects/${fork.id}/repository/commits/master`)).status === 200
+  await eventually(hasMaster, () => 'the fork is filled')
+  const moved = await move(second, fork, 'beta')
+  t.equal(moved.code, 0, moved.stdout + moved.stderr)
+  // Each machine creates one: the first has the target, the second has the fork.
+  for (const [at, branch] of [
+    [alpha, 'from-alpha'],
+    [beta, 'from-beta']
+  ] as const) {
+    const commit = (title: string) =>
+      git(source, ['commit', '--quiet', '--allow-empty', '-m', title]).then(() =>
+        git(source, ['push', '--quiet', remote(at, fork.path), `HEAD:${branch}`])
+      )
+    await commit(`First ${branch}`)
+    const asked = { source_branch: branch, target_branch: 'master', target_project_id: target.id, title: branch }
+    const made = await ask<{ id: number }>(at, 'POST', `/projects/${fork.id}/merge_requests`, asked)
+    t.equal(made.status, 201, JSON.stringify(made.json))
+    const path = `/projects/${target.id}/merge_requests/${made.json.id}`
+    await commit(`Second ${branch}`)
+    const head = (await git(source, ['rev-parse', 'HEAD'])).trim()
+    const follows = async () => {
+      const { json } = await ask<{ sha: string; merge_status: string }>(at, 'GET', path)
+      return json.sha === head && json.merge_status === 'can_be_merged'
+    }
+    await eventually(follows, () => `${branch} never got the second commit`)
+    const merged = await ask(at, 'PUT', `${path}/merge`, { should_remove_source_branch: true })
+    t.equal(merged.status, 200, JSON.stringify(merged.json))
+    t.match(await git(source, ['ls-remote', remote(beta, target.path), 'master']), /^[0-9a-f]{40}/)
+    const isRemoved = async () =>
+      (await ask(at, 'GET', `/projects/${fork.id}/repository/branches/${branch}`)).status === 404
+    await eventually(isRemoved, () => `${branch} is still in the fork`)
+    await git(source, ['fetch', '--quiet', remote(at, target.path), 'master'])
+    await git(source, ['merge-base', '--is-ancestor', head, 'FETCH_HEAD'])
+  }
+})
+
 t.test('a backup by one machine has the repositories of both, and restores them', async t => {
   const projects = [await projectOn('alpha'), await projectOn('beta')]
   const backups = join(folder, 'backups')

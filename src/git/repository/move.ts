@@ -46,6 +46,14 @@ async function copyIfNew(from: Original, file: OriginalFile, to: string): Promis
   return size
 }
 
+/** Fills an empty repository with the branches and tags of another one, and the objects that they need. */
+export async function copyBranches(from: Original, to: string, signal: AbortSignal): Promise<void> {
+  // Refs first, so that every object that they need already exists.
+  const refs = [...(await from.refs())].filter(([name]) => /^refs\/(heads|tags)\//.test(name))
+  await copyObjects(from, to, signal)
+  await writeFile(join(to, 'packed-refs'), formatPackedRefs(new Map(refs)), 'latin1')
+}
+
 /** Copies HEAD, the settings and all refs. Throws DamagedRepository when a ref cannot be read: the copy would not have it. */
 export async function copyRefFiles(from: Original, to: string): Promise<void> {
   const unreadable = await from.unreadableRef()

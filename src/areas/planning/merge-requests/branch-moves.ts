@@ -1,12 +1,14 @@
 // The effects of pushes on merge requests: new versions, merges by a push, and new checks whether branches merge.
+import { holds } from '../../../cluster/storages.js'
 import { execute, type Fragment, row } from '../../../db/connect/sql.js'
+import { transact } from '../../../db/connect/transact.js'
 import { refValue, ZERO } from '../../../git/refs/refs.js'
 import { containedSince } from '../../../git/write/merge.js'
 import { batches } from '../../../lib/batches.js'
-import { enqueueAll } from '../../../queue/enqueue.js'
+import { enqueue, enqueueAll } from '../../../queue/enqueue.js'
 import { type ChangeRow, findSettledChange } from '../../code/refs/ref-changes.queries.js'
 import type { Listener } from '../../ground/activity/listeners.js'
-import { repositoryPath } from '../../projects/projects/repositories.js'
+import { repositoryPath, storageOf } from '../../projects/projects/repositories.js'
 import { finishMerge } from './accept/finish.js'
 import { closeIssuesOfPush } from './closing.js'
 import { type OpenMergeRequest, openFrom, openInto } from './merge-requests.queries.js'
@@ -48,10 +50,29 @@ export const concerned = (projectId: number, branch: string, commit: string): Fr
 async function move(change: ChangeRow, branch: string): Promise<void> {
   await finishIntent(change)
   if (change.new_id !== ZERO) {
-    for (const { id } of await openFrom(change.project_id, branch)) await followSource(id)
+    for (const found of await openFrom(change.project_id, branch)) {
+      if (await isElsewhere(found.target_project_id, change)) await leaveToOwner(found)
+      else await followSource(found.id)
+    }
   }
   await lookInto(change, branch)
 }
+
+const isElsewhere = async (target: number, change: ChangeRow): Promise<boolean> => {
+  const storage = target === change.project_id ? change.storage : await storageOf(String(target))
+  return storage !== undefined && !holds(storage)
+}
+
+/** The machine of the target repository makes the new version, when it checks the merge request. */
+const leaveToOwner = ({ id, target_project_id: target }: OpenMergeRequest): Promise<void> =>
+  transact(async () => {
+    await execute(
+      "update merge_requests set merge_status = 'unchecked' where id = ? and merge_status <> 'unchecked' and is_open = true",
+      [id],
+      target
+    )
+    await enqueue('merge_requests.check', { ids: [id] })
+  })
 
 /** Finishes a merge whose process ended after the branch had moved. */
 async function finishIntent({ project_id: projectId, new_id: commit }: ChangeRow): Promise<void> {

@@ -1,10 +1,12 @@
 // What a merge request between two branches would contain, before somebody opens it. Nothing is written: the commits of a fork stay
 // where they are.
+import { holds } from '../../../cluster/storages.js'
 import { mergeBase } from '../../../git/history/merge-base.js'
 import { type Commit, readCommit } from '../../../git/objects/objects.js'
 import type { ProjectRow } from '../../projects/projects/projects.queries.js'
 import { repositoryPath } from '../../projects/projects/repositories.js'
-import { checkPair, refuseSecond, requireBranches } from './rules.js'
+import { checkPair, missing, refuseSecond } from './rules.js'
+import { readHeads } from './versions/branches.js'
 import { type Changes, readChanges } from './versions/changes.js'
 
 export interface Preview extends Changes {
@@ -31,7 +33,11 @@ export async function previewMergeRequest({ source, sourceBranch, target, target
     target: { projectId: target.id, branch: targetBranch }
   }
   await checkPair(pair)
-  const { head, start } = await requireBranches(pair)
+  const { head, start } = await readHeads(
+    { source, target },
+    { source_branch: sourceBranch, target_branch: targetBranch }
+  )
+  if (head === null || start === null) throw missing({ head, start })
   await refuseSecond(pair)
   const project = await withBoth([target, source], [head, start])
   if (!project) return NO_PREVIEW
@@ -41,9 +47,14 @@ export async function previewMergeRequest({ source, sourceBranch, target, target
   return { ...changes, repository, hidden: changes.commits.length === 0 ? 'empty' : null }
 }
 
-/** Returns the first project whose repository has both commits: a fork may not have the newest commit of its source. */
+/**
+ * Returns the first project whose repository has both commits: a fork may not have the newest commit of its source. Throws NotHere when
+ * only that of the fork may have them, and it belongs to another machine.
+ */
 async function withBoth(projects: readonly ProjectRow[], ids: readonly string[]): Promise<ProjectRow | undefined> {
-  for (const project of projects) {
+  for (const [at, project] of projects.entries()) {
+    // The target rarely has the commits of a fork: the machine of the fork answers.
+    if (at < projects.length - 1 && !holds(project.storage)) continue
     const found = await Promise.all(ids.map(id => readCommit(repositoryPath(project), id)))
     if (found.every(commit => commit !== null)) return project
   }

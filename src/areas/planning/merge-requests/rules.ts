@@ -10,7 +10,7 @@ import { findForkLink } from '../../projects/projects/fork-links.js'
 import type { ProjectRow } from '../../projects/projects/projects.queries.js'
 import { LONGEST_DESCRIPTION } from '../participation/targets.js'
 import { findOpen, type MergeRequestRow } from './merge-requests.queries.js'
-import { readBranches } from './versions/branches.js'
+import { type Branches, readBranches } from './versions/branches.js'
 import { allThere, type Known } from './versions/versions.js'
 
 const LONGEST_TITLE = 255
@@ -60,12 +60,15 @@ export async function requireBranches({ source, target }: BranchPair): Promise<K
     target_branch: target.branch
   })
   if (allThere(branches)) return branches
-  const missing = ['does not exist']
-  throw new Invalid({
-    ...(branches.head === null && { source_branch: missing }),
-    ...(branches.start === null && { target_branch: missing })
-  })
+  throw missing(branches)
 }
+
+/** The failure when one of the two branches does not exist. */
+export const missing = ({ head, start }: Pick<Branches, 'head' | 'start'>): Invalid =>
+  new Invalid({
+    ...(head === null && { source_branch: ['does not exist'] }),
+    ...(start === null && { target_branch: ['does not exist'] })
+  })
 
 /** Another merge request between the same branches is open: `iid` is its number, if it is known. */
 export class AlreadyOpen extends Conflicts {

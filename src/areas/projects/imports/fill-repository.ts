@@ -1,16 +1,17 @@
 // Fills the repository of a fork or an import. It is built in a temporary place and moved when it is complete, so a
 // killed job leaves nothing half done: the next attempt begins again.
-import { existsSync } from 'node:fs'
 import { config } from '../../../config.js'
 import { row } from '../../../db/connect/sql.js'
 import { TooLarge } from '../../../errors.js'
 import { refValue } from '../../../git/refs/refs.js'
 import { copyRefs } from '../../../git/repository/fetch.js'
+import { copyBranches } from '../../../git/repository/move.js'
 import { portableRefs } from '../../../git/repository/packs.js'
 import { removeRepository, setHead } from '../../../git/repository/repository.js'
 import { decrypt } from '../../../secrets.js'
 import { syncFileSystem } from '../../../storage/sync.js'
 import { copyLinks } from '../lfs/shared-links.js'
+import { withOriginal } from '../projects/elsewhere/originals.js'
 import { finishFilling } from '../projects/pending-imports.js'
 import { prepareProject, repositoryPath, type StoredProject } from '../projects/repositories.js'
 import { CannotFill, fetchFrom } from './fetch-from.js'
@@ -87,12 +88,20 @@ async function copySource(
   )
   if (!source) throw new CannotFill('the source of the fork was deleted before its repository was copied')
   const { default_branch: branch } = source
-  const from = repositoryPath(source)
-  if (!existsSync(from)) {
+  const isThere = await withOriginal(
+    source,
+    async original => {
+      if (!(await original.isThere())) return false
+      if (original.folder === undefined) await copyBranches(original, path, signal)
+      else await copyRefs(original.folder, path, signal)
+      return true
+    },
+    signal
+  )
+  if (!isThere) {
     if (branch !== null) throw new CannotFill('the repository of the fork source is lost')
     return null
   }
-  await copyRefs(from, path, signal)
   // After the refs, so that no pointer lacks its object.
   await copyLinks(id, to)
   const value = branch === null ? null : await refValue(path, `refs/heads/${branch}`)

@@ -4,6 +4,7 @@ import maxSatisfying from 'semver/ranges/max-satisfying.js'
 import { type Actor, actorOf, nobody } from '../../../../access/actor.js'
 import { canSee, may } from '../../../../access/authorize.js'
 import type { CiFiles } from '../../../../ci/config.js'
+import { holds } from '../../../../cluster/storages.js'
 import { publicUrl } from '../../../../config.js'
 import { forgetWithPool } from '../../../../db/connect/connection.js'
 import { listIntactRefs, resolveCommit } from '../../../../git/refs/refs.js'
@@ -65,6 +66,7 @@ export function filesOf({
     project: async (path, ref) => {
       const found = await readable(path, project.id, await actor())
       if (!found) return NOT_READABLE
+      if (!holds(found.storage)) return elsewhere(found)
       const name = ref ?? found.default_branch
       const problem = ref === null ? 'is in an empty project' : 'names a branch, tag or commit that is missing'
       return (name !== null && (await filesAt(found, name))) || { problem }
@@ -72,6 +74,7 @@ export function filesOf({
     latest: async path => {
       const found = await readable(path, project.id, await actor())
       if (!found) return NOT_READABLE
+      if (!holds(found.storage)) return elsewhere(found)
       const { refs, lost } = await listIntactRefs(repositoryPath(found), TAGS)
       const newest = newestRelease([...refs.map(({ name }) => name), ...lost].map(name => name.slice(TAGS.length)))
       // An older release would run without anybody noticing.
@@ -112,6 +115,9 @@ export function filesOf({
 }
 
 const TAGS = 'refs/tags/'
+const elsewhere = ({ storage }: ProjectRow) => ({
+  problem: `is in the storage ${storage} of another machine: move the two projects to one machine (gitstead projects move)`
+})
 const NOT_READABLE = { problem: 'is not in a project that the user of the pipeline may read' }
 
 /** Returns the host with its port and without it. */

@@ -1,18 +1,19 @@
 // The effects of a merge after the target branch has moved: all of them, exactly once.
 import { type Actor, actorOf, originOf } from '../../../../access/actor.js'
 import { may } from '../../../../access/authorize.js'
+import { holds } from '../../../../cluster/storages.js'
 import { execute, row } from '../../../../db/connect/sql.js'
 import { transact } from '../../../../db/connect/transact.js'
 import { BadRequest, NotAllowed, NotFound } from '../../../../errors.js'
-import { RefMoved, refValue, ZERO } from '../../../../git/refs/refs.js'
+import { RefMoved, ZERO } from '../../../../git/refs/refs.js'
 import { log } from '../../../../log.js'
 import { enqueue } from '../../../../queue/enqueue.js'
 import { moveRefs } from '../../../code/refs/move-refs.js'
 import { findProtections } from '../../../code/refs/protected-branches.queries.js'
 import type { Protections } from '../../../code/refs/protection.js'
 import { findSudoUser } from '../../../people/credentials/credentials.js'
+import { refOf } from '../../../projects/projects/elsewhere/commits.js'
 import { findProject, type ProjectRow } from '../../../projects/projects/projects.queries.js'
-import { repositoryPath } from '../../../projects/projects/repositories.js'
 import { closeIssuesOf } from '../closing.js'
 import { publishMergeRequest } from '../events.js'
 import { findMergeRequest, type MergeRequestRow } from '../merge-requests.queries.js'
@@ -70,24 +71,28 @@ export async function finishMerge(merged: FinishedMerge): Promise<void> {
   if (await markMerged(merged)) await settleNow(merged)
 }
 
+interface SettledMerge {
+  readonly id: number
+  readonly userId: number | null
+  /** Set when only the source branch is left to remove: it is on another machine. */
+  readonly onlyBranch?: boolean
+}
+
 /** The job of a merge: its effects, and what nobody waits for. */
-export async function settleMergeLater(
-  merged: Pick<FinishedMerge, 'id' | 'userId'>,
-  signal: AbortSignal
-): Promise<void> {
+export async function settleMergeLater(merged: SettledMerge, signal: AbortSignal): Promise<void> {
   await settleMerge(merged)
-  await linkObjectsOfFork(merged.id, signal)
+  if (!merged.onlyBranch) await linkObjectsOfFork(merged.id, signal)
 }
 
 /** Closes issues and removes the source branch after a merge. A second run changes nothing. */
-export async function settleMerge(merged: { readonly id: number; readonly userId: number | null }): Promise<void> {
+export async function settleMerge(merged: SettledMerge): Promise<void> {
   const found = await findMergeRequest(merged.id)
   if (found?.state !== 'merged') return
-  await closeIssuesOf(found, merged.userId)
+  if (!merged.onlyBranch) await closeIssuesOf(found, merged.userId)
   const isForced = found.force_remove_source_branch === 1
   if (isForced || found.should_remove_source_branch === 1) {
     // Its author requested at its creation that the branch is removed.
-    await removeSourceBranch(found, isForced ? found.author_id : merged.userId)
+    await removeSourceBranch(found, isForced ? found.author_id : merged.userId, merged)
   }
 }
 
@@ -100,7 +105,7 @@ export const mayRemoveBy = (protections: Protections, project: ProjectRow, branc
   may(actor, 'branch.write', project) && branch !== project.default_branch && !protections.of(branch)
 
 /** Removes the branch in the name of a user, if it still points to the merged commit. A branch that cannot be removed stays. */
-async function removeSourceBranch(found: MergeRequestRow, userId: number | null): Promise<void> {
+async function removeSourceBranch(found: MergeRequestRow, userId: number | null, merged: SettledMerge): Promise<void> {
   const user = userId === null ? undefined : await findSudoUser(String(userId))
   if (!user) return
   const actor = actorOf(user, 'private')
@@ -108,8 +113,12 @@ async function removeSourceBranch(found: MergeRequestRow, userId: number | null)
   const branch = found.source_branch
   if (!project || !(await mayRemoveBranch(project, branch, actor))) return
   const ref = `refs/heads/${branch}`
-  const head = await refValue(repositoryPath(project), ref)
+  const head = await refOf(project, ref)
   if (head === null || head !== found.head_sha) return
+  if (!merged.onlyBranch && !holds(project.storage)) {
+    await enqueue('merge_request.settle', { id: merged.id, userId: merged.userId, onlyBranch: true })
+    return
+  }
   try {
     await moveRefs(project, [{ ref, old: head, new: ZERO }], originOf(actor, null))
   } catch (error) {

@@ -6,8 +6,8 @@ import { commitsBetween } from '../../../../git/history/commits.js'
 import { mergeBase } from '../../../../git/history/merge-base.js'
 import { patchesBetween } from '../../../../git/history/patches.js'
 import { GitLimit } from '../../../../git/process/run.js'
-import { keepCommit } from '../../../../git/write/merge.js'
 import { enqueue } from '../../../../queue/enqueue.js'
+import { keepCommitOf } from '../../../projects/projects/elsewhere/commits.js'
 import { publishMergeRequest } from '../events.js'
 import { findMergeRequest, type MergeRequestRow } from '../merge-requests.queries.js'
 import { type Branches, readBranches } from './branches.js'
@@ -24,7 +24,7 @@ export interface NewVersion {
 
 /** Keeps the commits of the source in the repository of the target, and finds out what they change. */
 export async function prepareVersion({ target, source, head, start }: Known): Promise<NewVersion> {
-  await keepCommit(source, head, target)
+  await keepCommitOf(source, head, target)
   const base = await mergeBase(target, start, head)
   const { total } = await commitsBetween(target, start, head, MOST_COMMITS)
   if (total === 0) return { head, base, start, state: 'empty', realSize: '0' }
