@@ -1,7 +1,7 @@
 // A forge on a real listener that replays a conversation: paths of its API, and what it answers. Everything else is 404.
 import type { ServerResponse } from 'node:http'
 import { openClient } from '../../../src/areas/migrate/sources/client.js'
-import type { Draft, Reader, Source, SourceProject } from '../../../src/areas/migrate/sources/source.js'
+import type { Draft, Reader, ReadOptions, Source, SourceProject } from '../../../src/areas/migrate/sources/source.js'
 import { KINDS } from '../../../src/areas/upkeep/project-archives/format.js'
 import { checkRecord } from '../../../src/areas/upkeep/project-archives/records.js'
 import { loadConfig } from '../../../src/config.js'
@@ -65,7 +65,12 @@ function send(
 }
 
 /** Opens a source as a run does. */
-export function openSource(t: Test, reader: Reader, url: URL, run = 1, folder = t.testdir()) {
+export function openSource(
+  t: Test,
+  reader: Reader,
+  url: URL,
+  { run = 1, folder = t.testdir(), ...options }: { run?: number; folder?: string } & Partial<ReadOptions> = {}
+) {
   const client = openClient({
     base: reader.base(url),
     headers: reader.headers('sesame'),
@@ -78,7 +83,7 @@ export function openSource(t: Test, reader: Reader, url: URL, run = 1, folder = 
     sleep: async () => undefined
   })
   t.teardown(client.close)
-  return { client, source: reader.open(client, url), folder }
+  return { client, source: reader.open(client, url, { commitComments: false, ...options }), folder }
 }
 
 /** Reads all records of a project. Each must be a record of an archive once its people have names here. */

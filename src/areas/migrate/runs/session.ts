@@ -57,7 +57,13 @@ export async function withPart<T>(session: Session, id: string, work: (part: Par
     signal
   })
   try {
-    return await work({ folder, run, client, source: reader.open(client, url), end: () => endRun(folder, run) })
+    return await work({
+      folder,
+      run,
+      client,
+      source: reader.open(client, url, { commitComments: migration.comments === true }),
+      end: () => endRun(folder, run)
+    })
   } finally {
     client.close()
   }

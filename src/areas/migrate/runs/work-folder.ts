@@ -25,6 +25,8 @@ export interface Settings {
   readonly rate: number
   /** Whether matched users get their SSH keys. */
   readonly keys: boolean
+  /** Whether comments on commits are read, also where each commit needs a request. Default: false. */
+  readonly comments?: boolean
   /** Whether addresses match people also where the source does not say who has proved them. Default: false. */
   readonly trust?: boolean
 }

@@ -108,6 +108,12 @@ export interface Source {
   text(project: SourceProject, text: string, into: Rewriting): string
 }
 
+/** What to read in addition. @public */
+export interface ReadOptions {
+  /** Comments on commits also where each commit needs a request. */
+  readonly commitComments: boolean
+}
+
 /** A kind of forge, as an entry of `runs/readers.ts`. */
 export interface Reader {
   /** For the help of `migrate add`, such as `GitHub, or GitHub Enterprise`. */
@@ -120,5 +126,5 @@ export interface Reader {
   headers(token: string): { readonly [name: string]: string }
   /** What git sends as user and password to clone. */
   credentials(token: string, username: string): { readonly username: string; readonly password: string }
-  open(client: Client, url: URL): Source
+  open(client: Client, url: URL, options?: ReadOptions): Source
 }

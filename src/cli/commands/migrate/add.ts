@@ -35,6 +35,9 @@ export default class MigrateAdd extends BaseCommand {
     }),
     rate: Flags.integer({ default: 50, min: 1, max: 1000, description: 'requests in a second, at most' }),
     keys: Flags.boolean({ description: 'matched users get the SSH keys that they have there' }),
+    'commit-comments': Flags.boolean({
+      description: 'read comments on commits from GitLab too, with a request for each commit'
+    }),
     'trust-addresses': Flags.boolean({
       description:
         'match people by their mail addresses also where the forge does not say who has confirmed them (gitea): anybody there can then get the records of others here'
@@ -60,7 +63,8 @@ export default class MigrateAdd extends BaseCommand {
         people,
         rate,
         keys,
-        trust: flags['trust-addresses'] === true
+        trust: flags['trust-addresses'] === true,
+        comments: flags['commit-comments'] === true
       })
     })
     this.log(`added the migration ${name}: next, gitstead migrate plan ${name}`)

@@ -375,7 +375,7 @@ t.test('fields in another order, and counts of downloads, are no change', async 
   const first = await readRecords(source, await source.project('team/tool'))
   t.equal(client.newest(), 1)
   t.equal(forge.asked().filter(url => /tool\/teams/.test(url)).length, 2)
-  const second = openSource(t, gitea, forge.url, 2, folder)
+  const second = openSource(t, gitea, forge.url, { run: 2, folder })
   t.same(await readRecords(second.source, await second.source.project('team/tool')), first)
   t.equal(second.client.newest(), 1, 'no page has changed')
 })

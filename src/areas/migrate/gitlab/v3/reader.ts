@@ -4,7 +4,7 @@ import { SourceRefusal } from '../../../projects/imports/source-failures.js'
 import type { Client } from '../../sources/client.js'
 import { rewritten } from '../../sources/rewrite.js'
 import { fitting, momentOf } from '../../sources/shapes.js'
-import type { Reader, Source, SourceGroup, SourceProject, SourceUser } from '../../sources/source.js'
+import type { Reader, ReadOptions, Source, SourceGroup, SourceProject, SourceUser } from '../../sources/source.js'
 import { dialectOf } from './dialect.js'
 import { membersOf } from './members.js'
 import { readRecords } from './records.js'
@@ -19,10 +19,10 @@ export const gitlab3: Reader = {
   headers: token => ({ 'private-token': token }),
   // Gitstead takes the token as the password of its user. GitLab 8 takes it as the password of `oauth2` only for OAuth tokens.
   credentials: (token, username) => ({ username, password: token }),
-  open: (client, url) => sourceOf(client, url)
+  open: (client, url, options) => sourceOf(client, url, options)
 }
 
-function sourceOf(client: Client, url: URL): Source {
+function sourceOf(client: Client, url: URL, options?: ReadOptions): Source {
   const dialect = dialectOf(url)
   const about = async () => {
     const user = check.user((await client.get('user')).body)
@@ -98,7 +98,7 @@ function sourceOf(client: Client, url: URL): Source {
       }
       return counts
     },
-    records: (project, skipped) => readRecords(client, project, skipped),
+    records: (project, skipped) => readRecords(client, project, { skipped, ...options }),
     text: (project, text, into) => rewritten(dialect(project.path), project, text, into)
   }
 }

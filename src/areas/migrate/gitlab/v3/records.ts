@@ -2,7 +2,8 @@
 import { ahead } from '../../sources/ahead.js'
 import type { Client } from '../../sources/client.js'
 import { awardsOf, dayOf, firstMoment, fitting, momentOf, shaOf } from '../../sources/shapes.js'
-import type { Draft, Skipped, SourceProject } from '../../sources/source.js'
+import type { Draft, ReadOptions, Skipped, SourceProject } from '../../sources/source.js'
+import { commitCommentRecords, pagesFromZero, UNASKED } from '../commit-comments.js'
 import { membersOf } from './members.js'
 import { check, type IssueShape, type MergeRequestShape, type NoteShape, type ProjectShape } from './shapes.js'
 
@@ -18,7 +19,11 @@ interface Reading {
   readonly skipped: Skipped
 }
 
-export async function* readRecords(client: Client, source: SourceProject, skipped: Skipped): AsyncGenerator<Draft> {
+export async function* readRecords(
+  client: Client,
+  source: SourceProject,
+  { skipped, commitComments = false }: { readonly skipped: Skipped } & Partial<ReadOptions>
+): AsyncGenerator<Draft> {
   const project = source.raw as ProjectShape
   const reading = { client, root: `projects/${project.id}/`, project, skipped }
   yield projectDraft(project)
@@ -35,9 +40,15 @@ export async function* readRecords(client: Client, source: SourceProject, skippe
   yield* planned(reading, 'issue', 'issues?per_page=100&order_by=created_at&sort=asc')
   yield* planned(reading, 'merge_request', 'merge_requests?per_page=100&state=all&order_by=created_at&sort=asc')
   yield* snippets(reading)
-  skipped('comments on commits', 'API v3 lists them only commit by commit')
+  if (commitComments) yield* commentsOnCommits(reading)
+  else skipped('comments on commits', UNASKED)
   skipped('pipelines, builds and deployments', 'API v3 does not show how they were made')
   skipped('subscriptions', 'API v3 shows only those of the user of the token')
+}
+
+const commentsOnCommits = ({ client, root, project, skipped }: Reading): AsyncGenerator<Draft> => {
+  const commits = pagesFromZero(client, `${root}repository/commits`)
+  return commitCommentRecords({ client, root, commits, created: firstMoment(project.created_at), skipped })
 }
 
 const born = ({ created_at }: ProjectShape) => firstMoment(created_at)

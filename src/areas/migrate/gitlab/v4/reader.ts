@@ -3,7 +3,7 @@
 import { SourceRefusal } from '../../../projects/imports/source-failures.js'
 import type { Client } from '../../sources/client.js'
 import { checked, fitting } from '../../sources/shapes.js'
-import type { Reader, Source, SourceProject } from '../../sources/source.js'
+import type { Reader, ReadOptions, Source, SourceProject } from '../../sources/source.js'
 import { readGroups, readSelf, readUser, readUsers } from './people.js'
 import { projectRecords } from './records.js'
 import { Project, Version } from './shapes.js'
@@ -17,10 +17,10 @@ export const gitlab4: Reader = {
   base: url => new URL(`${url.href.replace(/\/*$/, '')}/api/v4/`),
   headers: token => ({ 'private-token': token }),
   credentials: token => ({ username: 'oauth2', password: token }),
-  open: (client, url) => open(client, url)
+  open: (client, url, options) => open(client, url, options)
 }
 
-function open(client: Client, url: URL): Source {
+function open(client: Client, url: URL, options?: ReadOptions): Source {
   const base = gitlab4.base(url)
   const web = url.href.replace(/\/*$/, '')
   const version = async () => checkVersion((await client.find('version'))?.body)?.version ?? ''
@@ -52,7 +52,7 @@ function open(client: Client, url: URL): Source {
       )
     },
     counts: project => countRecords(client, project),
-    records: (project, skipped) => projectRecords({ client, base, project: rawOf(project).project, skipped }),
+    records: (project, skipped) => projectRecords({ client, base, project: rawOf(project).project, skipped }, options),
     text: (project, text, into) => gitlabText({ project, base, web, hasUploads: rawOf(project).hasUploads }, text, into)
   }
 }

@@ -1,6 +1,7 @@
 // The records of a project of GitLab.
 import { checked, firstMoment, fitting, momentOf } from '../../sources/shapes.js'
-import type { Draft } from '../../sources/source.js'
+import type { Draft, ReadOptions } from '../../sources/source.js'
+import { commitCommentRecords, UNASKED } from '../commit-comments.js'
 import { readMembers } from './people.js'
 import { pipelineRecords } from './pipelines.js'
 import { plannedRecords } from './planned.js'
@@ -15,7 +16,8 @@ const checkLabel = checked(Label)
 const checkMilestone = checked(Milestone)
 
 export async function* projectRecords(
-  given: Pick<Reading, 'client' | 'base' | 'project' | 'skipped'>
+  given: Pick<Reading, 'client' | 'base' | 'project' | 'skipped'>,
+  options?: ReadOptions
 ): AsyncGenerator<Draft> {
   const reading: Reading = {
     ...given,
@@ -32,7 +34,12 @@ export async function* projectRecords(
   yield* plannedRecords(reading)
   yield* snippetRecords(reading)
   yield* pipelineRecords(reading)
-  reading.skipped('comments on commits', 'the API of GitLab lists them only for one commit at a time')
+  if (options?.commitComments) {
+    const { client, created, skipped } = reading
+    const root = `${reading.path}/`
+    const commits = client.list(`${root}repository/commits?all=true&per_page=100`, { optional: true })
+    yield* commitCommentRecords({ client, root, commits, created, skipped })
+  } else reading.skipped('comments on commits', UNASKED)
   yield projectRecord(reading)
 }
 

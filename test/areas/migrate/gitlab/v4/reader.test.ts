@@ -378,7 +378,7 @@ t.test('every field of the records of a project', async t => {
   ])
   t.equal(found.deployment?.length, 1)
   t.match(skipped, {
-    'comments on commits: the API of GitLab lists them only for one commit at a time': 1,
+    'comments on commits: they need a request for each commit, which migrate add --commit-comments allows': 1,
     'resolved discussion: its notes come along, but nothing marks them as resolved': 1,
     'variable: its value is a file': 1,
     'variable: the source does not show its value': 1,
@@ -404,7 +404,7 @@ t.test('lists of many pages come whole, and a second run asks for each page once
   )
   const asked = forge.asked().length
   t.equal(new Set(forge.asked()).size, asked, 'no page was asked for twice')
-  const second = openSource(t, gitlab4, forge.url, 2, folder)
+  const second = openSource(t, gitlab4, forge.url, { run: 2, folder })
   t.same(await readRecords(second.source, await second.source.project('team/sub/tool')), first)
   t.equal(forge.asked().length, asked * 2)
   t.equal(second.client.newest(), 1, 'no page has changed')
@@ -495,4 +495,29 @@ t.test('a project with almost no fields', async t => {
   })
   const { found } = await readRecords(source, await source.project('team/sub/tool'))
   t.match(found.project, [{ name: 'Tool', default_branch: null, created_at: '1970-01-01T00:00:00.000Z' }])
+})
+
+t.test('comments on commits come on request, oldest first, with their lines', async t => {
+  const [one, two] = [sha('1'), sha('2')]
+  const commits = 'projects/7/repository/commits'
+  const { forge } = await subject(t, {
+    [commits]: [{ id: one }, { id: two }, { id: one }, { id: 'no commit' }],
+    [`${commits}/${one}/comments`]: [
+      { note: 'Later', path: 'a.c', line: 3, line_type: 'new', author: { username: 'ada' }, created_at: LATE },
+      { note: 5 }
+    ],
+    [`${commits}/${two}/comments`]: [
+      { note: 'Early', path: 'a.c', line: null, line_type: null, author: { username: 'ghost' }, created_at: EARLY }
+    ]
+  })
+  const { source } = openSource(t, gitlab4, forge.url, { commitComments: true })
+  const { found, skipped } = await readRecords(source, await source.project('team/sub/tool'))
+  const comments = found.note?.filter(({ on }) => (on as { type: string }).type === 'Commit')
+  t.match(comments, [
+    { on: { commit: two }, note: 'Early', author: null, path: null, line: null, created_at: EARLY },
+    { on: { commit: one }, note: 'Later', author: 'ada', path: 'a.c', line: 3, line_type: 'new', created_at: LATE }
+  ])
+  t.equal(comments?.length, 2)
+  t.equal(skipped['comments on commits: the source sends it in another form than its API describes'], 1)
+  t.equal(forge.asked().filter(url => url.includes(`${one}/comments`)).length, 1)
 })
