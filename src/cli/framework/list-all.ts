@@ -1,6 +1,6 @@
 // Prints lists: the first records, or with `--all` every record, read and printed in parts, so that a list of a million
 // records takes no more memory than a list of a thousand.
-import { once } from 'node:events'
+import { drained } from '../../lib/drained.js'
 import { Flags } from '../oclif.js'
 import { type Column, TableLines, table } from '../output/table.js'
 import { INTERRUPTED } from './failures.js'
@@ -96,15 +96,11 @@ export async function writeOut(text: string | Uint8Array): Promise<boolean> {
   const { stdout } = process
   if (stdout.destroyed || stdout.writableEnded) return false
   if (text.length === 0 || stdout.write(text)) return true
-  const left = new AbortController()
   try {
-    const { signal } = left
-    await Promise.race([once(stdout, 'drain', { signal }), once(stdout, 'close', { signal })])
+    await drained(stdout)
     return !stdout.destroyed
   } catch {
     // An error of the pipe ends the list; main.ts reports those that matter.
     return false
-  } finally {
-    left.abort()
   }
 }

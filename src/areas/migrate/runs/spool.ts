@@ -4,6 +4,7 @@ import { createReadStream, createWriteStream, type WriteStream } from 'node:fs'
 import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { finished } from 'node:stream/promises'
+import { drained } from '../../../lib/drained.js'
 import { KINDS, type Kind } from '../../upkeep/project-archives/format.js'
 import { linesIn } from '../../upkeep/project-archives/read-archive.js'
 import type { Draft } from '../sources/source.js'
@@ -33,18 +34,6 @@ export function openLines(path: string): Lines {
       stream.end()
       await finished(stream)
     }
-  }
-}
-
-/** Waits until a stream takes more, or was closed by a failure. */
-async function drained(stream: WriteStream): Promise<void> {
-  const done = new AbortController()
-  const { signal } = done
-  try {
-    await Promise.race([once(stream, 'drain', { signal }), once(stream, 'close', { signal })])
-  } finally {
-    // The other listener would stay, one for each wait.
-    done.abort()
   }
 }
 

@@ -1,9 +1,9 @@
 // A client of git LFS, for servers that nobody trusts: the address rules of hooks apply to every connection, bytes and seconds are limited,
 // and the password goes to the server of the repository only. It serves migrations, imports and mirrors.
-import { once } from 'node:events'
 import { PassThrough, type Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { config } from '../../../../config.js'
+import { drained } from '../../../../lib/drained.js'
 import type { LfsKey } from '../../../../storage/lfs.js'
 import { restOf } from '../pace.js'
 import { SourceFailure, SourceRefusal } from '../source-failures.js'
@@ -114,7 +114,7 @@ export function openLfsClient({ endpoint, header: own }: LfsServer, signal: Abor
               skip = Math.max(0, skip - chunk.length)
               received += rest.length
               if (received > size) throw new SourceRefusal(at, `sends more than the ${size} bytes of the object`)
-              if (rest.length > 0 && !into.write(rest)) await drained(into)
+              if (rest.length > 0 && !into.write(rest)) await taken(into)
             }
             if (received < size) throw new SourceFailure(at, `sent only ${received} of ${size} bytes`)
             return { status, headers }
@@ -197,14 +197,7 @@ function parsed(text: string): unknown {
 }
 
 /** Waits until a stream takes more. Throws the reason when it was destroyed. */
-async function drained(stream: PassThrough): Promise<void> {
+async function taken(stream: PassThrough): Promise<void> {
   if (stream.destroyed) throw stream.errored ?? new Error('nobody takes the object any more')
-  const done = new AbortController()
-  const { signal } = done
-  try {
-    await Promise.race([once(stream, 'drain', { signal }), once(stream, 'close', { signal })])
-  } finally {
-    // The other listener would stay, one for each wait.
-    done.abort()
-  }
+  await drained(stream)
 }
