@@ -4,6 +4,7 @@ import type { Writable } from 'node:stream'
 
 /** Waits until a stream takes more, or is closed. */
 export async function drained(stream: Writable): Promise<void> {
+  if (stream.destroyed) return
   const done = new AbortController()
   const { signal } = done
   try {

@@ -1,5 +1,4 @@
 // Refs and commits of repositories that may belong to another machine: a fork and its source can be in storages of two machines.
-import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { PassThrough } from 'node:stream'
 import { withElsewhere } from '../../../../cluster/repository-elsewhere.js'
@@ -9,6 +8,7 @@ import { objectInfo } from '../../../../git/objects/reader.js'
 import { listRefs, refValue } from '../../../../git/refs/refs.js'
 import { addPack, MOST_HAVES } from '../../../../git/repository/packs.js'
 import { KEPT, keepCommit } from '../../../../git/write/merge.js'
+import { drained } from '../../../../lib/drained.js'
 import { repositoryPath, type StoredProject } from '../repositories.js'
 
 /** Returns the value of a ref; null when the ref or the repository does not exist. */
@@ -33,9 +33,13 @@ async function bringCommit(source: StoredProject, id: string, repository: string
   await withElsewhere(source, async owner => {
     const pack = new PassThrough({ highWaterMark: 1024 * 1024 })
     const added = addPack(repository, pack)
+    // It may fail while the other machine is still sending, before anybody waits for it.
+    added.catch(() => undefined)
     try {
       const isThere = await owner.read({ want: 'pack', id, has }, async piece => {
-        if (!pack.write(piece)) await once(pack, 'drain')
+        if (!pack.write(piece)) await drained(pack)
+        // Git has refused the pack, and says why.
+        if (pack.destroyed) await added
       })
       if (!isThere) throw new DamagedRepository(repository, `the commit ${id} is missing in project ${source.id}`)
       pack.end()
