@@ -5,14 +5,17 @@ import { syncBuiltinESMExports } from 'node:module'
 import t from 'tap'
 
 const { read } = fs
-/** The numbers of the files that were read, and of those that another machine has removed. */
-const seen = new Set<number>()
+/**
+ * The inodes of the files that were read, and of those that another machine has removed. Each file stays open here, because a file system
+ * gives the inode of a file that is gone to the next one.
+ */
+const seen = new Map<number, number>()
 const removed = new Set<number>()
 /** The answer to all other reads. */
 let answer: string | undefined
 const answering = (...args: Parameters<typeof read>) => {
   const { ino } = fs.fstatSync(args[0])
-  seen.add(ino)
+  if (!seen.has(ino)) seen.set(ino, fs.openSync(`/proc/self/fd/${args[0]}`, 'r'))
   const code = removed.has(ino) ? 'ESTALE' : answer
   if (code === undefined) return read(...args)
   const callback = args.at(-1) as unknown as (error: Error) => void
@@ -27,6 +30,7 @@ const { faultOfFile } = await import('../../../../src/git/repository/object-file
 t.teardown(() => {
   fs.read = read
   syncBuiltinESMExports()
+  for (const file of seen.values()) fs.closeSync(file)
 })
 
 t.test('an open pack that another machine has removed is left to git once', async t => {
@@ -37,7 +41,7 @@ t.test('an open pack that another machine has removed is left to git once', asyn
   git(repository, ['repack', '-adq'])
   const isRead = async () => (await readStored(repository, id, 1 << 20))?.content?.toString() === content
   t.equal(await isRead(), true)
-  for (const ino of seen) removed.add(ino)
+  for (const ino of seen.keys()) removed.add(ino)
   git(repository, ['update-ref', 'refs/tags/more', git(repository, ['hash-object', '-w', '--stdin'], 'more')])
   git(repository, ['repack', '-adq'])
   t.equal(await isRead(), false)
