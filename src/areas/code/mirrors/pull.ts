@@ -61,7 +61,8 @@ export async function pull(work: Work, remote: Remote): Promise<RunOutcome> {
   const isPlain = ({ ref, old }: RefChange) => old === ZERO || forward.has(ref)
   const moves = changes.filter(change => isPlain(change) || mirror.overwrite_diverged === 1)
   left.push(...changes.filter(change => !moves.includes(change)).map(divergence))
-  await bringLfs(work, { repository, tips: moves.map(({ new: id }) => id), ours })
+  const head = listed.refs.get(`${HEADS}${listed.head}`)
+  await bringLfs(work, { repository, tips: moves.map(({ new: id }) => id), ours, head })
   const rewrites = new Set(moves.filter(change => !isPlain(change)).map(({ ref }) => ref))
   const refused = await moveAll(
     work,
@@ -123,15 +124,19 @@ interface Bringing {
   readonly repository: string
   readonly tips: readonly string[]
   readonly ours: ReadonlyMap<string, string>
+  /** The commit of the default branch of the remote, if it has one. */
+  readonly head: string | undefined
 }
 
 /** Brings the files in LFS that the new commits name, before anybody sees these commits. */
-async function bringLfs({ project, signal, lfs }: Work, { repository, tips, ours }: Bringing): Promise<void> {
-  if (tips.length === 0) return
-  const server = await lfs('download')
-  if (!server) return
+async function bringLfs(
+  { project, signal, usesLfs, lfs }: Work,
+  { repository, tips, ours, head }: Bringing
+): Promise<void> {
+  if (tips.length === 0 || !usesLfs) return
+  const own = await lfs('download')
   const part = { tips, without: [...new Set(ours.values())] }
-  await importObjects({ projectId: project.id, repository, part, server, signal })
+  await importObjects({ projectId: project.id, repository, part, own, head, signal })
 }
 
 interface Moving {

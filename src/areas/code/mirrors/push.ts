@@ -44,9 +44,12 @@ interface Giving {
   readonly theirs: readonly string[]
 }
 
-/** Gives the files in LFS that the new commits name, as git-lfs does before a push. */
-async function giveLfs({ project, signal, lfs }: Work, { repository, tips, theirs }: Giving): Promise<void> {
-  if (tips.length === 0 || !(await hasLinks(project.id))) return
+/**
+ * Gives the files in LFS that the new commits name, as git-lfs does before a push. Not specified: a server that `.lfsconfig` names. The
+ * remote gets them, so that it has everything.
+ */
+async function giveLfs({ project, signal, usesLfs, lfs }: Work, { repository, tips, theirs }: Giving): Promise<void> {
+  if (tips.length === 0 || !usesLfs || !(await hasLinks(project.id))) return
   const server = await lfs('upload')
   if (!server) return
   const known = await Promise.all([...new Set(theirs)].map(id => objectInfo(repository, id)))

@@ -82,8 +82,7 @@ async function outcomeOf(mirror: MirrorRow, signal: AbortSignal): Promise<RunOut
       seenHostKey = key
     }
     const { remote, lfs } = await remoteOf({ mirror, signal: ending }, address, { gateway, hide, seen })
-    const used = await usesLfs(rights.project)
-    const work = { mirror, ...rights, signal: ending, lfs: async (word: LfsOperation) => (used ? lfs(word) : null) }
+    const work = { mirror, ...rights, signal: ending, usesLfs: await usesLfs(rights.project), lfs }
     const outcome = await (mirror.direction === 'pull' ? pull : push)(work, remote)
     return { ...outcome, ...shown() }
   } catch (error) {

@@ -11,7 +11,9 @@ export interface Work {
   /** The user in whose name it runs. */
   readonly actor: Actor
   readonly signal: AbortSignal
-  /** Returns the LFS of the remote; null when the project has none. */
+  /** Whether the project may have files in LFS. */
+  readonly usesLfs: boolean
+  /** Returns the LFS of the remote; null when it has none. */
   readonly lfs: (operation: LfsOperation) => Promise<LfsServer | null>
 }
 

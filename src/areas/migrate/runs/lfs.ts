@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { type LfsKey, putLfsObject, sizeOfLfsObject } from '../../../storage/lfs.js'
 import { lfsServerOf } from '../../projects/imports/lfs/client.js'
 import { fetchObjects } from '../../projects/imports/lfs/fetch.js'
+import { namedServer } from '../../projects/imports/lfs/named-server.js'
 import { objectsNamed } from '../../projects/imports/lfs/pointers.js'
 import { claim } from '../../projects/lfs/objects.js'
 import type { SourceProject } from '../sources/source.js'
@@ -33,23 +34,27 @@ export async function namedFiles(
   return keys
 }
 
+interface Bringing extends Pick<Collected, 'skips'> {
+  readonly project: SourceProject
+  readonly repository: Repository
+  readonly keys: readonly LfsKey[]
+}
+
 /** Gets the files that have not come yet. Returns those that are here. Throws SourceFailure when the source breaks off. */
 export async function bringFiles(
   session: Session,
   { folder }: Part,
-  {
-    project,
-    skips,
-    keys
-  }: { readonly project: SourceProject; readonly keys: readonly LfsKey[] } & Pick<Collected, 'skips'>
+  { project, repository: { path, branch, refs }, skips, keys }: Bringing
 ): Promise<readonly LfsKey[]> {
   if (keys.length === 0) return []
   const { signal, progress } = session
   const note = join(folder, 'lfs-here')
   const here = await hereOf(note, keys)
   await mkdir(folder, { recursive: true, mode: 0o700 })
+  const own = lfsServerOf(placeOfRepository(session, project))
+  const head = refs.find(({ ref }) => ref === `refs/heads/${branch}`)?.id
   await fetchObjects({
-    server: lfsServerOf(placeOfRepository(session, project)),
+    server: (await namedServer(path, head, own)) ?? own,
     keys: keys.filter(key => !here.has(key)),
     held: [...here].reduce((sum, { size }) => sum + size, 0),
     signal,

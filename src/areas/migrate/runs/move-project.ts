@@ -142,7 +142,7 @@ async function load(work: Work): Promise<Pick<Moved, 'result' | 'counts' | 'file
   const { session, part, project, collected, repository, to, path, known, there } = work
   const { origin, signal, progress, place } = session
   const files = await filesOf(part.client, work)
-  const lfs = await bringFiles(session, part, { project, skips: collected.skips, keys: work.named })
+  const lfs = await bringFiles(session, part, { project, repository, skips: collected.skips, keys: work.named })
   const picture = await asPicture(files.get(project.avatarUrl ?? ''))
   const [archive, records] = [join(part.folder, 'archive.zip'), join(part.folder, 'records.jsonl')]
   const convert = await converterOf({ ...work, picture, hasLfs: lfs.length > 0 }, files)

@@ -117,21 +117,23 @@ async function importUrl(
   const [username, password] = [decodeURIComponent(url.username), decodeURIComponent(url.password)]
   url.username = url.password = ''
   const branch = await fetchFrom({ url, username, password, more: [] }, path, signal)
-  if (url.protocol !== 'git:') await importLfs(lfsServerOf({ url, username, password }), { path, to }, signal)
+  const own = url.protocol === 'git:' ? null : lfsServerOf({ url, username, password })
+  await importLfs(own, { path, to, branch }, signal)
   return branch
 }
 
 /** The files take their own time: those of LFS are often larger than the repository. */
 async function importLfs(
-  server: LfsServer,
-  { path, to }: { readonly path: string; readonly to: number },
+  own: LfsServer | null,
+  { path, to, branch }: { readonly path: string; readonly to: number; readonly branch: string | null },
   signal: AbortSignal
 ): Promise<void> {
   const { timeout } = config().lfs
   const late = AbortSignal.timeout(timeout * 1000)
   const part = { tips: portableRefs(path).map(({ id }) => id) }
+  const head = branch === null ? null : await refValue(path, `refs/heads/${branch}`)
   try {
-    await importObjects({ projectId: to, repository: path, part, server, signal: AbortSignal.any([signal, late]) })
+    await importObjects({ projectId: to, repository: path, part, own, head, signal: AbortSignal.any([signal, late]) })
   } catch (error) {
     signal.throwIfAborted()
     if (late.aborted) throw new CannotFill(`the files in LFS took longer than ${timeout} s (lfs.timeout)`)

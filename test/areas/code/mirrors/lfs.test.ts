@@ -49,6 +49,17 @@ t.test('a pull mirror brings the objects of new commits', async t => {
   t.not(await branchOf(project), await branchOf(source), 'the commit without its file stays away')
 })
 
+t.test('a pull mirror asks the server that .lfsconfig names', async t => {
+  const [source, other] = [await app.make.project(), await app.make.project({ visibility_level: 20 })]
+  const oid = await addLfsFile(app, other, 'one.bin', 'elsewhere')
+  await app.make.file(source, '.lfsconfig', `[lfs]\n\turl = ${address}/${other.path}.git/info/lfs\n`)
+  await app.make.file(source, 'one.bin', pointerOf(oid, 9))
+  const project = await app.make.project()
+  await by(project).put(`/projects/${project.id}/mirror/pull`, { url: urlOf(source) })
+  t.match(await ran(project, 'mirror/pull'), { state: 'succeeded' })
+  t.same(await lfsContents(project, [oid]), ['elsewhere'])
+})
+
 t.test('a push mirror gives the objects first', async t => {
   const [source, target] = [await app.make.project(), await app.make.project()]
   const first = await addLfsFile(app, source, 'one.bin', 'one')

@@ -96,3 +96,14 @@ t.test('what the source has lost, and what has no room, is counted in the report
   t.same(await lfsContents(await projectAt(path), oids), contents)
   t.match(await verify('lossy'), [{ counts: { lfs: { there: 8, here: 6 } } }])
 })
+
+t.test('the files of a project whose .lfsconfig names another server come from there', async t => {
+  const [named, other] = [await app.make.project({ owner }), await app.make.project({ visibility_level: 20 })]
+  const oid = await addLfsFile(app, other, 'one.bin', 'elsewhere')
+  await app.make.file(named, '.lfsconfig', `[lfs]\n\turl = ${url}/${other.path}.git/info/lfs\n`)
+  await app.make.file(named, 'one.bin', pointerOf(oid, 9))
+  const path = `${groupOf(await prepare('named'))}/${named.path.split('/')[1]}`
+  requests.length = 0
+  await runMigration(await findMigration('named'), { projects: [named.path], overwrite: false }, given())
+  t.same(await lfsContents(await projectAt(path), [oid]), ['elsewhere'])
+})

@@ -1,13 +1,17 @@
 // The client of git LFS: imports from another Gitstead, and servers that break off or lie.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import t, { type Test } from 'tap'
-import { lfsServerOf } from '../../../../src/areas/projects/imports/lfs/client.js'
+import { lfsServerOf, openLfsClient } from '../../../../src/areas/projects/imports/lfs/client.js'
 import { fetchObjects } from '../../../../src/areas/projects/imports/lfs/fetch.js'
+import { namedServer } from '../../../../src/areas/projects/imports/lfs/named-server.js'
 import { lfsSizeOf } from '../../../../src/areas/projects/lfs/objects.js'
+import { repositoryPath } from '../../../../src/areas/projects/projects/repositories.js'
 import { config, loadConfig, publicUrl } from '../../../../src/config.js'
 import { Unprocessable } from '../../../../src/errors.js'
+import { refValue } from '../../../../src/git/refs/refs.js'
 import { testApp } from '../../../helpers/app.js'
 import type { TestProject } from '../../../helpers/factory.js'
 import { hashOf, listen } from '../../../server/lfs/client.js'
@@ -70,11 +74,13 @@ type Reply = (request: IncomingMessage, response: ServerResponse, body: Buffer) 
 /** A server whose batch API names `/object` for each object, and which answers that itself. */
 async function lfsServer(t: Test, answer: Reply, batch?: Reply) {
   const seen: { url: string; authorization: string | undefined; range: string | undefined }[] = []
+  const questions: string[] = []
   const server = createServer(async (request, response) => {
     const body = await buffer(request)
     const { url = '', headers } = request
     seen.push({ url, authorization: headers.authorization, range: headers.range })
     if (!url.endsWith('/objects/batch')) return answer(request, response, body)
+    questions.push(`${request.method} ${body}`)
     if (batch) return batch(request, response, body)
     const { objects } = JSON.parse(String(body))
     const actions = { download: { href: `${origin}/object`, header: { 'X-Ticket': '1' } } }
@@ -89,6 +95,7 @@ async function lfsServer(t: Test, answer: Reply, batch?: Reply) {
   return {
     origin,
     seen,
+    questions,
     place: lfsServerOf({ url: new URL(`${origin}/a/b.git`), username: 'ada', password: 'sesame' })
   }
 }
@@ -135,6 +142,143 @@ t.test('the password stays at the server of the repository', async t => {
   t.same(await fetchFrom(place, 'there'), { left: [], got: ['there'] })
   t.ok(seen.every(({ authorization }) => authorization?.startsWith('Basic ')))
   t.same(other.seen, [{ url: '/object', authorization: undefined, range: undefined }])
+})
+
+/** Answers with a redirect to a place of another server, or of its own. */
+const redirect =
+  (status: number, to: string, headers = {}): Reply =>
+  ({ url }, response) =>
+    response.writeHead(status, { location: `${to}${url}`, ...headers }).end('sesame')
+
+t.test('a question follows redirects with its method and its body', async t => {
+  for (const status of [301, 302, 303, 307, 308]) {
+    const there = await lfsServer(t, (_, response) => response.end('there'))
+    const { place, seen, questions } = await lfsServer(t, () => {}, redirect(status, there.origin))
+    t.same(await fetchFrom(place, 'there'), { left: [], got: ['there'] }, String(status))
+    t.match(questions, [/^POST /])
+    t.same(there.questions, questions)
+    t.match(seen, [{ authorization: /^Basic / }])
+    t.same(new Set(there.seen.map(({ authorization }) => authorization)), new Set([undefined]), 'without the password')
+  }
+})
+
+t.test('the password stays in a question that is redirected on the same server', async t => {
+  const { place, seen } = await lfsServer(
+    t,
+    (_, response) => response.end('there'),
+    ({ url = '' }, response, body) => {
+      if (!url.startsWith('/new')) return response.writeHead(307, { location: `/new${url}` }).end()
+      const [{ oid }] = JSON.parse(String(body)).objects
+      response.end(
+        JSON.stringify({ objects: [{ oid, actions: { download: { href: `${place.endpoint.origin}/x` } } }] })
+      )
+    }
+  )
+  t.same(await fetchFrom(place, 'there'), { left: [], got: ['there'] })
+  t.equal(seen.length, 3)
+  t.ok(seen.every(({ authorization }) => authorization?.startsWith('Basic ')))
+})
+
+t.test('redirects that end nowhere, or in a private network', async t => {
+  const endless = await lfsServer(t, () => {}, redirect(307, ''))
+  await t.rejects(fetchFrom(endless.place, 'given'), { message: /redirects too often/ })
+  t.equal(endless.seen.length, 6)
+  const cases: readonly (readonly [string, RegExp])[] = [
+    ['http://169.254.169.254', /has the address 169\.254\.169\.254, which the appliance may not reach/],
+    ['file://', /redirects to no URL/]
+  ]
+  for (const [to, message] of cases) {
+    const { place } = await lfsServer(t, () => {}, redirect(302, to))
+    await t.rejects(fetchFrom(place, 'given'), { message })
+  }
+})
+
+t.test('an upload follows redirects, and asks where it has arrived', async t => {
+  const oid = hashOf('given')
+  const other = await lfsServer(t, (_, response, body) => response.writeHead(hashOf(body) === oid ? 200 : 422).end())
+  const { place, seen } = await lfsServer(t, redirect(307, other.origin), (_, response) => {
+    const { origin } = place.endpoint
+    const actions = { upload: { href: `${origin}/up` }, verify: { href: `${origin}/verify` } }
+    response.end(JSON.stringify({ objects: [{ oid, actions }] }))
+  })
+  const client = openLfsClient(place, new AbortController().signal)
+  t.teardown(client.close)
+  const [planned] = await client.plan('upload', [{ oid, size: 5 }])
+  if (!planned) throw new Error('no plan')
+  const sent = client.upload(planned, async () => Readable.from([Buffer.from('given')]))
+  await t.rejects(sent, { message: /verify answered with status 422/ })
+  t.same(
+    other.seen.map(({ url, authorization }) => `${url} ${authorization}`),
+    ['/up undefined', '/verify undefined']
+  )
+  t.ok(seen.every(({ authorization }) => authorization?.startsWith('Basic ')))
+})
+
+/** Makes a project whose `.lfsconfig` has this text. */
+async function configured(text: string) {
+  const project = await app.make.project({ owner })
+  await app.make.file(project, '.lfsconfig', text)
+  return project
+}
+
+t.test('the files come from the server that .lfsconfig names', async t => {
+  const there = await lfsServer(t, (_, response) => response.end('elsewhere'))
+  for (const key of ['[lfs]\n\turl', '[remote "origin"]\n\tlfsurl']) {
+    const project = await configured(`${key} = ${there.origin}/files/\n`)
+    await app.make.file(project, 'one.bin', pointerOf(hashOf('elsewhere'), 9))
+    there.seen.length = 0
+    const made = await imported(urlOf(project))
+    t.equal(made.import_error, undefined)
+    t.same(await lfsContents(made, [hashOf('elsewhere')]), ['elsewhere'])
+    t.match(there.seen, [{ url: '/files/objects/batch' }, { url: '/object' }])
+    t.same(new Set(there.seen.map(({ authorization }) => authorization)), new Set([undefined]), 'without the password')
+  }
+})
+
+t.test('an .lfsconfig that leads into a private network ends the import', async t => {
+  const project = await configured('[lfs]\n\turl = http://169.254.169.254/latest\n')
+  await app.make.file(project, 'one.bin', pointerOf(hashOf('inside'), 6))
+  t.match(await imported(urlOf(project)), {
+    import_status: 'failed',
+    import_error: /has the address 169\.254\.169\.254, which the appliance may not reach/
+  })
+})
+
+t.test('what .lfsconfig may say', async t => {
+  const own = lfsServerOf({ url: new URL('https://ada:x@source.example/a/b.git'), username: 'ada', password: 'x' })
+  const named = async (text: string) => {
+    const project = await configured(text)
+    const path = repositoryPath(project)
+    return namedServer(path, await refValue(path, 'refs/heads/master'), own)
+  }
+  const url = (text: string) => `[lfs]\n\turl = "${text}"\n`
+  for (const text of [
+    '',
+    '[lfs',
+    url('ssh://git@source.example/x'),
+    url('file:///etc'),
+    url('nothing'),
+    '[lfs]\nurl\n'
+  ])
+    t.equal(await named(text), own, JSON.stringify(text))
+  t.equal(await named(`${url('http://large.example/')}#${'x'.repeat(70_000)}\n`), own, 'too large')
+  t.equal(await named('[include]\n\tpath = /etc/gitconfig\n'), own, 'nothing is included')
+  t.match(await named(url('https://eve:y@source.example/other?q=1#f')), {
+    endpoint: { href: 'https://source.example/other' },
+    header: own.header
+  })
+  for (const text of ['https://source.example:8443/', 'http://source.example/', 'https://other.example/'])
+    t.same((await named(url(text)))?.header, {}, 'the credentials are for one origin')
+  t.equal(await namedServer('/nowhere', null, own), own)
+})
+
+t.test('a path with two slashes leads to no other server', async t => {
+  const other = await lfsServer(t, (_, response) => response.end('other'))
+  const { origin, seen, place } = await lfsServer(t, (_, response) => response.end('there'))
+  const endpoint = new URL(`${origin}//${new URL(other.origin).host}/x`)
+  t.same(await fetchFrom({ ...place, endpoint }, 'there'), { left: [], got: ['there'] })
+  t.match(seen, [{ authorization: /^Basic / }, {}])
+  t.same(other.seen, [])
 })
 
 t.test('servers that lie', async t => {

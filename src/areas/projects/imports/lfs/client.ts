@@ -53,7 +53,11 @@ const FIRST_PAUSE = 500
 const TYPE = 'application/vnd.git-lfs+json'
 const ABSENT: readonly number[] = [401, 403, 404, 405, 406, 410, 415, 422, 501]
 
-interface Outcome extends Pick<Answer, 'status' | 'headers'> {
+const REDIRECTS: readonly number[] = [301, 302, 303, 307, 308]
+
+type Head = Pick<Answer, 'status' | 'headers'>
+
+interface Outcome extends Head {
   readonly text: string
 }
 
@@ -61,7 +65,7 @@ export function openLfsClient({ endpoint, header: own }: LfsServer, signal: Abor
   const transport = openTransport(signal)
 
   /** Makes an attempt, and others after a pause while the server is busy or cannot be reached. */
-  async function attempts<T extends Pick<Answer, 'status' | 'headers'>>(at: URL, make: () => Promise<T>): Promise<T> {
+  async function attempts<T extends Head>(at: URL, make: () => Promise<T>): Promise<T> {
     for (let made = 1; ; made++) {
       const outcome = await make().catch((error: unknown) => {
         if (!(error instanceof SourceFailure) || error instanceof SourceRefusal || made === MOST_ATTEMPTS) throw error
@@ -84,57 +88,63 @@ export function openLfsClient({ endpoint, header: own }: LfsServer, signal: Abor
       text: status === 200 ? await readText(at, stream, LARGEST_ANSWER) : ''
     })
 
-  const post = (at: URL, header: Action['header'], body: Buffer): Promise<Outcome> =>
-    attempts(at, () => {
+  /** Makes a request, and again where the server redirects it. As in git-lfs, its method and its body stay. */
+  async function following<T extends Head>({ href, header }: Action, make: (to: Action) => Promise<T>): Promise<T> {
+    let to: Action = { href, header }
+    for (let redirects = 0; ; redirects++) {
+      const outcome = await attempts(to.href, () => make(to))
+      if (!REDIRECTS.includes(outcome.status)) return outcome
+      if (redirects === MOST_REDIRECTS) throw new SourceRefusal(href, 'redirects too often')
+      const next = redirectOf(to.href, outcome.headers.location)
+      // What proves who asks is for one origin only.
+      to = { href: next, header: next.origin === to.href.origin ? to.header : {} }
+    }
+  }
+
+  const post = (action: Action, body: Buffer): Promise<Outcome> =>
+    following(action, ({ href, header }) => {
       const headers = { ...header, accept: TYPE, 'content-type': TYPE, 'content-length': String(body.length) }
-      return transport.send(at, { method: 'POST', headers, body }, readBody(at))
+      return transport.send(href, { method: 'POST', headers, body }, readBody(href))
     })
 
   /** A server that sends no credentials for an action on itself wants those of the repository. */
-  const headersFor = ({ href, header }: Action): Action['header'] =>
-    header.authorization === undefined && href.origin === endpoint.origin ? { ...own, ...header } : header
+  const signed = ({ href, header }: Action): Action =>
+    header.authorization === undefined && href.origin === endpoint.origin
+      ? { href, header: { ...own, ...header } }
+      : { href, header }
 
   async function receive(action: Action, { size }: LfsKey, into: PassThrough): Promise<void> {
-    let [received, at, header] = [0, action.href, headersFor(action)]
-    for (let redirects = 0; ; redirects++) {
-      const { status, headers } = await attempts(at, async () => {
-        const whole = { ...header, 'accept-encoding': 'identity' }
-        const sent = received > 0 ? { ...whole, range: `bytes=${received}-` } : whole
-        return transport.get(
-          at,
-          sent,
-          async ({ status, headers, stream }): Promise<Pick<Answer, 'status' | 'headers'>> => {
-            // A server that does not know ranges sends everything again.
-            let skip = status === 200 ? received : 0
-            if (status === 206 && !headers['content-range']?.startsWith(`bytes ${received}-`))
-              return { status: 416, headers }
-            if (status !== 200 && status !== 206) return { status, headers }
-            for await (const chunk of stream as AsyncIterable<Buffer>) {
-              const rest = chunk.subarray(skip)
-              skip = Math.max(0, skip - chunk.length)
-              received += rest.length
-              if (received > size) throw new SourceRefusal(at, `sends more than the ${size} bytes of the object`)
-              if (rest.length > 0 && !into.write(rest)) await taken(into)
-            }
-            if (received < size) throw new SourceFailure(at, `sent only ${received} of ${size} bytes`)
-            return { status, headers }
-          },
-          config().lfs.timeout
-        )
-      })
-      if (status === 200 || status === 206) return
-      if (!isRedirect(status)) throw new SourceRefusal(at, `answered with status ${status}`, status)
-      if (redirects === MOST_REDIRECTS) throw new SourceRefusal(action.href, 'redirects too often')
-      const next = redirectOf(at, headers.location)
-      if (next.origin !== at.origin) header = {}
-      at = next
-    }
+    let received = 0
+    const { status } = await following(signed(action), ({ href: at, header }) => {
+      const whole = { ...header, 'accept-encoding': 'identity' }
+      const sent = received > 0 ? { ...whole, range: `bytes=${received}-` } : whole
+      const read = async ({ status, headers, stream }: Answer): Promise<Head> => {
+        // A server that does not know ranges sends everything again.
+        let skip = status === 200 ? received : 0
+        if (status === 206 && !headers['content-range']?.startsWith(`bytes ${received}-`))
+          return { status: 416, headers }
+        if (status !== 200 && status !== 206) return { status, headers }
+        for await (const chunk of stream as AsyncIterable<Buffer>) {
+          const rest = chunk.subarray(skip)
+          skip = Math.max(0, skip - chunk.length)
+          received += rest.length
+          if (received > size) throw new SourceRefusal(at, `sends more than the ${size} bytes of the object`)
+          if (rest.length > 0 && !into.write(rest)) await taken(into)
+        }
+        if (received < size) throw new SourceFailure(at, `sent only ${received} of ${size} bytes`)
+        return { status, headers }
+      }
+      return transport.get(at, sent, read, config().lfs.timeout)
+    })
+    if (status !== 200 && status !== 206) throw new SourceRefusal(action.href, `answered with status ${status}`, status)
   }
 
   return {
     plan: async (operation, keys) => {
-      const at = new URL(`${endpoint.pathname}/objects/batch`, endpoint)
-      const { status, text } = await post(at, own, questionOf(operation, keys))
+      // Not resolved as a link: a path that begins with two slashes would name another server.
+      const at = new URL(endpoint)
+      at.pathname += '/objects/batch'
+      const { status, text } = await post({ href: at, header: own }, questionOf(operation, keys))
       if (ABSENT.includes(status)) throw new NoLfs(at, `answered with status ${status}`, status)
       if (status !== 200) throw new SourceRefusal(at, `answered with status ${status}`, status)
       const plan = readPlan(operation, keys, parsed(text))
@@ -164,15 +174,15 @@ export function openLfsClient({ endpoint, header: own }: LfsServer, signal: Abor
     upload: async ({ key, action, verify }, open) => {
       if (!action) return
       const { href } = action
-      const { status } = await attempts(href, async () => {
+      const { status } = await following(signed(action), async ({ href, header }): Promise<Head> => {
         const type = { 'content-type': 'application/octet-stream' }
-        const headers = { ...type, ...headersFor(action), 'content-length': String(key.size) }
+        const headers = { ...type, ...header, 'content-length': String(key.size) }
         const sending = { method: 'PUT' as const, headers, body: await open(), seconds: config().lfs.timeout }
         return transport.send(href, sending, async ({ status, headers }) => ({ status, headers }))
       })
       if (status < 200 || status > 299) throw new SourceRefusal(href, `answered with status ${status}`, status)
       if (!verify) return
-      const checked = await post(verify.href, headersFor(verify), Buffer.from(JSON.stringify(key)))
+      const checked = await post(signed(verify), Buffer.from(JSON.stringify(key)))
       if (checked.status !== 200)
         throw new SourceRefusal(verify.href, `answered with status ${checked.status}`, checked.status)
     },
@@ -180,11 +190,11 @@ export function openLfsClient({ endpoint, header: own }: LfsServer, signal: Abor
   }
 }
 
-const isRedirect = (status: number) => [301, 302, 303, 307, 308].includes(status)
-
 function redirectOf(url: URL, location: string | undefined): URL {
   const next = location !== undefined && URL.canParse(location, url) ? new URL(location, url) : null
   if (next === null || !/^https?:$/.test(next.protocol)) throw new SourceRefusal(url, 'redirects to no URL')
+  if (url.protocol === 'https:' && next.protocol === 'http:')
+    throw new SourceRefusal(url, 'redirects from https to http')
   return next
 }
 

@@ -5,6 +5,7 @@ import { log } from '../../../../log.js'
 import { lfsSizeOf, storeObject } from '../../lfs/objects.js'
 import type { LfsServer } from './client.js'
 import { fetchObjects } from './fetch.js'
+import { namedServer } from './named-server.js'
 import { linked, objectsNamed } from './pointers.js'
 
 export interface Importing {
@@ -12,7 +13,10 @@ export interface Importing {
   readonly repository: string
   /** The new part of the history. */
   readonly part: Part
-  readonly server: LfsServer
+  /** That of the repository; null when it has no LFS. */
+  readonly own: LfsServer | null
+  /** The commit of the default branch, whose `.lfsconfig` may name another server. */
+  readonly head: string | null | undefined
   readonly signal: AbortSignal
 }
 
@@ -20,7 +24,9 @@ export interface Importing {
  * Brings the objects that the project lacks. Those that the other server does not have are left out, as it has lost them for everybody.
  * Throws TooLarge when the limits of LFS do not allow one, TooManyObjects and SourceFailure.
  */
-export async function importObjects({ projectId, repository, part, server, signal }: Importing): Promise<void> {
+export async function importObjects({ projectId, repository, part, own, head, signal }: Importing): Promise<void> {
+  const server = await namedServer(repository, head, own)
+  if (!server) return
   const named = await objectsNamed(repository, part, signal)
   const here = new Set(await linked(projectId, named))
   const keys = named.filter(key => !here.has(key))
