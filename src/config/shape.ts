@@ -198,6 +198,7 @@ export const SETTINGS = {
       connections: integer(4, 4096),
       direct_downloads: flag,
       direct_seconds: integer(10, 3600),
+      direct_uploads: flag,
       public_endpoint: nullOr(text(/^https?:\/\/[^/?#]+\/?$/, 'an http or https URL without a path'))
     }
   },

@@ -8,7 +8,7 @@ import { headObject, signedUrl } from './s3.js'
 import type { SignedRequest } from './signed-urls.js'
 
 /** Headers of the answer: never a type that a browser would execute. */
-export type DirectAnswer = SignedRequest['answer']
+export type DirectAnswer = NonNullable<SignedRequest['answer']>
 
 /**
  * Throws FoundElsewhere with a URL of the bucket. Does nothing when the server must send the file: it is not in the bucket, or direct
@@ -18,7 +18,10 @@ export async function sendFromBucket(name: string, answer: DirectAnswer, { never
   if (!config().storage.s3.direct_downloads || !hasBucket()) return
   // A file on the disk comes first, as in all other requests.
   if (!neverChanges && (await stat(pathOfBlob(name)).catch(() => undefined))) return
-  if (await headObject(name)) throw new FoundElsewhere(await signedUrl(name, answer))
+  if (await headObject(name)) {
+    const seconds = config().storage.s3.direct_seconds
+    throw new FoundElsewhere(await signedUrl(name, { method: 'GET', answer, seconds }))
+  }
 }
 
 /** A request for a part needs our own answer, and so does HEAD: a signed URL works for one method. */

@@ -5,7 +5,6 @@
 import { createReadStream } from 'node:fs'
 import { Readable } from 'node:stream'
 import type * as Sdk from '@aws-sdk/client-s3'
-import { config } from '../config.js'
 import type { ByteRange, ChooseRange } from '../lib/byte-range.js'
 import { Limiter, type LimiterRequest, type Release } from '../lib/limiter.js'
 import { BucketHealth, bucketFault, stateOf, statusOf } from './bucket-states.js'
@@ -24,6 +23,8 @@ const PATIENCE_MS = 10_000
 const LARGE = 33_554_432
 const PART = 16_777_216
 const MOST_PARTS = 9000
+/** Bytes that a bucket copies in one request, whose answer has a time limit. */
+const COPIED_AT_ONCE = 67_108_864
 
 interface Bucket {
   readonly sdk: typeof Sdk
@@ -39,6 +40,8 @@ interface Options {
 export interface ObjectHead {
   readonly size: number
   readonly etag: string | undefined
+  /** The hash of the content in base64, if somebody asks for it and the bucket has compared it when the object was written. */
+  readonly sha256?: string | undefined
 }
 
 const silent = () => undefined
@@ -158,8 +161,17 @@ export async function requireBucket(): Promise<void> {
 /** Uploads a file from the disk, and replaces an object with this name. The object is complete or absent. Throws BucketUnavailable. */
 export const putObject = (name: string, path: string, size: number): Promise<void> =>
   ask({ operation: 'put', lane: 'writes' }, async bucket => {
-    if (size > LARGE) return putParts(bucket, { name, path, size })
     const { sdk, client, name: Bucket, prefix } = bucket
+    if (size > LARGE) {
+      const send: Parts['send'] = async (part, range) => {
+        const ContentLength = range.end - range.start + 1
+        const sent = await repeated(path, range, Body =>
+          client.send(new sdk.UploadPartCommand({ ...part, Body, ContentLength }))
+        )
+        return sent.ETag
+      }
+      return inParts(bucket, { name, size, least: PART, send })
+    }
     await repeated(path, undefined, Body =>
       client.send(new sdk.PutObjectCommand({ Bucket, Key: prefix + name, Body, ContentLength: size }))
     )
@@ -184,26 +196,32 @@ async function repeated<T>(
   }
 }
 
-interface Upload {
+interface Parts {
   readonly name: string
-  readonly path: string
   readonly size: number
+  /** The length of a part. The last one may be shorter, and those of a huge object are longer. */
+  readonly least: number
+  /** Returns the ETag of the part. */
+  readonly send: (
+    part: Pick<Sdk.UploadPartCommandInput, 'Bucket' | 'Key' | 'UploadId' | 'PartNumber'>,
+    range: ByteRange
+  ) => Promise<string | undefined>
 }
 
 /** A crash leaves parts in the bucket that no list shows: docs/operate/storage.md has a rule of the bucket that removes them. */
-async function putParts({ sdk, client, name: Bucket, prefix }: Bucket, { name, path, size }: Upload): Promise<void> {
+async function inParts(
+  { sdk, client, name: Bucket, prefix }: Bucket,
+  { name, size, least, send }: Parts
+): Promise<void> {
   const of = { Bucket, Key: prefix + name }
   const { UploadId } = await inTime(options => client.send(new sdk.CreateMultipartUploadCommand(of), options))
   try {
     const Parts: Sdk.CompletedPart[] = []
-    const length = Math.max(PART, Math.ceil(size / MOST_PARTS))
+    const length = Math.max(least, Math.ceil(size / MOST_PARTS))
     for (let start = 0; start < size; start += length) {
       const end = Math.min(size, start + length) - 1
       const PartNumber = Parts.length + 1
-      const { ETag } = await repeated(path, { start, end }, Body =>
-        client.send(new sdk.UploadPartCommand({ ...of, UploadId, PartNumber, Body, ContentLength: end - start + 1 }))
-      )
-      Parts.push({ ETag, PartNumber })
+      Parts.push({ ETag: await send({ ...of, UploadId, PartNumber }, { start, end }), PartNumber })
     }
     await client.send(new sdk.CompleteMultipartUploadCommand({ ...of, UploadId, MultipartUpload: { Parts } }))
   } catch (error) {
@@ -253,12 +271,32 @@ async function getObject(name: string, range?: ByteRange, etag?: string): Promis
   return held && { ...about, stream: held.stream }
 }
 
+/** Copies an object, and replaces one with the new name. The bucket does the work. Throws BucketUnavailable. */
+export const copyObject = (from: string, to: string, size: number): Promise<void> =>
+  ask({ operation: 'copy', lane: 'writes' }, async bucket => {
+    const { sdk, client, name: Bucket, prefix } = bucket
+    const CopySource = `${Bucket}/${prefix}${from}`
+    if (size <= COPIED_AT_ONCE) {
+      await inTime(options => client.send(new sdk.CopyObjectCommand({ Bucket, Key: prefix + to, CopySource }), options))
+      return
+    }
+    const send: Parts['send'] = async (part, { start, end }) => {
+      const command = new sdk.UploadPartCopyCommand({ ...part, CopySource, CopySourceRange: `bytes=${start}-${end}` })
+      return (await inTime(options => client.send(command, options))).CopyPartResult?.ETag
+    }
+    await inParts(bucket, { name: to, size, least: COPIED_AT_ONCE, send })
+  })
+
 /** The size and version of an object; undefined when there is none. Throws BucketUnavailable. */
-export const headObject = (name: string): Promise<ObjectHead | undefined> =>
+export const headObject = (name: string, { withHash = false } = {}): Promise<ObjectHead | undefined> =>
   ask({ operation: 'head', lane: 'others' }, async ({ sdk, client, name: Bucket, prefix }) => {
-    const command = new sdk.HeadObjectCommand({ Bucket, Key: prefix + name })
+    const command = new sdk.HeadObjectCommand({
+      Bucket,
+      Key: prefix + name,
+      ...(withHash && { ChecksumMode: 'ENABLED' })
+    })
     const found = await inTime(options => client.send(command, options)).catch(unlessMissing)
-    return found && { size: found.ContentLength ?? 0, etag: found.ETag }
+    return found && { size: found.ContentLength ?? 0, etag: found.ETag, sha256: found.ChecksumSHA256 }
   })
 
 /** Removes an object, if there is one. Throws BucketUnavailable. */
@@ -295,23 +333,19 @@ export async function* listObjects(start: string): AsyncGenerator<StoredObject[]
 }
 
 /**
- * Returns a URL that gives an object to anyone for storage.s3.direct_seconds. The answer has this type and disposition. It does not look
- * whether the object exists. Throws BucketUnavailable without keys.
+ * Returns a URL with which anyone may make this request for an object. It does not look whether the object exists. Throws
+ * BucketUnavailable without keys.
  */
-export async function signedUrl(name: string, answer: SignedRequest['answer']): Promise<string> {
+export async function signedUrl(
+  name: string,
+  asked: Pick<SignedRequest, 'method' | 'headers' | 'answer' | 'seconds'>
+): Promise<string> {
   const settings = bucketSettings()
   const { client, prefix } = await current().bucket
   const keys = await client.config.credentials().catch(error => {
     throw bucketFault(stateOf(error))
   })
-  return presign({
-    settings,
-    keys,
-    key: prefix + name,
-    answer,
-    seconds: config().storage.s3.direct_seconds,
-    now: new Date()
-  })
+  return presign({ ...asked, settings, keys, key: prefix + name, now: new Date() })
 }
 
 function unlessMissing(error: unknown): undefined {

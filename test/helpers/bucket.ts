@@ -1,10 +1,13 @@
 // A real S3-compatible server with one bucket, behind a proxy that can be slow, silent or broken.
+import { createHash } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
 import { createRequire } from 'node:module'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import { buffer } from 'node:stream/consumers'
 import { loadConfig } from '../../src/config.js'
 
 interface Teardown {
@@ -27,6 +30,8 @@ export const refuses =
 /** Accepts the request, and never answers. */
 export const isSilent: Fault = request => void request.resume()
 
+const CHECKSUM = 'x-amz-checksum-sha256'
+
 export interface TestBucket {
   readonly endpoint: string
   /** The number of requests that have reached the proxy. */
@@ -34,6 +39,8 @@ export interface TestBucket {
   fault: Fault | undefined
   /** Cuts the next so many answers after as many bytes of their bodies. */
   cuts: { times: number; after: number }
+  /** Whether it compares the checksums of uploads, as S3 does, and says so; otherwise it ignores them. */
+  comparesChecksums: boolean
   /** The server disagrees with the SDK about the signature of a path-style list, so it checks signatures only if this is true. */
   checkSignatures(checks: boolean): void
 }
@@ -55,9 +62,28 @@ export async function testBucket(t: Teardown, settings: Readonly<Record<string, 
     bucket.requests += 1
     incoming.on('error', () => undefined)
     if (bucket.fault && bucket.fault(incoming, response) !== 'pass') return
+    if (bucket.comparesChecksums && incoming.method === 'PUT' && CHECKSUM in incoming.headers)
+      return void compare(incoming, response)
+    pass(incoming, response, incoming)
+  })
+  /** The compared checksums of objects. */
+  const compared = new Map<string, string>()
+  const pathOf = ({ url = '' }: IncomingMessage) => url.replace(/\?.*/, '')
+  async function compare(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
+    const body = await buffer(incoming)
+    const checksum = String(incoming.headers[CHECKSUM])
+    if (createHash('sha256').update(body).digest('base64') !== checksum)
+      return void refuses(400, 'BadDigest')(incoming, response)
+    pass(incoming, response, Readable.from([body]), () => compared.set(pathOf(incoming), checksum))
+  }
+  function pass(incoming: IncomingMessage, response: ServerResponse, body: Readable, written?: () => unknown): void {
     const { method, url, headers } = incoming
     const passed = request({ host: '127.0.0.1', port, method, path: url, headers, agent: false }, answer => {
-      response.writeHead(answer.statusCode ?? 500, answer.headers)
+      const known = compared.get(pathOf(incoming))
+      if (method === 'PUT' || method === 'DELETE') compared.delete(pathOf(incoming))
+      if (answer.statusCode === 200) written?.()
+      const isAsked = method === 'HEAD' && headers['x-amz-checksum-mode'] === 'ENABLED' && known !== undefined
+      response.writeHead(answer.statusCode ?? 500, { ...answer.headers, ...(isAsked && { [CHECKSUM]: known }) })
       if (incoming.method !== 'GET' || bucket.cuts.times === 0) return void answer.pipe(response)
       bucket.cuts.times -= 1
       let left = bucket.cuts.after
@@ -68,8 +94,8 @@ export async function testBucket(t: Teardown, settings: Readonly<Record<string, 
     })
     passed.on('error', () => response.destroy())
     response.on('close', () => passed.destroy())
-    incoming.pipe(passed)
-  })
+    body.pipe(passed)
+  }
   await new Promise<void>(resolve => proxy.listen(0, '127.0.0.1', resolve))
   const endpoint = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`
   const bucket: TestBucket = {
@@ -77,6 +103,7 @@ export async function testBucket(t: Teardown, settings: Readonly<Record<string, 
     requests: 0,
     fault: undefined,
     cuts: { times: 0, after: 0 },
+    comparesChecksums: true,
     checkSignatures: checks => {
       server.allowMismatchedSignatures = !checks
     }

@@ -3,7 +3,7 @@
 import type { FastifyPluginAsync, FastifyReply } from 'fastify'
 import { refuseDuringMaintenance } from '../../areas/ground/settings/maintenance-mode.js'
 import { MOST_OBJECTS, type Outcome, planDownload, planUpload } from '../../areas/projects/lfs/batch.js'
-import { findLinks } from '../../areas/projects/lfs/objects.js'
+import { acceptUpload, findLinks } from '../../areas/projects/lfs/objects.js'
 import type { LfsOperation } from '../../areas/projects/lfs/tokens.js'
 import { BadRequest, Conflict, NotFoundAs, TooLarge, Unprocessable } from '../../errors.js'
 import { Integer, Text } from '../../lib/schema.js'
@@ -76,8 +76,10 @@ export const lfsRoutes: FastifyPluginAsync = async app => {
         const { project } = await openLfs(request, 'upload')
         const { oid, size } = readVerify(request.body)
         const found = (await findLinks(project.id, [oid])).get(oid)
-        if (found === undefined) throw new NotFoundAs('the project has no such object')
-        if (found !== size) throw new Unprocessable(`the object has ${found} bytes`)
+        if (found === undefined) {
+          await refuseDuringMaintenance()
+          if (!(await acceptUpload(project.id, { oid, size }))) throw new NotFoundAs('the project has no such object')
+        } else if (found !== size) throw new Unprocessable(`the object has ${found} bytes`)
         return answerLfs(reply, {})
       }
     )
@@ -99,11 +101,12 @@ async function answerBatch(
   const outcomes = await (operation === 'upload' ? planUpload(id, objects) : planDownload(id, objects))
   const base = `${lfsUrl(access.project)}/objects`
   const credentials = await credentialsForTransfers(request, access, operation)
-  const actionsFor = ({ object: { oid, size }, is }: Outcome<Batch['objects'][number]>) => {
+  const actionsFor = (outcome: Outcome<Batch['objects'][number]>) => {
+    const { oid, size } = outcome.object
     if (operation === 'download') return { download: { href: `${base}/${oid}`, ...credentials } }
-    if (is !== 'missing') return undefined
+    if (outcome.is !== 'missing') return undefined
     return {
-      upload: { href: `${base}/${oid}?size=${size}`, ...credentials },
+      upload: outcome.direct ?? { href: `${base}/${oid}?size=${size}`, ...credentials },
       verify: { href: `${base}/verify`, ...credentials }
     }
   }

@@ -1,6 +1,7 @@
 // Answers which objects a client of git LFS must send, or can get.
 import { row } from '../../../db/connect/sql.js'
 import { isOid } from '../../../storage/lfs.js'
+import { type DirectUpload, directLfsUpload } from '../../../storage/lfs-uploads.js'
 import { excessOfObject, excessOfProject, findLinks, lfsSizeOf, touchLinks } from './objects.js'
 
 /** An object as the client names it: any text and any number. */
@@ -10,7 +11,9 @@ interface AskedObject {
 }
 
 export type Outcome<Object extends AskedObject> =
-  | { readonly object: Object; readonly is: 'there' | 'missing' }
+  | { readonly object: Object; readonly is: 'there' }
+  /** `direct`: the client sends it to the bucket. */
+  | { readonly object: Object; readonly is: 'missing'; readonly direct: DirectUpload | undefined }
   | { readonly object: Object; readonly is: 'refused'; readonly code: number; readonly why: string }
 
 /** Whether the group of a project lets its projects use LFS. The switch of the project is in its row. */
@@ -73,7 +76,7 @@ export async function planUpload<Object extends AskedObject>(
       }
       total = sum
       wanted.add(oid)
-      found.push({ object, is: 'missing' })
+      found.push({ object, is: 'missing', direct: await directLfsUpload(projectId, object) })
     }
   }
   return found

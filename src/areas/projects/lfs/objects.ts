@@ -23,6 +23,7 @@ import {
   removeLfsObject,
   sendLfsFromBucket
 } from '../../../storage/lfs.js'
+import { findLfsUpload } from '../../../storage/lfs-uploads.js'
 import type { Source } from '../../../storage/put-file.js'
 
 /** Returns the objects that a project has, of those asked for, with their sizes. */
@@ -76,10 +77,36 @@ export function excessOfProject(bytes: number): string | null {
  */
 export async function storeObject(projectId: number, key: LfsKey, source: () => Source): Promise<void> {
   if (!isOid(key.oid)) throw new NotFoundAs('the project has no such object')
+  await settle(projectId, key, claimIt => putLfsObject(key, source(), claimIt))
+}
+
+/**
+ * Links an object that a client has put into the bucket for this project. Returns false when it has not. Throws what `storeObject` throws.
+ * Afterwards, the bucket has the upload no longer, unless the caller may try again.
+ */
+export async function acceptUpload(projectId: number, key: LfsKey): Promise<boolean> {
+  const upload = isOid(key.oid) ? await findLfsUpload(projectId, key) : undefined
+  if (!upload) return false
+  try {
+    await settle(projectId, key, claimIt => upload.store(claimIt))
+  } catch (error) {
+    if (!(error instanceof Unavailable)) await upload.drop()
+    throw error
+  }
+  await upload.drop()
+  return true
+}
+
+/** `store` calls its argument when the content is right, before it stores it. */
+async function settle(
+  projectId: number,
+  key: LfsKey,
+  store: (claimIt: () => Promise<unknown>) => Promise<void>
+): Promise<void> {
   const excess = excessOfObject(key.size) ?? excessOfProject((await lfsSizeOf(projectId)) + key.size)
   if (excess !== null) throw new TooLarge(excess)
   const claimed: Claimed[] = []
-  await putLfsObject(key, source(), async () => claimed.push(await claim(key)))
+  await store(async () => claimed.push(await claim(key)))
   try {
     await link(projectId, key)
   } catch (error) {
