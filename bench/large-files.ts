@@ -10,6 +10,7 @@ import { promisify } from 'node:util'
 import { type Prepared, withAppliance } from './lib/appliance.js'
 import { atExit, temporaryFolder } from './lib/clean-up.js'
 import { median, report } from './lib/figure.js'
+import { cpuOf } from './lib/processes.js'
 import { createProject } from './lib/rest.js'
 
 const LIMIT = 1.1
@@ -30,7 +31,7 @@ async function freePort(): Promise<number> {
 }
 
 /** Starts nginx in a folder; `/get` gives the objects of the home, and `/put` takes files. */
-async function startNginx(folder: string, home: string): Promise<string> {
+async function startNginx(folder: string, home: string): Promise<{ readonly url: string; readonly pid: number }> {
   const port = await freePort()
   mkdirSync(join(folder, 'put'))
   const configuration = `daemon off; user root; worker_processes 1; pid ${folder}/pid; error_log ${folder}/error.log;
@@ -46,7 +47,7 @@ async function startNginx(folder: string, home: string): Promise<string> {
   atExit(() => nginx.kill('SIGTERM'))
   const url = `http://127.0.0.1:${port}`
   for (let tries = 0; tries < 100; tries++) {
-    if (await fetch(url).then(Boolean, () => false)) return url
+    if (await fetch(url).then(Boolean, () => false)) return { url, pid: nginx.pid ?? 0 }
     await sleep(50)
   }
   throw new Error('nginx did not start')
@@ -58,17 +59,30 @@ async function timed(work: () => Promise<unknown>): Promise<number> {
   return (performance.now() - started) / 1000
 }
 
+interface Comparison {
+  readonly name: string
+  /** Returns the seconds of processor that a side has used so far. */
+  readonly processor: (side: Side) => number
+  readonly work: (side: Side) => Promise<unknown>
+}
+
 /** Runs the same work on both sides, in turns. */
-async function compare(name: string, work: (side: Side) => Promise<unknown>): Promise<void> {
+async function compare({ name, processor, work }: Comparison): Promise<void> {
   const times: Record<Side, number[]> = { ours: [], nginx: [] }
+  const used: Record<Side, number> = { ours: 0, nginx: 0 }
   for (let round = 0; round < ROUNDS; round++) {
     const sides: Side[] = round % 2 === 0 ? ['ours', 'nginx'] : ['nginx', 'ours']
-    for (const side of sides) times[side].push(await timed(() => work(side)))
+    for (const side of sides) {
+      const before = processor(side)
+      times[side].push(await timed(() => work(side)))
+      used[side] += processor(side) - before
+    }
   }
   const [ours, nginx] = [median(times.ours), median(times.nginx)]
   report({
     ...{ name, value: ours / nginx, unit: "of nginx's time", limit: LIMIT, better: 'lower' },
-    comparison: `${ours.toFixed(3)} s against ${nginx.toFixed(3)} s`
+    comparison: `${ours.toFixed(3)} s against ${nginx.toFixed(3)} s`,
+    detail: { processor: used.ours / ROUNDS, nginx_processor: used.nginx / ROUNDS }
   })
 }
 
@@ -77,7 +91,9 @@ const placeOf = (oid: string) => `${oid.slice(0, 2)}/${oid.slice(2, 4)}/${oid}`
 
 async function measure(appliance: Prepared): Promise<void> {
   const folder = temporaryFolder()
-  const nginx = await startNginx(folder, appliance.home)
+  const { url: nginx, pid } = await startNginx(folder, appliance.home)
+  const { server, database } = appliance.parts
+  const processor = (side: Side) => (side === 'ours' ? cpuOf(server) + cpuOf(database) : cpuOf(pid))
   const project = await createProject(appliance, 'large', { public: true })
   const objects = `${appliance.url}/${project.path_with_namespace}.git/info/lfs/objects`
   const token = ['--header', `PRIVATE-TOKEN: ${appliance.admin.token}`]
@@ -95,20 +111,20 @@ async function measure(appliance: Prepared): Promise<void> {
   writeFileSync(file, bytes)
   const large = await store(bytes)
   const urlOf = (side: Side, oid: string) => (side === 'ours' ? `${objects}/${oid}` : `${nginx}/get/${placeOf(oid)}`)
-  await compare('download of 500 MB', side =>
-    run('bash', ['-c', 'curl --silent --fail "$0" | sha256sum', urlOf(side, large)])
-  )
+  const download = (side: Side) => run('bash', ['-c', 'curl --silent --fail "$0" | sha256sum', urlOf(side, large)])
+  await compare({ name: 'download of 500 MB', processor, work: download })
   let number = 0
-  await compare('upload of 500 MB', async side => {
+  const upload = async (side: Side) => {
     if (side === 'ours') return put(file, `${objects}/${large}`, token)
     await put(file, `${nginx}/put/${++number}`)
     rmSync(join(folder, 'put', String(number)))
-  })
+  }
+  await compare({ name: 'upload of 500 MB', processor, work: upload })
   const small: string[] = []
   for (let at = 0; at < FILES; at++) small.push(await store(randomBytes(SMALL)))
-  await compare(`download of ${FILES} files of 100 KB`, side =>
+  const downloads = (side: Side) =>
     run('curl', ['--silent', '--fail', ...small.flatMap(oid => ['--output', '/dev/null', urlOf(side, oid)])])
-  )
+  await compare({ name: `download of ${FILES} files of 100 KB`, processor, work: downloads })
 }
 
 await withAppliance({}, measure)
