@@ -1,6 +1,7 @@
 // What the commands of migrations have in common.
+
+import { findMigration, type Migration } from '../../areas/migrate/runs/migrations.js'
 import type { Session } from '../../areas/migrate/runs/session.js'
-import { findMigration, type Migration } from '../../areas/migrate/runs/work-folder.js'
 import { commandOrigin } from '../framework/origin.js'
 import { progressLine } from '../framework/progress.js'
 import { endedBySignals } from '../framework/signals.js'

@@ -89,6 +89,7 @@ import { migrated } from './0171-migrated.js'
 import { heldObjects } from './0172-held-objects.js'
 import { decidedRights } from './0176-decided-rights.js'
 import { scimVersions } from './0177-scim-versions.js'
+import { preparedMigrations } from './0184-migrations.js'
 import type { Migration } from './migration.js'
 
 export const migrations: readonly Migration[] = [
@@ -180,5 +181,6 @@ export const migrations: readonly Migration[] = [
   migrated,
   heldObjects,
   decidedRights,
-  scimVersions
+  scimVersions,
+  preparedMigrations
 ]

@@ -123,6 +123,7 @@ const LINES = {
   // Copies of repositories that wait for their removal. A restored copy of the appliance does not have them.
   old_repositories: { writer: 'upkeep', owners: [keptAfter('projects')], backup: false },
   // A restored project is one that was changed here, which no migration replaces.
+  migrations: { writer: 'migrate', encrypted: ['token_encrypted'] },
   migrated_projects: { writer: 'migrate/runs', owners: [deletedWith('projects')], restore: false },
   migrated_people: { writer: 'migrate/runs', owners: [deletedWith('users')] },
   repository_upkeeps: { writer: 'code/repository', owners: [deletedWith('projects')], restore: false },

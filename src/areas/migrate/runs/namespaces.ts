@@ -8,9 +8,10 @@ import { requireUser } from '../../people/users/users.queries.js'
 import type { Skipped, Source, SourceGroup, SourceProject } from '../sources/source.js'
 import { pathHere } from './convert.js'
 import { anAdmin, bringGroup, namespacePath } from './groups.js'
+import type { Migration } from './migrations.js'
 import { keyOf, knownPeople, peopleOptions, resolvePeople } from './people.js'
 import type { Session } from './session.js'
-import { type Migration, writeJson } from './work-folder.js'
+import { writeJson } from './work-folder.js'
 
 const MOST_GROUPS = 100_000
 

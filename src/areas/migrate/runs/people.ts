@@ -10,7 +10,7 @@ import { insertReadKey, readKey } from '../../people/users/keys.js'
 import { requireUser } from '../../people/users/users.queries.js'
 import { ahead } from '../sources/ahead.js'
 import type { Source, SourceUser } from '../sources/source.js'
-import type { Settings } from './work-folder.js'
+import type { Settings } from './migrations.js'
 
 const AT_ONCE = 500
 const REQUESTS_AT_ONCE = 8

@@ -2,18 +2,18 @@
 
 import { Failure } from '../../../errors.js'
 import { pathProblem } from '../../../lib/path.js'
-import { underLock } from '../../upkeep/maintenance/maintenance-lock.js'
 import type { Source, SourceGroup, SourceProject } from '../sources/source.js'
 import { type Collected, collect } from './collect.js'
 import { namespacePath } from './groups.js'
 import { namedFiles } from './lfs.js'
+import { keepResult, type Migration } from './migrations.js'
 import { copyRepository } from './move-project.js'
 import { isForeign } from './namespaces.js'
 import { keyOf, knownPeople, matchPeople, peopleOptions } from './people.js'
 import { projectsOf } from './run.js'
 import { INSTANCE, openSession, type Part, type Session, withPart } from './session.js'
 import { newSkips } from './skips.js'
-import type { Migration } from './work-folder.js'
+import { workingOn } from './work-folder.js'
 
 export interface PlanOptions {
   /** Paths at the source; default: all projects that the token shows. */
@@ -44,13 +44,13 @@ export interface Plan {
   readonly unmatched: readonly string[]
 }
 
-/** Reads the source. Writes nothing into the database. Throws AlreadyRunning and SourceFailure. */
+/** Reads the source. Writes only its result into the database. Throws AlreadyRunning, ReadElsewhere and SourceFailure. */
 export function planMigration(
   migration: Migration,
   options: PlanOptions,
   given: Pick<Session, 'origin' | 'signal'> & Partial<Pick<Session, 'progress'>>
 ): Promise<Plan> {
-  return underLock(`migrate:${migration.name}`, given.signal, async signal => {
+  return workingOn(migration, given.signal, async signal => {
     const session = await openSession(migration, { ...given, signal })
     return withPart(session, INSTANCE, async ({ source }) => {
       const { version, username, isAdmin } = await source.about()
@@ -95,7 +95,8 @@ export function planMigration(
         else unmatched.push(name)
       }
       for (const group of groups) problems.push(...(await problemsOf(migration, group)))
-      return { source: { version, username, is_admin: isAdmin }, projects, problems, matched, unmatched }
+      const about = { version, username, is_admin: isAdmin }
+      return keepResult(migration, 'plan', { source: about, projects, problems, matched, unmatched })
     })
   })
 }

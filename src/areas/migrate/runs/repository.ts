@@ -11,8 +11,8 @@ import { CannotFill, fetchFrom } from '../../projects/imports/fetch-from.js'
 import { SourceRefusal } from '../../projects/imports/source-failures.js'
 import { ahead } from '../sources/ahead.js'
 import type { Draft, Skipped, SourceProject } from '../sources/source.js'
+import { tokenOf } from './migrations.js'
 import type { Session } from './session.js'
-import { tokenOf } from './work-folder.js'
 
 export interface Repository {
   readonly path: string

@@ -1,8 +1,8 @@
 // Runs a migration: one project after another. A project that fails is reported, and does not stop the others.
 import { join } from 'node:path'
 import { Failure } from '../../../errors.js'
-import { underLock } from '../../upkeep/maintenance/maintenance-lock.js'
 import type { Skipped, Source, SourceProject } from '../sources/source.js'
+import { keepResult, type Migration } from './migrations.js'
 import { type Moved, moveProject } from './move-project.js'
 import { openNamespaces } from './namespaces.js'
 import { assignConfirmed, listPlaceholders } from './placeholders.js'
@@ -10,7 +10,7 @@ import { Uncloneable } from './repository.js'
 import { INSTANCE, openSession, type Session, withPart } from './session.js'
 import { newSkips } from './skips.js'
 import { wikiOf, wikiRecords } from './wikis.js'
-import { type Migration, writeJson } from './work-folder.js'
+import { workingOn, writeJson } from './work-folder.js'
 
 export interface RunOptions {
   /** Paths at the source; default: all projects that the token shows. */
@@ -37,13 +37,13 @@ export interface Report {
   readonly file: string
 }
 
-/** Runs a migration. Throws AlreadyRunning, and SourceFailure when the source cannot be read at all. */
+/** Runs a migration. Throws AlreadyRunning, ReadElsewhere, and SourceFailure when the source cannot be read at all. */
 export function runMigration(
   migration: Migration,
   options: RunOptions,
   given: Pick<Session, 'origin' | 'signal'> & Partial<Pick<Session, 'progress'>>
 ): Promise<Report> {
-  return underLock(`migrate:${migration.name}`, given.signal, async signal => {
+  return workingOn(migration, given.signal, async signal => {
     const session = await openSession(migration, { ...given, signal })
     const started_at = new Date().toISOString()
     const skips = newSkips()
@@ -81,7 +81,7 @@ export function runMigration(
     const about = { migration: migration.name, source: migration.url, started_at, ended_at }
     const report: Report = { ...about, projects, skipped: skips.list(), placeholders, file }
     await writeJson(file, report)
-    return report
+    return keepResult(migration, 'run', report)
   })
 }
 

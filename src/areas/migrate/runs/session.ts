@@ -6,8 +6,9 @@ import { config } from '../../../config.js'
 import { BadParameters } from '../../../errors.js'
 import { type OpenClient, openClient } from '../sources/client.js'
 import type { Reader, Source } from '../sources/source.js'
+import { type Migration, placeOf, tokenOf } from './migrations.js'
 import { READERS } from './readers.js'
-import { endRun, type Migration, partOf, placeOf, runOf, tokenOf } from './work-folder.js'
+import { endRun, partOf, runOf } from './work-folder.js'
 
 export interface Session {
   readonly migration: Migration

@@ -5,7 +5,6 @@ import { nobody } from '../../../access/actor.js'
 import { receiverOf } from '../../../webhooks/url.js'
 import { linked } from '../../projects/imports/lfs/pointers.js'
 import { findProject } from '../../projects/projects/projects.queries.js'
-import { underLock } from '../../upkeep/maintenance/maintenance-lock.js'
 import { exportProject } from '../../upkeep/project-archives/export.js'
 import { KINDS, RECORDS, REFS } from '../../upkeep/project-archives/format.js'
 import { openArchive } from '../../upkeep/project-archives/read-archive.js'
@@ -15,6 +14,7 @@ import { collect } from './collect.js'
 import { pathHere } from './convert.js'
 import { uploadOf } from './files.js'
 import { namedFiles } from './lfs.js'
+import { keepResult, type Migration } from './migrations.js'
 import { converterOf, copyRepository } from './move-project.js'
 import { openNamespaces } from './namespaces.js'
 import { knownPeople } from './people.js'
@@ -24,7 +24,7 @@ import { projectsOf } from './run.js'
 import { INSTANCE, openSession, type Part, type Session, withPart } from './session.js'
 import { newSkips } from './skips.js'
 import { readLines, readSpool } from './spool.js'
-import type { Migration } from './work-folder.js'
+import { workingOn } from './work-folder.js'
 
 const MOST_SHOWN = 20
 
@@ -42,13 +42,13 @@ export interface Verified {
   readonly refs: readonly string[]
 }
 
-/** Writes nothing into the database. Throws AlreadyRunning and SourceFailure. */
+/** Writes only its result into the database. Throws AlreadyRunning, ReadElsewhere and SourceFailure. */
 export function verifyMigration(
   migration: Migration,
   projects: readonly string[],
   given: Pick<Session, 'origin' | 'signal'> & Partial<Pick<Session, 'progress'>>
 ): Promise<readonly Verified[]> {
-  return underLock(`migrate:${migration.name}`, given.signal, async signal => {
+  return workingOn(migration, given.signal, async signal => {
     const session = await openSession(migration, { ...given, signal })
     return withPart(session, INSTANCE, async ({ source }) => {
       const own = { ...session, login: (await source.about()).username }
@@ -58,7 +58,7 @@ export function verifyMigration(
         signal.throwIfAborted()
         verified.push(await withPart(own, project.id, part => verifyProject(own, part, { project, pathOf })))
       }
-      return verified
+      return keepResult(migration, 'verify', verified)
     })
   })
 }

@@ -1,106 +1,113 @@
-// The folder of a migration, HOME/migrations/NAME, closed to other users: what the sysadmin has set, and what was read so far. The pages
-// of a source are as confidential as its projects.
+// The folder of a migration, HOME/migrations/NAME, closed to other users: what was read so far. The pages of a source are as confidential
+// as its projects. It belongs to the machine that has read first, and others leave the work to that machine.
 import { createHash, randomBytes } from 'node:crypto'
-import { existsSync } from 'node:fs'
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
+import { knownUids, machineUid } from '../../../cluster/machines.js'
 import { config } from '../../../config.js'
-import { Conflict, Invalid, NoSuch } from '../../../errors.js'
-import { decryptNamed, encrypt } from '../../../secrets.js'
-import { checkHookUrl } from '../../../webhooks/url.js'
-import { READERS } from './readers.js'
+import { execute, row, rows } from '../../../db/connect/sql.js'
+import { Conflict, NotFound } from '../../../errors.js'
+import { underLock } from '../../upkeep/maintenance/maintenance-lock.js'
 
-const SETTINGS = 'migration.json'
-const NAME = /^[a-z0-9][a-z0-9_-]{0,49}$/
+/** Says of which migration a folder is: another one may have had the same name. */
+export const MARKER = 'migration.json'
 
-export interface Settings {
-  /** An entry of READERS. */
-  readonly kind: string
-  readonly url: string
-  /** Namespaces of the source -> namespaces here. */
-  readonly map: { readonly [namespace: string]: string }
-  /** Usernames of the source -> usernames here. */
-  readonly people: { readonly [username: string]: string }
-  /** Requests in a second. */
-  readonly rate: number
-  /** Whether matched users get their SSH keys. */
-  readonly keys: boolean
-  /** Whether comments on commits are read, also where each commit needs a request. Default: false. */
-  readonly comments?: boolean
-  /** Whether addresses match people also where the source does not say who has proved them. Default: false. */
-  readonly trust?: boolean
+interface Marker {
+  readonly created_at: string
+  /** The number of the first run. Its pages are never taken for those of an earlier folder. */
+  readonly first_run?: number
+  /** Of an earlier program, which kept the settings here. */
+  readonly token?: string
 }
 
-interface StoredSettings extends Settings {
-  /** Encrypted, in base64. */
-  readonly token: string
+interface Folder {
+  readonly id: number
+  readonly name: string
   readonly created_at: string
 }
 
-export interface Migration extends StoredSettings {
-  readonly name: string
-  readonly folder: string
-}
+export const migrationsFolder = (): string => join(config().home, 'migrations')
 
-const root = () => join(config().home, 'migrations')
+export const folderOf = (name: string): string => join(migrationsFolder(), name)
 
-/** Adds a migration. Throws Invalid, and Conflict when there is one with this name. */
-export async function addMigration(name: string, token: string, settings: Settings): Promise<Migration> {
-  if (!NAME.test(name)) throw new Invalid('name', 'has lowercase letters, digits, _ and -, and at most 50 of them')
-  if (!Object.hasOwn(READERS, settings.kind)) throw new Invalid('kind', `is one of ${Object.keys(READERS).join(', ')}`)
-  const problem = checkHookUrl(settings.url)
-  if (problem) throw new Invalid('url', problem)
-  const { username, password, search, hash } = new URL(settings.url)
-  if (username + password + search + hash !== '') throw new Invalid('url', 'has a user, a query or a fragment')
-  if (!/^[\x21-\x7e]{1,1000}$/.test(token)) throw new Invalid('token', 'is not a token')
-  const folder = join(root(), name)
-  await mkdir(root(), { recursive: true, mode: 0o700 })
-  try {
-    await mkdir(folder, { mode: 0o700 })
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST') throw new Conflict(`there is a migration ${name} already`)
-    throw error
+/** The lock that all work on a migration takes. */
+export const lockOf = ({ name }: Pick<Folder, 'name'>): string => `migrate:${name}`
+
+/** Another machine has what was read, and must do the work. */
+export class ReadElsewhere extends Conflict {
+  constructor(
+    readonly machine: string,
+    name: string
+  ) {
+    super(
+      `the machine ${name} has what was read of the source: run it there. If that machine is gone, gitstead machines forget lets another begin again`
+    )
   }
-  const stored = { ...settings, token: encrypt(token).toString('base64'), created_at: new Date().toISOString() }
-  await writeJson(join(folder, SETTINGS), stored)
-  return { ...stored, name, folder }
 }
 
-/** Throws NoSuch. */
-export async function findMigration(name: string): Promise<Migration> {
-  const folder = join(root(), name)
-  const stored = NAME.test(name) ? await readJson<StoredSettings>(join(folder, SETTINGS)) : undefined
-  if (!stored) throw new NoSuch('migration', name)
-  return { ...stored, name, folder }
-}
+/**
+ * Works on a migration on this machine, one process at a time. Throws AlreadyRunning, ReadElsewhere, and NotFound when the migration was
+ * removed.
+ */
+export const workingOn = <T>(
+  migration: Folder,
+  signal: AbortSignal,
+  work: (signal: AbortSignal) => Promise<T>
+): Promise<T> =>
+  underLock(lockOf(migration), signal, async signal => {
+    await takeFolder(migration)
+    await removeOldFolders()
+    return work(signal)
+  })
 
-export async function listMigrations(): Promise<readonly Migration[]> {
-  const names = (await readdir(root()).catch(() => [])).filter(name => existsSync(join(root(), name, SETTINGS)))
-  return Promise.all(names.sort().map(findMigration))
-}
-
-/** Removes what was read of the source. What came here stays. */
-export const removeMigration = async ({ folder }: Migration): Promise<void> => {
-  await rm(join(folder, SETTINGS))
+async function takeFolder(migration: Folder): Promise<void> {
+  const found = await row<{ machine: string | null; name: string | null }>(
+    'select m.machine, a.name from migrations m left join machines a on a.uid = m.machine where m.id = ?',
+    [migration.id]
+  )
+  if (!found) throw new NotFound('Migration')
+  const { machine, name } = found
+  if (machine === null || !knownUids().includes(machine)) {
+    // Nobody knows the machine any more: this one begins again.
+    if (machine !== null && name !== null) throw new ReadElsewhere(machine, name)
+    await execute('update migrations set machine = ? where id = ?', [machineUid(), migration.id])
+  }
+  if (await isFolderOf(migration)) return
+  const folder = folderOf(migration.name)
   await rm(folder, { recursive: true, force: true })
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+  const marker: Marker = { created_at: migration.created_at, first_run: Math.floor(Date.now() / 1000) }
+  await writeJson(join(folder, MARKER), marker)
 }
 
-export const tokenOf = ({ name, token }: Migration): string =>
-  decryptNamed(`the token of the migration ${name}`, Buffer.from(token, 'base64'))
+const markerOf = (folder: string) => readJson<Marker>(join(folder, MARKER))
 
-/** Identifies the source in the database. */
-export const placeOf = ({ url }: Pick<Settings, 'url'>): string => {
-  const { host, pathname } = new URL(url)
-  return `${host}${pathname.replace(/\/+$/, '')}`.slice(0, 255)
+const isFolderOf = async ({ name, created_at }: Folder): Promise<boolean> =>
+  (await markerOf(folderOf(name)))?.created_at === created_at
+
+/** Removes the folder of a migration, if this machine has it. */
+export async function removeFolder(migration: Folder): Promise<void> {
+  if (await isFolderOf(migration)) await rm(folderOf(migration.name), { recursive: true, force: true })
+}
+
+/** Removes the folders of migrations that other machines have removed. Those of an earlier program have no row yet. */
+async function removeOldFolders(): Promise<void> {
+  const found = await readdir(migrationsFolder())
+  const known = new Set((await rows<{ name: string }>('select name from migrations')).map(({ name }) => name))
+  for (const name of found.filter(each => !known.has(each)))
+    if ((await markerOf(folderOf(name)))?.token === undefined)
+      await rm(folderOf(name), { recursive: true, force: true })
 }
 
 /** The folder of what was read of one project of the source, or of the instance. */
-export const partOf = ({ folder }: Migration, id: string): string =>
+export const partOf = ({ folder }: { readonly folder: string }, id: string): string =>
   join(folder, 'projects', createHash('sha256').update(id).digest('hex').slice(0, 32))
 
 /** The number of the current run of a part of the source. */
 export const runOf = async (part: string): Promise<number> =>
-  (await readJson<{ readonly run: number }>(join(part, 'state.json')))?.run ?? 1
+  (await readJson<{ readonly run: number }>(join(part, 'state.json')))?.run ??
+  (await markerOf(dirname(dirname(part))))?.first_run ??
+  1
 
 export const endRun = (part: string, run: number): Promise<void> =>
   writeJson(join(part, 'state.json'), { run: run + 1 })
@@ -110,7 +117,8 @@ export async function readJson<T>(path: string): Promise<T | undefined> {
   try {
     return JSON.parse(await readFile(path, 'utf8')) as T
   } catch (error) {
-    if (error instanceof SyntaxError || (error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    if (error instanceof SyntaxError || ['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? ''))
+      return undefined
     throw error
   }
 }

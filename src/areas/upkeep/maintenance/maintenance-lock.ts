@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto'
 import { joinMachines } from '../../../cluster/machines.js'
 import { machineMark, runsHere } from '../../../cluster/this-machine.js'
 import { execute, row, rows } from '../../../db/connect/sql.js'
-import { AlreadyRunning } from '../../../errors.js'
+import { AlreadyRunning, Unavailable } from '../../../errors.js'
 import { startOf } from '../../../lib/process-status.js'
 
 const LEASE_S = 30
@@ -84,7 +84,7 @@ async function renew(task: string, holder: string, lost: AbortController): Promi
     `update maintenance_locks set lease_until = ${LEASE_END} where task = ? and holder = ?`,
     [task, holder]
   )
-  if (affectedRows === 0) lost.abort(new Error('the lock of this run was lost'))
+  if (affectedRows === 0) lost.abort(new Unavailable('the lock of this run was lost'))
 }
 
 /** Returns whether no living process holds a lock. */

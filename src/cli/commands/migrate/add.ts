@@ -1,8 +1,9 @@
+import { addMigration } from '../../../areas/migrate/runs/migrations.js'
 import { checkPeople } from '../../../areas/migrate/runs/namespaces.js'
 import { READERS } from '../../../areas/migrate/runs/readers.js'
-import { addMigration } from '../../../areas/migrate/runs/work-folder.js'
 import { BadParameters } from '../../../errors.js'
 import { BaseCommand } from '../../framework/base.js'
+import { commandOrigin } from '../../framework/origin.js'
 import { withDatabase } from '../../framework/with-database.js'
 import { openCsvFile } from '../../input/csv-file.js'
 import { readSecret } from '../../input/password.js'
@@ -56,7 +57,7 @@ export default class MigrateAdd extends BaseCommand {
     const { kind, rate, keys } = flags
     const { name } = await withDatabase(async () => {
       await checkPeople(people)
-      return addMigration(args.name, token, {
+      const settings = {
         kind,
         url: args.url,
         map,
@@ -65,7 +66,8 @@ export default class MigrateAdd extends BaseCommand {
         keys,
         trust: flags['trust-addresses'] === true,
         comments: flags['commit-comments'] === true
-      })
+      }
+      return addMigration(args.name, token, settings, commandOrigin())
     })
     this.log(`added the migration ${name}: next, gitstead migrate plan ${name}`)
     return { name, kind, url: args.url }

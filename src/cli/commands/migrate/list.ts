@@ -1,5 +1,6 @@
-import { listMigrations, type Migration } from '../../../areas/migrate/runs/work-folder.js'
+import { listMigrations, type Migration } from '../../../areas/migrate/runs/migrations.js'
 import { BaseCommand } from '../../framework/base.js'
+import { withDatabase } from '../../framework/with-database.js'
 import { type Column, table } from '../../output/table.js'
 
 const COLUMNS: readonly Column<Pick<Migration, 'name' | 'kind' | 'url' | 'created_at'>>[] = [
@@ -17,7 +18,7 @@ export default class MigrateList extends BaseCommand {
   async run() {
     const { flags } = await this.parse(MigrateList)
     this.configure(flags)
-    const found = await listMigrations()
+    const found = await withDatabase(listMigrations)
     const migrations = found.map(({ name, kind, url, created_at }) => ({ name, kind, url, created_at }))
     this.log(table(migrations, COLUMNS))
     return { migrations }

@@ -1,6 +1,8 @@
-import { findMigration, removeMigration } from '../../../areas/migrate/runs/work-folder.js'
+import { findMigration, removeMigration } from '../../../areas/migrate/runs/migrations.js'
 import { BaseCommand } from '../../framework/base.js'
 import { confirm, destroyingFlags } from '../../framework/confirm.js'
+import { commandOrigin } from '../../framework/origin.js'
+import { withDatabase } from '../../framework/with-database.js'
 import { migrationArgs } from '../../topics/migrations.js'
 
 export default class MigrateRemove extends BaseCommand {
@@ -17,7 +19,7 @@ export default class MigrateRemove extends BaseCommand {
   async run() {
     const { args, flags } = await this.parse(MigrateRemove)
     this.configure(flags)
-    const migration = await findMigration(args.name)
+    const migration = await withDatabase(() => findMigration(args.name))
     const { name } = migration
     if (flags['dry-run']) {
       this.log(`would remove the migration ${name}`)
@@ -27,7 +29,7 @@ export default class MigrateRemove extends BaseCommand {
       yes: flags.yes,
       json: this.jsonEnabled()
     })
-    await removeMigration(migration)
+    await withDatabase(() => removeMigration(migration, commandOrigin()))
     this.log(`removed the migration ${name}`)
     return { removed: name }
   }

@@ -1,7 +1,7 @@
 // A whole repository of GitHub comes here.
 import t from 'tap'
+import { addMigration } from '../../../../src/areas/migrate/runs/migrations.js'
 import { runMigration } from '../../../../src/areas/migrate/runs/run.js'
-import { addMigration } from '../../../../src/areas/migrate/runs/work-folder.js'
 import { loadConfig } from '../../../../src/config.js'
 import { rows } from '../../../../src/db/connect/sql.js'
 import { testApp } from '../../../helpers/app.js'
@@ -26,7 +26,7 @@ t.test('issues, merge requests and notes come with their people, dates and numbe
     people: { ada: 'ada.here' },
     rate: 1000
   }
-  const migration = await addMigration('whole', 'sesame', { ...settings, keys: false })
+  const migration = await addMigration('whole', 'sesame', { ...settings, keys: false }, someOrigin)
   const run = () =>
     runMigration(migration, { projects: ['crew/tool'], overwrite: false }, { origin: someOrigin, signal })
   const report = await run()

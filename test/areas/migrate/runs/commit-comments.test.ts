@@ -1,7 +1,7 @@
 // Comments on commits come from API v3, with their lines. The source listens here, and the target is another group of the same appliance.
 import t from 'tap'
+import { addMigration, findMigration } from '../../../../src/areas/migrate/runs/migrations.js'
 import { runMigration } from '../../../../src/areas/migrate/runs/run.js'
-import { addMigration, findMigration } from '../../../../src/areas/migrate/runs/work-folder.js'
 import { config, loadConfig } from '../../../../src/config.js'
 import { testApp } from '../../../helpers/app.js'
 import { someOrigin } from '../../../helpers/factory.js'
@@ -29,7 +29,7 @@ t.test('comments on commits come on request', async t => {
   const [namespace = '', name] = source.path.split('/')
   const map = { [namespace]: place.path }
   const settings = { kind: 'gitlab3', url, map, people: {}, rate: 1000, keys: false, comments: true }
-  await addMigration('comments', (await app.make.admin()).privateToken, settings)
+  await addMigration('comments', (await app.make.admin()).privateToken, settings, someOrigin)
   const { projects } = await runMigration(
     await findMigration('comments'),
     { projects: [source.path], overwrite: false },

@@ -4,9 +4,9 @@ import { execFileSync } from 'node:child_process'
 import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
+import { addMigration, findMigration } from '../../../../src/areas/migrate/runs/migrations.js'
 import { runMigration } from '../../../../src/areas/migrate/runs/run.js'
 import { verifyMigration } from '../../../../src/areas/migrate/runs/verify.js'
-import { addMigration, findMigration } from '../../../../src/areas/migrate/runs/work-folder.js'
 import { loadConfig } from '../../../../src/config.js'
 import { rows } from '../../../../src/db/connect/sql.js'
 import { testApp } from '../../../helpers/app.js'
@@ -82,15 +82,20 @@ async function migrate(
   { kind, url, path, namespace }: { kind: string; url: URL; path: string; namespace: string }
 ) {
   const group = await app.make.group({ visibilityLevel: 20 })
-  await addMigration(name, 'sesame', {
-    kind,
-    url: url.href,
-    map: { [namespace]: group.path },
-    people: {},
-    rate: 1000,
-    keys: false,
-    trust: true
-  })
+  await addMigration(
+    name,
+    'sesame',
+    {
+      kind,
+      url: url.href,
+      map: { [namespace]: group.path },
+      people: {},
+      rate: 1000,
+      keys: false,
+      trust: true
+    },
+    someOrigin
+  )
   const report = await runMigration(
     await findMigration(name),
     { projects: [path], overwrite: false },

@@ -4,8 +4,8 @@ import type { ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import t, { type Test } from 'tap'
+import { addMigration, findMigration } from '../../../../src/areas/migrate/runs/migrations.js'
 import { type Report, runMigration } from '../../../../src/areas/migrate/runs/run.js'
-import { addMigration, findMigration } from '../../../../src/areas/migrate/runs/work-folder.js'
 import { config, loadConfig } from '../../../../src/config.js'
 import { row } from '../../../../src/db/connect/sql.js'
 import { testApp } from '../../../helpers/app.js'
@@ -43,14 +43,19 @@ async function attack(t: Test, attacks: Attacks, change: { readonly [path: strin
   })
   const name = `hostile-${++migrations}`
   const url = `http://127.0.0.1:${port}`
-  await addMigration(name, TOKEN, {
-    kind: 'github',
-    url,
-    map: { crew: place.path },
-    people: {},
-    rate: 1000,
-    keys: false
-  })
+  await addMigration(
+    name,
+    TOKEN,
+    {
+      kind: 'github',
+      url,
+      map: { crew: place.path },
+      people: {},
+      rate: 1000,
+      keys: false
+    },
+    someOrigin
+  )
   return { name, url, received }
 }
 

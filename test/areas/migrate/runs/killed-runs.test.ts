@@ -5,7 +5,8 @@ import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
-import { addMigration, findMigration, partOf } from '../../../../src/areas/migrate/runs/work-folder.js'
+import { addMigration, findMigration } from '../../../../src/areas/migrate/runs/migrations.js'
+import { partOf } from '../../../../src/areas/migrate/runs/work-folder.js'
 import { repositoryPath } from '../../../../src/areas/projects/projects/repositories.js'
 import { runTask } from '../../../../src/areas/upkeep/maintenance/maintenance.js'
 import { config, loadConfig, publicUrl, root } from '../../../../src/config.js'
@@ -37,7 +38,7 @@ async function prepare(name: string): Promise<string> {
   await execute('delete from migrated_projects')
   const { path } = await app.make.group({ owner, visibilityLevel: 20 })
   const settings = { kind: 'github', url: url.origin, map: { crew: path }, people: {}, rate: 60, keys: false }
-  await addMigration(name, 'sesame', settings)
+  await addMigration(name, 'sesame', settings, someOrigin)
   return `${path}/tool`
 }
 

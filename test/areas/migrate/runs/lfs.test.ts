@@ -1,9 +1,9 @@
 // Files in LFS come along. The source listens here, and the target is another group of the same appliance.
 import t from 'tap'
+import { addMigration, findMigration } from '../../../../src/areas/migrate/runs/migrations.js'
 import { planMigration } from '../../../../src/areas/migrate/runs/plan.js'
 import { runMigration } from '../../../../src/areas/migrate/runs/run.js'
 import { verifyMigration } from '../../../../src/areas/migrate/runs/verify.js'
-import { addMigration, findMigration } from '../../../../src/areas/migrate/runs/work-folder.js'
 import { config, loadConfig } from '../../../../src/config.js'
 import { execute } from '../../../../src/db/connect/sql.js'
 import { testApp } from '../../../helpers/app.js'
@@ -40,7 +40,7 @@ async function prepare(name: string): Promise<string> {
   const place = await app.make.group({ owner })
   const map = { [groupOf(source.path)]: place.path }
   const settings = { kind: 'gitlab3', url, map, people: {}, rate: 1000, keys: false }
-  await addMigration(name, admin.privateToken, settings)
+  await addMigration(name, admin.privateToken, settings, someOrigin)
   return `${place.path}/${source.path.split('/')[1]}`
 }
 const given = (signal = new AbortController().signal) => ({ origin: someOrigin, signal })

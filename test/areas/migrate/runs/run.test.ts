@@ -2,6 +2,7 @@
 import type { AddressInfo } from 'node:net'
 import t from 'tap'
 import { openChanges, settleChanges } from '../../../../src/areas/code/refs/ref-changes.js'
+import { addMigration, findMigration, type Settings } from '../../../../src/areas/migrate/runs/migrations.js'
 import { type Moved, moveProject } from '../../../../src/areas/migrate/runs/move-project.js'
 import {
   assignConfirmed,
@@ -13,7 +14,6 @@ import { type RunOptions, runMigration } from '../../../../src/areas/migrate/run
 import { INSTANCE, openSession, withPart } from '../../../../src/areas/migrate/runs/session.js'
 import { verifyMigration } from '../../../../src/areas/migrate/runs/verify.js'
 import { wikiRecords } from '../../../../src/areas/migrate/runs/wikis.js'
-import { addMigration, findMigration, type Settings } from '../../../../src/areas/migrate/runs/work-folder.js'
 import { loadConfig, publicUrl } from '../../../../src/config.js'
 import { execute, rows } from '../../../../src/db/connect/sql.js'
 import { ZERO } from '../../../../src/git/refs/refs.js'
@@ -75,7 +75,7 @@ const prepare = async (name: string) => {
   // A new source for the database, so that the tests do not know each other's projects.
   await execute('delete from migrated_projects')
   const place = await app.make.group({ owner: project.owner })
-  await addMigration(name, admin.privateToken, settingsFor(place.path))
+  await addMigration(name, admin.privateToken, settingsFor(place.path), someOrigin)
   return `${place.path}/${project.path.split('/')[1]}`
 }
 const answers = async (path: string) => {
