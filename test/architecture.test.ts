@@ -68,7 +68,7 @@ const WINGS = {
   planning: ['participation', 'labels', 'milestones', 'issues', 'boards', 'merge-requests', 'discussion'],
   reach: ['events', 'mail', 'todos', 'notifications', 'broadcasts', 'accounts', 'replies'],
   upkeep: ['jobs', 'machines', 'removal', 'project-archives', 'lfs', 'maintenance', 'file-moves', 'backup'],
-  migrate: ['sources', 'gitlab', 'gitea', 'github', 'runs']
+  migrate: ['sources', 'gitlab', 'gitea', 'github', 'runs', 'migrations']
 } as const
 
 /** The rooms of the large folders, in the same order. Files outside the rooms are entries or serve all rooms. */

@@ -91,6 +91,7 @@ export const abilities = {
   'broadcast.administer': { on: 'instance', least: 'admin' },
   'audit.read': { on: 'instance', least: 'admin' },
   'template.read': { on: 'instance', least: 'anybody' },
+  'migration.administer': { on: 'instance', least: 'admin' },
   'job.read': { on: 'instance', least: 'admin' },
   'job.administer': { on: 'instance', least: 'admin' },
   'group.list': { on: 'instance', least: 'user' },

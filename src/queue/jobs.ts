@@ -58,6 +58,8 @@ export interface Jobs {
   readonly 'project.fill': { readonly projectId: number }
   /** Runs a mirror that is due. The lane is the server of its remote. */
   readonly 'mirror.run': { readonly mirrorId: number }
+  /** Works on a migration as the request with this number asks. Each migration has its own lane. */
+  readonly 'migration.work': { readonly migrationId: number; readonly turn: number }
   /** Removes the remains of a removed project: builds and files. */
   readonly 'project.remove': { readonly projectId: number }
   /** Sets the id of a deleted user to null in rows that stay. */
@@ -123,6 +125,8 @@ export const jobs: { readonly [Name in JobName]: JobKind } = {
   'project.fill': kind('imports', { attempts: 3, timeout: 7200 }),
   // The mirror plans its own attempts. Its limit (imports.timeout) ends the job before.
   'mirror.run': kind('mirrors', { attempts: 3, timeout: 7200 }),
+  // Sources limit the requests in an hour. It gives up its slot, as mirrors of slow servers do.
+  'migration.work': kind('mirrors', { timeout: 7 * 86400 }),
   'project.remove': kind('maintenance', { timeout: 3600 }),
   'user.forget': kind('maintenance', { timeout: 3600 }),
   // The delivery counts its own tries, over two days. The limit is the time for two mails, because one waits for the other.

@@ -29,6 +29,7 @@ import { hookRoutes } from '../areas/ground/hooks/hooks.routes.js'
 import { projectHookRoutes } from '../areas/ground/hooks/project-hooks.routes.js'
 import { settingsRoutes } from '../areas/ground/settings/settings.routes.js'
 import { versionRoutes } from '../areas/ground/settings/version.routes.js'
+import { migrationRoutes } from '../areas/migrate/migrations/migrations.routes.js'
 import { applicationRoutes } from '../areas/people/credentials/oauth-applications.routes.js'
 import { sessionRoutes } from '../areas/people/credentials/session.routes.js'
 import { tokenRoutes } from '../areas/people/credentials/tokens.routes.js'
@@ -151,6 +152,7 @@ export const apiRoutes: FastifyPluginAsync = async app => {
   await app.register(jobRoutes)
   await app.register(watchedBuildRoutes)
   await app.register(broadcastRoutes)
+  await app.register(migrationRoutes)
 }
 
 /** Routes outside the API: browsers open the paths of projects, verifiers of signed tokens fetch the keys. */

@@ -14,6 +14,7 @@ import { optimiseRepository } from '../areas/code/repository/optimise.js'
 import type { PublishedEvent } from '../areas/ground/activity/events.js'
 import { deliver } from '../areas/ground/hooks/deliver.js'
 import { deliverEvent } from '../areas/ground/hooks/deliveries.js'
+import { workOnMigration } from '../areas/migrate/migrations/work.js'
 import { settleMergeLater } from '../areas/planning/merge-requests/accept/finish.js'
 import { linkObjectsOfFork } from '../areas/planning/merge-requests/accept/lfs-of-fork.js'
 import { mergeWaiting } from '../areas/planning/merge-requests/accept/waiting.js'
@@ -62,6 +63,7 @@ const handlers: Handlers = {
   'branches.delete_merged': (payload, { signal }) => deleteMergedBranches(payload, signal),
   'project.fill': ({ projectId }, { signal }) => fillRepository(projectId, signal),
   'mirror.run': ({ mirrorId }, context) => runMirror(mirrorId, context),
+  'migration.work': (turn, { signal }) => workOnMigration(turn, signal),
   'project.remove': ({ projectId }, { signal }) => eraseProject(projectId, signal),
   'user.forget': ({ userId }, { signal }) => forgetUser(userId, signal),
   'mail.send': ({ deliveryId }, { signal }) => sendDelivery(deliveryId, signal),

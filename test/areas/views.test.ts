@@ -36,6 +36,9 @@ import * as hooks from '../../src/areas/ground/hooks/hooks.view.js'
 import * as projectHooks from '../../src/areas/ground/hooks/project-hooks.view.js'
 import { defaultSettings } from '../../src/areas/ground/settings/settings.table.js'
 import * as settings from '../../src/areas/ground/settings/settings.view.js'
+import * as migrations from '../../src/areas/migrate/migrations/migrations.view.js'
+import { type Migration, type MigrationRow, STATES, WORKS } from '../../src/areas/migrate/runs/migrations.js'
+import type { Placeholder } from '../../src/areas/migrate/runs/placeholders.js'
 import type { ApplicationRow } from '../../src/areas/people/credentials/oauth-applications.queries.js'
 import * as applications from '../../src/areas/people/credentials/oauth-applications.view.js'
 import type { TokenRow } from '../../src/areas/people/credentials/tokens.queries.js'
@@ -316,6 +319,46 @@ const project: Columns<ShownProjectRow> = {
   project_notification_level: or(COUNT),
   group_access_level: or([10, 40, 50]),
   group_notification_level: or(COUNT)
+}
+
+const migrationRow: Columns<MigrationRow> = {
+  id: ID,
+  name: TEXT,
+  kind: TEXT,
+  url: TEXT,
+  settings: JSON_OBJECT,
+  token_encrypted: [Buffer.alloc(0)],
+  machine: or(TEXT),
+  machine_name: or(TEXT),
+  state: STATES,
+  work: or(WORKS),
+  options: or([...JSON_OBJECT, '{"projects": ["a/b"]}']),
+  turn: COUNT,
+  progress: or(TEXT),
+  error: or(TEXT),
+  requested_at: or(DATE),
+  started_at: or(DATE),
+  ended_at: or(DATE),
+  result_of: or(WORKS),
+  result_at: or(DATE),
+  is_busy: FLAG,
+  created_at: DATE
+}
+
+const migration: Columns<Migration> = {
+  id: ID,
+  name: TEXT,
+  kind: TEXT,
+  url: TEXT,
+  map: [{}, { a: 'b' }],
+  people: [{}, { a: 'b' }],
+  rate: COUNT,
+  keys: [true, false],
+  comments: [true, false],
+  trust: [true, false],
+  folder: TEXT,
+  row: someRows(migrationRow),
+  created_at: TEXT
 }
 
 const delivery: Columns<DeliveryDetailsRow> = {
@@ -1282,6 +1325,23 @@ const specimens: { readonly [view: string]: Specimen } = {
       updated_at: DATE
     } satisfies Columns<MirrorRow>,
     mirrors.viewMirror
+  ),
+  viewMigration: of(migrations.Migration, migration, migrations.viewMigration),
+  viewMigrationWithResult: of(migrations.MigrationWithResult, migration, row =>
+    migrations.viewMigrationWithResult(row, { whole: false, report: [{ skipped: null }] })
+  ),
+  viewPlaceholder: of(
+    migrations.Placeholder,
+    {
+      id: ID,
+      username: TEXT,
+      name: TEXT,
+      source: TEXT,
+      source_username: TEXT,
+      email: or(TEXT),
+      created_at: DATE
+    } satisfies Columns<Placeholder>,
+    migrations.viewPlaceholder
   ),
   viewUserBasic: of(users.UserBasic, person, people.viewUserBasic),
   viewUser: of(users.User, person, people.viewUser),

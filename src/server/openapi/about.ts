@@ -44,6 +44,7 @@ export const tags = [
   { name: 'Templates', description: 'Templates for new files: licenses, ignore files, Dockerfiles and CI files.' },
   { name: 'Application settings', description: 'Settings of the whole instance.' },
   { name: 'Broadcast messages', description: 'Messages that everybody sees.' },
+  { name: 'Migrations', description: 'Forges from which projects move here.' },
   { name: 'Background-job metrics', description: 'The queues of background jobs, and the processes that run them.' }
 ]
 

@@ -2,13 +2,15 @@
 import type { Origin } from '../../../access/actor.js'
 import { execute, row, rows } from '../../../db/connect/sql.js'
 import { transact } from '../../../db/connect/transact.js'
+import { countTotal, type Page, type PageRequest, window } from '../../../db/lists/paginate.js'
 import { giveContributions } from '../../../db/ownership/owned-rows.js'
-import { Conflict, NoSuch } from '../../../errors.js'
+import { Conflict, NoSuch, NotFound } from '../../../errors.js'
 import { personalProjects } from '../../ground/activity/project-snapshots.js'
 import { audit, changesBetween } from '../../ground/audit/audit.js'
 import { giveMemberships } from '../../people/members/give-memberships.js'
 import { requireUser } from '../../people/users/users.queries.js'
 import { deleteUser } from '../../upkeep/removal/user-deletion.js'
+import { placeOf, type Settings } from './migrations.js'
 
 export interface Placeholder {
   readonly id: number
@@ -31,6 +33,24 @@ const PLACEHOLDERS = `select ${COLUMNS} ${FROM} ${WHERE}`
 /** Returns placeholders in the order of their ids, those after `after`. */
 export const listPlaceholders = (after = 0, limit = 1000): Promise<Placeholder[]> =>
   rows<Placeholder>(`${PLACEHOLDERS} and p.user_id > ? order by p.user_id limit ${Math.trunc(limit)}`, [after])
+
+/** Returns a page of the placeholders of one source, in the order of their ids. */
+export async function pagePlaceholders(source: Pick<Settings, 'url'>, query: PageRequest): Promise<Page<Placeholder>> {
+  const { page, perPage, sql } = window(query)
+  const values = [placeOf(source)]
+  const [total, items] = await Promise.all([
+    countTotal(`select count(*) as total ${FROM} ${WHERE} and p.source = ?`, values),
+    rows<Placeholder>(`${PLACEHOLDERS} and p.source = ? order by p.user_id ${sql}`, values)
+  ])
+  return { items, total, page, perPage }
+}
+
+/** Finds a placeholder of one source by the id of its user. Throws NotFound. */
+export async function requirePlaceholderOf(source: Pick<Settings, 'url'>, userId: number): Promise<Placeholder> {
+  const found = await row<Placeholder>(`${PLACEHOLDERS} and p.source = ? and p.user_id = ?`, [placeOf(source), userId])
+  if (!found) throw new NotFound('Placeholder')
+  return found
+}
 
 /** Throws NoSuch unless the text is the username of a placeholder. */
 export async function requirePlaceholder(username: string): Promise<Placeholder> {
