@@ -25,6 +25,12 @@ export const PROVEN: ReadonlySet<string> = new Set([...TABLES, 'projects', 'name
 /** The version of all projects: for statements that do not say which project they change. */
 const EVERY_PROJECT = 0
 
+/** The columns of VERSION; null before the first change. */
+export interface Versions {
+  readonly project_version: number | null
+  readonly all_version: number | null
+}
+
 /** The version of a project `p`: both numbers together. They only grow. Two joins cost the database a third of a subselect. */
 export const VERSION = {
   columns: 'pv.version as project_version, av.version as all_version',

@@ -9,6 +9,7 @@ import { answersEmpty, authorize, authorizeGroup, authorizeProject, requireUser 
 import { findGroup, type GroupRow } from '../../areas/people/groups/groups.queries.js'
 import {
   findProject,
+  findProjectWithVersion,
   findShownProject,
   type ProjectRow,
   type ShownProjectRow
@@ -120,20 +121,32 @@ async function loadProject(request: FastifyRequest, action: ActionOn<'project'>)
   if (project && request.routeOptions.config.showsProject) request.shownProject = project as ShownProjectRow
 }
 
-const readProject = (request: FastifyRequest): Promise<ProjectRow | undefined> =>
-  (request.routeOptions.config.showsProject ? findShownProject : findProject)(idOf(request), request.actor)
+function readProject(request: FastifyRequest): Promise<ProjectRow | undefined> {
+  const { showsProject, page } = request.routeOptions.config
+  const find = showsProject ? findShownProject : page ? findProjectWithVersion : findProject
+  return find(idOf(request), request.actor)
+}
 
 /**
  * The id of the project of the path, when the request may read it together with its credentials. A write whose body is still
  * arriving reads it later: the client may send slowly, and lose its rights in the meantime.
  */
 export function projectIdOf(request: FastifyRequest): number | undefined {
-  const { method, routeOptions } = request
-  const { can } = routeOptions.config
-  if (can === undefined || abilityOf(can).on !== 'project') return undefined
-  if (method !== 'GET' && !request.raw.complete) return undefined
+  if (!isAboutProject(request) || (request.method !== 'GET' && !request.raw.complete)) return undefined
   const id = idOf(request)
   return /^\d{1,10}$/.test(id) ? Number(id) : undefined
+}
+
+/** The path of the project of a page that is only read, and does not show the whole record: it is read together with the session. */
+export function projectPathOf(request: FastifyRequest): readonly [namespace: string, path: string] | undefined {
+  const { namespace, project } = request.params as { namespace?: string; project?: string }
+  if (!isAboutProject(request) || request.routeOptions.config.showsProject || request.method !== 'GET') return undefined
+  return namespace === undefined || project === undefined ? undefined : [namespace, project]
+}
+
+function isAboutProject({ routeOptions }: FastifyRequest): boolean {
+  const { can } = routeOptions.config
+  return can !== undefined && abilityOf(can).on === 'project'
 }
 
 async function loadGroup(request: FastifyRequest, action: ActionOn<'group'>): Promise<void> {

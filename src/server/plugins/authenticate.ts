@@ -18,10 +18,10 @@ import {
   refuseSudo
 } from '../../areas/people/credentials/credentials.js'
 import { refuseToken } from '../../areas/people/credentials/login-throttle.js'
-import { findAsked, findWritten } from '../../areas/projects/projects/projects.queries.js'
+import { findAsked, findVisited, findWritten } from '../../areas/projects/projects/projects.queries.js'
 import { BadParameters, Forbidden, SecondFactorDue, Unauthorized } from '../../errors.js'
 import { isOtherOrigin } from '../pages/same-origin.js'
-import { openRoute, projectIdOf } from './access.js'
+import { openRoute, projectIdOf, projectPathOf } from './access.js'
 import { checksWithToken } from './maintenance-mode.js'
 
 export const SESSION_COOKIE = '_service_session'
@@ -113,7 +113,12 @@ async function readBody(request: FastifyRequest, named: Named): Promise<void> {
 async function visitorOfPage(request: FastifyRequest): Promise<Actor> {
   const session = request.cookies[SESSION_COOKIE]
   if (!session || (isRead(request) && isOtherOrigin(request))) return nobody
-  return (await actorOfSession(session)) ?? nobody
+  const path = projectPathOf(request)
+  if (path === undefined) return (await actorOfSession(session)) ?? nobody
+  const visited = await findVisited(session, ...path)
+  // A project that was not found may have had this path before.
+  if (visited?.project) request.found = visited
+  return visited?.actor ?? nobody
 }
 
 const BODIES = /^(application\/(json|x-www-form-urlencoded)|multipart\/form-data)\b/i

@@ -3,7 +3,7 @@ import { type Actor, type ActorUser, actorOf, type Origin, originOf } from '../.
 import { ACTOR_USER, type ActorUserColumns, actorUserOf } from '../../../access/actor-user.js'
 import { scopesIn } from '../../../access/scopes.js'
 import { noteLastUse } from '../../../db/connect/last-use.js'
-import { execute, row, type Value } from '../../../db/connect/sql.js'
+import { execute, type Fragment, row, type Value } from '../../../db/connect/sql.js'
 import { transact } from '../../../db/connect/transact.js'
 import { User } from '../../../db/models/index.js'
 import { Forbidden, InvalidToken, NotFound, Unauthorized } from '../../../errors.js'
@@ -102,15 +102,33 @@ export const isOAuthToken = (text: string): boolean => OAUTH_TOKEN.test(text)
 export const actorOfAnyToken = (token: string): Promise<Actor | null> =>
   isOAuthToken(token) ? actorOfOAuthToken(token) : actorOfToken(token)
 
+export interface SessionRow extends DutyColumns {
+  readonly provider: string | null
+}
+
+/** The parts of a statement that finds a valid session. `columns` has the values `duty`. */
+export const SESSION = {
+  columns: (): Fragment => {
+    const { sql, values } = dutyColumns()
+    return { sql: `${sql}, s.provider`, values }
+  },
+  from: 'sessions s join users u on u.id = s.user_id',
+  where: `s.id = ? and s.expires_at > ? and u.state = 'active'`,
+  values: (cookie: string): Value[] => [tokenHash(cookie), new Date()]
+}
+
 /** Returns the actor of a session cookie; null if the session is unknown or expired, or its user is blocked. */
 export async function actorOfSession(cookie: string): Promise<Actor | null> {
-  const duty = dutyColumns()
-  const found = await row<DutyColumns & { provider: string | null }>(
-    `select ${ACTOR_USER}, ${duty.sql}, s.provider from sessions s join users u on u.id = s.user_id
-     where s.id = ? and s.expires_at > ? and u.state = 'active'`,
-    [...duty.values, tokenHash(cookie), new Date()]
+  const columns = SESSION.columns()
+  const found = await row<SessionRow>(
+    `select ${ACTOR_USER}, ${columns.sql} from ${SESSION.from} where ${SESSION.where}`,
+    [...columns.values, ...SESSION.values(cookie)]
   )
-  if (!found) return null
+  return found ? actorOfSessionRow(found) : null
+}
+
+/** Returns the actor of a session that was found. */
+export async function actorOfSessionRow(found: SessionRow): Promise<Actor> {
   noteUseOf(found.id)
   const due = await factorDueAt(found, found.provider)
   return { ...actorOf(actorUserOf(found), 'session'), ...(due && { factorDueAt: due }) }

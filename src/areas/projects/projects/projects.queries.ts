@@ -10,13 +10,21 @@ import {
   membershipOf,
   OF_USER
 } from '../../../access/membership.js'
-import { VERSION } from '../../../db/connect/content.js'
+import { VERSION, type Versions } from '../../../db/connect/content.js'
 import { type Fragment, marks, padded, row, rows, type Value } from '../../../db/connect/sql.js'
 import { NoSuch } from '../../../errors.js'
 import { projectOfOldPath } from '../../ground/paths/redirects.js'
 import { MAINTENANCE, refuseWrite, type WithMaintenance } from '../../ground/settings/maintenance-mode.js'
 import { STORED_SETTINGS } from '../../ground/settings/settings.queries.js'
-import { actorOfRow, TOKEN, type TokenRow, tokenValues } from '../../people/credentials/credentials.js'
+import {
+  actorOfRow,
+  actorOfSessionRow,
+  SESSION,
+  type SessionRow,
+  TOKEN,
+  type TokenRow,
+  tokenValues
+} from '../../people/credentials/credentials.js'
 
 /** What the access rules, git and most requests need. Each further column would take 3 us for the database and this process. */
 export interface ProjectRow extends Readonly<Record<ProjectFlag, number>> {
@@ -199,6 +207,11 @@ class Finder<Row extends ProjectRow> {
 
 const FOUND = new Finder<ProjectRow>(selectProjects, accessOf)
 const SHOWN = new Finder<ShownProjectRow>(selectShownProjects, membershipOf)
+const WITH_VERSION = new Finder<ProjectRow & Versions>(
+  ({ joins, ...membership }, from) =>
+    selectProjects({ ...membership, joins: `${VERSION.joins} ${joins}` }, from, `, ${VERSION.columns}`),
+  accessOf
+)
 const FOR_GIT = new Finder<ProjectRow & WithSettings>(
   (membership, from) => selectProjects(membership, from, `, ${STORED_SETTINGS} as settings`),
   accessOf
@@ -214,6 +227,12 @@ export const findProject = (id: string | number, actor: Actor): Promise<ProjectR
 /** Does the same, with what the project's record shows. */
 export const findShownProject = (id: string | number, actor: Actor): Promise<ShownProjectRow | undefined> =>
   find(SHOWN, String(id), actor)
+
+/** Does the same as `findProject`, and reads the version of what the records of the project show. */
+export const findProjectWithVersion = (
+  id: string | number,
+  actor: Actor
+): Promise<(ProjectRow & Versions) | undefined> => find(WITH_VERSION, String(id), actor)
 
 /** Does the same as `findProject`, and reads the stored settings: a request of git needs both. */
 export const findProjectForGit = (path: string, actor: Actor): Promise<(ProjectRow & WithSettings) | undefined> =>
@@ -286,8 +305,9 @@ export async function findWritten(token: string, id: number, { shown = false } =
 
 type Asked = (StoredProject | { readonly id: null }) & TokenRow & PrefixedActorUser
 
-async function askedIn(found: Asked): Promise<TokenAndProject> {
-  const actor = actorOfRow(found, withoutPrefix(found))
+const askedIn = (found: Asked): Promise<TokenAndProject> => withProject(actorOfRow(found, withoutPrefix(found)), found)
+
+async function withProject(actor: Actor, found: StoredProject | { readonly id: null }): Promise<TokenAndProject> {
   if (found.id === null) return { actor, project: undefined }
   setFlags(found)
   if (!actor.user?.admin) await countShares(idOf(actor), [found])
@@ -310,6 +330,22 @@ export async function findForGit(token: string, path: string): Promise<(TokenAnd
   const values = [namespace, name, ...tokenValues(token)]
   const found = await row<Asked & WithSettings>(ASKED_FOR_GIT, values)
   return found ? { ...(await askedIn(found)), settings: found.settings } : null
+}
+
+const VISITED = `${SESSION.from} left join namespaces w on w.path_key = lower(?)
+  left join projects p on p.namespace_id = w.id and p.path_key = lower(?) ${VERSION.joins}`
+type Visited = (StoredProject | { readonly id: null }) & SessionRow & PrefixedActorUser
+
+/**
+ * Returns the actor of a session cookie, and the project with a path, whose row has the version of what its records show: for a page.
+ * The project is undefined for an old path. Null when the session is not valid.
+ */
+export async function findVisited(cookie: string, namespace: string, path: string): Promise<TokenAndProject | null> {
+  const columns = SESSION.columns()
+  const start = selectProjects(OF_USER, VISITED, `, ${columns.sql}, ${PREFIXED_ACTOR_USER}, ${VERSION.columns}`)
+  const values = [...columns.values, namespace, path, ...SESSION.values(cookie)]
+  const found = await row<Visited>(`${start} where ${SESSION.where}`, values)
+  return found ? withProject(await actorOfSessionRow({ ...found, ...withoutPrefix(found) }), found) : null
 }
 
 /** Returns the project that a sysadmin names by its id or path, also an old one. Throws NoSuch. */
