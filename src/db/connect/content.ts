@@ -11,6 +11,7 @@ const TABLES = [
   'label_links',
   'label_priorities',
   'labels',
+  'merge_request_versions',
   'merge_requests',
   'milestones',
   'notes',

@@ -8,6 +8,7 @@ import { levelName, visibilityName } from '../../lib/levels.js'
 import { isWebUrl } from '../../lib/link.js'
 import { lruOf } from '../../lib/lru.js'
 import { visible, visibleName } from '../../lib/visible.js'
+import type { Timed } from '../plugins/kept-readings.js'
 
 export { foldersOf, limitedLinks } from './file-links.js'
 
@@ -42,7 +43,32 @@ const STEPS: readonly (readonly [seconds: number, name: string])[] = [
   [MINUTE, 'minute']
 ]
 
+/** When the first of the distances that were shown since then gets other words, by `Date.now()`: see `timed`. */
+let changesAt = Number.POSITIVE_INFINITY
+
+/** Renders something. The HTML is valid until one of its distances from now gets other words. */
+export function timed(render: () => string): Timed {
+  const before = changesAt
+  changesAt = Number.POSITIVE_INFINITY
+  try {
+    return { html: render(), until: changesAt }
+  } finally {
+    changesAt = Math.min(before, changesAt)
+  }
+}
+
+/** Notes when the words of a distance change: when it is one longer, or long enough for the next name. */
+function noteChange(seconds: number): void {
+  const at = STEPS.findIndex(([length]) => seconds >= length)
+  const [length] = STEPS[at] ?? [MINUTE]
+  const [longer] = STEPS[(at === -1 ? STEPS.length : at) - 1] ?? [Number.POSITIVE_INFINITY]
+  // A moment in the future is nearer at each look.
+  const next = seconds < 0 ? seconds : Math.min((Math.floor(seconds / length) + 1) * length, longer)
+  changesAt = Math.min(changesAt, Math.ceil(Date.now() + (next - seconds) * 1000))
+}
+
 function distance(seconds: number): string {
+  noteChange(seconds)
   const [length, name] = STEPS.find(([length]) => Math.abs(seconds) >= length) ?? [1, '']
   if (name === '') return 'just now'
   const count = Math.floor(Math.abs(seconds) / length)

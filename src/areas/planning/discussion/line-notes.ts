@@ -9,7 +9,7 @@ import type { MergeRequestRow } from '../merge-requests/merge-requests.queries.j
 import { readPatches } from '../merge-requests/versions/changes.js'
 import { latestVersion, listVersions, type VersionRow } from '../merge-requests/versions/versions.queries.js'
 import { createNoteWithCommands, type NotedLine } from './notes.js'
-import { listLineNotes, type NoteRow } from './notes.queries.js'
+import type { NoteRow } from './notes.queries.js'
 
 interface NewLineNote extends NotedLine {
   readonly body: string
@@ -54,14 +54,14 @@ export async function notedLines(project: ProjectRow, note: NoteRow): Promise<st
 /** How many other versions are compared with the one that is shown. */
 const MOST_VERSIONS = 5
 
-/** Returns the notes about lines that a version shows, with `patches`, its changes. */
+/** Returns those of the notes about lines (`listLineNotes`) that a version shows, with `patches`, its changes. */
 export async function lineNotesAt(
   project: ProjectRow,
-  { id: mergeRequestId }: Pick<MergeRequestRow, 'id'>,
+  all: readonly NoteRow[],
   shown: VersionRow,
   { versions, patches }: { readonly versions: readonly VersionRow[]; readonly patches: readonly Patch[] }
 ): Promise<NoteRow[]> {
-  const notes = (await listLineNotes(mergeRequestId)).map(note => ({ note, version: versionOfNote(note, versions) }))
+  const notes = all.map(note => ({ note, version: versionOfNote(note, versions) }))
   const others = [...new Set(notes.flatMap(({ version }) => (version && version.id !== shown.id ? [version] : [])))]
   const changes = await Promise.all(
     others

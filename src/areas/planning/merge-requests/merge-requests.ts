@@ -99,7 +99,7 @@ async function insertMergeRequest(target: ProjectRow, made: NewMergeRequest): Pr
     ],
     target.id
   )
-  await insertVersion(id, version)
+  await insertVersion({ id, target: target.id }, version)
   if (plan.titles) {
     const labels = await labelsFor(target, plan.titles, { create: true })
     await addLabels('MergeRequest', { id, projectId: target.id }, labels)

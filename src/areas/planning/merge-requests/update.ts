@@ -179,7 +179,7 @@ async function write(project: ProjectRow, id: number, prepared: Prepared & { rea
   if (isChanged || event)
     await save(project.id, id, { ...columns, ...(event && stateColumns(state)), updated_by_id: by ?? null })
   if (changes.title || changes.description) await renewWords('merge_request', id)
-  if (version && columns.target_branch !== undefined) await insertVersion(id, version)
+  if (version && columns.target_branch !== undefined) await insertVersion({ id, target: project.id }, version)
   if (version || event === 'reopen') await enqueue('merge_requests.check', { ids: [id] })
   if (event) await publishMergeRequest({ action: event, id, by })
   // Decided: an event of the state with otherwise unchanged fields publishes only that event.

@@ -41,7 +41,8 @@ export async function readChangesTab(request: Asked) {
   const { versions } = head
   const version = query.version === undefined ? head.version : await requireVersion(head.found.id, query.version)
   const changes = await readPatches(project, version)
-  const notes = version ? await lineNotesAt(project, head.found, version, { versions, patches: changes.patches }) : []
+  const { patches } = changes
+  const notes = version ? await lineNotesAt(project, head.lineNotes, version, { versions, patches }) : []
   const chosen = query.version === undefined ? '' : `version=${query.version}&`
   const mayWrite = may(actor, 'note.write', project) && version?.id === head.version?.id
   const part = await diffPart(changes, query, {

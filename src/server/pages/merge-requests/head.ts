@@ -2,6 +2,7 @@
 import type { FastifyRequest } from 'fastify'
 import type { Actor } from '../../../access/actor.js'
 import { canSee, levelIn, may } from '../../../access/authorize.js'
+import { listLineNotes, type NoteRow } from '../../../areas/planning/discussion/notes.queries.js'
 import { findLabels } from '../../../areas/planning/labels/labels.queries.js'
 import {
   type MergeRequestRow,
@@ -20,12 +21,15 @@ import {
 import { findProject, type ProjectRow } from '../../../areas/projects/projects/projects.queries.js'
 import { DEVELOPER } from '../../../lib/levels.js'
 import { Type } from '../../../lib/type.js'
+import { keptReading } from '../../plugins/kept-readings.js'
 import { inPath, path } from '../components.js'
 import { projectPath } from '../place.js'
 
 export const Numbered = Type.Object({ iid: Type.Integer() })
 
-export type Asked = Pick<FastifyRequest, 'project' | 'actor' | 'query'> & { readonly params: { readonly iid: number } }
+export type Asked = Pick<FastifyRequest, 'project' | 'actor' | 'query' | 'method' | 'url'> & {
+  readonly params: { readonly iid: number }
+}
 
 export const mergeRequestPath = (project: Pick<ProjectRow, 'namespace_path' | 'path'>, iid: number): string =>
   projectPath(project) + path('merge_requests', iid)
@@ -47,34 +51,47 @@ export interface Head {
   /** The project of the source branch; undefined when it no longer exists, or the visitor may not see it. */
   readonly source: ProjectRow | undefined
   readonly version: VersionRow | undefined
-  /** All versions, newest first, for the page that lists them. */
+  /** All versions, newest first, and the notes about lines of them, for the page of the changes. */
   readonly versions: readonly VersionRow[]
+  readonly lineNotes: readonly NoteRow[]
   readonly base: string
   readonly [name: string]: unknown
 }
 
-/** Reads the head of the page of a merge request. Throws NotFound. */
-export async function readHead({ project, actor, params }: Asked, tab: string): Promise<Head> {
+/** Reads a merge request, and what its tab shows of the project: the version proves it. Throws NotFound. */
+async function readRecords({ project, actor, params }: Asked, tab: string) {
   const found = await requireShownByNumber(project.id, params.iid, actor)
-  const [reading, source, versions] = await Promise.all([
+  const [reading, versions, lineNotes] = await Promise.all([
     readMergeRequest(found, actor),
-    sourceOf(project, found, actor),
-    tab === 'diffs' ? listVersions(found.id) : latestVersion(found.id).then(latest => (latest ? [latest] : []))
+    tab === 'diffs' ? listVersions(found.id) : latestVersion(found.id).then(latest => (latest ? [latest] : [])),
+    tab === 'diffs' ? listLineNotes(found.id) : []
   ])
+  const labels = await findLabels(project, reading.labels)
+  return {
+    ...{ found, reading, versions, lineNotes },
+    labels: reading.labels.map(title => labels.get(title) ?? { title, color: null })
+  }
+}
+
+/** Reads the head of the page of a merge request. Throws NotFound. */
+export async function readHead(request: Asked, tab: string): Promise<Head> {
+  const { project, actor } = request
+  const { found, reading, versions, lineNotes, labels } = await keptReading(request, () => readRecords(request, tab))
   const [version] = versions
-  const [labels, commits] = await Promise.all([findLabels(project, reading.labels), countCommits(project, version)])
+  const [source, commits] = await Promise.all([sourceOf(project, found, actor), countCommits(project, version)])
   return {
     title: `${found.title} (!${found.iid})`,
     tab,
     found,
     mergeRequest: viewMergeRequest(reading),
-    labels: reading.labels.map(title => labels.get(title) ?? { title, color: null }),
+    labels,
     source,
     sourceName: source && source.id !== project.id ? `${source.namespace_path}/${source.path}` : null,
     sourcePage: source && may(actor, 'file.read', source) ? treePath(source, found.source_branch) : null,
     targetPage: may(actor, 'file.read', project) ? treePath(project, found.target_branch) : null,
     version,
     versions,
+    lineNotes,
     commits,
     files: version?.real_size ?? '0',
     rights: rightsOn(project, found, actor),

@@ -12,7 +12,9 @@ import { listNotes, type NoteRow, noteIdsBefore } from '../../../areas/planning/
 import type { ProjectRow } from '../../../areas/projects/projects/projects.queries.js'
 import type { Page } from '../../../db/lists/paginate.js'
 import { commandLines } from '../../../text/slash-commands.js'
-import { path } from '../components.js'
+import { keptHtml } from '../../plugins/kept-readings.js'
+import { path, timed } from '../components.js'
+import { renderPart } from '../page.js'
 import { projectPath } from '../place.js'
 import { textsHtml } from '../text/texts.js'
 import { type Awards, awardsShown } from './awards.js'
@@ -55,6 +57,8 @@ export interface Discussion {
   readonly earlier: readonly number[]
   /** The lines of code that notes are about, as rows of HTML by the ids of the notes. */
   readonly excerpts?: ReadonlyMap<number, string>
+  /** The HTML of all this, if it was kept or may be. */
+  readonly streamHtml?: string
   /** The awards of the record itself. */
   readonly awards: Awards | null
   /** The description of the record as HTML; empty without one. */
@@ -78,35 +82,62 @@ export const pathOf = (project: ProjectRow): string => `${project.namespace_path
 export const notesPath = (project: ProjectRow, type: NoteableType, id: number): string =>
   projectPath(project) + path('notes', KINDS[type].segment, id)
 
+/** What the stream shows of rows: the reading of a page may keep it. */
+export interface StreamReading {
+  readonly stream: Page<NoteRow>
+  readonly earlier: readonly number[]
+  /** Of the notes, in their order. */
+  readonly awards: readonly (readonly AwardCount[])[]
+  readonly ownAwards: readonly AwardCount[]
+}
+
 interface About {
   readonly description?: string | null
   readonly command?: Discussion['command']
   /** Returns the page that shows the line of a note. */
   readonly linePage?: (noteId: number) => string
+  /** The reading of the page (`keptReading`) that has the stream, and the path of the page: the HTML is kept with the reading. */
+  readonly kept?: { readonly read: object; readonly here: string }
 }
 
-/**
- * Reads the stream of an issue, a merge request or a snippet that the visitor may read: the newest page, or the one of the query.
- * `command` is what a button next to the form may do with the record. Renders the description together with the notes.
- */
-export async function readDiscussion(
-  { project, actor, query }: Asked,
-  noteable: Noteable,
-  { description = null, command = null, linePage }: About
-): Promise<Discussion> {
+/** Reads the notes about a record that the visitor may read: the newest page, or the one of the query. */
+export async function readStream(
+  { actor, query }: Pick<Asked, 'actor' | 'query'>,
+  noteable: Noteable
+): Promise<StreamReading> {
   const stream = await newestPage(page => listNotes(noteable, { page, per_page: NOTES }, actor), query)
   const ids = stream.items.map(({ id }) => id)
-  const shown = shortened(stream.items.map(({ note }) => note))
-  const [[descriptionHtml = '', ...texts], awardsOf, earlier] = await Promise.all([
-    textsHtml([description, ...shown.map(({ text }) => text)], { project, actor }),
+  const [awardsOf, earlier] = await Promise.all([
     countAwards(noteable, ids, actor.user?.id),
     stream.page > 1 && ids[0] !== undefined ? noteIdsBefore(noteable, ids[0], actor) : []
   ])
+  return { stream, earlier, awards: ids.map(id => awardsOf('Note', id)), ownAwards: awardsOf('target', noteable.id) }
+}
+
+/** Reads the stream of an issue, a merge request or a snippet, and shows it. */
+export const readDiscussion = async (request: Asked, noteable: Noteable, about: About): Promise<Discussion> =>
+  showDiscussion(request, noteable, await readStream(request, noteable), about)
+
+/**
+ * Makes what a page shows of a stream. `command` is what a button next to the form may do with the record. Renders the description
+ * together with the notes.
+ */
+export async function showDiscussion(
+  { project, actor, query }: Asked,
+  noteable: Noteable,
+  { stream, earlier, awards: counts, ownAwards }: StreamReading,
+  { description = null, command = null, linePage, kept }: About
+): Promise<Discussion> {
+  const shown = shortened(stream.items.map(({ note }) => note))
+  const [descriptionHtml = '', ...texts] = await textsHtml([description, ...shown.map(({ text }) => text)], {
+    project,
+    actor
+  })
   const mayWrite = may(actor, 'note.write', project)
   const mayAward = may(actor, 'award.write', project)
   const awards = (counts: readonly AwardCount[], authorId: number) =>
     awardsShown(counts, mayAward ? authorId : null, actor)
-  return {
+  const discussion: Discussion = {
     project: pathOf(project),
     base: notesPath(project, noteable.type, noteable.id),
     notes: stream.items.map((note, at) => ({
@@ -116,16 +147,19 @@ export async function readDiscussion(
       isCut: shown[at]?.isCut ?? false,
       mayEdit: mayChangeNote(note, project, actor),
       notRun: isKept(query, note.id) ? linesNotRun(note.note) : [],
-      awards: note.is_system === 1 ? null : awards(awardsOf('Note', note.id), note.author_id)
+      awards: note.is_system === 1 ? null : awards(counts[at] ?? [], note.author_id)
     })),
     stream,
     earlier,
-    awards: awards(awardsOf('target', noteable.id), noteable.authorId),
+    awards: awards(ownAwards, noteable.authorId),
     description: descriptionHtml,
     mayWrite,
     word: KINDS[noteable.type].word,
     command: mayWrite ? command : null
   }
+  if (kept === undefined) return discussion
+  const make = () => timed(() => renderPart('planning/stream', { discussion, here: kept.here }))
+  return { ...discussion, streamHtml: keptHtml(kept.read, texts, make) }
 }
 
 /** Reads the comments on a commit as a stream. */

@@ -9,7 +9,7 @@ import {
   findIssue,
   type IssueRow,
   issueUrl,
-  type ListedIssueRow
+  requireNumberedIssue
 } from '../../../areas/planning/issues/issues.queries.js'
 import { viewIssue } from '../../../areas/planning/issues/issues.view.js'
 import { findLabels } from '../../../areas/planning/labels/labels.queries.js'
@@ -17,11 +17,12 @@ import { listParticipants } from '../../../areas/planning/participation/particip
 import { viewTimeStats } from '../../../areas/planning/participation/time-tracking.view.js'
 import { findProject, type ProjectRow } from '../../../areas/projects/projects/projects.queries.js'
 import { hasTodoOn } from '../../../areas/reach/todos/todos.js'
+import { keptReading } from '../../plugins/kept-readings.js'
 import { path } from '../components.js'
 import { projectPath } from '../place.js'
-import { type Discussion, readDiscussion } from './discussion.js'
+import { type Discussion, readStream, showDiscussion } from './discussion.js'
 
-type Asked = Pick<FastifyRequest, 'project' | 'actor' | 'query'>
+type Asked = Pick<FastifyRequest, 'project' | 'actor' | 'query' | 'method' | 'url'>
 
 export const issuePath = (project: ProjectRow, iid: number): string => projectPath(project) + path('issues', iid)
 
@@ -32,24 +33,45 @@ export const rightsOn = (project: ProjectRow, issue: IssueRow, actor: Actor) => 
   remove: may(actor, 'issue.delete', project)
 })
 
-export async function readIssuePage(request: Asked, row: ListedIssueRow) {
+/** Reads an issue and everything that its page shows of the project: the version proves it. Throws NotFound. */
+async function readRecords(request: Asked, iid: number) {
   const { project, actor } = request
-  const rights = rightsOn(project, row, actor)
-  const command: Discussion['command'] = !rights.update ? null : row.state === 'closed' ? 'reopen' : 'close'
-  const noteable = { type: 'Issue', id: row.id, authorId: row.author_id, confidential: row.confidential === 1 } as const
-  const userId = actor.user?.id
-  const [reading, discussion, participants, todo, movedTo] = await Promise.all([
+  const row = await requireNumberedIssue(project, iid, actor)
+  const [reading, stream, participants] = await Promise.all([
     readIssue(row, actor),
-    readDiscussion(request, noteable, { description: row.description, command }),
-    listParticipants({ type: 'Issue', id: row.id }, row.author_id),
-    userId === undefined ? false : hasTodoOn({ type: 'Issue', id: row.id, projectId: project.id }, userId),
-    movedIssue(row, actor)
+    readStream(request, noteableOf(row)),
+    listParticipants({ type: 'Issue', id: row.id }, row.author_id)
   ])
   const labels = await findLabels(project, reading.labels)
   return {
+    ...{ row, reading, stream, participants },
+    labels: [...labels.values()].sort((a, b) => (a.title < b.title ? -1 : 1))
+  }
+}
+
+const noteableOf = ({ id, author_id, confidential }: IssueRow) =>
+  ({ type: 'Issue', id, authorId: author_id, confidential: confidential === 1 }) as const
+
+export async function readIssuePage(request: Asked, iid: number) {
+  const { project, actor } = request
+  const read = await keptReading(request, () => readRecords(request, iid))
+  const { row, reading, stream, participants, labels } = read
+  const rights = rightsOn(project, row, actor)
+  const command: Discussion['command'] = !rights.update ? null : row.state === 'closed' ? 'reopen' : 'close'
+  const userId = actor.user?.id
+  const [discussion, todo, movedTo] = await Promise.all([
+    showDiscussion(request, noteableOf(row), stream, {
+      description: row.description,
+      command,
+      kept: { read, here: request.url }
+    }),
+    userId === undefined ? false : hasTodoOn({ type: 'Issue', id: row.id, projectId: project.id }, userId),
+    movedIssue(row, actor)
+  ])
+  return {
     title: `${row.title} (#${row.iid})`,
     issue: viewIssue(reading),
-    labels: [...labels.values()].sort((a, b) => (a.title < b.title ? -1 : 1)),
+    labels,
     time: viewTimeStats(row),
     discussion,
     participants,

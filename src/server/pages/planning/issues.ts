@@ -85,10 +85,9 @@ export const issuePages: FastifyPluginAsyncTypebox = async app => {
     }
   )
 
-  app.get(`${all}/:iid`, { config: { can: 'issue.read' }, schema: { params: IssueNumber } }, async (request, reply) => {
-    const issue = await requireNumberedIssue(request.project, request.params.iid, request.actor)
-    return show(request, reply, 'planning/issue', await readIssuePage(request, issue))
-  })
+  app.get(`${all}/:iid`, { config: { can: 'issue.read' }, schema: { params: IssueNumber } }, async (request, reply) =>
+    show(request, reply, 'planning/issue', await readIssuePage(request, request.params.iid))
+  )
 
   for (const [name, { can, run }] of Object.entries(CLICKS)) {
     app.post(`${all}/:iid/${name}`, { config: { can }, schema: { params: IssueNumber } }, async (request, reply) => {

@@ -78,8 +78,8 @@ t.test('each version can be read, and more labels or issues need no more stateme
   await change({ description: 'Closes #1' })
   const one = await countStatements(() => owner.get(path))
   await change({ description: 'Closes #1, #2 and #3' })
-  t.match((await owner.get(path)).body, /A merge closes .*#1<.*#2<.*#3</)
   t.equal(await countStatements(() => owner.get(path)), one, 'however many issues it closes')
+  t.match((await owner.get(path)).body, /A merge closes .*#1<.*#2<.*#3</)
 })
 
 t.test('whom the API refuses gets the page of something that does not exist', async t => {

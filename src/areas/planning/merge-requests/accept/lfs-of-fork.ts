@@ -78,8 +78,8 @@ async function hold(found: Brought, signal: AbortSignal): Promise<void> {
   if (await holdLinks(found.from, found.to, await objectsOf(found, signal))) await noteLinked(found)
 }
 
-const noteLinked = ({ versionId }: Brought) =>
-  execute('update merge_request_versions set has_objects = true where id = ?', [versionId])
+const noteLinked = ({ versionId, to }: Brought) =>
+  execute('update merge_request_versions set has_objects = true where id = ?', [versionId], to)
 
 /** Returns the objects that the commits of a merge request name. The target has the commits. */
 async function objectsOf({ to, head, base }: Brought, signal: AbortSignal): Promise<string[]> {

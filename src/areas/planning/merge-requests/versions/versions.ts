@@ -46,12 +46,16 @@ export type Known = { readonly [Key in keyof Branches]: NonNullable<Branches[Key
 
 export const allThere = (branches: Branches): branches is Known => Object.values(branches).every(Boolean)
 
-/** Writes the row of a version. Call it inside `transact`. */
-export async function insertVersion(mergeRequestId: number, version: NewVersion): Promise<void> {
+/** Writes the row of a version of a merge request; `target` is its target project. Call it inside `transact`. */
+export async function insertVersion(
+  { id, target }: { readonly id: number; readonly target: number },
+  version: NewVersion
+): Promise<void> {
   await execute(
     `insert into merge_request_versions (merge_request_id, head_sha, base_sha, start_sha, state, real_size, created_at)
      values (?, ?, ?, ?, ?, ?, ?)`,
-    [mergeRequestId, version.head, version.base, version.start, version.state, version.realSize, new Date()]
+    [id, version.head, version.base, version.start, version.state, version.realSize, new Date()],
+    target
   )
 }
 
@@ -80,7 +84,7 @@ async function addVersion(before: MergeRequestRow, version: NewVersion): Promise
       before.target_project_id
     )
     if (affectedRows === 0) return
-    await insertVersion(before.id, version)
+    await insertVersion({ id: before.id, target: before.target_project_id }, version)
     const oldrev = before.head_sha === null ? {} : { oldrev: before.head_sha }
     const canceled = before.merge_when_build_succeeds === 1 ? { changes: { automatic_merge: false } } : {}
     await publishMergeRequest({ action: 'update', id: before.id, by, ...oldrev, ...canceled })
