@@ -1,6 +1,5 @@
 // What the server answers to other machines of the appliance, over connections that both sides keep open: git commands of SSH
 // clients, and questions about repositories.
-import { once } from 'node:events'
 import type { IncomingMessage, Server } from 'node:http'
 import type { Socket } from 'node:net'
 import { LRUCache } from 'lru-cache'
@@ -8,6 +7,7 @@ import { answerQuestions } from '../areas/code/repository/answers.js'
 import { PASSED_ON, passedOnFor, VALID_MS } from '../cluster/peers.js'
 import { askedRepository, REPOSITORIES, type StoredElsewhere } from '../cluster/repository-elsewhere.js'
 import { holds } from '../cluster/storages.js'
+import { drained } from '../lib/drained.js'
 import { log } from '../log.js'
 import { askedElsewhere, ELSEWHERE } from './ssh/elsewhere.js'
 import { meetMachine } from './ssh/gateway.js'
@@ -82,5 +82,5 @@ async function answerOne(socket: Socket, repository: StoredElsewhere): Promise<v
 
 async function writeTo(socket: Socket, chunk: Buffer, signal: AbortSignal): Promise<void> {
   signal.throwIfAborted()
-  if (!socket.write(chunk)) await once(socket, 'drain', { signal })
+  if (!socket.write(chunk)) await drained(socket)
 }

@@ -1,6 +1,6 @@
 // Passes bytes between the client of an OpenSSH server (stdin and stdout) and the running server.
-import { once } from 'node:events'
 import { pipeline } from 'node:stream/promises'
+import { drained } from '../../lib/drained.js'
 import { framesOf } from '../../lib/frames.js'
 import { askServer, MOST_FRAME } from './ssh-gateway.js'
 
@@ -28,5 +28,5 @@ export async function passThrough(fingerprint: string): Promise<number> {
 }
 
 async function write(stream: NodeJS.WriteStream, content: Buffer): Promise<void> {
-  if (!stream.write(content)) await once(stream, 'drain')
+  if (!stream.write(content)) await drained(stream)
 }

@@ -3,6 +3,7 @@
 // older versions git and the client negotiate each commit, so one process runs until the end.
 import type { Writable } from 'node:stream'
 import { TooLarge } from '../../errors.js'
+import { drained } from '../../lib/drained.js'
 import { failure, GitLimit, type GitProcess, startGit } from '../process/run.js'
 import { FlushFinder, type PacketSource, packetSource, upToFlush } from './packet-lists.js'
 import { BadProtocol } from './pkt-line.js'
@@ -110,6 +111,7 @@ async function feedAll(source: PacketSource, { most, excess }: Conversation, std
     size += chunk.length
     if (size > most) throw new TooLarge(excess)
     if (!stdin.writable) return
-    if (!stdin.write(chunk)) await new Promise<void>(resolve => stdin.once('drain', resolve).once('close', resolve))
+    // When git has ended, its exit says why.
+    if (!stdin.write(chunk)) await drained(stdin).catch(() => undefined)
   }
 }

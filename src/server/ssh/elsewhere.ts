@@ -1,7 +1,7 @@
 // Runs the git command of an SSH client on the machine that owns the storage of the repository.
-import { once } from 'node:events'
 import type { Socket } from 'node:net'
 import { askPeer } from '../../cluster/peers.js'
+import { drained } from '../../lib/drained.js'
 import { framesOf } from '../../lib/frames.js'
 import type { Exchange } from './exchange.js'
 
@@ -55,6 +55,10 @@ async function connect(address: string, url: string, { signal, address: client }
 }
 
 async function feed(input: AsyncIterable<Buffer>, socket: Socket): Promise<void> {
-  for await (const chunk of input) if (!socket.write(chunk)) await once(socket, 'drain')
+  for await (const chunk of input) {
+    if (!socket.write(chunk)) await drained(socket)
+    // The other machine is gone: what the client still sends has no reader.
+    if (socket.destroyed) return
+  }
   socket.end()
 }
