@@ -274,6 +274,16 @@ export class BucketUnavailable extends Unavailable {
   }
 }
 
+/** The folder of a storage of repositories cannot be used. The message is for sysadmins. */
+export class StorageAway extends Unavailable {
+  constructor(storage: string, path: string, code: string) {
+    super(
+      `the storage ${storage} at ${path} cannot be used (${code}): is it mounted, and may this user write there?`,
+      10
+    )
+  }
+}
+
 /** The files of a storage of repositories belong to another machine at the moment. */
 export class NotHere extends Unavailable {
   constructor(

@@ -142,11 +142,20 @@ export function prepareHome(): void {
     for (const folder of HOME_FOLDERS) makeFolders(join(home, folder))
     for (const folder of ['.', ...HOME_FOLDERS]) accessSync(join(home, folder), constants.W_OK | constants.X_OK)
   } catch (error) {
-    const { code, path } = error as NodeJS.ErrnoException
+    const { code, path = home } = error as NodeJS.ErrnoException
+    // A sysadmin may mount a disk at a folder of the home.
+    const inside = HOME_FOLDERS.find(name => path === join(home, name))
+    if (inside !== undefined && existsSync(path) && code !== 'EEXIST')
+      throw new Misconfigured(`${about(inside, path)}: ${code}: is it mounted? If it is, make this user its owner`)
     throw new Misconfigured(
-      `${path ?? home}: ${code}: make this user the owner of the home, or choose another home with --home`
+      `${path}: ${code}: make this user the owner of the home, or choose another home with --home`
     )
   }
+}
+
+function about(folder: (typeof HOME_FOLDERS)[number], path: string): string {
+  const { storages } = config().repositories
+  return folder === 'repositories' ? `the folder ${path} of the storages ${storages.join(', ')}` : `the folder ${path}`
 }
 
 /**

@@ -3,6 +3,7 @@
 import { randomBytes } from 'node:crypto'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { StorageAway } from '../errors.js'
 
 const NAME = '.storage'
 const TEXT = /^[0-9a-f]{32}\n?$/
@@ -16,6 +17,30 @@ export async function readMarker(folder: string): Promise<string | null> {
     return TEXT.test(text) ? text.trim() : null
   } catch {
     return null
+  }
+}
+
+/** What the system says about a folder whose file system is not mounted, or whose file server is away. */
+const AWAY = new Set([
+  'EACCES',
+  'EPERM',
+  'EROFS',
+  'EIO',
+  'ENODEV',
+  'ENOTCONN',
+  'ENOTDIR',
+  'ESTALE',
+  'EHOSTDOWN',
+  'ETIMEDOUT'
+])
+
+/** Does something in the folder of a storage. Throws StorageAway when the folder cannot be used. */
+export async function inFolder<T>(storage: string, folder: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    const { code = '' } = error as NodeJS.ErrnoException
+    throw AWAY.has(code) ? new StorageAway(storage, folder, code) : error
   }
 }
 

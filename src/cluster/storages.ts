@@ -12,7 +12,7 @@ import { execute, row, rows } from '../db/connect/sql.js'
 import { NotHere, Unavailable } from '../errors.js'
 import { log } from '../log.js'
 import { isDrained, machineUid } from './machines.js'
-import { makeMarker, readMarker } from './marker.js'
+import { inFolder, makeMarker, readMarker } from './marker.js'
 import { machine } from './this-machine.js'
 
 /** Seconds. A storage is away for at most this long, and the time in which others notice, when its owner dies. */
@@ -51,6 +51,8 @@ export interface Storage {
   readonly name: string
   /** The folder of its repositories. */
   readonly path: string
+  /** The text of the file that shows that the folder is the storage. */
+  readonly marker: string
   readonly epoch: number
   readonly freeBytes: number | null
   /** The name of the machine that owns it; null when none does at the moment. */
@@ -220,11 +222,15 @@ async function refresh(): Promise<void> {
 
 /** Renews the leases of the storages whose folders this machine still reaches. */
 async function renew(): Promise<void> {
-  for (const { name, id, path, isOurs } of view.values()) {
+  for (const storage of view.values()) {
+    const { name, id, path, isOurs } = storage
     if (!isOurs) continue
-    const free = await freeBytes(path)
+    const free = await freeBytes(storage)
     if (free === undefined) {
-      log().error({ storage: name, path }, 'the folder of a storage does not answer: another machine may take it over')
+      log().error(
+        { storage: name, path },
+        'the folder of a storage does not answer: is it mounted? Another machine may take it over'
+      )
       continue
     }
     await execute(
@@ -234,14 +240,17 @@ async function renew(): Promise<void> {
   }
 }
 
-/** Returns undefined for a folder that does not answer within a second, such as one of a file server that is away. */
-async function freeBytes(path: string): Promise<number | undefined> {
+/**
+ * Returns undefined for a folder that does not answer within a second, such as one of a file server that is away, and for a folder without
+ * the marker of the storage, such as that of a mount that is gone.
+ */
+async function freeBytes({ path, marker }: Storage): Promise<number | undefined> {
   let limit: NodeJS.Timeout | undefined
   const late = new Promise<undefined>(resolve => {
     limit = setTimeout(resolve, 1000, undefined)
   })
-  const read = statfs(path).then(
-    ({ bavail, bsize }) => bavail * bsize,
+  const read = Promise.all([statfs(path), readMarker(path)]).then(
+    ([{ bavail, bsize }, found]) => (found === marker ? bavail * bsize : undefined),
     () => undefined
   )
   return Promise.race([read, late]).finally(() => clearTimeout(limit))
@@ -298,7 +307,8 @@ async function want({ id, epoch }: StorageRow): Promise<boolean> {
  * A folder keeps the marker that it has.
  */
 export async function addStorage(name: string, path: string | null): Promise<boolean> {
-  const marker = await makeMarker(folderOf({ name, path }))
+  const folder = folderOf({ name, path })
+  const marker = await inFolder(name, folder, () => makeMarker(folder))
   const { affectedRows } = await execute(
     `insert ignore into storages (name, path, marker, owner, lease_until, created_at)
      values (?, ?, ?, ?, now(3) + interval ? second, now(3))`,
@@ -314,10 +324,10 @@ function show(found: readonly StorageRow[], began: number): void {
       // The clock of this process may stand still for a while, so the time before the statement counts.
       const usableUntil = began + one.left - MARGIN_MS
       const path = folderOf(one)
-      const { id, name, epoch, free_bytes: freeBytes, machine: owner } = one
+      const { id, name, marker, epoch, free_bytes: freeBytes, machine: owner } = one
       // While a storage moves, requests wait for the new owner.
       const address = one.is_given === 1 ? null : one.address
-      return [name, { id, name, path, epoch, freeBytes, address, machine: owner, isOurs, usableUntil }]
+      return [name, { id, name, path, marker, epoch, freeBytes, address, machine: owner, isOurs, usableUntil }]
     })
   )
   for (const storage of view.values()) if (holds(storage.name)) hold(storage)

@@ -177,6 +177,10 @@ t.test('storages add refuses the folder of another storage, and a copy of it', a
   const [folder, copy] = [join(t.testdir(), 'one'), join(t.testdir(), 'copy')]
   t.match(await add('fast', folder), { code: 0, stdout: /^added the storage fast/ })
   t.match(await add('again', folder), { code: 4, stderr: /one is the folder of the storage fast, or a copy of it/ })
+  t.match(await add('gone', '/sys/kernel/gone'), {
+    code: 5,
+    stderr: /the storage gone at \/sys\/kernel\/gone cannot be used \((EPERM|EACCES)\): is it mounted/
+  })
   cpSync(folder, copy, { recursive: true })
   t.match(await add('again', copy), { code: 4, stderr: /copy is the folder of the storage fast/ })
   t.match(await rows('select name from storages'), [{ name: 'fast' }])

@@ -1,6 +1,6 @@
 // Tests `gitstead up`: each fault of a machine or a home is reported in one clear line, and parts that die are restarted.
 import { once } from 'node:events'
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -109,6 +109,18 @@ t.test('a home that this user cannot use is reported in one line', async t => {
   const wrap = process.getuid?.() === 0 ? nobody : []
   const ended = await up(join(folder, 'closed/home'), { wrap, environment: { HOME: '/nonexistent' } })
   isOneLine(t, ended, 1, /EACCES.*--home/)
+})
+
+t.test('a folder of the home whose disk is not mounted is named', async t => {
+  const home = mkdtempSync(join(tmpdir(), 'gitstead-up-'))
+  t.teardown(() => rmSync(home, { recursive: true, force: true }))
+  const isRoot = process.getuid?.() === 0
+  if (isRoot) chownSync(home, 65_534, 65_534)
+  // The place of a mount usually belongs to root.
+  mkdirSync(join(home, 'repositories'), { mode: 0o500 })
+  const nobody = ['setpriv', '--reuid', '65534', '--regid', '65534', '--clear-groups']
+  const ended = await up(home, { wrap: isRoot ? nobody : [], environment: { HOME: '/nonexistent' } })
+  isOneLine(t, ended, 1, /the folder \S+\/repositories of the storages default: EACCES: is it mounted\?/)
 })
 
 t.test('a second appliance on the same home is reported in one line', async t => {

@@ -2,7 +2,7 @@
 
 import { missingGraphs, writeMissingGraphs } from '../../areas/code/repository/commit-graphs.js'
 import { findWrongHeads, mendHeads } from '../../areas/code/repository/heads.js'
-import { findMissing, remakeMissing } from '../../areas/code/repository/missing-repositories.js'
+import { type AwayStorage, findMissing, remakeMissing } from '../../areas/code/repository/missing-repositories.js'
 import { clearStaleLocks, findStaleLocks } from '../../areas/code/repository/stale-locks.js'
 import { findOrphans } from '../../areas/upkeep/maintenance/orphaned-files.js'
 import { Ailment, type Check, count } from './check.js'
@@ -19,14 +19,12 @@ export const repositoriesCheck: Check = {
   about: 'every project has its repository',
   needs: 'rows',
   examine: async context => {
-    const { missing, looked, of } = await findMissing(limitOf(context))
+    const { missing, away, looked, of } = await findMissing(limitOf(context))
     if (missing.length === 0) return looked === of ? `all ${of} exist` : `looked for ${looked} of ${of}, all exist`
     const lost = missing.filter(({ empty }) => !empty)
     throw new Ailment(
       `${count(missing.length, 'project')} of ${looked} without a repository`,
-      lost.length > 0
-        ? 'restore the repositories that had commits from a backup'
-        : 'run gitstead doctor --fix: nothing is lost, because these projects never had a commit',
+      remedyOf(away, lost.length > 0),
       missing
         .slice(0, SHOWN)
         .map(({ id, path, empty }) => `project ${id}: ${path}${empty ? ' (never had a commit)' : ''}`)
@@ -34,6 +32,15 @@ export const repositoriesCheck: Check = {
   },
   mend: async context =>
     `made ${count(await remakeMissing(limitOf(context)), 'empty repository', 'empty repositories')}`
+}
+
+function remedyOf(away: readonly AwayStorage[], isLost: boolean): string {
+  if (away.length > 0) {
+    const places = away.map(({ name, path }) => `${name} (${path})`).join(', ')
+    return `is each of these storages mounted: ${places}? If it is, restore the repositories that had commits from a backup`
+  }
+  if (isLost) return 'restore the repositories that had commits from a backup'
+  return 'run gitstead doctor --fix: nothing is lost, because these projects never had a commit'
 }
 
 export const headsCheck: Check = {

@@ -58,7 +58,7 @@ export const storagesCheck: Check = {
     if (without.length > 0)
       throw new Ailment(
         `no machine owns ${count(without.length, 'storage')} of ${storages.length}: their projects answer 503`,
-        'start a machine that reaches the folder (gitstead storages list)',
+        'is the folder mounted? Start a machine that reaches it (gitstead storages list)',
         without.map(({ name, path }) => `${name}: ${path}`)
       )
     const others = storagesElsewhere()

@@ -144,6 +144,10 @@ function answerFailure(error: errors.Failure): Answer | undefined {
     return { status: 500, body: { message: `500 Internal Server Error - ${message}` } }
   }
   if (error instanceof errors.BucketUnavailable) return away(error)
+  if (error instanceof errors.StorageAway) {
+    log().error({ error: message }, 'a storage of repositories is away')
+    return unavailable('the repositories of this storage cannot be reached', error.retryAfter)
+  }
   if (error instanceof errors.Unavailable) return unavailable(message, error.retryAfter)
   return undefined
 }

@@ -1,5 +1,6 @@
 // Finds projects without their repository.
-import { existsSync } from 'node:fs'
+import { accessSync, constants, existsSync } from 'node:fs'
+import { storagePath } from '../../../cluster/storages.js'
 import { row, rows } from '../../../db/connect/sql.js'
 import { createRepository } from '../../../git/repository/repository.js'
 import { ofThisMachine, repositoryPath } from '../../projects/projects/repositories.js'
@@ -8,8 +9,15 @@ import { sampled } from './stored-repositories.js'
 export interface MissingRepository {
   readonly id: number
   readonly path: string
+  readonly storage: string
   /** Whether the repository never accepted a ref change: then nothing is lost. */
   readonly empty: boolean
+}
+
+/** A storage that looks as if its file system were not mounted. */
+export interface AwayStorage {
+  readonly name: string
+  readonly path: string
 }
 
 interface ProjectRow {
@@ -31,7 +39,7 @@ const THERE = `coalesce(p.import_state, '') <> 'waiting' and not (coalesce(p.imp
 /** Checks for the repositories of all projects, or of `sample` random ones. */
 export async function findMissing(
   sample?: number
-): Promise<{ missing: MissingRepository[]; looked: number; of: number }> {
+): Promise<{ missing: MissingRepository[]; away: AwayStorage[]; looked: number; of: number }> {
   const ours = ofThisMachine('p.storage')
   const there = `${THERE} and ${ours.sql}`
   const total = Number(
@@ -44,14 +52,33 @@ export async function findMissing(
   )
   const missing = projects.flatMap(project => {
     const path = repositoryPath(project)
-    return existsSync(path) ? [] : [{ id: project.id, path, empty: project.is_empty === 1 }]
+    return existsSync(path) ? [] : [{ id: project.id, path, storage: project.storage, empty: project.is_empty === 1 }]
   })
-  return { missing, looked: projects.length, of: total }
+  const names = [...new Set(missing.map(({ storage }) => storage))]
+  const away = names.filter(name => isAway(name, projects, missing)).map(name => ({ name, path: storagePath(name) }))
+  return { missing, away, looked: projects.length, of: total }
 }
 
-/** Creates the missing repositories that never accepted a ref change. Returns their number. */
+/** Whether this user cannot use the folder of a storage, or it has nothing of the repositories that have lost something. */
+function isAway(name: string, projects: readonly ProjectRow[], missing: readonly MissingRepository[]): boolean {
+  const gone = missing.filter(({ storage }) => storage === name)
+  const all = projects.filter(({ storage }) => storage === name)
+  if (gone.length === all.length && gone.some(({ empty }) => !empty)) return true
+  try {
+    accessSync(storagePath(name), constants.W_OK | constants.X_OK)
+    return false
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code !== 'ENOENT'
+  }
+}
+
+/**
+ * Creates the missing repositories that never accepted a ref change, except in storages that look as if they were not mounted. Returns
+ * their number.
+ */
 export async function remakeMissing(sample?: number): Promise<number> {
-  const empty = (await findMissing(sample)).missing.filter(project => project.empty)
+  const { missing, away } = await findMissing(sample)
+  const empty = missing.filter(project => project.empty && !away.some(({ name }) => name === project.storage))
   for (const { path } of empty) await createRepository(path)
   return empty.length
 }

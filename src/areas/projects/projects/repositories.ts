@@ -1,6 +1,7 @@
 import { hash, randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { inFolder } from '../../../cluster/marker.js'
 import { holds, knownStorages, storagePath } from '../../../cluster/storages.js'
 import { type Fragment, marks, row } from '../../../db/connect/sql.js'
 import { Unavailable } from '../../../errors.js'
@@ -57,10 +58,12 @@ export async function storageOf(name: string): Promise<string | undefined> {
 
 /**
  * Creates the repository of a project that has no id yet, next to a place that no project uses: after a crash it looks
- * like any other unfinished repository.
+ * like any other unfinished repository. Throws StorageAway.
  */
-export const prepareProject = (storage: string, branch?: string): Promise<PreparedRepository> =>
-  prepareRepository(pathOf(randomBytes(32).toString('hex'), storage), branch)
+export function prepareProject(storage: string, branch?: string): Promise<PreparedRepository> {
+  const path = pathOf(randomBytes(32).toString('hex'), storage)
+  return inFolder(storage, storagePath(storage), () => prepareRepository(path, branch))
+}
 
 /**
  * Returns the path of a project's repository, and creates a missing one: a crash between the row and the repository
@@ -75,6 +78,6 @@ export async function ensureRepository(
   const path = repositoryPath(project)
   if (existsSync(path)) return path
   if (project.default_branch) throw new DamagedRepository(path, 'it does not exist')
-  await createRepository(path)
+  await inFolder(project.storage, storagePath(project.storage), () => createRepository(path))
   return path
 }
