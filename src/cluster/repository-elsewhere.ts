@@ -17,6 +17,15 @@ export interface StoredElsewhere {
   readonly storage: string
 }
 
+/** A commit by its id, or the beginning of it. */
+export interface NamedCommit {
+  readonly project: StoredElsewhere
+  readonly name: string
+}
+
+/** The most commits of one question. */
+export const MOST_COMMITS = 200
+
 export type Question =
   /** Whether the repository exists: an answer of one byte, or none. */
   | { readonly want: 'existence' }
@@ -34,6 +43,10 @@ export type Question =
   | { readonly want: 'object'; readonly id: string }
   /** A pack with a commit and what it needs, without what this machine has. */
   | { readonly want: 'pack'; readonly id: string; readonly has: readonly string[] }
+  /** Commits of several repositories of the machine, one JSON text a line: null for one that does not exist. */
+  | { readonly want: 'commits'; readonly of: readonly NamedCommit[] }
+  /** The text of a file of a commit, unless it is too long for a CI file. */
+  | { readonly want: 'text'; readonly commit: string; readonly path: string }
 
 /** Milliseconds without a byte of an answer. */
 const SILENCE_MS = 60_000
@@ -49,6 +62,9 @@ export function askedRepository(url: string): StoredElsewhere | undefined {
   return id && storage ? { id: Number(id), storage } : undefined
 }
 
+/** The machine that owns a repository does not answer. Its storage may have another owner soon. */
+export class OwnerAway extends Unavailable {}
+
 /** A connection to the owner of a repository. Questions must not overlap. */
 export class RepositoryElsewhere {
   private readonly frames: AsyncGenerator<Frame>
@@ -61,16 +77,18 @@ export class RepositoryElsewhere {
     this.frames = framesOf(socket.iterator({ destroyOnReturn: false }), MOST_FRAME)
   }
 
-  /** Connects to the owner. Throws Unavailable when it does not answer. */
+  /** Connects to the owner. Throws OwnerAway. */
   static async open(project: StoredElsewhere, signal?: AbortSignal): Promise<RepositoryElsewhere> {
-    const address = await addressOfOwner(project.storage)
-    if (address === null) throw new Unavailable(`the storage ${project.storage} has just come to this machine`, 1)
+    const address = await addressOfOwner(project.storage).catch(error => {
+      throw error instanceof Unavailable ? new OwnerAway(error.message) : error
+    })
+    if (address === null) throw new OwnerAway(`the storage ${project.storage} has just come to this machine`, 1)
     return new RepositoryElsewhere(await connect(address, urlFor(project), signal), project)
   }
 
   /**
-   * Asks, and passes the answer on piece by piece. Returns false when the thing does not exist. Throws Unavailable when the connection
-   * breaks, or the owner cannot answer. After a failure, the connection is closed.
+   * Asks, and passes the answer on piece by piece. Returns false when the thing does not exist. Throws OwnerAway when the connection
+   * breaks, and Unavailable when the owner cannot answer. After a failure, the connection is closed.
    */
   async read(question: Question, hear: (piece: Buffer) => Promise<void> | void): Promise<boolean> {
     const { socket } = this
@@ -120,8 +138,8 @@ export class RepositoryElsewhere {
     throw new Unavailable(`the machine of the storage ${this.project.storage} cannot read the repository: ${outcome}`)
   }
 
-  private broken(): Unavailable {
-    return new Unavailable(`the machine of the storage ${this.project.storage} does not answer any more`)
+  private broken(): OwnerAway {
+    return new OwnerAway(`the machine of the storage ${this.project.storage} does not answer any more`)
   }
 }
 
@@ -157,9 +175,9 @@ async function connect(address: string, url: string, signal?: AbortSignal): Prom
     })
     request.once('response', ({ statusCode }) => {
       request.destroy()
-      reject(new Unavailable(`the machine at ${address} answered ${statusCode}`))
+      reject(new OwnerAway(`the machine at ${address} answered ${statusCode}`))
     })
-    request.once('error', () => reject(new Unavailable(`the machine at ${address} does not answer`)))
+    request.once('error', () => reject(new OwnerAway(`the machine at ${address} does not answer`)))
   })
   const leave = () => socket.destroy()
   signal?.addEventListener('abort', leave, { once: true })

@@ -2,16 +2,18 @@
 
 import { parseConfig } from '../../../ci/config.js'
 import { inputsNeeded, planPipeline } from '../../../ci/plan.js'
+import { withElsewhere } from '../../../cluster/repository-elsewhere.js'
+import { holds } from '../../../cluster/storages.js'
 import { TooLarge } from '../../../errors.js'
 import { type Commit, readCommit } from '../../../git/history/commits.js'
 import { readBlob } from '../../../git/objects/blob.js'
+import { CI_FILE_LIMIT } from '../../../git/objects/commit-text.js'
 import { findEntry } from '../../../git/objects/tree.js'
 import { resolveCommit, ZERO } from '../../../git/refs/refs.js'
 import { type ChangeRow, findSettledChange } from '../../code/refs/ref-changes.queries.js'
 import type { Listener } from '../../ground/activity/listeners.js'
-import { repositoryPath } from '../../projects/projects/repositories.js'
+import { repositoryPath, type StoredProject } from '../../projects/projects/repositories.js'
 import { insertBroken, insertPlanned, type NewPipeline } from './insert-pipeline.js'
-import { CI_FILE_LIMIT } from './planning/commit-files.js'
 import { orInOtherJob } from './planning/in-other-job.js'
 import { type PlannedFile, type Planning, planFile } from './planning/plan-file.js'
 
@@ -134,6 +136,15 @@ async function createPipeline(change: ChangeRow, repository: string, urlsLater: 
 export async function nameOfCiFile(repository: string, commitId: string): Promise<string | null> {
   for (const name of CI_FILES) if ((await findEntry(repository, commitId, name))?.type === 'blob') return name
   return null
+}
+
+/** Does the same for a project, which may be on another machine. Throws Unavailable. */
+export async function ciFileOf(project: StoredProject, commit: string): Promise<string | null> {
+  if (holds(project.storage)) return nameOfCiFile(repositoryPath(project), commit)
+  return withElsewhere(project, async owner => {
+    for (const path of CI_FILES) if (await owner.read({ want: 'text', commit, path }, () => undefined)) return path
+    return null
+  })
 }
 
 /** Returns the CI file, or null without one. For a file over 1 MiB, it returns a text that the parser rejects. */

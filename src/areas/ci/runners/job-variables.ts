@@ -4,15 +4,16 @@ import type { CiEnvironment, CiIdToken, CiVariable } from '../../../ci/config-ty
 import { chooseVariables, type ProjectVariable } from '../../../ci/variable-scopes.js'
 import { type BuildVariable, buildVariables, type VariablesInput } from '../../../ci/variables.js'
 import { publicUrl } from '../../../config.js'
-import { readCommit } from '../../../git/history/commits.js'
+import { Unavailable } from '../../../errors.js'
 import { revision, version } from '../../../version.js'
-import { repositoryPath } from '../../projects/projects/repositories.js'
+import { readNamedCommits } from '../../projects/projects/elsewhere/named-commits.js'
+import type { StoredProject } from '../../projects/projects/repositories.js'
 import { reportedVariables } from '../builds/reported-variables.js'
 import { enterEnvironment } from '../environments/resolve.js'
 import { signedTokens } from '../id-tokens/id-tokens.js'
 import { givenVariables } from '../pipelines/given-variables.js'
 import { numberOfPipeline } from '../pipelines/numbers.js'
-import { nameOfCiFile } from '../pipelines/pipelines.js'
+import { ciFileOf } from '../pipelines/pipelines.js'
 import { projectVariables } from '../variables/variables.js'
 import type { DescribedBuild } from './job-description.queries.js'
 import type { RunnerRow } from './runners.queries.js'
@@ -107,7 +108,7 @@ export async function inputOf(
       ...{ id: build.pipeline_id, source: build.source, name: build.pipeline_name },
       ...{ iid: await numberOfPipeline(build.project_id, build.pipeline_id), createdAt: build.pipeline_created_at }
     },
-    project: { ...projectOf(build), configPath: await nameOfCiFile(repositoryOf(build), build.sha) },
+    project: { ...projectOf(build), configPath: await ciFileOf(storedOf(build), build.sha) },
     server: { name: 'Gitstead', version, revision, url: publicUrl() },
     runner: sources.runner && {
       id: sources.runner.id,
@@ -130,7 +131,7 @@ export function cloneUrl(path: string, token: string): string {
   return url.href
 }
 
-const repositoryOf = (build: DescribedBuild) => repositoryPath({ id: build.project_id, storage: build.storage })
+const storedOf = ({ project_id: id, storage }: DescribedBuild): StoredProject => ({ id, storage })
 
 const pathOf = (build: DescribedBuild) => `${build.namespace_path}/${build.project_path}`
 
@@ -148,8 +149,10 @@ const buildOf = (build: DescribedBuild, token: string): VariablesInput['build'] 
   environment: null
 })
 
+/** A job that starts a pipeline on another machine runs there, and needs the commit of the build. Throws Unavailable. */
 async function commitOf(build: DescribedBuild): Promise<VariablesInput['commit']> {
-  const commit = await readCommit(repositoryOf(build), build.sha)
+  const [commit] = await readNamedCommits([{ project: storedOf(build), name: build.sha }])
+  if (commit === undefined) throw new Unavailable(`the commit of build ${build.id} cannot be read now`)
   return {
     message: commit?.message ?? '',
     author: commit ? `${commit.authorName} <${commit.authorEmail}>` : '',

@@ -1,9 +1,18 @@
 // Answers the questions of other machines about a repository of this one (cluster/repository-elsewhere.ts).
 import { createReadStream, existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { MOST_FRAME, type Question, type StoredElsewhere } from '../../../cluster/repository-elsewhere.js'
+import {
+  MOST_COMMITS,
+  MOST_FRAME,
+  type NamedCommit,
+  type Question,
+  type StoredElsewhere
+} from '../../../cluster/repository-elsewhere.js'
+import { storageNames } from '../../../cluster/storages.js'
 import { NotHere } from '../../../errors.js'
+import { readCommitText } from '../../../git/objects/commit-text.js'
 import { isObjectId, objectInfo } from '../../../git/objects/reader.js'
+import { GitFailure } from '../../../git/process/run.js'
 import { formatPackedRefs, readRefFiles, unreadableRefs } from '../../../git/refs/files.js'
 import { isRefName, refValue } from '../../../git/refs/refs.js'
 import { isObjectFile } from '../../../git/repository/object-files.js'
@@ -12,6 +21,7 @@ import { MOST_HAVES, writePack } from '../../../git/repository/packs.js'
 import { frame, framesOf } from '../../../lib/frames.js'
 import { log } from '../../../log.js'
 import { isMissing } from '../../../storage/files.js'
+import { commitIn } from '../../projects/projects/elsewhere/named-commits.js'
 import { repositoryPath } from '../../projects/projects/repositories.js'
 
 /** Bytes of a piece of an answer. */
@@ -66,6 +76,8 @@ async function answer(repository: string, question: Question, { send, signal }: 
   else if (want === 'ref') await send((await refOf(repository, question.name)) ?? '')
   else if (want === 'object') await send((await objectInfo(repository, idOf(question.id))) === null ? '' : '1')
   else if (want === 'pack') return sendPack(repository, question, { send, signal })
+  else if (want === 'commits') await sendCommits(question.of, send)
+  else if (want === 'text') return sendText(repository, question, send)
   else throw new TypeError('an unknown question')
   return ''
 }
@@ -107,5 +119,33 @@ async function sendPack(
   for (const each of has) if ((await objectInfo(repository, idOf(each))) !== null) known.push(each)
   const pack = await writePack(repository, [{ id }], { timeout: PACK_TIMEOUT, signal, without: known })
   for await (const piece of pack) await send(piece as Buffer)
+  return ''
+}
+
+const NAME = /^[0-9a-f]{4,40}$/
+
+async function sendCommits(of: readonly NamedCommit[], send: Answering['send']): Promise<void> {
+  if (of.length > MOST_COMMITS) throw new TypeError('too many commits')
+  const known = storageNames()
+  for (const { project, name } of of) {
+    if (!NAME.test(name) || !Number.isSafeInteger(project.id) || !known.includes(project.storage))
+      throw new TypeError('not a commit of a repository')
+    const commit = await commitIn(repositoryPath(project), name).catch(error => {
+      // A damaged repository must not hide the commits of others.
+      if (error instanceof GitFailure) return null
+      throw error
+    })
+    await send(`${JSON.stringify(commit)}\n`)
+  }
+}
+
+async function sendText(
+  repository: string,
+  { commit, path }: { readonly commit: string; readonly path: string },
+  send: Answering['send']
+): Promise<'' | 'gone'> {
+  const text = await readCommitText(repository, idOf(commit), path)
+  if (text === null) return 'gone'
+  await send(text)
   return ''
 }

@@ -4,14 +4,12 @@ import { canSee, may } from '../../../access/authorize.js'
 import { visibleGroups } from '../../../access/membership.js'
 import { marks, padded, rows } from '../../../db/connect/sql.js'
 import { Failure } from '../../../errors.js'
-import { readCommit } from '../../../git/history/commits.js'
-import { objectInfo } from '../../../git/objects/reader.js'
 import { GitFailure } from '../../../git/process/run.js'
 import type { Gap } from '../../../text/page-html.js'
 import { pathOf } from '../../../text/page-links.js'
 import { keyOf } from '../../../text/references.js'
+import { readNamedCommits } from '../../projects/projects/elsewhere/named-commits.js'
 import { findProjects, type ProjectRow } from '../../projects/projects/projects.queries.js'
-import { repositoryPath } from '../../projects/projects/repositories.js'
 import { seenLevels } from '../../projects/snippets/snippets.queries.js'
 import { canSeeIssue } from '../issues/issues.queries.js'
 
@@ -215,22 +213,17 @@ async function snippets(all: readonly Wanted[], actor: Actor): Promise<Found[]> 
 
 const titleOf = (message: string) => (message.split('\n', 1)[0] ?? '').slice(0, 255)
 
-/** Not specified: commits that cannot be read now. They stay text. */
+/** Not specified: commits that cannot be read now, such as those of a machine that is down. They stay text. */
 async function commits(all: readonly Wanted[], actor: Actor): Promise<Found[]> {
   const wanted = allowed(all, actor, 'commit.read').slice(0, MOST_COMMITS)
-  const found = await Promise.all(
-    wanted.map(async ({ project, name, key }): Promise<Found[]> => {
-      const repository = repositoryPath(project)
-      const object = await objectInfo(repository, name)
-      const commit = object?.type === 'commit' ? await readCommit(repository, object.id) : null
-      if (!commit?.id.startsWith(name)) return []
-      return [[key, { path: pageOf(project, 'commit', commit.id), title: titleOf(commit.message) }]]
-    })
-  ).catch(error => {
+  const found = await readNamedCommits(wanted).catch(error => {
     if (error instanceof Failure || error instanceof GitFailure) return []
     throw error
   })
-  return found.flat()
+  return wanted.flatMap(({ project, key }, at) => {
+    const commit = found[at]
+    return commit ? [[key, { path: pageOf(project, 'commit', commit.id), title: titleOf(commit.message) }]] : []
+  })
 }
 
 /** Users are only for signed-in readers, as in the API. */

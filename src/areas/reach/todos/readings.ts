@@ -1,11 +1,12 @@
-// Reads the targets of a page of to-dos with a fixed number of statements. Commits come from the pool of git readers.
+// Reads the targets of a page of to-dos with a fixed number of statements. Commits come from the pool of git readers, or from the
+// machines of their repositories, with one question to each.
 import type { Actor } from '../../../access/actor.js'
-import { type Commit, readCommit } from '../../../git/objects/objects.js'
+import type { Commit } from '../../../git/objects/objects.js'
 import { type IssueReading, readIssues } from '../../planning/issues/issue-readings.js'
 import { findIssues } from '../../planning/issues/issues.queries.js'
 import { findMergeRequests } from '../../planning/merge-requests/merge-requests.queries.js'
 import { type MergeRequestReading, readMergeRequests } from '../../planning/merge-requests/readings.js'
-import { repositoryPath } from '../../projects/projects/repositories.js'
+import { readNamedCommits } from '../../projects/projects/elsewhere/named-commits.js'
 import type { TodoRow } from './todos.queries.js'
 
 export type TodoReading = { readonly todo: TodoRow } & (
@@ -14,7 +15,10 @@ export type TodoReading = { readonly todo: TodoRow } & (
   | { readonly commit: Commit }
 )
 
-/** Reads what to-dos show to their user. Omits to-dos whose target no longer exists, such as a commit that no ref keeps. */
+/**
+ * Reads what to-dos show to their user. Omits to-dos whose target no longer exists, such as a commit that no ref keeps, and those whose
+ * commit is on a machine that does not answer.
+ */
 export async function readTodos(todos: readonly TodoRow[], actor: Actor): Promise<TodoReading[]> {
   const idsOf = (type: TodoRow['target_type']) => [
     ...new Set(todos.flatMap(each => (each.target_type === type && each.target_id !== null ? [each.target_id] : [])))
@@ -50,10 +54,15 @@ async function mergeRequestsOf(
   return new Map(read.map(reading => [reading.mergeRequest.id, reading]))
 }
 
-async function commitsOf(todos: readonly TodoRow[]): Promise<ReadonlyMap<number, Commit | null>> {
-  const read = todos.map(async ({ id, commit_id: sha, project_id: projectId, storage }) => {
-    const commit = sha === null ? null : await readCommit(repositoryPath({ id: projectId, storage }), sha)
-    return [id, commit] as const
-  })
-  return new Map(await Promise.all(read))
+async function commitsOf(todos: readonly TodoRow[]): Promise<ReadonlyMap<number, Commit>> {
+  const wanted = todos.flatMap(({ id: todo, commit_id: name, project_id: id, storage }) =>
+    name === null ? [] : [{ todo, project: { id, storage }, name }]
+  )
+  const found = await readNamedCommits(wanted)
+  return new Map(
+    wanted.flatMap(({ todo }, at) => {
+      const commit = found[at]
+      return commit ? [[todo, commit] as const] : []
+    })
+  )
 }

@@ -7,6 +7,7 @@ import type { CiFiles } from '../../../../ci/config.js'
 import { holds } from '../../../../cluster/storages.js'
 import { publicUrl } from '../../../../config.js'
 import { forgetWithPool } from '../../../../db/connect/connection.js'
+import { CI_FILE_LIMIT, readCommitText } from '../../../../git/objects/commit-text.js'
 import { listIntactRefs, resolveCommit } from '../../../../git/refs/refs.js'
 import { once } from '../../../../lib/once.js'
 import { fetchText } from '../../../../webhooks/fetch-text.js'
@@ -14,7 +15,7 @@ import { findSudoUser } from '../../../people/credentials/credentials.js'
 import { findProject, type ProjectRow } from '../../../projects/projects/projects.queries.js'
 import { repositoryPath } from '../../../projects/projects/repositories.js'
 import { ciTemplate } from '../../templates/files.js'
-import { CI_FILE_LIMIT, listCommitFiles, readCommitText } from './commit-files.js'
+import { listCommitFiles } from './commit-files.js'
 
 /** Milliseconds for which each process caches the text of a URL. */
 const KEPT_MS = 60_000

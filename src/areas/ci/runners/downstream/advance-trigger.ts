@@ -5,7 +5,7 @@ import { type BuildStatus, isComplete } from '../../../../ci/status.js'
 import { publicUrl } from '../../../../config.js'
 import { duplicateKey } from '../../../../db/connect/failure.js'
 import { row } from '../../../../db/connect/sql.js'
-import { Failure, Invalid } from '../../../../errors.js'
+import { Failure, Invalid, Unavailable } from '../../../../errors.js'
 import type { RunnerResult } from '../../../../runner/job.js'
 import { measureTrace } from '../../../../storage/measure.js'
 import { appendTrace, resetTrace } from '../../../../storage/traces.js'
@@ -79,9 +79,12 @@ async function start(buildId: number, found: TriggerRow, urlsLater: boolean): Pr
   await advanceTrigger(buildId)
 }
 
-/** Returns the text of a failure. Rethrows any other error. */
+/**
+ * Returns the text of a failure. Rethrows any other error, and a failure that passes: the job is tried again, or goes to the machine of
+ * the other project.
+ */
 function textOf(error: unknown): string {
-  if (!(error instanceof Failure)) throw error
+  if (!(error instanceof Failure) || error instanceof Unavailable) throw error
   return error instanceof Invalid ? Object.values(error.errors).flat().join('\n') : error.message
 }
 
