@@ -2,19 +2,19 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { hash, randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { existsSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import mysql from 'mysql2/promise'
 import t, { type Test } from 'tap'
 import { clean, gitstead, program } from './appliance.js'
 import { eventually, git } from './client.js'
-import { commandOn, type Machine, startMachine, twoMachines } from './two-machines.js'
+import { commandOn, killMachine, type Machine, startMachine, twoMachines, useWhileMoving } from './two-machines.js'
 
-t.setTimeout(600_000)
+t.setTimeout(1_200_000)
 
 const { folder, database, first, second, source, ask, remote } = await twoMachines(t, { name: 'disks', shared: false })
-const alpha = await startMachine(first)
-const beta = await startMachine(second)
+let alpha = await startMachine(first)
+let beta = await startMachine(second)
 t.teardown(() => Promise.all([alpha.stop(), beta.stop()]))
 const { username, searchParams, pathname } = database
 const rows = await mysql.createConnection({
@@ -96,22 +96,7 @@ t.test('a project moves to the disk of another machine while people use it', asy
     code: 4,
     stdout: /machine \S+ owns the storage beta: run this command on its machine/
   })
-  const moving = move(second, project, 'beta')
-  let isOver = false
-  void moving.finally(() => {
-    isOver = true
-  })
-  const statuses = new Set<number>()
-  let commits = 0
-  while (!isOver) {
-    const file = { branch_name: 'master', file_path: `at-${++commits}`, content: 'x', commit_message: 'Move' }
-    statuses.add((await ask(alpha, 'POST', `/projects/${id}/repository/files`, file)).status)
-    statuses.add((await ask(beta, 'GET', `/projects/${id}/repository/commits/master`)).status)
-  }
-  const { code, stdout, stderr } = await moving
-  t.equal(code, 0, stdout + stderr)
-  t.comment(stdout.replaceAll(/\s+/g, ' '))
-  t.same([...statuses].sort(), [200, 201])
+  const commits = await useWhileMoving(t, move(second, project, 'beta'), id, { ask, write: alpha, read: beta })
   t.equal(await storageOf(project), 'beta')
   await git(source, ['push', '--quiet', remote(alpha, path), 'master:late'])
   const { json } = await ask<unknown[]>(alpha, 'GET', `/projects/${id}/repository/commits?per_page=100`)
@@ -168,6 +153,47 @@ t.test('a move between machines may be killed at any time: one copy counts, and 
   )
 })
 
+t.test('a move and a backup continue when the machine that reads the files out has died and is back', async t => {
+  const project = await projectOn('alpha')
+  const clone = join(t.testdir({}), 'clone')
+  await git(folder, ['clone', '--quiet', remote(alpha, project.path), clone])
+  writeFileSync(join(clone, 'large'), randomBytes(LARGE))
+  await git(clone, ['add', '.'])
+  await git(clone, ['commit', '--quiet', '-m', 'Large'])
+  await git(clone, ['push', '--quiet', 'origin', 'master'])
+  const head = (await git(clone, ['rev-parse', 'HEAD'])).trim()
+
+  const moving = move(second, project, 'beta')
+  await eventually(
+    async () => ((await rows.query('select 1 from old_repositories'))[0] as unknown[]).length > 0,
+    () => 'the move never began'
+  )
+  await killMachine(alpha)
+  alpha = await startMachine(first)
+  const moved = await moving
+  t.equal(moved.code, 0, moved.stdout + moved.stderr)
+  t.equal(await storageOf(project), 'beta')
+  await checkOnly(t, project)
+  await git(clone, ['commit', '--quiet', '--allow-empty', '-m', 'After the move'])
+  await git(clone, ['push', '--quiet', 'origin', 'master'])
+
+  const backups = join(folder, 'interrupted')
+  const copying = commandOn(first, ['backup', 'create', '--to', backups, '--json'])
+  await eventually(
+    async () =>
+      existsSync(backups) && readdirSync(backups, { recursive: true }).some(name => /packed-refs$/.test(String(name))),
+    () => 'the backup never began to copy'
+  )
+  await killMachine(beta)
+  beta = await startMachine(second)
+  const { code, stdout, stderr } = await copying
+  t.equal(code, 0, stdout + stderr)
+  const made = join(backups, (JSON.parse(stdout) as { id: string }).id)
+  const verified = await commandOn(first, ['backup', 'verify', made])
+  t.equal(verified.code, 0, verified.stdout + verified.stderr)
+  t.equal((await git(join(made, 'repositories', 'beta', pathOf(project)), ['rev-parse', 'master~1'])).trim(), head)
+})
+
 t.test('merge requests between a fork and its source work when they are on two machines', async t => {
   const target = await projectOn('alpha')
   t.equal((await ask(alpha, 'POST', '/groups', { name: 'forks', path: 'forks' })).status, 201)
@@ -210,6 +236,67 @@ t.test('merge requests between a fork and its source work when they are on two m
     await eventually(isRemoved, () => `${branch} is still in the fork`)
     await git(source, ['fetch', '--quiet', remote(at, target.path), 'master'])
     await git(source, ['merge-base', '--is-ancestor', head, 'FETCH_HEAD'])
+  }
+})
+
+t.test('to-dos show commits of both machines, on each of them', async t => {
+  const projects = [await projectOn('alpha'), await projectOn('beta')]
+  const sha = (await git(source, ['rev-parse', 'master'])).trim()
+  for (const { id } of projects) {
+    const note = { note: 'Look at this, @ann' }
+    t.equal((await ask(beta, 'POST', `/projects/${id}/repository/commits/${sha}/comments`, note)).status, 201)
+  }
+  let todos: readonly { readonly id: number }[] = []
+  for (const at of [alpha, beta]) {
+    const { status, json } = await ask<{ id: number; project: { id: number }; target: { id: string } }[]>(
+      at,
+      'GET',
+      '/todos'
+    )
+    t.equal(status, 200)
+    const shown = json.filter(({ project }) => projects.some(({ id }) => id === project.id))
+    t.same(
+      shown.map(({ target }) => target.id),
+      [sha, sha]
+    )
+    todos = shown
+  }
+  for (const { id } of todos)
+    t.match(await ask(alpha, 'DELETE', `/todos/${id}`), { status: 200, json: { target: { id: sha } } })
+})
+
+t.test('a build starts a pipeline of a project on the other machine', async t => {
+  const projects = [await projectOn('alpha'), await projectOn('beta')]
+  const write = async (method: 'POST' | 'PUT', id: number, content: string) => {
+    const file = { file_path: '.gitstead-ci.yml', branch_name: 'master', content, commit_message: 'Add builds' }
+    const { status } = await ask(alpha, method, `/projects/${id}/repository/files`, file)
+    t.ok(status === 200 || status === 201, `${method} ${status}`)
+  }
+  const idle = 'idle: { when: manual, script: [exit 0] }\n'
+  for (const { id } of projects) await write('POST', id, idle)
+  for (const [at, { id }] of projects.entries()) {
+    const other = projects[1 - at]
+    const variables = '{ FROM: $CI_COMMIT_MESSAGE of $CI_CONFIG_PATH }'
+    const start = `{ trigger: ${other?.path}, variables: ${variables}, rules: [{ if: '$CI_PIPELINE_SOURCE != "pipeline"' }] }`
+    await write('PUT', id, `${idle}start: ${start}\n`)
+  }
+  for (const [at, { id }] of projects.entries()) {
+    interface Build {
+      readonly name: string
+      readonly status: string
+    }
+    const isStarted = async () => {
+      const { json } = await ask<Build[]>(alpha, 'GET', `/projects/${id}/builds`)
+      const build = json.find(({ name }) => name === 'start')
+      if (build?.status === 'failed') throw new Error(`the build on machine ${at} failed`)
+      return build?.status === 'success'
+    }
+    await eventually(isStarted, () => `machine ${at} starts no pipeline`)
+    const [found] = await rows.query(
+      "select count(*) as count from pipelines where project_id = ? and source = 'pipeline'",
+      [projects[1 - at]?.id]
+    )
+    t.same(found, [{ count: 1 }])
   }
 })
 

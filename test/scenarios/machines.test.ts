@@ -5,7 +5,7 @@ import t from 'tap'
 import { gitOverSsh, makeIdentity } from '../server/ssh-client.js'
 import type { Appliance } from './appliance.js'
 import { eventually, git } from './client.js'
-import { commandOn, type Machine, startMachine, twoMachines } from './two-machines.js'
+import { commandOn, killMachine, type Machine, startMachine, twoMachines, useWhileMoving } from './two-machines.js'
 
 t.setTimeout(600_000)
 
@@ -123,22 +123,7 @@ t.test('a project moves between storages of one machine, and the other machine p
     code: 4,
     stdout: /machine \S+ owns the storage beta: run this command on its machine/
   })
-  const moving = move(second)
-  let isOver = false
-  void moving.finally(() => {
-    isOver = true
-  })
-  const statuses = new Set<number>()
-  let commits = 0
-  while (!isOver) {
-    const file = { branch_name: 'master', file_path: `at-${++commits}`, content: 'x', commit_message: 'Move' }
-    statuses.add((await ask(alpha, 'POST', `/projects/${id}/repository/files`, file)).status)
-    statuses.add((await ask(alpha, 'GET', `/projects/${id}/repository/commits/master`)).status)
-  }
-  const { code, stdout, stderr } = await moving
-  t.equal(code, 0, stderr)
-  t.comment(stdout.replaceAll(/\s+/g, ' '))
-  t.same([...statuses].sort(), [200, 201])
+  const commits = await useWhileMoving(t, move(second), id, { ask, write: alpha, read: alpha })
   await git(source, ['push', '--quiet', remote(alpha, path), 'master:late'])
   const { json } = await ask<unknown[]>(beta, 'GET', `/projects/${id}/repository/commits?per_page=100`)
   t.equal(json.length, Math.min(commits + 1, 100), 'no commit is lost or doubled')
@@ -147,13 +132,14 @@ t.test('a project moves between storages of one machine, and the other machine p
 t.test('the other machine takes over the storage of one that dies', async t => {
   const { id, path } = await projectOn('beta')
   await git(source, ['push', '--quiet', remote(alpha, path), 'master'])
-  const { server, worker } = beta.processes()
-  await beta.kill()
-  for (const pid of [server, worker]) if (pid !== undefined) process.kill(pid, 'SIGKILL')
+  await killMachine(beta)
   const began = performance.now()
+  const copying = commandOn(first, ['backup', 'create', '--to', join(folder, 'backups'), '--json'])
   const { status } = await ask(alpha, 'GET', `/projects/${id}/repository/commits/master`)
   t.equal(status, 200, 'a request waits for the new owner')
   t.comment(`after ${Math.round(performance.now() - began)} ms`)
+  const { code, stdout, stderr } = await copying
+  t.equal(code, 0, `a backup waits, too: ${stdout}${stderr}`)
   await git(source, ['push', '--quiet', remote(alpha, path), 'master:later'])
   beta = await startMachine(second)
   await git(source, ['push', '--quiet', remote(beta, path), 'master:latest'])

@@ -77,6 +77,41 @@ export async function twoMachines(t: Test, { name, shared }: { name: string; sha
 export const startMachine = ({ home, port, environment }: Machine): Promise<Appliance> =>
   startAppliance({ home, port, environment })
 
+/**
+ * Changes a project at one machine and reads it at another until the command that moves it has ended. Checks that the command succeeds and
+ * no request fails. Returns the number of commits.
+ */
+export async function useWhileMoving(
+  t: Test,
+  moving: ReturnType<typeof gitstead>,
+  id: number,
+  { ask, write, read }: Pick<TwoMachines, 'ask'> & Record<'write' | 'read', Pick<Appliance, 'url'>>
+): Promise<number> {
+  let isOver = false
+  void moving.finally(() => {
+    isOver = true
+  })
+  const statuses = new Set<number>()
+  let commits = 0
+  while (!isOver) {
+    const file = { branch_name: 'master', file_path: `at-${++commits}`, content: 'x', commit_message: 'Move' }
+    statuses.add((await ask(write, 'POST', `/projects/${id}/repository/files`, file)).status)
+    statuses.add((await ask(read, 'GET', `/projects/${id}/repository/commits/master`)).status)
+  }
+  const { code, stdout, stderr } = await moving
+  t.equal(code, 0, stdout + stderr)
+  t.comment(stdout.replaceAll(/\s+/g, ' '))
+  t.same([...statuses].sort(), [200, 201])
+  return commits
+}
+
+/** Ends all processes of a machine at once. */
+export async function killMachine(appliance: Appliance): Promise<void> {
+  const { server, worker } = appliance.processes()
+  await appliance.kill()
+  for (const pid of [server, worker]) if (pid !== undefined) process.kill(pid, 'SIGKILL')
+}
+
 /** Runs a command of gitstead on a machine. */
 export const commandOn = ({ home, environment }: Machine, args: readonly string[]) =>
   gitstead([...args, '--home', home], { environment })

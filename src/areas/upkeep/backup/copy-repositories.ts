@@ -1,13 +1,14 @@
 // Copies the repositories of all projects in the snapshot, three at a time, and then resets their refs to the snapshot. Other machines
 // read out those of their storages.
 import { join } from 'node:path'
+import { OwnerAway } from '../../../cluster/repository-elsewhere.js'
 import { row } from '../../../db/connect/sql.js'
 import type { Snapshot } from '../../../db/snapshot/snapshot.js'
 import { isRefName } from '../../../git/refs/refs.js'
 import type { Original } from '../../../git/repository/original.js'
 import { mapBounded } from '../../../lib/bounded.js'
 import { noteFault } from '../../code/repository/integrity.js'
-import { withOriginal } from '../../projects/projects/elsewhere/originals.js'
+import { withPatience } from '../../projects/projects/elsewhere/patience.js'
 import { repositoryInHome } from '../../projects/projects/repositories.js'
 import { copyRepository, damagedObjects, PACKED_REFS } from './copy-repository.js'
 import { type DamagedFile, readFileList, type Unit } from './manifest.js'
@@ -52,7 +53,11 @@ export async function copyRepositories(
   const damaged: DamagedFile[] = []
   await mapBounded(projects, AT_ONCE, async project => {
     signal.throwIfAborted()
-    const unit = await withOriginal(project, original => copyOne(draft, { project, original }, damaged), signal)
+    const writer = new UnitWriter(draft, repositoryInHome(project))
+    const copy = (original: Original) => copyOne(draft, { project, original, writer }, damaged)
+    const unit = await withPatience(project, copy, signal).catch(error => {
+      throw error instanceof OwnerAway ? new OwnerAway(whatIsMissing(project, projects, units)) : error
+    })
     if (unit) units.set(project.id, unit)
     else if (!(await row('select 1 from projects where id = ?', [project.id]))) removed.push(project.id)
     done()
@@ -65,22 +70,34 @@ export async function copyRepositories(
 
 async function copyOne(
   draft: Draft,
-  { project, original }: { readonly project: ProjectToCopy; readonly original: Original },
+  {
+    project,
+    original,
+    writer
+  }: { readonly project: ProjectToCopy; readonly original: Original; readonly writer: UnitWriter },
   damaged: DamagedFile[]
 ): Promise<Unit | null> {
   if (!(await original.isThere())) return null
   const branch = project.default_branch
   const head = branch !== null && isRefName(`refs/heads/${branch}`) ? branch : null
-  const unit = new UnitWriter(draft, repositoryInHome(project))
-  if (await copyRepository(original, unit, head)) {
-    const found = await damagedObjects(draft.folder, unit)
+  if (await copyRepository(original, writer, head)) {
+    const found = await damagedObjects(draft.folder, writer)
     damaged.push(...found)
     // Doctor reports the repository until it is repaired.
     if (found[0]) await noteFault(project.id, found[0].fault)
-    return unit.finish({ id: project.id, path: project.path })
+    return writer.finish({ id: project.id, path: project.path })
   }
-  unit.abandon()
+  writer.abandon()
   return null
+}
+
+function whatIsMissing(
+  { storage }: ProjectToCopy,
+  projects: readonly ProjectToCopy[],
+  units: ReadonlyMap<number, Unit>
+): string {
+  const missing = projects.filter(project => project.storage === storage && !units.has(project.id)).length
+  return `the machine of the storage ${storage} does not answer, and ${missing} of its repositories are missing: start it, and try again`
 }
 
 async function rewindAll(

@@ -91,6 +91,8 @@ export class UnitWriter {
     const place = this.place(path)
     const shared = this.shareEqual(path, { size, mtimeMs: modified }, named)
     if (shared) return this.add(shared, false)
+    // Another try begins with the whole file again.
+    rmSync(place, { force: true })
     if (!(await write(place))) return false
     return this.add({ path, ...(await hashFile(place)), modified }, true)
   }

@@ -11,7 +11,8 @@ import { mkdir, rename, statfs } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Origin } from '../../../access/actor.js'
 import { joinMachines } from '../../../cluster/machines.js'
-import { holds, knownStorages, requireEpoch, storageNames, storagePath } from '../../../cluster/storages.js'
+import { inFolder } from '../../../cluster/marker.js'
+import { holds, knownStorages, ownerNow, requireEpoch, storageNames, storagePath } from '../../../cluster/storages.js'
 import { execute, row, rows } from '../../../db/connect/sql.js'
 import { transact } from '../../../db/connect/transact.js'
 import { Conflict, Failure, NoSuch, NotFound, NotHere, Unavailable } from '../../../errors.js'
@@ -25,7 +26,7 @@ import { log } from '../../../log.js'
 import { syncFileSystem } from '../../../storage/sync.js'
 import type { RepositoryRow } from '../../code/repository/repositories.queries.js'
 import { audit } from '../../ground/audit/audit.js'
-import { withOriginal } from '../../projects/projects/elsewhere/originals.js'
+import { withPatience } from '../../projects/projects/elsewhere/patience.js'
 import { changeStorage, holdProject, releaseProject } from '../../projects/projects/project-columns.js'
 import { prepareProject, repositoryPath } from '../../projects/projects/repositories.js'
 import { announceCopy, bringKept, clearPlace, noteMoved, oldRepositories } from '../machines/old-repositories.js'
@@ -65,47 +66,44 @@ export function moveProject(
   const { id, storage: from, path_with_namespace: path, import_state: state } = project
   if (!storageNames().includes(to)) throw new NoSuch('storage', to)
   if (from === to) throw new Conflict(`project ${path} is in the storage ${to} already`)
-  if (!holds(to)) {
-    const owner = knownStorages().find(({ name }) => name === to)?.machine
-    const where = owner ? `machine ${owner} owns the storage ${to}` : `no machine owns the storage ${to} at the moment`
-    throw new Conflict(`${where}: run this command on its machine`)
-  }
+  requireOwn(to)
+  if (!holds(to)) throw new Conflict(`no machine owns the storage ${to} at the moment: run this command on its machine`)
   if (state === 'waiting') throw new Unavailable(`the repository of ${path} is still being copied: try later`)
   // Backups hold the same lock: they need the copy that their rows name.
   return underLock(oldRepositories.name, signal, async signal => {
     await joinMachines()
     await clearPlace(id, to)
-    const epochs = new Map(knownStorages().map(({ name, epoch }) => [name, epoch]))
-    return withOriginal(project, original => move({ project, original, epochs, to, origin, signal }), signal)
+    return move({ project, to, origin, signal })
   })
 }
 
-interface Move {
+/** Throws Conflict when another machine owns a storage. */
+function requireOwn(storage: string): void {
+  const owner = ownerNow(storage) && knownStorages().find(({ name }) => name === storage)?.machine
+  if (owner) throw new Conflict(`machine ${owner} owns the storage ${storage}: run this command on its machine`)
+}
+
+interface Asked {
   readonly project: RepositoryRow
-  readonly original: Original
-  /** Those of all storages at the beginning. */
-  readonly epochs: ReadonlyMap<string, number>
   readonly to: string
   readonly origin: Origin
   readonly signal: AbortSignal
 }
 
-async function move(asked: Move): Promise<MovedProject> {
-  const { project, original, to, signal } = asked
-  const isThere = await original.isThere()
-  if (!isThere && project.default_branch !== null) throw new DamagedRepository(original.name, 'it does not exist')
-  const bytes = isThere ? await sizeOf(original) : 0
-  await requireSpace(to, bytes)
-  requireFree(repositoryPath({ id: project.id, storage: to }))
+/** One try, with one owner of each storage. */
+interface Move extends Asked {
+  readonly original: Original
+  /** Those of all storages at the beginning. */
+  readonly epochs: ReadonlyMap<string, number>
+}
+
+async function move(asked: Asked): Promise<MovedProject> {
+  const { project, to, signal } = asked
+  const bytes = await withPatience(project, original => requireRoom(asked, original), signal)
   await announceCopy(project.id, to)
   const draft = await prepareProject(to)
   try {
-    for (let round = 1; isThere && round <= ROUNDS; round++) {
-      const copied = await copyObjects(original, draft.path, signal)
-      await syncFileSystem(draft.path)
-      if (copied < SMALL) break
-    }
-    const held = await finish(asked, draft)
+    const held = await withPatience(project, original => tryToMove(asked, original, draft), signal)
     await bringLate(project, to)
     return {
       ...{ id: project.id, path_with_namespace: project.path_with_namespace, from: project.storage, to },
@@ -116,6 +114,30 @@ async function move(asked: Move): Promise<MovedProject> {
     await undo(asked)
     throw error
   }
+}
+
+/** Returns the size of the repository. */
+async function requireRoom({ project, to }: Asked, original: Original): Promise<number> {
+  const isThere = await original.isThere()
+  if (!isThere && project.default_branch !== null) throw new DamagedRepository(original.name, 'it does not exist')
+  const bytes = isThere ? await sizeOf(original) : 0
+  await requireSpace(to, bytes)
+  requireFree(repositoryPath({ id: project.id, storage: to }))
+  return bytes
+}
+
+/** Continues with what an earlier try has copied, whose owner stopped. Throws NotHere while this machine does not own the new storage. */
+async function tryToMove(asked: Asked, original: Original, draft: PreparedRepository): Promise<number> {
+  const { to, signal } = asked
+  requireOwn(to)
+  storagePath(to)
+  const epochs = new Map(knownStorages().map(({ name, epoch }) => [name, epoch]))
+  for (let round = 1; round <= ROUNDS && (await original.isThere()); round++) {
+    const copied = await copyObjects(original, draft.path, signal)
+    await syncFileSystem(draft.path)
+    if (copied < SMALL) break
+  }
+  return finish({ ...asked, original, epochs }, draft)
 }
 
 const sizeOf = async (original: Original): Promise<number> =>
@@ -132,14 +154,18 @@ async function requireSpace(to: string, bytes: number): Promise<void> {
 /** Returns the free bytes of a storage of this machine. */
 export async function freeBytesOf(storage: string): Promise<number> {
   const path = storagePath(storage)
-  // Its first project would make the folder.
-  await mkdir(path, { recursive: true, mode: 0o700 })
-  const { bavail, bsize } = await statfs(path)
-  return bavail * bsize
+  return inFolder(storage, path, async () => {
+    // Its first project would make the folder.
+    await mkdir(path, { recursive: true, mode: 0o700 })
+    const { bavail, bsize } = await statfs(path)
+    return bavail * bsize
+  })
 }
 
 /** Removes the copy, unless the project is there: the answer to the last transaction may have been lost. */
-async function undo({ project: { id }, to }: Move): Promise<void> {
+async function undo({ project: { id }, to }: Asked): Promise<void> {
+  // The task removes it when this machine has the storage back.
+  if (!holds(to)) return
   // The lock waits for the end of that transaction.
   const found = await transact(() =>
     row<{ storage: string }>('select storage from projects where id = ? for update', [id])
@@ -207,6 +233,10 @@ async function change(asked: Move, draft: PreparedRepository, until: Date): Prom
       changes: { storage: { before: from, after: to } }
     })
     return true
+  }).catch(async error => {
+    // Nothing has been changed: the next try continues with the copy.
+    if (error instanceof NotHere) await rename(target, draft.path)
+    throw error
   })
   if (!isDone) await rename(target, draft.path)
   return isDone

@@ -1,12 +1,12 @@
 // Moves projects between storages while they are in use. killed-moves.test.ts kills such moves.
-import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { openChanges, settleChanges } from '../../../../src/areas/code/refs/ref-changes.js'
 import { requireRepository } from '../../../../src/areas/code/repository/repositories.queries.js'
 import { updateSettings } from '../../../../src/areas/ground/settings/settings.js'
 import { holdProject, releaseProject } from '../../../../src/areas/projects/projects/project-columns.js'
-import { repositoryPath } from '../../../../src/areas/projects/projects/repositories.js'
+import { prepareProject, repositoryPath } from '../../../../src/areas/projects/projects/repositories.js'
 import { asOnlyBackup } from '../../../../src/areas/upkeep/backup/lock.js'
 import { moveProject } from '../../../../src/areas/upkeep/file-moves/move-project.js'
 import { runTask } from '../../../../src/areas/upkeep/maintenance/maintenance.js'
@@ -266,6 +266,32 @@ t.test('the old copy stays when the repository of the project is missing', async
   t.match(await runTask('old_repositories', {}, someOrigin), { error: /is an older copy, which stays/ })
   t.ok(existsSync(pathIn(project, 'default')))
   await execute('delete from old_repositories')
+})
+
+t.test('a storage whose folder cannot be used is named to the sysadmin, and not to others', async t => {
+  const folder = join(config().home, 'repositories', 'gone')
+  // Nobody can make folders there, as in the place of a disk that is not mounted.
+  symlinkSync('/sys/kernel', folder)
+  loadConfig({ port: 0, repositories: { storages: [...STORAGES, 'gone'] } })
+  await updateSettings({ repository_storages: ['gone'] }, someOrigin)
+  t.teardown(async () => {
+    loadConfig({ port: 0, repositories: { storages: STORAGES } })
+    await updateSettings({ repository_storages: ['default'] }, someOrigin)
+    unlinkSync(folder)
+  })
+  await t.rejects(prepareProject('gone'), {
+    name: 'StorageAway',
+    message: new RegExp(`^the storage gone at ${folder} cannot be used \\((EPERM|EACCES)\\): is it mounted`)
+  })
+  const { privateToken } = await app.make.user()
+  const answer = await app.fastify.inject({
+    method: 'POST',
+    url: '/api/v3/projects',
+    headers: { 'private-token': privateToken },
+    payload: { name: 'away' }
+  })
+  t.equal(answer.statusCode, 503)
+  t.same(answer.json(), { message: '503 Service Unavailable - the repositories of this storage cannot be reached' })
 })
 
 t.test('storages drain --move empties a storage, and undrain reverts the setting', async t => {
