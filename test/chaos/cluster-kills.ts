@@ -1,10 +1,14 @@
-// Kills parts of a cluster at random times, and starts them again, as a service manager or a sysadmin would.
+// Kills parts of a cluster at random times, and starts them again, as a service manager or a sysadmin would. Splits the network between
+// them, and heals it again.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Cluster } from './cluster.js'
+import type { PartName } from './network.js'
 import { tryAsk, type World } from './world.js'
 
 interface Victim {
   readonly name: string
+  /** The longest time until it starts again, in milliseconds. */
+  readonly away?: number
   kill(): Promise<void>
   start(): Promise<void>
 }
@@ -12,6 +16,9 @@ interface Victim {
 /** Milliseconds within which a part is killed, and those until it starts again. */
 const WITHIN = 2000
 const AWAY = 3000
+/** The share of victims that are connections, and the longest time without one: longer than each lease. */
+const SPLITS = 0.4
+const SPLIT_AWAY = 15_000
 
 /** Kills one or two parts, one after another: at most one node of the database is away at a time. */
 export async function killInCluster(world: World, cluster: Cluster, kills: string[]): Promise<void> {
@@ -22,7 +29,7 @@ export async function killInCluster(world: World, cluster: Cluster, kills: strin
     const killed = performance.now()
     kills.push(victim.name)
     await Promise.all([
-      sleep(world.random() * AWAY).then(() => victim.start()),
+      sleep(world.random() * (victim.away ?? AWAY)).then(() => victim.start()),
       untilWritten(world).then(() => noteGap(world, victim.name, performance.now() - killed))
     ])
   }
@@ -48,7 +55,33 @@ async function pick(world: World, cluster: Cluster): Promise<Victim> {
     () => bucket,
     () => rows.proxy
   ]
+  if (world.random() < SPLITS) return pickSplit(world, cluster)
   return (victims[Math.floor(world.random() * victims.length)] ?? (() => node))()
+}
+
+/** Cuts a part off from others, or lets it lose a third of what it sends. All processes continue. */
+async function pickSplit({ random }: World, { rows, machines, network }: Cluster): Promise<Victim> {
+  const writer = (await rows.writer()) as PartName
+  const nodes = rows.nodes.map(({ name }) => name as PartName)
+  const spare = nodes.find(name => name !== writer) ?? writer
+  const [one, two] = random() < 0.5 ? machines : ([machines[1], machines[0]] as const)
+  const others = (name: PartName) => nodes.filter(each => each !== name)
+  const splits: readonly (readonly [PartName, readonly PartName[]])[] = [
+    [writer, [...others(writer), 'haproxy']],
+    [writer, others(writer)],
+    [spare, [...others(spare), 'haproxy']],
+    [one.name, ['haproxy']],
+    [one.name, [two.name]],
+    [one.name, ['haproxy', 'bucket', two.name]],
+    [one.name, ['bucket']]
+  ]
+  const start = async () => network.heal()
+  if (random() < 0.3) {
+    const lossy = ([writer, spare, one.name, 'bucket', 'haproxy'] as const)[Math.floor(random() * 5)] ?? writer
+    return { name: `lossy-${lossy}`, away: SPLIT_AWAY, kill: async () => network.disturb(lossy, 0.3), start }
+  }
+  const [name, from] = splits[Math.floor(random() * splits.length)] ?? [spare, others(spare)]
+  return { name: `${name}|${from.join('+')}`, away: SPLIT_AWAY, kill: async () => network.split(name, from), start }
 }
 
 /** Waits until the appliance takes a write, which changes nothing that the checks look at. */

@@ -9,9 +9,10 @@ import { join } from 'node:path'
 import { type Galera, startGalera } from '../galera/galera.js'
 import { type Daemon, daemonOf, Ended, eventually, ownNetwork } from '../helpers/daemons.js'
 import { gitstead, program } from '../scenarios/appliance.js'
+import { asPart, Network, type Part, type PartName } from './network.js'
 
 export interface Machine {
-  readonly name: string
+  readonly name: PartName
   readonly home: string
   readonly url: string
   readonly server: Daemon
@@ -29,6 +30,8 @@ export interface Cluster {
   readonly rows: Galera
   readonly bucket: Daemon
   readonly machines: readonly [Machine, Machine]
+  /** What connects all of these. */
+  readonly network: Network
   /** The environment of commands on a machine. */
   readonly environment: Readonly<Record<string, string>>
   stop(): Promise<void>
@@ -84,13 +87,22 @@ export async function startCluster(folder: string, more: Readonly<Record<string,
     copyFileSync(join(first.home, name), join(second.home, name))
   await second.start()
   await eventually('both servers behind haproxy', async () => (await fetch(`${url}/-/readiness`)).ok)
+  const parts: Part[] = [
+    ...rows.nodes.map(({ name, address }) => ({ name: name as PartName, address })),
+    { name: 'haproxy', address: rows.proxy.address, port: 3306 },
+    { name: 'bucket', address: bucket.address },
+    ...[first, second].map(({ name, url }) => ({ name, address: new URL(url).hostname, port: PORT }))
+  ]
+  const between = new Network(network, parts)
   return {
     url,
     rows,
     bucket,
     machines: [first, second],
+    network: between,
     environment,
     stop: async () => {
+      between.close()
       await Promise.all([first.stop(), second.stop()])
       await bucket.stop()
       await rows.stop()
@@ -103,7 +115,7 @@ function bucketOf(above: string, address: string): Daemon {
   mkdirSync(join(folder, 'files'), { recursive: true })
   const file = new URL('bucket-process.js', import.meta.url).pathname
   const daemon = daemonOf('bucket', address, folder, () => [
-    ...['setpriv', '--pdeathsig', 'KILL'],
+    ...['setpriv', ...asPart('bucket'), '--pdeathsig', 'KILL'],
     ...[process.execPath, file, address, '9000', join(folder, 'files')]
   ])
   return {
@@ -125,7 +137,8 @@ function machine(
   number: number,
   environment: Readonly<Record<string, string>>
 ): Machine {
-  const name = `app${number}`
+  const name = `app${number}` as PartName
+  const mark = ['setpriv', ...asPart(name)]
   const home = join(above, name, 'home')
   mkdirSync(home, { recursive: true, mode: 0o700 })
   for (const shared of SHARED) symlinkSync(join(above, 'shared', shared), join(home, shared))
@@ -145,7 +158,7 @@ function machine(
       `${kind} of ${name}`,
       address,
       folder,
-      () => namespace.enter(['env', ...assignments(own), process.execPath, program, kind, '--home', home]),
+      () => namespace.enter([...mark, 'env', ...assignments(own), process.execPath, program, kind, '--home', home]),
       childOf
     )
     return {

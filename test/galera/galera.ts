@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process'
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Connection, createConnection, type RowDataPacket } from 'mysql2/promise'
+import { asPart, type PartName } from '../chaos/network.js'
 import { type Daemon, daemonOf, Ended, eventually, ownNetwork } from '../helpers/daemons.js'
 import { root } from '../scenarios/appliance.js'
 
@@ -101,7 +102,8 @@ const ownLine = (line: string, network: string, number: number) =>
   line.replaceAll(`${network}.11`, `${network}.1${number}`).replace('db1', `db${number}`)
 
 function node(above: string, network: string, number: number): Node {
-  const [name, address, folder] = [`db${number}`, `${network}.1${number}`, join(above, `db${number}`)]
+  const name = `db${number}` as PartName
+  const [address, folder] = [`${network}.1${number}`, join(above, name)]
   const file = join(folder, 'galera.cnf')
   mkdirSync(join(folder, 'data'), { recursive: true })
   writeFileSync(file, nodeFile(folder, network, number))
@@ -110,7 +112,12 @@ function node(above: string, network: string, number: number): Node {
   const connect = () => createConnection({ socketPath: join(folder, 'mysql.sock'), user: 'root' })
   let isNew = number === 1
   const daemon = daemonOf(name, address, folder, () => {
-    const command = [...asAccount(), 'mariadbd', `--defaults-file=${file}`, ...(isNew ? ['--wsrep-new-cluster'] : [])]
+    const command = [
+      ...asAccount(name),
+      'mariadbd',
+      `--defaults-file=${file}`,
+      ...(isNew ? ['--wsrep-new-cluster'] : [])
+    ]
     isNew = false
     return command
   })
@@ -140,9 +147,10 @@ function makeData(folder: string): void {
 }
 
 /** The kernel ends the daemon together with this process. */
-const asAccount = () => [
+const asAccount = (part: PartName) => [
   'setpriv',
-  ...(isRoot ? [`--reuid=${ACCOUNT}`, `--regid=${ACCOUNT}`, '--clear-groups'] : []),
+  ...(isRoot ? [`--reuid=${ACCOUNT}`] : []),
+  ...asPart(part),
   '--pdeathsig',
   'KILL'
 ]
@@ -154,7 +162,7 @@ function proxy(above: string, network: string, proxied: string): Daemon {
   const text = configured('haproxy.cfg', network).replace('127.0.0.1:3306', `${address}:3306`)
   writeFileSync(join(folder, 'haproxy.cfg'), text + atNetwork(proxied, network))
   return daemonOf('haproxy', address, folder, () => [
-    ...['setpriv', '--pdeathsig', 'KILL'],
+    ...['setpriv', ...asPart('haproxy'), '--pdeathsig', 'KILL'],
     ...['haproxy', '-db', '-f', join(folder, 'haproxy.cfg')]
   ])
 }
