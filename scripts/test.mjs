@@ -27,6 +27,7 @@ const LONG = [
   'test/areas/ground/settings/encryption-key.test.ts',
   'test/areas/planning/merge-requests/accept.test.ts',
   'test/areas/reach/replies/replies.test.ts',
+  'test/areas/migrate/migrations/machines.test.ts',
   'test/areas/migrate/runs/hostile-source.test.ts',
   'test/areas/migrate/runs/killed-runs.test.ts',
   'test/areas/migrate/runs/other-home.test.ts',

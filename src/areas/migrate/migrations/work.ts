@@ -95,15 +95,18 @@ async function settle(turn: Turn, error: unknown): Promise<void> {
   await finish(turn, 'failed', 'this appliance has a fault: its log has the reason')
 }
 
-async function again({ migrationId, turn }: Turn, reason: string): Promise<void> {
-  await execute(`update migrations set state = 'waiting', progress = null, error = ? where ${IS_CURRENT}`, [
+async function again(turn: Turn, reason: string): Promise<void> {
+  await showWaiting(turn, reason)
+  // The random part makes sure that it is not always the same machine that looks first.
+  await enqueueTurn(turn.migrationId, turn.turn, new Date(Date.now() + AGAIN_MS * (1 + Math.random())))
+}
+
+const showWaiting = ({ migrationId, turn }: Turn, reason: string): Promise<unknown> =>
+  execute(`update migrations set state = 'waiting', progress = null, error = ? where ${IS_CURRENT}`, [
     reason.slice(0, 1000),
     migrationId,
     turn
   ])
-  // The random part makes sure that it is not always the same machine that looks first.
-  await enqueueTurn(migrationId, turn, new Date(Date.now() + AGAIN_MS * (1 + Math.random())))
-}
 
 /** Leaves the work to the machine that has what was read. Its workers take the jobs of the storages that it owns. */
 async function passOn(turn: Turn, { machine, message }: ReadElsewhere): Promise<void> {
@@ -111,8 +114,9 @@ async function passOn(turn: Turn, { machine, message }: ReadElsewhere): Promise<
     'select name from storages where owner = ? and lease_until >= now(3) order by id limit 1',
     [machine]
   )
-  if (storage) throw new NotHere(storage.name)
-  await again(turn, message)
+  if (!storage) return again(turn, message)
+  await showWaiting(turn, message)
+  throw new NotHere(storage.name)
 }
 
 /** Shows the progress, and aborts `canceled` when the request is no longer current. */

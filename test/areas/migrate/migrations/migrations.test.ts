@@ -270,6 +270,22 @@ t.test('the machine that has read the source does the work', async t => {
   t.equal((await row<{ machine: string }>('select machine from migrations where id = ?', [id]))?.machine, machineUid())
 })
 
+t.test('a migration that was removed and prepared again brings what has changed', async t => {
+  const { path, to } = await prepare('renewed')
+  const { map } = (await asker.get(path)).json()
+  await asker.post(`${path}/run`, only)
+  await app.runJobs()
+  t.equal((await asker.delete(path)).statusCode, 200)
+  await owner.post(`/projects/${project.id}/issues`, { title: 'Found between two migrations' })
+  await app.runJobs()
+  const body = { name: 'renewed', kind: 'gitlab3', url, token: admin.privateToken, map }
+  const { id } = (await asker.post('/migrations', body)).json()
+  await asker.post(`/migrations/${id}/run`, only)
+  await app.runJobs()
+  const { result } = (await asker.get(`/migrations/${id}`)).json()
+  t.match(result.report.projects, [{ to, result: 'replaced' }])
+})
+
 t.test('people without an account get placeholders, which an administrator assigns', async t => {
   const { path, to } = await prepare('people')
   const other = await prepare('elsewhere', { url: 'https://forge.example.org' })
