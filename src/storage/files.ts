@@ -8,6 +8,7 @@ import { pipeline } from 'node:stream/promises'
 import { config } from '../config.js'
 import { TooLarge } from '../errors.js'
 import type { ByteRange, ChooseRange } from '../lib/byte-range.js'
+import { FileStream } from './file-stream.js'
 
 /** One run of a build. A later claim has a higher attempt and its own files, so a stale runner cannot reach them. */
 export interface BuildKey {
@@ -75,9 +76,7 @@ export async function openPart(path: string, choose?: ChooseRange): Promise<Open
   try {
     const { size } = await handle.stat()
     const range = choose?.(size)
-    // A stream cannot have an empty range, so an empty file is read to its end.
-    const part = range ?? (size === 0 ? undefined : { start: 0, end: size - 1 })
-    return { size, ...(range && { range }), stream: handle.createReadStream(part) }
+    return { size, ...(range && { range }), stream: new FileStream(handle, range ?? { start: 0, end: size - 1 }) }
   } catch (error) {
     await handle.close()
     throw error

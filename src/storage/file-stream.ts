@@ -1,0 +1,84 @@
+// A file, or a part of it, as a stream that uses the same memory again while an HTTP answer takes it. The streams of Node.js take new
+// memory for each piece, and its garbage collection took most of the time: 500 MB needed 1.8 s of the server's processor instead of 0.3 s.
+import type { FileHandle } from 'node:fs/promises'
+import { Readable } from 'node:stream'
+import type { ByteRange } from '../lib/byte-range.js'
+import { ServerResponse } from '../lib/node-http.js'
+
+/**
+ * Bytes that are read at once. A client is seen to take whole pieces only (stalled-clients.ts), so larger ones would cut off slow
+ * clients.
+ */
+const PIECE = 262_144
+
+type Answer = InstanceType<typeof ServerResponse>
+
+/** Closes the file at its end. */
+export class FileStream extends Readable {
+  #at: number
+  #left: number
+
+  constructor(
+    readonly handle: FileHandle,
+    { start, end }: ByteRange
+  ) {
+    super({ highWaterMark: PIECE })
+    this.#at = start
+    this.#left = end - start + 1
+  }
+
+  override _read(): void {
+    void this.#next(this.#memory()).then(
+      piece => this.push(piece),
+      error => this.destroy(error)
+    )
+  }
+
+  override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
+    this.handle.close().then(
+      () => done(error),
+      failure => done(error ?? failure)
+    )
+  }
+
+  /** Other streams may keep a piece after they have taken it. */
+  override pipe<T extends NodeJS.WritableStream>(to: T, options: { end?: boolean } = {}): T {
+    if (!(to instanceof ServerResponse)) return super.pipe(to, options)
+    this.#send(to, options).catch(error => this.destroy(error))
+    return to
+  }
+
+  /** Reads the next piece while the answer takes the last one. */
+  async #send(to: Answer, { end = true }: { readonly end?: boolean }): Promise<void> {
+    const memory: Buffer[] = []
+    let taken: Promise<void> | undefined
+    for (let turn = 0; ; turn = 1 - turn) {
+      const own = memory[turn] ?? this.#memory()
+      memory[turn] = own
+      const piece = await this.#next(own)
+      await taken
+      if (this.destroyed) return
+      if (piece === null) break
+      taken = new Promise((resolve, reject) => to.write(piece, error => (error ? reject(error) : resolve())))
+      // The next wait throws it.
+      taken.catch(() => {})
+    }
+    if (end) to.end()
+    this.push(null)
+    this.resume()
+  }
+
+  #memory(): Buffer {
+    return Buffer.allocUnsafeSlow(Math.min(PIECE, this.#left))
+  }
+
+  /** Null at the end, also that of a file that has become shorter. */
+  async #next(memory: Buffer): Promise<Buffer | null> {
+    const length = Math.min(memory.length, this.#left)
+    const { bytesRead } = length > 0 ? await this.handle.read(memory, 0, length, this.#at) : { bytesRead: 0 }
+    if (bytesRead === 0) return null
+    this.#at += bytesRead
+    this.#left -= bytesRead
+    return memory.subarray(0, bytesRead)
+  }
+}
