@@ -10,6 +10,10 @@ import { ServerResponse } from '../lib/node-http.js'
  * clients.
  */
 const PIECE = 262_144
+/** Pieces that wait for the next answer: small files would each take new memory otherwise. */
+const MOST_SPARE = 16
+
+const spare: Buffer[] = []
 
 type Answer = InstanceType<typeof ServerResponse>
 
@@ -28,7 +32,8 @@ export class FileStream extends Readable {
   }
 
   override _read(): void {
-    void this.#next(this.#memory()).then(
+    const memory = Buffer.allocUnsafeSlow(Math.min(PIECE, this.#left))
+    void this.#next(memory).then(
       piece => this.push(piece),
       error => this.destroy(error)
     )
@@ -50,12 +55,12 @@ export class FileStream extends Readable {
 
   /** Reads the next piece while the answer takes the last one. */
   async #send(to: Answer, { end = true }: { readonly end?: boolean }): Promise<void> {
-    const memory: Buffer[] = []
+    const own: Buffer[] = []
     let taken: Promise<void> | undefined
     for (let turn = 0; ; turn = 1 - turn) {
-      const own = memory[turn] ?? this.#memory()
-      memory[turn] = own
-      const piece = await this.#next(own)
+      const memory = own[turn] ?? spare.pop() ?? Buffer.allocUnsafeSlow(PIECE)
+      own[turn] = memory
+      const piece = await this.#next(memory)
       await taken
       if (this.destroyed) return
       if (piece === null) break
@@ -63,13 +68,11 @@ export class FileStream extends Readable {
       // The next wait throws it.
       taken.catch(() => {})
     }
+    // The answer has taken everything. After a failure it may still hold a piece.
+    spare.push(...own.slice(0, MOST_SPARE - spare.length))
     if (end) to.end()
     this.push(null)
     this.resume()
-  }
-
-  #memory(): Buffer {
-    return Buffer.allocUnsafeSlow(Math.min(PIECE, this.#left))
   }
 
   /** Null at the end, also that of a file that has become shorter. */

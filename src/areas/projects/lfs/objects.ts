@@ -123,11 +123,11 @@ export interface OpenObject {
 
 /** Opens an object of a project, or a part of it. Throws NotFound, FoundElsewhere if `direct` is true, and what `choose` throws. */
 export async function openObject(projectId: number, oid: string, { choose, direct }: OpenObject): Promise<OpenFile> {
-  const missing = new NotFoundAs('the project has no such object')
-  if (!(await findLinks(projectId, [oid])).has(oid)) throw missing
+  const missing = () => new NotFoundAs('the project has no such object')
+  if (!(await findLinks(projectId, [oid])).has(oid)) throw missing()
   if (direct) await sendLfsFromBucket(oid, { type: 'application/octet-stream', disposition: 'attachment' })
   const found = await openLfsObject(oid, choose)
-  if (!found) throw missing
+  if (!found) throw missing()
   return found
 }
 
