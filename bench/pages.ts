@@ -1,5 +1,5 @@
-// Measures pages as a signed-in browser asks for them: a project, an issue with 100 notes, a merge request with 50 files, and the home
-// page of a user with 1,000 memberships.
+// Measures pages as a signed-in browser asks for them: a project, a list of issues, an issue with 100 notes, a merge request with 50
+// files, and the home page of a user with 1,000 memberships.
 import { request } from 'node:http'
 import { beginSession, byPassword } from '../src/areas/people/credentials/credentials.js'
 import { type Prepared, withAppliance } from './lib/appliance.js'
@@ -50,6 +50,8 @@ async function makePages(appliance: Prepared): Promise<PageOf[]> {
   const wish = { source_branch: 'change', target_branch: 'master', title: 'Add files' }
   const mergeRequest = await ask<{ iid: number }>(appliance, 'POST', `${below}/merge_requests`, wish)
   const issue = await ask<{ id: number; iid: number }>(appliance, 'POST', `${below}/issues`, { title: 'Discussed' })
+  for (let number = 0; number < 30; number++)
+    await ask(appliance, 'POST', `${below}/issues`, { title: `Wish ${number}`, labels: 'wish' })
   for (let number = 0; number < NOTES; number++) {
     await ask(appliance, 'POST', `${below}/issues/${issue.id}/notes`, { body: `What comment *${number}* says` })
   }
@@ -69,6 +71,8 @@ async function makePages(appliance: Prepared): Promise<PageOf[]> {
   return [
     { name: 'project', path: `/${path}`, cookie, ...OFTEN },
     { name: 'issue with 100 notes', path: `/${path}/issues/${issue.iid}`, cookie, ...OFTEN },
+    { name: 'list of issues', path: `/${path}/issues`, cookie, ...OFTEN },
+    { name: 'merge request', path: `/${path}/merge_requests/${mergeRequest.iid}`, cookie, ...OFTEN },
     { name: 'changes of 50 files', path: `/${path}/merge_requests/${mergeRequest.iid}/diffs`, cookie, ...OFTEN },
     {
       name: 'home, 1,000 memberships',

@@ -44,6 +44,15 @@ export async function findLabels(
   return new Map(found.map(label => [label.title, label]))
 }
 
+interface WithTitles {
+  readonly items: readonly { readonly labels: readonly string[] }[]
+}
+
+/** Returns the labels of a page of records, by their titles. */
+export const labelsIn = async (place: LabelPlace, { items }: WithTitles) => [
+  ...(await findLabels(place, [...new Set(items.flatMap(({ labels }) => labels))]))
+]
+
 /** How many labels a form offers. */
 const MOST_OFFERED = 200
 

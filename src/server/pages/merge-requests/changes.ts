@@ -3,7 +3,7 @@ import type { FastifyRequest } from 'fastify'
 import { may } from '../../../access/authorize.js'
 import { lineNotesAt } from '../../../areas/planning/discussion/line-notes.js'
 import { mayChangeNote } from '../../../areas/planning/discussion/note-rights.js'
-import type { NoteRow } from '../../../areas/planning/discussion/notes.queries.js'
+import { listLineNotes, type NoteRow } from '../../../areas/planning/discussion/notes.queries.js'
 import { readPatches } from '../../../areas/planning/merge-requests/versions/changes.js'
 import { requireVersion, type VersionRow } from '../../../areas/planning/merge-requests/versions/versions.queries.js'
 import type { ProjectRow } from '../../../areas/projects/projects/projects.queries.js'
@@ -37,12 +37,12 @@ interface Asked extends FastifyRequest {
 
 export async function readChangesTab(request: Asked) {
   const { project, query, actor } = request
-  const head = await readHead(request, 'diffs')
+  const head = await readHead(request, 'diffs', async ({ id }) => ({ lineNotes: await listLineNotes(id) }))
   const { versions } = head
   const version = query.version === undefined ? head.version : await requireVersion(head.found.id, query.version)
   const changes = await readPatches(project, version)
   const { patches } = changes
-  const notes = version ? await lineNotesAt(project, head.lineNotes, version, { versions, patches }) : []
+  const notes = version ? await lineNotesAt(project, head.more.lineNotes, version, { versions, patches }) : []
   const chosen = query.version === undefined ? '' : `version=${query.version}&`
   const mayWrite = may(actor, 'note.write', project) && version?.id === head.version?.id
   const part = await diffPart(changes, query, {

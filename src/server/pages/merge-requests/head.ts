@@ -2,7 +2,6 @@
 import type { FastifyRequest } from 'fastify'
 import type { Actor } from '../../../access/actor.js'
 import { canSee, levelIn, may } from '../../../access/authorize.js'
-import { listLineNotes, type NoteRow } from '../../../areas/planning/discussion/notes.queries.js'
 import { findLabels } from '../../../areas/planning/labels/labels.queries.js'
 import {
   type MergeRequestRow,
@@ -51,32 +50,39 @@ export interface Head {
   /** The project of the source branch; undefined when it no longer exists, or the visitor may not see it. */
   readonly source: ProjectRow | undefined
   readonly version: VersionRow | undefined
-  /** All versions, newest first, and the notes about lines of them, for the page of the changes. */
+  /** All versions, newest first, for the page that lists them. */
   readonly versions: readonly VersionRow[]
-  readonly lineNotes: readonly NoteRow[]
   readonly base: string
   readonly [name: string]: unknown
 }
 
+/** Reads what only one tab shows of a merge request. */
+type MoreOf<More> = (found: MergeRequestRow) => Promise<More>
+
 /** Reads a merge request, and what its tab shows of the project: the version proves it. Throws NotFound. */
-async function readRecords({ project, actor, params }: Asked, tab: string) {
+async function readRecords<More>({ project, actor, params }: Asked, tab: string, readMore: MoreOf<More>) {
   const found = await requireShownByNumber(project.id, params.iid, actor)
-  const [reading, versions, lineNotes] = await Promise.all([
+  const [reading, versions, more] = await Promise.all([
     readMergeRequest(found, actor),
     tab === 'diffs' ? listVersions(found.id) : latestVersion(found.id).then(latest => (latest ? [latest] : [])),
-    tab === 'diffs' ? listLineNotes(found.id) : []
+    readMore(found)
   ])
   const labels = await findLabels(project, reading.labels)
   return {
-    ...{ found, reading, versions, lineNotes },
+    ...{ found, reading, versions, more },
     labels: reading.labels.map(title => labels.get(title) ?? { title, color: null })
   }
 }
 
-/** Reads the head of the page of a merge request. Throws NotFound. */
-export async function readHead(request: Asked, tab: string): Promise<Head> {
+/** Reads the head of the page of a merge request, and more for its tab, which may be kept with it. Throws NotFound. */
+export async function readHead<More extends object>(
+  request: Asked,
+  tab: string,
+  readMore: MoreOf<More> = async () => ({}) as More
+): Promise<Head & { readonly more: More }> {
   const { project, actor } = request
-  const { found, reading, versions, lineNotes, labels } = await keptReading(request, () => readRecords(request, tab))
+  const read = await keptReading(request, () => readRecords(request, tab, readMore))
+  const { found, reading, versions, more, labels } = read
   const [version] = versions
   const [source, commits] = await Promise.all([sourceOf(project, found, actor), countCommits(project, version)])
   return {
@@ -91,7 +97,7 @@ export async function readHead(request: Asked, tab: string): Promise<Head> {
     targetPage: may(actor, 'file.read', project) ? treePath(project, found.target_branch) : null,
     version,
     versions,
-    lineNotes,
+    more,
     commits,
     files: version?.real_size ?? '0',
     rights: rightsOn(project, found, actor),

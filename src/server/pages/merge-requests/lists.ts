@@ -2,7 +2,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { Actor } from '../../../access/actor.js'
 import { may } from '../../../access/authorize.js'
-import { findLabels } from '../../../areas/planning/labels/labels.queries.js'
+import { labelsIn } from '../../../areas/planning/labels/labels.queries.js'
 import {
   listOwnMergeRequests,
   type MergeRequestTabs,
@@ -13,6 +13,7 @@ import {
   OwnMergeRequestQuery
 } from '../../../areas/planning/merge-requests/merge-requests.schema.js'
 import { readMergeRequests } from '../../../areas/planning/merge-requests/readings.js'
+import { keptReading } from '../../plugins/kept-readings.js'
 import { show } from '../page-routes.js'
 import { projectPath } from '../place.js'
 
@@ -22,14 +23,16 @@ export const mergeRequestListPages: FastifyPluginAsyncTypebox = async app => {
     { config: { can: 'merge_request.read' }, schema: { querystring: MergeRequestSearch } },
     async (request, reply) => {
       const { project, query, actor } = request
-      const list = await withReadings(await searchMergeRequests(project.id, query, actor), actor)
-      const labels = await findLabels(project, [...new Set(list.items.flatMap(item => item.labels))])
+      const { list, labels } = await keptReading(request, async () => {
+        const list = await withReadings(await searchMergeRequests(project.id, query, actor), actor)
+        return { list, labels: await labelsIn(project, list) }
+      })
       const base = `${projectPath(project)}/merge_requests`
       const mayCreate = may(actor, 'merge_request.create', project)
       return show(request, reply, 'merge-requests/list', {
         title: 'Merge requests',
         list,
-        labels,
+        labels: new Map(labels),
         base,
         query,
         mayCreate

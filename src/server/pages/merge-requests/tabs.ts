@@ -18,32 +18,41 @@ import { hasTodoOn } from '../../../areas/reach/todos/todos.js'
 import { type PageRequest, window } from '../../../db/lists/paginate.js'
 import { readStates } from '../code/commit-states.js'
 import { projectPath } from '../place.js'
-import { readDiscussion, type ShownNote } from '../planning/discussion.js'
+import { readStream, type ShownNote, showDiscussion } from '../planning/discussion.js'
 import { excerptsIn } from '../planning/excerpts.js'
 import { type Asked, type Head, readHead, rightsOn } from './head.js'
 
 /** Reads the first tab. `filled` is what the visitor wrote into the form that merges, if it was refused. */
 export async function readOverview(request: Asked, filled: object = {}) {
   const { project, actor } = request
-  const head = await readHead(request, 'discussion')
-  const { found } = head
+  const head = await readHead(request, 'discussion', found => readNoted(request, found))
+  const { found, more } = head
   const target = { type: 'MergeRequest', id: found.id, projectId: project.id } as const
-  const noteable = { ...target, authorId: found.author_id, confidential: false }
-  const [merge, discussion, participants, todo] = await Promise.all([
+  const [merge, discussion, todo] = await Promise.all([
     readMerge(request, head),
-    readDiscussion(request, noteable, {
+    showDiscussion(request, noteableOf(found), more.stream, {
       description: found.description,
       command: rightsOn(project, found, actor).command,
       linePage: id => `${head.base}/diffs/notes/${id}`
     }),
-    listParticipants(target, found.author_id),
     actor.user === null ? false : hasTodoOn(target, actor.user.id)
   ])
   const excerpts = await readExcerpts(project, found, discussion.notes)
   return {
-    ...{ ...head, merge, participants, todo, time: viewTimeStats(found), filled },
+    ...{ ...head, merge, participants: more.participants, todo, time: viewTimeStats(found), filled },
     discussion: { ...discussion, excerpts }
   }
+}
+
+const noteableOf = ({ id, author_id: authorId }: MergeRequestRow) =>
+  ({ type: 'MergeRequest', id, authorId, confidential: false }) as const
+
+async function readNoted(request: Asked, found: MergeRequestRow) {
+  const [stream, participants] = await Promise.all([
+    readStream(request, noteableOf(found)),
+    listParticipants({ type: 'MergeRequest', id: found.id }, found.author_id)
+  ])
+  return { stream, participants }
 }
 
 /** How many versions are read for the lines of the notes of one page: the newest ones. */

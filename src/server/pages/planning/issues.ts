@@ -12,11 +12,12 @@ import { updateIssue } from '../../../areas/planning/issues/issues.js'
 import { type ListedIssueRow, requireNumberedIssue } from '../../../areas/planning/issues/issues.queries.js'
 import { GroupIssueQuery, IssueSearch, OwnIssueSearch } from '../../../areas/planning/issues/issues.schema.js'
 import { listOwnIssues } from '../../../areas/planning/issues/own-issues.queries.js'
-import { findLabels } from '../../../areas/planning/labels/labels.queries.js'
+import { labelsIn } from '../../../areas/planning/labels/labels.queries.js'
 import { changeSubscription } from '../../../areas/planning/participation/subscriptions.js'
 import { finishTodosOn, markTodo } from '../../../areas/reach/todos/todos.js'
 import { GroupParams } from '../../../lib/schema.js'
 import { Type } from '../../../lib/type.js'
+import { keptReading } from '../../plugins/kept-readings.js'
 import { show } from '../page-routes.js'
 import { projectPath } from '../place.js'
 import { issuePath, readIssuePage } from './issue-page.js'
@@ -54,11 +55,14 @@ export const issuePages: FastifyPluginAsyncTypebox = async app => {
 
   app.get(all, { config: { can: 'issue.list' }, schema: { querystring: IssueSearch } }, async (request, reply) => {
     const { project, query, actor } = request
-    const list = await read(await withTabs(query, each => listProjectIssues(project, each, actor)), actor)
+    const { list, labels } = await keptReading(request, async () => {
+      const list = await read(await withTabs(query, each => listProjectIssues(project, each, actor)), actor)
+      return { list, labels: await labelsIn(project, list) }
+    })
     return show(request, reply, 'planning/issues', {
       title: 'Issues',
       list,
-      labels: await findLabels(project, [...new Set(list.items.flatMap(({ labels }) => labels))]),
+      labels: new Map(labels),
       base: `${projectPath(project)}/issues`,
       query,
       mayCreate: may(actor, 'issue.create', project)

@@ -53,9 +53,10 @@ t.test('a list has the filters, the tabs and the order of the API', async t => {
   t.match(page.body, 'due on <time datetime="2027-01-31">')
   const found = await owner.get(`${path}/issues?search=nothing`)
   t.match(found.body, 'No issue matches')
-  const few = await countStatements(() => owner.get(`${path}/issues`))
+  // A new address, because the page of a known one may be kept.
+  const few = await countStatements(() => owner.get(`${path}/issues?few=1`))
   for (let n = 0; n < 25; n++) await makeIssue(project, project.owner, { title: `Number ${n}`, labels: 'bug' })
-  t.ok((await countStatements(() => owner.get(`${path}/issues`))) <= few)
+  t.ok((await countStatements(() => owner.get(`${path}/issues?many=1`))) <= few)
   t.match((await owner.get(`${path}/issues?page=2`)).body, 'Page 2 of 2')
   t.equal((await new Browser(base).get(`${path}/issues`)).status, 404, 'issues are for signed-in users, as in the API')
   await api.put(of, { issues_enabled: false })
