@@ -1,5 +1,5 @@
-// The file `.lfsconfig` of the default branch: there a repository names the server that has its files in LFS, if it is not its own. The users who
-// may push write it, so that server gets the credentials of no other server, and the address rules apply.
+// The file `.lfsconfig` of the default branch: there a repository names the server that has its files in LFS, if it is not its own.
+// Everybody who may push can write it. So that server gets the credentials of no other one, and the address rules apply.
 import { readConfigFile } from '../../../../git/repository/config-file.js'
 import type { LfsServer } from './client.js'
 
