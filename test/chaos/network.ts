@@ -71,6 +71,8 @@ export class Network {
     iptables('-N', this.chain)
     iptables('-I', 'OUTPUT', '-j', this.chain)
     this.isMade = true
+    // A run that fails must not leave rules behind.
+    process.once('exit', () => this.close())
   }
 
   private placeOf(name: PartName): readonly string[] {
