@@ -6,13 +6,17 @@ import { existsSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import mysql from 'mysql2/promise'
 import t, { type Test } from 'tap'
+import { Browser } from '../helpers/browser.js'
 import { clean, gitstead, program } from './appliance.js'
 import { eventually, git } from './client.js'
 import { commandOn, killMachine, type Machine, startMachine, twoMachines, useWhileMoving } from './two-machines.js'
 
 t.setTimeout(1_200_000)
 
-const { folder, database, first, second, source, ask, remote } = await twoMachines(t, { name: 'disks', shared: false })
+const { folder, database, first, second, ann, source, ask, remote } = await twoMachines(t, {
+  name: 'disks',
+  shared: false
+})
 let alpha = await startMachine(first)
 let beta = await startMachine(second)
 t.teardown(() => Promise.all([alpha.stop(), beta.stop()]))
@@ -239,12 +243,14 @@ t.test('merge requests between a fork and its source work when they are on two m
   }
 })
 
-t.test('to-dos show commits of both machines, on each of them', async t => {
+t.test('to-dos and texts show commits of both machines, on each of them', async t => {
   const projects = [await projectOn('alpha'), await projectOn('beta')]
   const sha = (await git(source, ['rev-parse', 'master'])).trim()
   for (const { id } of projects) {
     const note = { note: 'Look at this, @ann' }
     t.equal((await ask(beta, 'POST', `/projects/${id}/repository/commits/${sha}/comments`, note)).status, 201)
+    const description = projects.map(({ path }) => `See ${path}@${sha.slice(0, 10)}.`).join(' ')
+    t.equal((await ask(alpha, 'POST', `/projects/${id}/issues`, { title: 'Commits', description })).status, 201)
   }
   let todos: readonly { readonly id: number }[] = []
   for (const at of [alpha, beta]) {
@@ -260,6 +266,12 @@ t.test('to-dos show commits of both machines, on each of them', async t => {
       [sha, sha]
     )
     todos = shown
+    const browser = new Browser(at.url)
+    await browser.signIn({ username: ann.username, password: 'password of ann' })
+    for (const { path } of projects) {
+      const { body } = await browser.get(`/${path}/issues/1`)
+      for (const { path } of projects) t.match(body, `href="/${path}/commit/${sha}"`)
+    }
   }
   for (const { id } of todos)
     t.match(await ask(alpha, 'DELETE', `/todos/${id}`), { status: 200, json: { target: { id: sha } } })
