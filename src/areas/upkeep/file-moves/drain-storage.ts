@@ -1,5 +1,6 @@
 // Empties a storage: new projects go elsewhere, and its projects move away one after another.
 import type { Origin } from '../../../access/actor.js'
+import { OwnerAway } from '../../../cluster/repository-elsewhere.js'
 import { holds, storageNames } from '../../../cluster/storages.js'
 import { rows } from '../../../db/connect/sql.js'
 import { Conflict, DiskFull, Failure, NoSuch, NotFound } from '../../../errors.js'
@@ -42,7 +43,7 @@ export interface Emptied {
 
 /**
  * Moves all projects of a storage to the emptiest of the others of this machine. One that fails stays, and the others still move. Throws
- * Conflict when this machine owns no other one for new projects.
+ * Conflict when this machine owns no other one for new projects, and OwnerAway when the owner of the storage does not answer for minutes.
  */
 export async function emptyStorage(
   name: string,
@@ -67,7 +68,8 @@ export async function emptyStorage(
     } catch (error) {
       // Somebody has removed it.
       if (error instanceof NotFound && !project) continue
-      if (!project || !(error instanceof Failure) || signal.aborted || error instanceof DiskFull) throw error
+      const endsAll = error instanceof DiskFull || error instanceof OwnerAway
+      if (!project || !(error instanceof Failure) || signal.aborted || endsAll) throw error
       failed.push({ project: project.path_with_namespace, error: error.message })
     }
   }
