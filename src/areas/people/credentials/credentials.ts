@@ -106,7 +106,7 @@ export interface SessionRow extends DutyColumns {
   readonly provider: string | null
 }
 
-/** The parts of a statement that finds a valid session. `columns` has the values `duty`. */
+/** The parts of a statement that finds a valid session. The values of `columns` come before those of the conditions. */
 export const SESSION = {
   columns: (): Fragment => {
     const { sql, values } = dutyColumns()
