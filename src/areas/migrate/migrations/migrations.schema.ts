@@ -53,6 +53,8 @@ export type NewMigration = Static<typeof NewMigration>
 
 const projects = Type.Optional(
   Type.Array(Text('the path of a project at the forge', { minLength: 1, maxLength: 1000 }), {
+    // An empty list is a mistake of the client: it must not bring everything.
+    minItems: 1,
     maxItems: MOST_PROJECTS,
     description: 'only these projects; by default all that the token shows'
   })

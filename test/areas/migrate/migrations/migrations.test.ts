@@ -166,6 +166,8 @@ t.test('wrong questions', async t => {
   }
   t.equal((await asker.post('/migrations', { ...good, name: 'asked' })).statusCode, 409)
   t.equal((await asker.post(`${path}/run`, { projects: ['x'.repeat(1001)] })).statusCode, 400)
+  t.equal((await asker.post(`${path}/run`, { projects: [] })).statusCode, 400)
+  t.equal((await asker.post(`${path}/run`, { projects: [''] })).statusCode, 400)
   t.equal((await asker.post(`${path}/run`, { projects: Array(1001).fill('x/y') })).statusCode, 400)
   t.equal((await asker.post(`${path}/cancel`)).statusCode, 409, 'nothing waits or runs')
   for (const ask of ['plan', 'run', 'verify', 'cancel'])

@@ -414,7 +414,7 @@ t.test('POST /projects', async t => {
     const failed = await app.as(owner).post('/projects', { name: 'half' })
     rmSync(storage)
     renameSync(`${storage}.away`, storage)
-    t.equal(failed.statusCode, 500)
+    t.equal(failed.statusCode, 503, failed.body)
     t.same((await app.as(owner).get('/projects')).json(), [])
     t.equal((await app.as(owner).post('/projects', { name: 'half' })).statusCode, 201, 'the name is still free')
   })
