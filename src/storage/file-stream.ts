@@ -9,9 +9,9 @@ import { ServerResponse } from '../lib/node-http.js'
  * Bytes that are read at once. A client is seen to take whole pieces only (stalled-clients.ts), so larger ones would cut off slow
  * clients.
  */
-const PIECE = 262_144
+const PIECE = 131_072
 /** Pieces that wait for the next answer: small files would each take new memory otherwise. */
-const MOST_SPARE = 16
+const MOST_SPARE = 32
 
 const spare: Buffer[] = []
 
