@@ -45,6 +45,8 @@ async function startNginx(folder: string, home: string): Promise<{ readonly url:
   writeFileSync(join(folder, 'nginx.conf'), configuration)
   const nginx = spawn('nginx', ['-c', join(folder, 'nginx.conf')], { stdio: 'inherit' })
   atExit(() => nginx.kill('SIGTERM'))
+  // It must not keep this process from its end.
+  nginx.unref()
   const url = `http://127.0.0.1:${port}`
   for (let tries = 0; tries < 100; tries++) {
     if (await fetch(url).then(Boolean, () => false)) return { url, pid: nginx.pid ?? 0 }
