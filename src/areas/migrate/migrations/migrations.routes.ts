@@ -25,6 +25,12 @@ import { assign, cancelWork, createMigration, deleteMigration, requestWork } fro
 
 const config = { can: 'migration.administer' as const }
 
+const WORKS = [
+  { work: 'plan', summary: 'Plan a migration', body: PlanBody },
+  { work: 'run', summary: 'Run a migration', body: RunBody },
+  { work: 'verify', summary: 'Verify a migration', body: VerifyBody }
+] as const
+
 export const migrationRoutes: FastifyPluginAsyncTypebox = async app => {
   const tags = ['Migrations']
   const one = { tags, params: MigrationParams }
@@ -87,53 +93,14 @@ export const migrationRoutes: FastifyPluginAsyncTypebox = async app => {
     async ({ params, origin }) => viewMigration(await deleteMigration(await requireMigration(params.id), origin))
   )
 
-  app.post(
-    '/migrations/:id/plan',
-    {
-      config,
-      schema: {
-        ...later,
-        operationId: 'planMigration',
-        summary: 'Plan a migration',
-        description: asksWhile,
-        body: PlanBody
-      }
-    },
-    async ({ params, body, origin }, reply) =>
-      reply.code(202).send(viewMigration(await requestWork(await requireMigration(params.id), 'plan', body, origin)))
-  )
-
-  app.post(
-    '/migrations/:id/run',
-    {
-      config,
-      schema: {
-        ...later,
-        operationId: 'runMigration',
-        summary: 'Run a migration',
-        description: asksWhile,
-        body: RunBody
-      }
-    },
-    async ({ params, body, origin }, reply) =>
-      reply.code(202).send(viewMigration(await requestWork(await requireMigration(params.id), 'run', body, origin)))
-  )
-
-  app.post(
-    '/migrations/:id/verify',
-    {
-      config,
-      schema: {
-        ...later,
-        operationId: 'verifyMigration',
-        summary: 'Verify a migration',
-        description: asksWhile,
-        body: VerifyBody
-      }
-    },
-    async ({ params, body, origin }, reply) =>
-      reply.code(202).send(viewMigration(await requestWork(await requireMigration(params.id), 'verify', body, origin)))
-  )
+  for (const { work, summary, body } of WORKS) {
+    app.post(
+      `/migrations/:id/${work}`,
+      { config, schema: { ...later, operationId: `${work}Migration`, summary, description: asksWhile, body } },
+      async ({ params, body, origin }, reply) =>
+        reply.code(202).send(viewMigration(await requestWork(await requireMigration(params.id), work, body, origin)))
+    )
+  }
 
   app.post(
     '/migrations/:id/cancel',
