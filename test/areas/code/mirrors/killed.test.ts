@@ -1,5 +1,4 @@
 // A worker is killed in the middle of a fetch. Others still run, and the next worker begins again.
-import { type ChildProcess, fork } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { existsSync, readdirSync, writeFileSync } from 'node:fs'
@@ -13,6 +12,7 @@ import { testDatabase } from '../../../helpers/database.js'
 import type { TestProject } from '../../../helpers/factory.js'
 import { gitWith } from '../../../helpers/trees.js'
 import { until } from '../../../helpers/until.js'
+import { startWorker } from '../../../helpers/worker-process.js'
 
 const { home, databaseUrl } = await testDatabase()
 writeFileSync(join(home, 'config.yaml'), 'queue: { lease: 5, poll_interval: 0.1, concurrency: { builds: 0 } }\n')
@@ -24,23 +24,7 @@ t.teardown(() => {
   loadConfig({ home: config().home })
 })
 
-const module = new URL('../../../../src/worker/process.js', import.meta.url)
-
-async function worker(): Promise<ChildProcess> {
-  const env = {
-    ...process.env,
-    ...{ GITSTEAD_HOME: home, GITSTEAD_DATABASE_URL: databaseUrl, GITSTEAD_HOOKS_ALLOW: '127.0.0.1' },
-    GITSTEAD_LOG_LEVEL: 'silent'
-  }
-  const child = fork(module, [], { env, stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
-  t.teardown(async () => {
-    if (child.exitCode !== null || child.signalCode !== null) return
-    child.kill('SIGKILL')
-    await once(child, 'exit')
-  })
-  await once(child, 'message')
-  return child
-}
+const worker = () => startWorker(t, { home, databaseUrl })
 
 /** Bytes of answers after which the server seems to hang. */
 const ENOUGH = 64_000

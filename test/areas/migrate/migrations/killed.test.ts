@@ -1,5 +1,4 @@
 // The worker of a migration is killed in the middle; the next one continues.
-import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
@@ -8,6 +7,7 @@ import { config, loadConfig } from '../../../../src/config.js'
 import { testApp } from '../../../helpers/app.js'
 import { testDatabase } from '../../../helpers/database.js'
 import { until } from '../../../helpers/until.js'
+import { startWorker } from '../../../helpers/worker-process.js'
 
 const { home, databaseUrl } = await testDatabase()
 writeFileSync(`${home}/config.yaml`, 'queue: { lease: 5, poll_interval: 0.1, concurrency: { builds: 0 } }\n')
@@ -19,23 +19,7 @@ t.teardown(() => {
   loadConfig({ home: config().home })
 })
 
-const module = new URL('../../../../src/worker/process.js', import.meta.url)
-
-async function worker(): Promise<ChildProcess> {
-  const env = {
-    ...process.env,
-    ...{ GITSTEAD_HOME: home, GITSTEAD_DATABASE_URL: databaseUrl, GITSTEAD_HOOKS_ALLOW: '127.0.0.1' },
-    GITSTEAD_LOG_LEVEL: 'silent'
-  }
-  const child = fork(module, [], { env, stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
-  t.teardown(async () => {
-    if (child.exitCode !== null || child.signalCode !== null) return
-    child.kill('SIGKILL')
-    await once(child, 'exit')
-  })
-  await once(child, 'message')
-  return child
-}
+const worker = () => startWorker(t, { home, databaseUrl })
 
 /** A port that leads to the application, and answers nothing more once git asks, until `free` is called. */
 async function stallingPort() {
