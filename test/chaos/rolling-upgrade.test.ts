@@ -1,4 +1,4 @@
-// Upgrades two machines, one after another, from an earlier commit (GITSTEAD_TEST_OLD, HEAD~50 by default) to this one, while clients
+// Upgrades two machines, one after another, from an earlier commit (GITSTEAD_TEST_OLD, EARLIER by default) to this one, while clients
 // read, write and push through a proxy that checks the readiness of both servers. No request fails. The machines are two homes with
 // shared folders, and two loopback addresses.
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
@@ -12,13 +12,15 @@ import { freePort, root } from '../scenarios/appliance.js'
 import { Balancer } from './balancer.js'
 import { startLoad } from './load.js'
 
+/** A commit that is known to work as a whole: a number of commits before this one may name one between the halves of a change. */
+const EARLIER = '5d1f4f4f0193b1b22b3407478094cff3dfa6a632'
 const ADDRESSES = ['127.0.0.2', '127.0.0.3'] as const
 /** Seconds. Short, so that a drain is soon noticed. */
 const LEASE = '8'
 
 /** A clone of the repository at the earlier commit, built; this one where that commit is missing, as in a shallow clone. */
 function earlierProgram(t: Test, folder: string): string {
-  const commit = process.env.GITSTEAD_TEST_OLD ?? 'HEAD~50'
+  const commit = process.env.GITSTEAD_TEST_OLD ?? EARLIER
   const at = join(folder, 'old')
   const added = spawnSync('git', ['-C', root, 'worktree', 'add', '--detach', at, commit], { encoding: 'utf8' })
   if (added.status !== 0) {
