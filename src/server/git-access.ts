@@ -9,7 +9,12 @@ import {
   likelyToken,
   requireGitScope
 } from '../areas/people/credentials/git-credentials.js'
-import { findForGit, findProjectForGit, type ProjectRow } from '../areas/projects/projects/projects.queries.js'
+import {
+  findForGit,
+  findProjectForGit,
+  type ProjectRow,
+  type WithObject
+} from '../areas/projects/projects/projects.queries.js'
 import { Forbidden, NotFound } from '../errors.js'
 import { parseBasic } from '../lib/basic.js'
 import { headerToken } from './plugins/authenticate.js'
@@ -21,22 +26,22 @@ export interface GitPath {
 
 export interface GitAccess {
   readonly actor: Actor
-  readonly project: ProjectRow
+  readonly project: ProjectRow & Partial<WithObject>
 }
 
 export type GitAction = 'repository.read' | 'repository.write'
 
 /**
  * Returns the actor and the project of a request, or null when credentials are missing or wrong. Throws NotFound, Forbidden,
- * TooManyRequests.
+ * TooManyRequests. With `oid`, which may be empty, the project is WithObject.
  */
 export async function openForGit(
   request: FastifyRequest<{ Params: GitPath }>,
-  action: GitAction
+  action: GitAction,
+  oid?: string
 ): Promise<GitAccess | null> {
-  const path = pathOf(request.params)
   const credentials = credentialsOf(request)
-  const { actor, project, allowed } = await readAll(credentials, path, request)
+  const { actor, project, allowed } = await readAll(credentials, request, oid)
   // Not specified: a build may use HTTP even then, because it has no other way to get its code.
   if (!allowed && actor.by !== 'build') throw new Forbidden(PROTOCOL_OFF.http)
   if (!credentials && !(project && may(actor, action, project))) return null
@@ -46,14 +51,19 @@ export async function openForGit(
 }
 
 /** One statement reads everything, except for a password. */
-async function readAll(credentials: GitCredentials | null, path: string, request: FastifyRequest) {
+async function readAll(
+  credentials: GitCredentials | null,
+  request: FastifyRequest<{ Params: GitPath }>,
+  oid: string | undefined
+) {
+  const path = pathOf(request.params)
   const token = likelyToken(credentials)
-  const found = token === undefined ? null : await findForGit(token, path)
+  const found = token === undefined ? null : await findForGit(token, path, oid)
   const actor = found ? requireGitScope(found.actor) : await actorOfGitRequest(credentials, request.address)
   // The log line of the request names the user.
   request.actor = actor
   if (found?.project) return { actor, project: found.project, allowed: allowsProtocol(found.settings, 'http') }
-  const project = await findProjectForGit(path, actor)
+  const project = await findProjectForGit(path, actor, oid)
   return {
     actor,
     project,

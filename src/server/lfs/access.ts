@@ -1,10 +1,10 @@
 // Finds the caller and the project of a request of git LFS: with the credentials of git, or with a token for transfers.
 import type { FastifyRequest } from 'fastify'
 import { authorizeGit } from '../../access/authorize.js'
-import { groupAllowsLfs } from '../../areas/projects/lfs/batch.js'
+import { oidOf } from '../../areas/projects/lfs/objects.js'
 import { type LfsOperation, newLfsToken, readLfsToken } from '../../areas/projects/lfs/tokens.js'
 import { projectUrls } from '../../areas/projects/projects/project-urls.js'
-import { findProject, type ProjectRow } from '../../areas/projects/projects/projects.queries.js'
+import { findProjectForGit, type ProjectRow } from '../../areas/projects/projects/projects.queries.js'
 import { Failure, NotFound, Unauthorized } from '../../errors.js'
 import { type GitAccess, type GitPath, openForGit, pathOf } from '../git-access.js'
 
@@ -25,14 +25,22 @@ export interface LfsAccess extends GitAccess {
   readonly expiresAt?: Date
 }
 
-/** Throws Unauthorized, NotFound, Forbidden, TooManyRequests, LfsOff. */
-export async function openLfs(request: LfsRequest, operation: LfsOperation): Promise<LfsAccess> {
+/**
+ * With `oid`, the project has the size of this object as `object_size`, if the object is its own. Throws Unauthorized, NotFound,
+ * Forbidden, TooManyRequests, LfsOff.
+ */
+export async function openLfs(request: LfsRequest, operation: LfsOperation, oid = ''): Promise<LfsAccess> {
+  const asked = { operation, oid: oidOf(oid) }
   const token = tokenOf(request)
-  const access =
-    token === undefined ? await byCredentials(request, operation) : await byToken(request, operation, token)
-  const { lfs_enabled: isOn, namespace_id, namespace_kind } = access.project
-  if (!isOn || (namespace_kind === 'group' && !(await groupAllowsLfs(namespace_id)))) throw new LfsOff()
+  const access = token === undefined ? await byCredentials(request, asked) : await byToken(request, asked, token)
+  const { lfs_enabled: isOn, namespace_kind, namespace_lfs_enabled: isOnForGroup } = access.project
+  if (!isOn || (namespace_kind === 'group' && isOnForGroup !== 1)) throw new LfsOff()
   return access
+}
+
+interface AskedLfs {
+  readonly operation: LfsOperation
+  readonly oid: string
 }
 
 const tokenOf = ({ headers: { authorization = '' } }: LfsRequest): string | undefined =>
@@ -41,17 +49,17 @@ const tokenOf = ({ headers: { authorization = '' } }: LfsRequest): string | unde
 export const actionOfLfs = (operation: LfsOperation) =>
   operation === 'upload' ? 'repository.write' : 'repository.read'
 
-async function byCredentials(request: LfsRequest, operation: LfsOperation): Promise<LfsAccess> {
-  const found = await openForGit(request, actionOfLfs(operation))
+async function byCredentials(request: LfsRequest, { operation, oid }: AskedLfs): Promise<LfsAccess> {
+  const found = await openForGit(request, actionOfLfs(operation), oid)
   if (!found) throw new Unauthorized()
   return found
 }
 
-async function byToken(request: LfsRequest, operation: LfsOperation, token: string): Promise<LfsAccess> {
+async function byToken(request: LfsRequest, { operation, oid }: AskedLfs, token: string): Promise<LfsAccess> {
   const { actor, projectId, operation: allowed, expiresAt } = await readLfsToken(token)
   if (operation === 'upload' && allowed !== 'upload') throw new Unauthorized()
   request.actor = actor
-  const project = await findProject(pathOf(request.params), actor)
+  const project = await findProjectForGit(pathOf(request.params), actor, oid)
   authorizeGit(actor, actionOfLfs(operation), project)
   if (project?.id !== projectId) throw new NotFound('Project')
   return { actor, project, expiresAt }

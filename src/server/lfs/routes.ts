@@ -3,9 +3,9 @@
 import type { FastifyPluginAsync, FastifyReply } from 'fastify'
 import { refuseDuringMaintenance } from '../../areas/ground/settings/maintenance-mode.js'
 import { MOST_OBJECTS, type Outcome, planDownload, planUpload } from '../../areas/projects/lfs/batch.js'
-import { acceptUpload, findLinks } from '../../areas/projects/lfs/objects.js'
+import { acceptUpload, findLinks, MissingObject } from '../../areas/projects/lfs/objects.js'
 import type { LfsOperation } from '../../areas/projects/lfs/tokens.js'
-import { BadRequest, Conflict, NotFoundAs, TooLarge, Unprocessable } from '../../errors.js'
+import { BadRequest, Conflict, TooLarge, Unprocessable } from '../../errors.js'
 import { Integer, Text } from '../../lib/schema.js'
 import { Type } from '../../lib/type.js'
 import type { GitPath } from '../git-access.js'
@@ -78,7 +78,7 @@ export const lfsRoutes: FastifyPluginAsync = async app => {
         const found = (await findLinks(project.id, [oid])).get(oid)
         if (found === undefined) {
           await refuseDuringMaintenance()
-          if (!(await acceptUpload(project.id, { oid, size }))) throw new NotFoundAs('the project has no such object')
+          if (!(await acceptUpload(project.id, { oid, size }))) throw new MissingObject()
         } else if (found !== size) throw new Unprocessable(`the object has ${found} bytes`)
         return answerLfs(reply, {})
       }

@@ -1,6 +1,6 @@
 // The transfers of git LFS: the bytes of one object, in constant memory.
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
-import { openObject, storeObject } from '../../areas/projects/lfs/objects.js'
+import { MissingObject, openLinkedObject, storeObject } from '../../areas/projects/lfs/objects.js'
 import { config } from '../../config.js'
 import { BadRequest, RangeNotSatisfiable } from '../../errors.js'
 import { type ByteRange, byteRange } from '../../lib/byte-range.js'
@@ -26,8 +26,9 @@ export const transferRoutes: FastifyPluginAsync = async app => {
   app.addContentTypeParser('*', (_request, payload, done) => done(null, payload))
 
   app.get<{ Params: ObjectPath }>(PATH, { config: transfer, schema: hidden }, async (request, reply) => {
-    const { actor, project } = await openLfs(request, 'download')
-    await sendObject(request, reply, project.id)
+    const { actor, project } = await openLfs(request, 'download', request.params.oid)
+    if (project.object_size == null) throw new MissingObject()
+    await sendObject(request, reply)
     if (!reply.raw.closed) {
       const end = watchAccess(actor, project, () => reply.raw.destroy())
       reply.raw.once('close', end)
@@ -63,11 +64,7 @@ function endLate(cut: () => void): () => void {
 }
 
 /** Sends an object, or the part of it that the client lacks. An object never changes, so its name is its version. */
-async function sendObject(
-  request: FastifyRequest<{ Params: ObjectPath }>,
-  reply: FastifyReply,
-  projectId: number
-): Promise<void> {
+async function sendObject(request: FastifyRequest<{ Params: ObjectPath }>, reply: FastifyReply): Promise<void> {
   const { headers, params } = request
   const { oid } = params
   const version = `"${oid}"`
@@ -77,7 +74,7 @@ async function sendObject(
     if (range === null) throw new RangeNotSatisfiable(size)
     return range
   }
-  const { size, range, stream } = await openObject(projectId, oid, { choose, direct: mayBeDirect(request) })
+  const { size, range, stream } = await openLinkedObject(oid, { choose, direct: mayBeDirect(request) })
   reply.type(TYPE).headers({
     etag: version,
     'accept-ranges': 'bytes',

@@ -84,6 +84,25 @@ t.test('a batch says what is there, and what must be sent', async t => {
   t.equal(all, few, 'the number of statements does not depend on the number of objects')
 })
 
+t.test('a download takes one statement, which sees every change', async t => {
+  const { owner } = project
+  const { oid } = await stored(project)
+  const get = async (name: string, headers: object = of(owner)) =>
+    (await ask('GET', project, `objects/${name}`, { headers })).statusCode
+  t.equal(await get(oid), 200)
+  t.equal(await countStatements(async () => t.equal(await get(oid), 200)), 1)
+  t.equal(await get(oid.toUpperCase()), 404, 'another name')
+  t.equal(await get(hashOf('other')), 404)
+  const reader = await app.make.user()
+  t.equal(await get(oid, of(reader)), 404, 'a stranger')
+  await app.make.member(project, 20, reader)
+  t.equal(await get(oid, of(reader)), 200)
+  await execute('delete from members where user_id = ?', [reader.id])
+  t.equal(await get(oid, of(reader)), 404)
+  await execute('delete from lfs_links where project_id = ? and oid = ?', [project.id, oid])
+  t.equal(await get(oid), 404)
+})
+
 t.test('wrong questions have an answer that clients show', async t => {
   const objects = [missing]
   for (const [body, status, message] of [

@@ -26,6 +26,9 @@ import {
 import { findLfsUpload } from '../../../storage/lfs-uploads.js'
 import type { Source } from '../../../storage/put-file.js'
 
+/** Returns a text that may be the name of an object; empty for any other: to the database, upper and lower case are the same. */
+export const oidOf = (text: string): string => (isOid(text) ? text : '')
+
 /** Returns the objects that a project has, of those asked for, with their sizes. */
 export async function findLinks(projectId: number, oids: readonly string[]): Promise<Map<string, number>> {
   if (oids.length === 0) return new Map()
@@ -76,7 +79,7 @@ export function excessOfProject(bytes: number): string | null {
  * Unavailable while the object is being removed. Then nothing is linked.
  */
 export async function storeObject(projectId: number, key: LfsKey, source: () => Source): Promise<void> {
-  if (!isOid(key.oid)) throw new NotFoundAs('the project has no such object')
+  if (!isOid(key.oid)) throw new MissingObject()
   await settle(projectId, key, claimIt => putLfsObject(key, source(), claimIt))
 }
 
@@ -121,13 +124,23 @@ export interface OpenObject {
   readonly direct: boolean
 }
 
-/** Opens an object of a project, or a part of it. Throws NotFound, FoundElsewhere if `direct` is true, and what `choose` throws. */
-export async function openObject(projectId: number, oid: string, { choose, direct }: OpenObject): Promise<OpenFile> {
-  const missing = () => new NotFoundAs('the project has no such object')
-  if (!(await findLinks(projectId, [oid])).has(oid)) throw missing()
+export class MissingObject extends NotFoundAs {
+  constructor() {
+    super('the project has no such object')
+  }
+}
+
+/** Opens an object of a project, or a part of it. Throws MissingObject, FoundElsewhere if `direct` is true, and what `choose` throws. */
+export async function openObject(projectId: number, oid: string, how: OpenObject): Promise<OpenFile> {
+  if (!(await findLinks(projectId, [oid])).has(oid)) throw new MissingObject()
+  return openLinkedObject(oid, how)
+}
+
+/** Does the same for an object that the project is known to have. */
+export async function openLinkedObject(oid: string, { choose, direct }: OpenObject): Promise<OpenFile> {
   if (direct) await sendLfsFromBucket(oid, { type: 'application/octet-stream', disposition: 'attachment' })
   const found = await openLfsObject(oid, choose)
-  if (!found) throw missing()
+  if (!found) throw new MissingObject()
   return found
 }
 

@@ -169,6 +169,15 @@ interface WithSettings {
   readonly settings: string | null
 }
 
+/** What a request of git LFS reads besides. */
+export interface WithObject {
+  /** Whether the namespace lets its projects use LFS. */
+  readonly namespace_lfs_enabled: number
+  /** Bytes of the object that the request names; null when the project does not have it. */
+  readonly object_size: number | string | null
+}
+type ForGit = ProjectRow & WithSettings & Partial<WithObject>
+
 /** The statements that find a project for one kind of row. */
 class Finder<Row extends ProjectRow> {
   readonly #byId: ReadonlyMap<Membership, string>
@@ -187,21 +196,24 @@ class Finder<Row extends ProjectRow> {
     )
   }
 
-  byId(id: number, actor: Actor): Promise<Row | undefined> {
-    return this.#read(this.#statement(this.#byId, [id], actor), actor)
+  /** `joined` are the values of joins that `start` adds. */
+  byId(id: number, actor: Actor, joined?: readonly Value[]): Promise<Row | undefined> {
+    return this.#read(this.#byId, [id], actor, joined)
   }
 
-  byPath(namespace: string, path: string, actor: Actor): Promise<Row | undefined> {
-    return this.#read(this.#statement(this.#byPath, [namespace, path], actor), actor)
+  byPath(namespace: string, path: string, actor: Actor, joined?: readonly Value[]): Promise<Row | undefined> {
+    return this.#read(this.#byPath, [namespace, path], actor, joined)
   }
 
-  #statement(statements: ReadonlyMap<Membership, string>, values: readonly Value[], actor: Actor): Fragment {
+  async #read(
+    statements: ReadonlyMap<Membership, string>,
+    found: readonly Value[],
+    actor: Actor,
+    joined: readonly Value[] = []
+  ): Promise<Row | undefined> {
     const membership = this.membershipOf(actor)
-    return { sql: statements.get(membership) ?? '', values: membership.values(askerOf(actor), [], values) }
-  }
-
-  async #read(statement: Fragment, actor: Actor): Promise<Row | undefined> {
-    return (await readProjectRows<Row>(statement, this.membershipOf(actor), actor))[0]
+    const values = membership.values(askerOf(actor), joined, found)
+    return (await readProjectRows<Row>({ sql: statements.get(membership) ?? '', values }, membership, actor))[0]
   }
 }
 
@@ -212,8 +224,14 @@ const WITH_VERSION = new Finder<ProjectRow & Versions>(
     selectProjects({ ...membership, joins: `${VERSION.joins} ${joins}` }, from, `, ${VERSION.columns}`),
   accessOf
 )
-const FOR_GIT = new Finder<ProjectRow & WithSettings>(
-  (membership, from) => selectProjects(membership, from, `, ${STORED_SETTINGS} as settings`),
+const SETTINGS = `, ${STORED_SETTINGS} as settings`
+const OBJECT = {
+  columns: `${SETTINGS}, n.lfs_enabled as namespace_lfs_enabled, x.size as object_size`,
+  join: 'left join lfs_links x on x.project_id = p.id and x.oid = ?'
+}
+const FOR_GIT = new Finder<ForGit>((membership, from) => selectProjects(membership, from, SETTINGS), accessOf)
+const FOR_LFS = new Finder<ForGit>(
+  (membership, from) => selectProjects(membership, `${from} ${OBJECT.join}`, OBJECT.columns),
   accessOf
 )
 
@@ -234,18 +252,26 @@ export const findProjectWithVersion = (
   actor: Actor
 ): Promise<(ProjectRow & Versions) | undefined> => find(WITH_VERSION, String(id), actor)
 
-/** Does the same as `findProject`, and reads the stored settings: a request of git needs both. */
-export const findProjectForGit = (path: string, actor: Actor): Promise<(ProjectRow & WithSettings) | undefined> =>
-  find(FOR_GIT, path, actor)
+/**
+ * Does the same as `findProject`, and reads the stored settings: a request of git needs both. With `oid`, which may be empty, the row is
+ * WithObject.
+ */
+export const findProjectForGit = (path: string, actor: Actor, oid?: string): Promise<ForGit | undefined> =>
+  oid === undefined ? find(FOR_GIT, path, actor) : find(FOR_LFS, path, actor, [oid])
 
-async function find<Row extends ProjectRow>(finder: Finder<Row>, text: string, actor: Actor): Promise<Row | undefined> {
-  if (/^\d{1,10}$/.test(text)) return finder.byId(Number(text), actor)
+async function find<Row extends ProjectRow>(
+  finder: Finder<Row>,
+  text: string,
+  actor: Actor,
+  joined?: readonly Value[]
+): Promise<Row | undefined> {
+  if (/^\d{1,10}$/.test(text)) return finder.byId(Number(text), actor, joined)
   const [namespace, path, more] = text.split('/')
   if (!namespace || !path || more !== undefined) return undefined
-  const found = await finder.byPath(namespace, path, actor)
+  const found = await finder.byPath(namespace, path, actor, joined)
   if (found) return found
   const moved = await projectOfOldPath(namespace, path)
-  return moved === undefined ? undefined : finder.byId(moved, actor)
+  return moved === undefined ? undefined : finder.byId(moved, actor, joined)
 }
 
 /**
@@ -264,10 +290,11 @@ export async function findProjects(paths: readonly string[], actor: Actor): Prom
   return found.filter(({ namespace_path, path }) => list.includes(`${namespace_path}/${path}`.toLowerCase()))
 }
 
-interface TokenAndProject {
+interface TokenAndProject<Row = ProjectRow> {
   readonly actor: Actor
-  readonly project: ProjectRow | undefined
+  readonly project: Row | undefined
 }
+type TokenAndGit = TokenAndProject<ProjectRow & Partial<WithObject>> & WithSettings
 
 const tokenAndProjectWith = (start: typeof selectProjects, { columns = '', joins = '' } = {}) =>
   `${start(
@@ -314,21 +341,25 @@ async function withProject(actor: Actor, found: StoredProject | { readonly id: n
   return { actor, project: found }
 }
 
-const ASKED_FOR_GIT = `${selectProjects(
-  OF_USER,
-  `${TOKEN.from} left join namespaces s on s.path_key = lower(?) left join projects p on p.namespace_id = s.id and p.path_key = lower(?)`,
-  `, ${TOKEN.columns}, ${PREFIXED_ACTOR_USER}, ${STORED_SETTINGS} as settings`
-)} where ${TOKEN.where}`
+const askedForGit = (columns: string, join = '') =>
+  `${selectProjects(
+    OF_USER,
+    `${TOKEN.from} left join namespaces s on s.path_key = lower(?)
+       left join projects p on p.namespace_id = s.id and p.path_key = lower(?) ${join}`,
+    `, ${TOKEN.columns}, ${PREFIXED_ACTOR_USER}${columns}`
+  )} where ${TOKEN.where}`
+const ASKED_FOR_GIT = askedForGit(SETTINGS)
+const ASKED_FOR_LFS = askedForGit(OBJECT.columns, OBJECT.join)
 
 /**
  * Returns the actor of such a token, the project with a path (NAMESPACE/PROJECT), and the stored settings. The project is
- * undefined for an old path. Null also for a text that is no path.
+ * undefined for an old path; with `oid`, which may be empty, its row is WithObject. Null also for a text that is no path.
  */
-export async function findForGit(token: string, path: string): Promise<(TokenAndProject & WithSettings) | null> {
+export async function findForGit(token: string, path: string, oid?: string): Promise<TokenAndGit | null> {
   const [namespace, name, more] = path.split('/')
   if (!namespace || !name || more !== undefined) return null
-  const values = [namespace, name, ...tokenValues(token)]
-  const found = await row<Asked & WithSettings>(ASKED_FOR_GIT, values)
+  const [statement, joined] = oid === undefined ? [ASKED_FOR_GIT, []] : [ASKED_FOR_LFS, [oid]]
+  const found = await row<Asked & WithSettings>(statement, [namespace, name, ...joined, ...tokenValues(token)])
   return found ? { ...(await askedIn(found)), settings: found.settings } : null
 }
 
