@@ -1,6 +1,7 @@
 // The paths of the files of builds, and the functions that sync folders to the disk, so that a power cut cannot undo what
 // was acknowledged.
 import { createHash } from 'node:crypto'
+import { closeSync, fstatSync } from 'node:fs'
 import { type FileHandle, mkdir, open, rm } from 'node:fs/promises'
 import { dirname, join, relative } from 'node:path'
 import { type Readable, Writable } from 'node:stream'
@@ -9,7 +10,7 @@ import { config } from '../config.js'
 import { TooLarge } from '../errors.js'
 import type { ByteRange, ChooseRange } from '../lib/byte-range.js'
 import { IncomingMessage } from '../lib/node-http.js'
-import { FileStream } from './file-stream.js'
+import { FileStream, openNumber } from './file-stream.js'
 
 /** One run of a build. A later claim has a higher attempt and its own files, so a stale runner cannot reach them. */
 export interface BuildKey {
@@ -72,19 +73,20 @@ export interface OpenFile {
  * grows. Returns undefined when there is no file.
  */
 export async function openPart(path: string, choose?: ChooseRange): Promise<OpenFile | undefined> {
-  let handle: FileHandle
+  let file: number
   try {
-    handle = await open(path, 'r')
+    file = await openNumber(path)
   } catch (error) {
     if (isMissing(error)) return undefined
     throw error
   }
   try {
-    const { size } = await handle.stat()
+    // This does not wait for the disk, because the file is open.
+    const { size } = fstatSync(file)
     const range = choose?.(size)
-    return { size, ...(range && { range }), stream: new FileStream(handle, range ?? { start: 0, end: size - 1 }) }
+    return { size, ...(range && { range }), stream: new FileStream(file, range ?? { start: 0, end: size - 1 }, size) }
   } catch (error) {
-    await handle.close()
+    closeSync(file)
     throw error
   }
 }
