@@ -11,6 +11,7 @@ import type { waitingBuilds } from './areas/projects/projects/project-update.js'
 import type { recipientFacts } from './areas/reach/mail/recipient-facts.js'
 import type { archiveShelf } from './git/repository/archive-cache.js'
 import { fillPlugs } from './lib/plug.js'
+import type { deadJobs } from './queue/failures.js'
 import type { traceRows } from './storage/traces.js'
 
 /** Only their types: a command that reads loads none of these areas. */
@@ -26,6 +27,7 @@ interface Plugs {
   readonly waitingBuilds: typeof waitingBuilds
   readonly traceRows: typeof traceRows
   readonly archiveShelf: typeof archiveShelf
+  readonly deadJobs: typeof deadJobs
 }
 
 /** Each part is loaded on first use: all of them take 0.5 s of processor time, and most commands use none. */
@@ -46,7 +48,8 @@ const parts: { readonly [Name in keyof Plugs]: Plugs[Name] } = {
   recipientFacts: async () => (await import('./areas/reach/accounts/links.js')).accountLinks,
   waitingBuilds: async () => (await import('./areas/ci/runners/wake-ups.js')).wakeForProject,
   traceRows: async () => (await import('./areas/ci/builds/files/trace-rows.js')).traceRowsOfBuilds,
-  archiveShelf: async () => (await import('./areas/code/archives/archive-shelf.js')).bucketShelf
+  archiveShelf: async () => (await import('./areas/code/archives/archive-shelf.js')).bucketShelf,
+  deadJobs: async () => ({ 'migration.work': (await import('./areas/migrate/migrations/work.js')).endDead })
 }
 
 /** Passes a published event to all listeners. Throws if one of them fails: the job then runs again. */

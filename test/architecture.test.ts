@@ -104,6 +104,7 @@ const EXCEPTIONS: readonly (readonly [layer: string, module: string, reason: str
   ['db', 'secrets', 'the password of the embedded database'],
   ['storage', 'log', 'logs when the bucket is away, and back'],
   ['product', 'git/repository/archive-cache', 'the type of a plug: archives in the bucket'],
+  ['product', 'queue/failures', 'the type of a plug: what areas do when their jobs die'],
   ['product', 'storage/traces', 'the type of a plug: traces in rows of the database'],
   ['queue', 'home', 'the sockets that wake workers'],
   ['cluster', 'version', 'the row of a machine has it'],

@@ -5,7 +5,7 @@ import { LANES_OF_A_STORAGE, laneWith, mayTakeLane, ownLanes } from '../cluster/
 import { execute, marks, padded, row, rows } from '../db/connect/sql.js'
 import { afterCommit, transact } from '../db/connect/transact.js'
 import { sourceStack } from '../lib/source-stack.js'
-import { forgetFailures, noteFailures } from './failures.js'
+import { forgetFailures, noteDead, noteFailures } from './failures.js'
 import { backOff, type JobName, jobs, LANED_QUEUES, type Queue } from './jobs.js'
 import { PlannedRetry } from './planned-retry.js'
 import { wake } from './wake.js'
@@ -212,6 +212,7 @@ export async function failJob(job: ClaimedJob, processId: number, error: unknown
     )
     if (affectedRows === 0) return false
     await noteFailures([job.id])
+    if (dead) await noteDead(job)
     return true
   })
 }

@@ -1,5 +1,25 @@
 // Stores when each existing job failed last. The dashboard lists these failures, newest first.
 import { execute, marks } from '../db/connect/sql.js'
+import { plug } from '../lib/plug.js'
+import { type JobName, type Jobs, jobs } from './jobs.js'
+
+/** What areas do in the transaction in which their jobs die. */
+export type DeadJobs = { readonly [Name in keyof Jobs]?: (payload: Jobs[Name]) => Promise<void> }
+
+export const deadJobs = plug<DeadJobs>('deadJobs')
+
+/** Tells the area of a job, if it wants to know, that the job has just died. */
+export async function noteDead({
+  name,
+  payload
+}: {
+  readonly name: JobName
+  readonly payload: unknown
+}): Promise<void> {
+  if (!jobs[name]?.showsDeath) return
+  const end = (await deadJobs())[name as keyof Jobs] as ((payload: unknown) => Promise<void>) | undefined
+  await end?.(payload)
+}
 
 /** Records that these jobs have just failed. */
 export async function noteFailures(ids: readonly number[]): Promise<void> {

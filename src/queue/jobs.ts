@@ -90,6 +90,8 @@ export interface JobKind {
   readonly timeout: number
   /** Jobs with a lower number start first. */
   readonly priority: number
+  /** A record shows what the job does, and must show its death (failures.ts). */
+  readonly showsDeath?: true
 }
 
 const kind = (queue: Queue, rest: Partial<JobKind> = {}): JobKind => ({
@@ -126,7 +128,7 @@ export const jobs: { readonly [Name in JobName]: JobKind } = {
   // The mirror plans its own attempts. Its limit (imports.timeout) ends the job before.
   'mirror.run': kind('mirrors', { attempts: 3, timeout: 7200 }),
   // Sources limit the requests in an hour. It gives up its slot, as mirrors of slow servers do.
-  'migration.work': kind('mirrors', { timeout: 7 * 86400 }),
+  'migration.work': kind('mirrors', { timeout: 7 * 86400, showsDeath: true }),
   'project.remove': kind('maintenance', { timeout: 3600 }),
   'user.forget': kind('maintenance', { timeout: 3600 }),
   // The delivery counts its own tries, over two days. The limit is the time for two mails, because one waits for the other.

@@ -5,8 +5,8 @@ import { config } from '../config.js'
 import { execute, marks, rows } from '../db/connect/sql.js'
 import { transact } from '../db/connect/transact.js'
 import { startOf } from '../lib/process-status.js'
-import { noteFailures } from './failures.js'
-import { CRASHES, type Queue } from './jobs.js'
+import { noteDead, noteFailures } from './failures.js'
+import { CRASHES, type JobName, type Queue } from './jobs.js'
 
 export interface ProcessOptions {
   readonly queues: readonly Queue[]
@@ -124,8 +124,8 @@ async function buryProcess(id: number, gone: (process: ProcessRow) => boolean, c
   return transact(async () => {
     const [last] = await rows<ProcessRow>(`select ${COLUMNS} from job_processes where id = ? for update`, [id])
     if (!last || !gone(last)) return false
-    const held = await rows<{ id: number; crashes: number }>(
-      "select id, crashes from jobs where process_id = ? and state = 'running' for update",
+    const held = await rows<HeldJob>(
+      "select id, name, payload, crashes from jobs where process_id = ? and state = 'running' for update",
       [id]
     )
     const dead = crashed ? held.filter(({ crashes }) => crashes + 1 >= CRASHES) : []
@@ -134,7 +134,7 @@ async function buryProcess(id: number, gone: (process: ProcessRow) => boolean, c
       back.map(job => job.id),
       crashed
     )
-    await bury(dead.map(job => job.id))
+    await bury(dead)
     await execute("update job_totals set value = value + ? where name = 'processed'", [last.processed])
     await execute("update job_totals set value = value + ? where name = 'failed'", [last.failed + dead.length])
     await execute('delete from job_processes where id = ?', [id])
@@ -142,14 +142,23 @@ async function buryProcess(id: number, gone: (process: ProcessRow) => boolean, c
   })
 }
 
-async function bury(ids: readonly number[]): Promise<void> {
-  if (ids.length === 0) return
+interface HeldJob {
+  readonly id: number
+  readonly name: JobName
+  readonly payload: string
+  readonly crashes: number
+}
+
+async function bury(dead: readonly HeldJob[]): Promise<void> {
+  if (dead.length === 0) return
+  const ids = dead.map(job => job.id)
   await execute(
     `update jobs set state = 'dead', process_id = null, crashes = crashes + 1,
        error = 'the process that ran this job died ${CRASHES} times before the job ended' where id in (${marks(ids)})`,
     ids
   )
   await noteFailures(ids)
+  for (const { name, payload } of dead) await noteDead({ name, payload: JSON.parse(payload) })
 }
 
 async function giveBack(ids: readonly number[], crashed: boolean): Promise<void> {

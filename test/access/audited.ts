@@ -119,6 +119,7 @@ const api: { readonly [route: string]: Audited } = {
   'POST /migrations/:id/plan': ['migration.plan'],
   'POST /migrations/:id/run': ['migration.run'],
   'POST /migrations/:id/verify': ['migration.verify'],
+  'POST /migrations/:id/assign': ['migration.assign'],
   'POST /migrations/:id/cancel': ['migration.cancel'],
   'POST /migrations/:id/placeholders/:placeholder_id/assign': ['user.give_contributions', 'user.delete'],
   'PUT /application/settings': ['settings.update'],

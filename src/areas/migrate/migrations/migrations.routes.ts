@@ -5,6 +5,7 @@ import { findResult, pageMigrations, requireMigration } from '../runs/migrations
 import { pagePlaceholders } from '../runs/placeholders.js'
 import {
   AssignBody,
+  AssignConfirmedBody,
   MigrationListQuery,
   MigrationParams,
   NewMigration,
@@ -28,7 +29,12 @@ const config = { can: 'migration.administer' as const }
 const WORKS = [
   { work: 'plan', summary: 'Plan a migration', body: PlanBody },
   { work: 'run', summary: 'Run a migration', body: RunBody },
-  { work: 'verify', summary: 'Verify a migration', body: VerifyBody }
+  { work: 'verify', summary: 'Verify a migration', body: VerifyBody },
+  {
+    work: 'assign',
+    summary: 'Give placeholders to the people who have confirmed their addresses',
+    body: AssignConfirmedBody
+  }
 ] as const
 
 export const migrationRoutes: FastifyPluginAsyncTypebox = async app => {

@@ -71,6 +71,14 @@ export const RunBody = Type.Object(
   { title: 'MigrationRun', description: 'What to bring.' }
 )
 export const VerifyBody = Type.Object({ projects }, { title: 'MigrationVerification', description: 'What to compare.' })
+export const AssignConfirmedBody = Type.Object(
+  {},
+  {
+    title: 'ConfirmedPlaceholders',
+    description:
+      'Every placeholder of this forge goes to the user who has confirmed the address that the forge has verified. A run does that, too.'
+  }
+)
 export type WorkOptions = Static<typeof PlanBody> & Static<typeof RunBody>
 
 export const AssignBody = Type.Object(

@@ -5,6 +5,7 @@ import { execute, row } from '../../../db/connect/sql.js'
 import { AlreadyRunning, Failure, NotFound, NotHere, Unavailable } from '../../../errors.js'
 import { log } from '../../../log.js'
 import { type Migration, requireMigration, type State, type Work } from '../runs/migrations.js'
+import { assignConfirmedOf } from '../runs/placeholders.js'
 import { planMigration } from '../runs/plan.js'
 import { runMigration } from '../runs/run.js'
 import type { Session } from '../runs/session.js'
@@ -39,13 +40,18 @@ const WORK: {
   verify: async (migration, { projects = [] }, given) => {
     await verifyMigration(migration, projects, given)
     return 'succeeded'
+  },
+  assign: async (migration, _, given) => {
+    await assignConfirmedOf(migration, given)
+    return 'succeeded'
   }
 }
 
 /** Does the work of a request, unless it was canceled or is done. */
 export async function workOnMigration(turn: Turn, stopping: AbortSignal): Promise<void> {
   const begun = await execute(
-    `update migrations set state = 'running', error = null, started_at = coalesce(started_at, ?) where ${IS_CURRENT}`,
+    `update migrations set state = 'running', error = null, ended_at = null, started_at = coalesce(started_at, ?)
+     where ${MAY_BEGIN}`,
     [new Date(), turn.migrationId, turn.turn]
   )
   if (begun.affectedRows === 0 && !(await isCurrent(turn))) return
@@ -67,6 +73,12 @@ export async function workOnMigration(turn: Turn, stopping: AbortSignal): Promis
 }
 
 const IS_CURRENT = "id = ? and turn = ? and state in ('waiting', 'running')"
+/** A dead job that somebody retries has failed. So has one whose process died between this state and the end of the job: it runs again. */
+const MAY_BEGIN = "id = ? and turn = ? and state in ('waiting', 'running', 'failed')"
+
+/** The job of a request is dead: nothing works on it any more. */
+export const endDead = (turn: Turn): Promise<void> =>
+  finish(turn, 'failed', 'its job is dead: `gitstead jobs retry` continues, and so does a new request')
 
 const isCurrent = async ({ migrationId, turn }: Turn): Promise<boolean> =>
   (await row(`select 1 from migrations where ${IS_CURRENT}`, [migrationId, turn])) !== undefined

@@ -42,7 +42,7 @@ export interface Settings {
   readonly trust?: boolean
 }
 
-export const WORKS = ['plan', 'run', 'verify'] as const
+export const WORKS = ['plan', 'run', 'verify', 'assign'] as const
 export type Work = (typeof WORKS)[number]
 
 export const STATES = ['new', 'waiting', 'running', 'succeeded', 'partial', 'failed', 'canceled'] as const
@@ -198,7 +198,7 @@ export interface Result {
   readonly report: unknown
 }
 
-/** Keeps the result of a plan, a run or a verification, for everyone who asks. Returns it. */
+/** Keeps the result of a plan, a run, a verification or an assignment, for everyone who asks. Returns it. */
 export async function keepResult<T>({ id }: Migration, work: Work, result: T): Promise<T> {
   await execute('update migrations set result_of = ?, result_at = ?, result = ? where id = ?', [
     work,

@@ -9,8 +9,10 @@ import { personalProjects } from '../../ground/activity/project-snapshots.js'
 import { audit, changesBetween } from '../../ground/audit/audit.js'
 import { giveMemberships } from '../../people/members/give-memberships.js'
 import { requireUser } from '../../people/users/users.queries.js'
+import { underLock } from '../../upkeep/maintenance/maintenance-lock.js'
 import { deleteUser } from '../../upkeep/removal/user-deletion.js'
-import { placeOf, type Settings } from './migrations.js'
+import { keepResult, type Migration, placeOf, type Settings } from './migrations.js'
+import { lockOf } from './work-folder.js'
 
 export interface Placeholder {
   readonly id: number
@@ -86,17 +88,23 @@ export async function assignPlaceholder(placeholder: Placeholder, username: stri
   await deleteUser(id, origin)
 }
 
-/** Gives placeholders to the users who have confirmed the address that the source has verified. Returns them. */
+/**
+ * Gives placeholders to the users who have confirmed the address that the source has verified: those of one source, or of all. Returns
+ * them.
+ */
 export async function assignConfirmed(
   origin: Origin,
-  signal: AbortSignal
+  signal: AbortSignal,
+  source?: Pick<Settings, 'url'>
 ): Promise<readonly { readonly placeholder: string; readonly user: string }[]> {
   const assigned: { placeholder: string; user: string }[] = []
+  const [where, values] = source ? [`${WHERE} and p.source = ?`, [placeOf(source), placeOf(source)]] : [WHERE, []]
   const found = await rows<Placeholder & { owner: string }>(
     `select o.username as owner, ${COLUMNS} ${FROM}
-       join users o on o.email_key = lower(p.email) and o.email_confirmed_at is not null and o.state = 'active' ${WHERE}
+       join users o on o.email_key = lower(p.email) and o.email_confirmed_at is not null and o.state = 'active' ${where}
      union select o.username as owner, ${COLUMNS} ${FROM} join emails e on e.email_key = lower(p.email) and e.confirmed_at is not null
-       join users o on o.id = e.user_id and o.state = 'active' ${WHERE} limit ${MOST_AT_ONCE}`
+       join users o on o.id = e.user_id and o.state = 'active' ${where} limit ${MOST_AT_ONCE}`,
+    values
   )
   for (const { owner, ...placeholder } of found) {
     signal.throwIfAborted()
@@ -110,3 +118,12 @@ export async function assignConfirmed(
   }
   return assigned
 }
+
+/** Does that for the source of a migration, while nobody else works on the migration, and keeps the result. Throws AlreadyRunning. */
+export const assignConfirmedOf = (
+  migration: Migration,
+  { origin, signal }: { readonly origin: Origin; readonly signal: AbortSignal }
+): Promise<unknown> =>
+  underLock(lockOf(migration), signal, async signal =>
+    keepResult(migration, 'assign', { assigned: await assignConfirmed(origin, signal, migration) })
+  )

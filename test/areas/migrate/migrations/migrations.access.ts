@@ -47,6 +47,7 @@ export const access: ResourceAccess = {
     'POST /api/v3/migrations/:id/plan': { expected: answering(202, ADMINISTRATOR), specimen: aMigration },
     'POST /api/v3/migrations/:id/run': { expected: answering(202, ADMINISTRATOR), specimen: aMigration },
     'POST /api/v3/migrations/:id/verify': { expected: answering(202, ADMINISTRATOR), specimen: aMigration },
+    'POST /api/v3/migrations/:id/assign': { expected: answering(202, ADMINISTRATOR), specimen: aMigration },
     'POST /api/v3/migrations/:id/cancel': { expected: answering(202, ADMINISTRATOR), specimen: aRequest },
     'GET /api/v3/migrations/:id/placeholders': { expected: ADMINISTRATOR, specimen: aPlaceholder },
     'POST /api/v3/migrations/:id/placeholders/:placeholder_id/assign': {

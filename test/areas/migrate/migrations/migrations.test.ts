@@ -4,15 +4,21 @@ import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import t from 'tap'
 import { workOnMigration } from '../../../../src/areas/migrate/migrations/work.js'
-import { findMigration, requireMigration } from '../../../../src/areas/migrate/runs/migrations.js'
+import { findMigration, placeOf, requireMigration } from '../../../../src/areas/migrate/runs/migrations.js'
 import { folderOf, workingOn } from '../../../../src/areas/migrate/runs/work-folder.js'
+import { insertPlaceholder } from '../../../../src/areas/people/users/ghost/placeholders.js'
 import { machineUid } from '../../../../src/cluster/machines.js'
 import { config, loadConfig } from '../../../../src/config.js'
 import { execute, row, rows } from '../../../../src/db/connect/sql.js'
+import { transact } from '../../../../src/db/connect/transact.js'
 import { NotHere } from '../../../../src/errors.js'
+import { retryJobs } from '../../../../src/queue/administer.js'
+import { claimJobs, failJob } from '../../../../src/queue/claim.js'
+import { reapProcesses, registerProcess } from '../../../../src/queue/processes.js'
 import { encrypt } from '../../../../src/secrets.js'
 import { testApp } from '../../../helpers/app.js'
 import { testDatabase } from '../../../helpers/database.js'
+import { someOrigin } from '../../../helpers/factory.js'
 import type { Test } from '../../../helpers/tap.js'
 import { until } from '../../../helpers/until.js'
 import { gitstead } from '../../../scenarios/appliance.js'
@@ -247,6 +253,37 @@ t.test('a worker that stops leaves the work to the next one', async t => {
   t.match(await shown(path), { state: 'succeeded' })
 })
 
+t.test('a dead job fails its request, and continues when it is retried', async t => {
+  const { path } = await prepare('dead')
+  for (const last of ['a try', 'a crash']) {
+    await asker.post(`${path}/plan`, { ...only, quick: true })
+    const worker = await registerProcess({ queues: ['mirrors'], concurrency: 1 })
+    await execute("update jobs set attempts = 11, crashes = 2 where name = 'migration.work'")
+    const lanes = { roomOf: () => 1, after: 0 }
+    const [job] = await claimJobs('mirrors', worker, 1, lanes)
+    if (!job) return t.fail('no job')
+    if (last === 'a try') await failJob(job, worker, new Error('the database is away'))
+    else {
+      await execute('update job_processes set lease_until = now(3) - interval 1 hour, machine = ? where id = ?', [
+        'x',
+        worker
+      ])
+      await reapProcesses()
+    }
+    t.match(await shown(path), { state: 'failed', busy: false, error: /its job is dead/, ended_at: String }, last)
+    await retryJobs('dead')
+    await app.runJobs()
+    t.match(await shown(path), { state: 'succeeded', error: null, ended_at: String })
+  }
+  await asker.post(`${path}/plan`, only)
+  await execute("update jobs set state = 'dead'")
+  await execute("update migrations set state = 'failed'")
+  t.equal((await asker.post(`${path}/plan`, { ...only, quick: true })).statusCode, 202, 'a new request')
+  await retryJobs('dead')
+  t.same(await app.runJobs(), ['migration.work', 'migration.work'])
+  t.match(await shown(path), { state: 'succeeded' }, 'the old job does nothing')
+})
+
 t.test('the machine that has read the source does the work', async t => {
   const { path, id } = await prepare('there')
   const uid = 'f'.repeat(32)
@@ -311,6 +348,33 @@ t.test('people without an account get placeholders, which an administrator assig
   const issues = (await owner.get(`/projects/${encodeURIComponent(to)}/issues`)).json() as { author: object }[]
   t.ok(issues.some(({ author }) => (author as { username: string }).username === person.username))
   t.same((await asker.get(`${path}/placeholders`)).json(), [])
+})
+
+t.test('people who have confirmed their address get their records by a request', async t => {
+  const [here, elsewhere] = [await prepare('confirmed'), await prepare('other', { url: 'https://forge.example.org' })]
+  await execute('delete from migrated_people')
+  const person = await app.make.user()
+  const placeholders = await Promise.all(
+    [url, 'https://forge.example.org'].map(async source => {
+      const username = `held-${new URL(source).hostname.replaceAll('.', '-')}`
+      const { id } = await transact(() => insertPlaceholder({ username, name: username }, someOrigin))
+      await execute(
+        'insert into migrated_people (source, username, user_id, is_placeholder, email, created_at) values (?, ?, ?, true, ?, ?)',
+        [placeOf({ url: source }), username, id, person.email, new Date()]
+      )
+      return username
+    })
+  )
+  t.equal((await asker.post(`${here.path}/assign`)).statusCode, 202)
+  await app.runJobs()
+  t.match(await shown(here.path), {
+    state: 'succeeded',
+    work: 'assign',
+    result_of: 'assign',
+    result: { report: { assigned: [{ placeholder: placeholders[0], user: person.username }] } }
+  })
+  t.same((await asker.get(`${here.path}/placeholders`)).json(), [])
+  t.match((await asker.get(`${elsewhere.path}/placeholders`)).json(), [{ username: placeholders[1] }], 'another forge')
 })
 
 t.test('a migration that an earlier program has prepared is known', async t => {
