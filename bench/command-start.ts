@@ -17,7 +17,8 @@ const LIMITS: readonly [command: string, limit: number][] = [
 ]
 
 const appliance = await startAppliance()
-const environment = { ...process.env, GITSTEAD_HOME: appliance.home }
+// A command asks the server for its address only when the configuration has another one.
+const environment = { ...process.env, GITSTEAD_HOME: appliance.home, GITSTEAD_PORT: String(appliance.port) }
 
 function seconds(program: string, args: readonly string[]): number {
   const started = performance.now()

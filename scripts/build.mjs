@@ -6,7 +6,7 @@ import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync, wr
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parse } from 'yaml'
-import { joinModules } from './bundle.mjs'
+import { joinModules, joinPackages } from './bundle.mjs'
 
 /** What the compiler keeps from its last build, so that it writes only the changed files. */
 const INFO = '.tsbuildinfo'
@@ -31,7 +31,10 @@ noteRevision()
 const whole = !process.argv.includes('--no-manifest')
 if (whole && !existsSync(MANIFEST)) run('scripts/manifest.mjs')
 if (whole && !existsSync(OPENAPI)) run('scripts/openapi.mjs')
-if (whole && !existsSync(BUNDLES)) await joinModules(BUNDLES)
+if (whole && !existsSync(BUNDLES)) {
+  await joinPackages()
+  await joinModules(BUNDLES)
+}
 
 /** The stamp is written last: an interrupted build is repeated. */
 function build() {

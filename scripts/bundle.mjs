@@ -1,11 +1,19 @@
 // Joins the modules of server, worker and completion into a few files: to find, read and link hundreds of modules takes Node.js longer
-// than to run them. Packages stay outside, and modules that are imported on demand stay in separate files.
-import { mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
+// than to run them. Packages stay outside, and modules that are imported on demand stay in separate files. The two packages that each
+// command loads are joined as well: they have 150 files.
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
 import { build } from 'esbuild'
 
 /** The programs, each with the files that only it reads. */
 const ENTRIES = { server: 'server/process.js', worker: 'worker/process.js', completion: 'cli/names.js' }
+
+/** Each is the only module that loads its package. The files of the package are joined in its place, for commands and bundles. */
+const LOADERS = ['src/cli/oclif', 'src/db/connect/driver']
+const placeOf = (loader, to = 'dist') => `${to}/${loader}.js`
+
+/** The packages in the files of LOADERS, for their licenses. */
+export const JOINED = 'src/joined.json'
 
 /** Joins the modules of `dist/src` into the folder `to`, which gets its name when it is complete. */
 export async function joinModules(to, entries = ENTRIES) {
@@ -19,24 +27,31 @@ export async function joinModules(to, entries = ENTRIES) {
   }
 }
 
+const COMMON = {
+  bundle: true,
+  format: 'esm',
+  platform: 'node',
+  target: 'esnext',
+  minifyWhitespace: true,
+  legalComments: 'none',
+  // V8 needs two bytes for each character of a text that contains others.
+  charset: 'ascii',
+  logLevel: 'warning'
+}
+
 async function joinOne(entry, folder) {
   await build({
+    ...COMMON,
     entryPoints: [{ in: entry, out: 'main' }],
     outdir: folder,
-    bundle: true,
     splitting: true,
-    format: 'esm',
-    platform: 'node',
-    target: 'esnext',
     packages: 'external',
     sourcemap: true,
     sourcesContent: false,
-    minifyWhitespace: true,
-    legalComments: 'none',
-    // V8 needs two bytes for each character of a text that contains others.
-    charset: 'ascii',
-    logLevel: 'warning',
-    plugins: [{ name: 'places', setup: keepPlaces(folder) }]
+    plugins: [
+      { name: 'places', setup: keepPlaces(folder) },
+      { name: 'loaders', setup: keepLoaders(folder) }
+    ]
   })
 }
 
@@ -46,3 +61,65 @@ const keepPlaces = folder => bundle =>
     const place = `new URL(${JSON.stringify(relative(resolve(folder), path))}, import.meta.url).href`
     return { contents: readFileSync(path, 'utf8').replaceAll('import.meta.url', place) }
   })
+
+/** All bundles use the one file of a joined package. */
+const keepLoaders = folder => bundle =>
+  bundle.onResolve({ filter: /^\..*\/(oclif|driver)\.js$/ }, ({ path, resolveDir }) => {
+    const file = resolve(resolveDir, path)
+    const kept = LOADERS.some(loader => resolve(placeOf(loader)) === file)
+    return kept ? { path: relative(resolve(folder), file), external: true } : undefined
+  })
+
+/** Packages of the older kind require modules of Node.js. */
+const REQUIRE = "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);"
+
+/** Joins the files of packages with the modules that load them, in the folder of all compiled modules. */
+export async function joinPackages(to = 'dist') {
+  const packages = new Set()
+  for (const loader of LOADERS) {
+    const { metafile } = await build({
+      ...COMMON,
+      entryPoints: [`${loader}.ts`],
+      outfile: placeOf(loader, to),
+      metafile: true,
+      banner: { js: REQUIRE },
+      external: ENCODINGS,
+      plugins: [
+        { name: 'later', setup: loadLater },
+        { name: 'ascii', setup: readAscii }
+      ]
+    })
+    // Otherwise it would belong to the module without its package.
+    rmSync(`${placeOf(loader, to)}.map`, { force: true })
+    for (const input of Object.keys(metafile.inputs))
+      packages.add(/.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(input)?.[0])
+  }
+  packages.delete(undefined)
+  writeFileSync(join(to, JOINED), JSON.stringify([...packages].sort()))
+}
+
+/** Has 500 kB of tables, which are for texts in other encodings than UTF-8. */
+const ENCODINGS = ['iconv-lite']
+
+/**
+ * What a package requires at its start, and a command hardly ever uses: together they take 40 ms. Of these, packages only read members by
+ * their names.
+ */
+const LATER = /^(iconv-lite|(node:)?(crypto|tls|zlib))$|\/constants\/errors\.js$/
+
+function loadLater(bundle) {
+  bundle.onResolve({ filter: LATER }, ({ path, namespace, resolveDir }) => {
+    if (namespace !== 'later') return { path, namespace: 'later', pluginData: resolveDir }
+  })
+  bundle.onLoad({ filter: /./, namespace: 'later' }, ({ path, pluginData }) => ({
+    contents: `let found; module.exports = new Proxy({}, { get: (_, name) => (found ??= require(${JSON.stringify(path)}))[name] })`,
+    resolveDir: pluginData
+  }))
+}
+
+/** The driver reads the version of the server, which is ASCII, in an encoding of MySQL, so that each command would load all encodings. */
+function readAscii(bundle) {
+  bundle.onLoad({ filter: /\/mysql2\/lib\/packets\/(handshake|auth_switch_request)\.js$/ }, ({ path }) => ({
+    contents: readFileSync(path, 'utf8').replaceAll("'cesu8'", "'latin1'")
+  }))
+}

@@ -1,13 +1,19 @@
-// Joins modules of the product into a bundle, as the build does.
-import { readFileSync } from 'node:fs'
+// Joins modules of the product and files of packages, as the build does.
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import type { RowDataPacket } from 'mysql2'
+import type * as oclif from '../src/cli/oclif.js'
 import { root } from '../src/config.js'
+import { address } from '../src/db/connect/connection.js'
+import type * as driver from '../src/db/connect/driver.js'
 import { sourceStack } from '../src/lib/source-stack.js'
+import { testDatabase } from './helpers/database.js'
 import t from './helpers/tap.js'
 
-const { joinModules } = (await import(pathToFileURL(join(root, 'scripts/bundle.mjs')).href)) as {
+const { joinModules, joinPackages } = (await import(pathToFileURL(join(root, 'scripts/bundle.mjs')).href)) as {
   joinModules(to: string, entries: { [name: string]: string }): Promise<void>
+  joinPackages(to: string): Promise<void>
 }
 
 t.test('a module of a bundle knows its place and does what it does otherwise', async t => {
@@ -28,4 +34,45 @@ t.test('stack traces of a bundle lead to the sources', async t => {
   const found = /^at x \((.+\/src\/ci\/plan\.ts):(\d+):\d+\)$/.exec(sourceStack(`at x (${place})`))
   const source = readFileSync(found?.[1] ?? '', 'utf8').split('\n')
   t.match(source[Number(found?.[2]) - 1], 'function planPipeline(')
+})
+
+t.test('packages whose files are joined do what they do otherwise', async t => {
+  const folder = t.testdir({
+    'package.json': JSON.stringify({ name: 'x', version: '1.0.0', type: 'module', oclif: { bin: 'x' } })
+  })
+  await joinPackages(folder)
+  const load = <T>(path: string) => import(pathToFileURL(join(folder, 'src', path)).href) as Promise<T>
+
+  await t.test('the driver of the database', async t => {
+    const { mysql } = await load<typeof driver>('db/connect/driver.js')
+    await testDatabase()
+    const connection = mysql.createConnection(address())
+    const ask = async (sql: string) => (await connection.promise().query<RowDataPacket[]>(sql))[0]
+    t.same(await ask("select 'ä🐱' as text"), [{ text: 'ä🐱' }])
+    // Errors have their names from a table, and such texts are read by tables of encodings.
+    await t.rejects(ask('select'), { code: 'ER_PARSE_ERROR' })
+    await ask('set character_set_results = cp1251')
+    t.same(await ask("select 'да' as text"), [{ text: 'да' }])
+    await connection.promise().end()
+    const encrypted = mysql.createConnection({ ...address(), ssl: { rejectUnauthorized: false } })
+    await t.rejects(encrypted.promise().query('select 1'), { code: 'HANDSHAKE_NO_SSL_SUPPORT' })
+  })
+
+  await t.test('the parser of commands', async t => {
+    const { Command, Flags } = await load<typeof oclif>('cli/oclif.js')
+    class Count extends Command {
+      static override flags = { to: Flags.integer() }
+      async run() {
+        return (await this.parse(Count)).flags.to
+      }
+    }
+    t.equal(await Count.run(['--to', '3'], { root: folder }), 3)
+    await t.rejects(Count.run(['--to', 'x'], { root: folder }), /Expected an integer/)
+    // oclif has set it for the failed command.
+    process.exitCode = undefined
+  })
+
+  const packages = JSON.parse(readFileSync(join(folder, 'src/joined.json'), 'utf8')) as string[]
+  for (const name of ['@oclif/core', 'mysql2', 'long']) t.ok(packages.includes(`node_modules/${name}`), name)
+  for (const path of packages) t.ok(readdirSync(join(root, path)).includes('package.json'), path)
 })

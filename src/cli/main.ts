@@ -1,9 +1,7 @@
 // Starts the command line. Each command loads what it needs by itself.
 import { writeSync } from 'node:fs'
-import { flush } from '@oclif/core/flush'
-import { handle } from '@oclif/core/handle'
-import { run } from '@oclif/core/run'
 import { root } from '../config.js'
+import { Config, flush, handle, run } from './oclif.js'
 
 const [first, ...rest] = process.argv.slice(2)
 
@@ -66,7 +64,7 @@ function messageOf(unknown: string, meant: string | undefined): string {
 
 /** oclif passes all words up to the first flag, so the last of them may be arguments. */
 async function nearestCommand(text: string): Promise<string | undefined> {
-  const [{ Config }, { nearest }] = await Promise.all([import('@oclif/core/config'), import('../lib/nearest.js')])
+  const { nearest } = await import('../lib/nearest.js')
   const { commands } = await Config.load({ root })
   const names = commands.filter(({ hidden }) => !hidden).map(({ id }) => id.replaceAll(':', ' '))
   const words = text.split(' ')

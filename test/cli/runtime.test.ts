@@ -18,7 +18,7 @@ const RIGHT = `v${engines.node}.1.0`
 const OTHER = 'v20.20.2'
 const BUILT_IN = 'node_modules/.bin/node'
 /** A short command gets this option; `up`, `server` and `worker` do not. */
-const SHORT = '--min-semi-space-size=16'
+const SHORT = '--min-semi-space-size=32'
 
 /** Makes a fake Node.js that answers `--version`, and otherwise runs `script`. */
 function makeNode(path: string, version: string, script: string): void {

@@ -1,5 +1,5 @@
 // Checks command lines in texts: the command exists, and it has the given flags.
-import { Config } from '@oclif/core'
+import { Config } from '../../src/cli/oclif.js'
 import { root } from '../../src/config.js'
 
 interface Entry {

@@ -1,11 +1,12 @@
 // The connection pool of this process for prepared statements, by mysql2. Models have a separate pool: sequelize.ts.
 import type { Socket } from 'node:net'
-import mysql, { type Connection, type ConnectionOptions, type Pool, type PoolOptions } from 'mysql2'
+import type { Connection, ConnectionOptions, Pool, PoolOptions } from 'mysql2'
 import { config } from '../../config.js'
 import { secrets } from '../../secrets.js'
 import { databaseSocket } from '../embedded/embedded.js'
 import { EMBEDDED_NAME } from '../embedded/folder.js'
 import { EXACT_COLLATION } from './collations.js'
+import { mysql } from './driver.js'
 import { sessionLimits } from './statement-limit.js'
 
 // By default a server keeps 16,382 prepared statements in total, and lists of values (`in (?, ?)`) create many of them.

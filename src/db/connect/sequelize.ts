@@ -5,6 +5,7 @@ import { Sequelize, Transaction } from 'sequelize'
 import { config } from '../../config.js'
 import { address, CONNECT_MS, prepareSession, STATEMENTS, withPool } from './connection.js'
 import { changesContent, noteChange } from './content.js'
+import { mysql } from './driver.js'
 import { scopes, transactionNamespace } from './scope.js'
 import { limitConnection, sessionLimits, statementLimit } from './statement-limit.js'
 
@@ -108,6 +109,8 @@ function open(): Sequelize {
   Sequelize.useCLS(transactionNamespace)
   const made = new Sequelize(name ?? '', user ?? '', password ?? '', {
     dialect: 'mysql',
+    // Otherwise Sequelize looks for the driver by its name, and the process has it twice.
+    dialectModule: mysql,
     host: host ?? 'localhost',
     port: port ?? 3306,
     dialectOptions: {
