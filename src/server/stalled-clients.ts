@@ -4,8 +4,15 @@ import { config } from '../config.js'
 
 /** The fewest bytes that a client must send during the stall limit. */
 export const LEAST_SENT = 8 * 1024
-/** The fewest bytes that a client must take. Only whole pieces of this size are seen to arrive. */
+/** The fewest bytes that a client must take during it, on average. */
 const LEAST_TAKEN = 64 * 1024
+/**
+ * The buffers of the systems on both sides take megabytes at once, and then nothing until the client has read a good part of them: a
+ * client that reads 20 KB/s took nothing for 80 s. So what it has taken counts for this many stall limits at most.
+ */
+const MOST_AHEAD = 10
+/** How often the watch looks during a stall limit. */
+const LOOKS = 10
 
 interface Watched {
   /** Bytes so far. */
@@ -13,23 +20,24 @@ interface Watched {
   /** Whether the server waits for the client. */
   readonly waits: () => boolean
   readonly least: number
+  /** For how many stall limits bytes may count. */
+  readonly ahead?: number
   readonly cut: () => void
 }
 
 /** Calls `cut` when a client stalls. Returns the function that ends the watch. */
-export function watch({ bytes, waits, least, cut }: Watched): () => void {
+export function watch({ bytes, waits, least, ahead = 1, cut }: Watched): () => void {
   const limit = config().git.stall * 1000
-  let from = bytes()
-  let since = Date.now()
+  let seen = bytes()
+  /** Looks until the client is cut off. It counts looks, because the process itself may have had to wait. */
+  let left = LOOKS
   const timer = setInterval(() => {
-    const now = Date.now()
-    if (!waits() || bytes() - from >= least) {
-      from = bytes()
-      since = now
-    } else if (now - since >= limit) {
-      cut()
-    }
-  }, limit / 10)
+    const now = bytes()
+    left = Math.min(ahead * LOOKS, left + ((now - seen) / least) * LOOKS)
+    seen = now
+    if (!waits()) left = Math.max(left, LOOKS)
+    else if (--left <= 0) cut()
+  }, limit / LOOKS)
   timer.unref()
   return () => clearInterval(timer)
 }
@@ -54,6 +62,7 @@ export function cutStalledAnswer(response: ServerResponse): void {
     bytes: () => socket.bytesWritten - socket.writableLength,
     waits: () => response.writableLength > 0 || socket.writableLength > 0,
     least: LEAST_TAKEN,
+    ahead: MOST_AHEAD,
     cut: () => response.destroy()
   })
   response.once('close', stop)

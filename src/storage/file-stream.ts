@@ -6,10 +6,7 @@ import { promisify } from 'node:util'
 import type { ByteRange } from '../lib/byte-range.js'
 import { ServerResponse } from '../lib/node-http.js'
 
-/**
- * Bytes that are read at once. A client is seen to take whole pieces only (stalled-clients.ts), so larger ones would cut off slow
- * clients.
- */
+/** Bytes that are read at once. */
 const PIECE = 131_072
 /** Pieces that wait for the next answer: small files would each take new memory otherwise. */
 const MOST_SPARE = 32

@@ -1,7 +1,7 @@
 // Files as streams that use their memory again: what arrives is right, for each kind of stream that takes it, and the file is closed.
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { readdirSync, readlinkSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import { statSync, truncateSync, writeFileSync } from 'node:fs'
 import { createServer, get, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -11,23 +11,13 @@ import { pipeline } from 'node:stream/promises'
 import { setImmediate as turn } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { FileStream, openNumber } from '../../src/storage/file-stream.js'
+import { openFilesIn } from '../helpers/open-files.js'
 
 const bytes = randomBytes(5_000_003)
 const whole = { start: 0, end: bytes.length - 1 }
 const path = join(t.testdir(), 'file')
 writeFileSync(path, bytes)
 const opened = async (range = whole, of = path) => new FileStream(await openNumber(of), range, statSync(of).size)
-
-/** The paths of the files that this process has open. */
-const openFiles = () =>
-  readdirSync('/proc/self/fd').flatMap(number => {
-    try {
-      return [readlinkSync(`/proc/self/fd/${number}`)]
-    } catch {
-      // It was the folder itself.
-      return []
-    }
-  })
 
 /** Serves what `answer` sends. Returns a function that asks for it. */
 async function serve(t: Test, answer: (response: ServerResponse) => unknown) {
@@ -98,10 +88,7 @@ t.test('the file is closed at its end, after a client has left, and when it ends
   const left = await ask()
   left.destroy()
   for (const stream of streams) if (!stream.closed) await once(stream, 'close')
-  t.same(
-    openFiles().filter(name => name === path),
-    []
-  )
+  t.same(openFilesIn(path), [])
   const short = join(t.testdir(), 'short')
   writeFileSync(short, bytes)
   const stream = await opened(whole, short)
