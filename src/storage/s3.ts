@@ -177,6 +177,19 @@ export const putObject = (name: string, path: string, size: number): Promise<voi
     )
   })
 
+/** Uploads bytes with a checksum (SHA-256, base64). Returns false when the service refuses the request. Throws BucketUnavailable. */
+export const putChecked = (name: string, bytes: Buffer, checksum: string): Promise<boolean> =>
+  ask({ operation: 'put', lane: 'writes' }, async ({ sdk, client, name: Bucket, prefix }) => {
+    const command = new sdk.PutObjectCommand({ Bucket, Key: prefix + name, Body: bytes, ChecksumSHA256: checksum })
+    return inTime(options => client.send(command, options)).then(
+      () => true,
+      error => {
+        if (statusOf(error) !== 400) throw error
+        return false
+      }
+    )
+  })
+
 /** Sends a part of a file, and sends it again after a failure that may pass. */
 async function repeated<T>(
   path: string,

@@ -7,13 +7,14 @@ import { buffer } from 'node:stream/consumers'
 import t from 'tap'
 import { findLinks, lfsSizeOf } from '../../../src/areas/projects/lfs/objects.js'
 import { runTask } from '../../../src/areas/upkeep/maintenance/maintenance.js'
+import { bucketCheck } from '../../../src/cli/doctor/bucket.js'
 import { row } from '../../../src/db/connect/sql.js'
 import { nameOfLfsObject, openLfsObject } from '../../../src/storage/lfs.js'
 import { lateLfsUploads, removeLfsUpload } from '../../../src/storage/lfs-uploads.js'
 import { putInBucket } from '../../../src/storage/put-file.js'
 import { copyObject, headObject, listObjects, openObject } from '../../../src/storage/s3.js'
 import { testApp } from '../../helpers/app.js'
-import { configureBucket, testBucket } from '../../helpers/bucket.js'
+import { configureBucket, refuses, testBucket } from '../../helpers/bucket.js'
 import { someOrigin, type TestProject } from '../../helpers/factory.js'
 import { remoteUrl } from '../../scenarios/client.js'
 import { hashOf, lfsClient, listen, workingCopy } from './client.js'
@@ -213,4 +214,28 @@ t.test('the bucket copies a large file in parts', async t => {
   const hash = createHash('sha256')
   for await (const chunk of found?.stream ?? []) hash.update(chunk)
   t.equal(hash.digest('hex'), hashOf(Buffer.concat(pieces)))
+})
+
+t.test('doctor tries what they need', async t => {
+  bucket.checkSignatures(false)
+  t.teardown(async () => bucket.checkSignatures(true))
+  const examine = async () => bucketCheck.examine({ all: false, serverUp: false, serverUrl: '', now: new Date() })
+  t.match(await examine(), /answers: write, read, range, list, delete, copy, checksum$/)
+  bucket.comparesChecksums = false
+  t.match(await examine(), /copy, no checksum, so the server reads direct uploads once more$/)
+  let claimed: string | undefined
+  bucket.fault = (request, response) => {
+    claimed = request.headers['x-amz-checksum-sha256']?.toString() ?? claimed
+    if (request.method !== 'HEAD' || claimed === undefined) return 'pass'
+    return response.writeHead(200, { 'x-amz-checksum-sha256': claimed }).end()
+  }
+  await t.rejects(examine(), { message: /checksum: the service names a checksum that it has not compared/ })
+  bucket.fault = (request, response) =>
+    request.headers['x-amz-copy-source'] ? refuses(501, 'NotImplemented')(request, response) : 'pass'
+  await t.rejects(examine(), { message: /: copy: / })
+  bucket.fault = undefined
+  bucket.comparesChecksums = true
+  const left: string[] = []
+  for await (const page of listObjects('trials/')) left.push(...page.map(({ name }) => name))
+  t.same(left, [])
 })
