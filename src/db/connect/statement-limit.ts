@@ -15,6 +15,12 @@ export class StatementTimeout extends Error {
 /** The server ends a statement at the limit. A server that hangs does not, so we wait this much longer. */
 const GRACE_MS = 300
 
+/**
+ * Seconds without a statement in an open transaction. After that, its machine has probably vanished from the network, and the locks of
+ * the transaction would block others until the connection ends, which takes hours. Between two statements there is only computing.
+ */
+const IDLE_S = 5
+
 let shortened: number | undefined
 
 /** Sets the limit of this process, in seconds: requests get `database.timeout`, everything else `database.long_timeout`. */
@@ -98,6 +104,8 @@ export function sessionLimits(): readonly string[] {
   const lockWait = Math.max(1, Math.min(10, Math.floor(seconds) - 1))
   return [
     `set session innodb_lock_wait_timeout = ${lockWait}`,
+    // Only MariaDB has it.
+    `set session idle_transaction_timeout = ${IDLE_S}`,
     // MariaDB has the first setting, MySQL the second: the other one fails.
     `set session max_statement_time = ${seconds}`,
     `set session max_execution_time = ${Math.trunc(seconds * 1000)}`

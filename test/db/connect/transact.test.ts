@@ -206,6 +206,22 @@ t.test('a killed connection is reported as Unavailable, and the next one works',
   t.same(await values(), [1, 0])
 })
 
+t.test('a transaction whose machine has vanished ends, and others change its rows', async t => {
+  let [holds, done] = [false, false]
+  const vanished = transact(async () => {
+    await add(1)
+    holds = true
+    await until('another transaction has changed the row', () => done)
+    await add(2)
+  })
+  vanished.catch(() => undefined)
+  await until('a transaction holds the row', () => holds)
+  await transact(() => add(1))
+  done = true
+  await t.rejects(vanished, { name: 'Unavailable' })
+  t.same(await values(), [1, 0])
+})
+
 t.test('lists of any length do not increase the number of prepared statements', async t => {
   for (let length = 0; length < 300; length++) {
     const ids = Array.from({ length }, (_, at) => at)
