@@ -99,5 +99,6 @@ const LONGEST_MS = 30_000
 
 function noteGap(world: World, name: string, milliseconds: number): void {
   process.stdout.write(`  ${name} killed: the next write after ${(milliseconds / 1000).toFixed(1)} s\n`)
+  world.gaps.push(milliseconds)
   if (milliseconds > LONGEST_MS) world.wrongAnswers.push(`after the death of ${name} no write for ${milliseconds} ms`)
 }

@@ -41,26 +41,11 @@ export interface Cluster {
 const SHARED = ['repositories', 'artifacts', 'traces', 'uploads']
 const PORT = 8080
 
-/** A server that is about to stop, or has no database, gets no requests. */
-const SERVERS = `
-listen servers
-  bind 10.0.0.20:${PORT}
-  mode http
-  timeout client 1h
-  timeout server 1h
-  option httpchk GET /-/readiness
-  http-check expect status 200
-  option redispatch
-  http-error status 503 content-type application/json string '{"message":"503 Service Unavailable"}' hdr Retry-After 2
-  default-server check inter 300ms fall 1 rise 1
-  server app1 10.0.0.21:${PORT}
-  server app2 10.0.0.22:${PORT}
-`
-
 /** Starts everything in a folder. `more` is added to the environment of the machines. */
 export async function startCluster(folder: string, more: Readonly<Record<string, string>> = {}): Promise<Cluster> {
   const network = ownNetwork()
-  const rows = await startGalera(folder, network, SERVERS)
+  const between = new Network(network, partsOf(network))
+  const rows = await startGalera(folder, network, ['servers.cfg'])
   const bucket = bucketOf(folder, `${network}.31`)
   await bucket.start()
   const url = `http://${network}.20:${PORT}`
@@ -87,13 +72,6 @@ export async function startCluster(folder: string, more: Readonly<Record<string,
     copyFileSync(join(first.home, name), join(second.home, name))
   await second.start()
   await eventually('both servers behind haproxy', async () => (await fetch(`${url}/-/readiness`)).ok)
-  const parts: Part[] = [
-    ...rows.nodes.map(({ name, address }) => ({ name: name as PartName, address })),
-    { name: 'haproxy', address: rows.proxy.address, port: 3306 },
-    { name: 'bucket', address: bucket.address },
-    ...[first, second].map(({ name, url }) => ({ name, address: new URL(url).hostname, port: PORT }))
-  ]
-  const between = new Network(network, parts)
   return {
     url,
     rows,
@@ -109,6 +87,13 @@ export async function startCluster(folder: string, more: Readonly<Record<string,
     }
   }
 }
+
+const partsOf = (network: string): Part[] => [
+  ...([1, 2, 3] as const).map(number => ({ name: `db${number}` as const, address: `${network}.1${number}` })),
+  ...([1, 2] as const).map(number => ({ name: `app${number}` as const, address: `${network}.2${number}`, port: PORT })),
+  { name: 'haproxy', address: `${network}.21`, port: 3306 },
+  { name: 'bucket', address: `${network}.31` }
+]
 
 function bucketOf(above: string, address: string): Daemon {
   const folder = join(above, 'bucket')

@@ -1,5 +1,6 @@
 // Splits and disturbs the network between the parts of a cluster on one machine. All parts share the loopback interface, and a sender
-// has no address of its own there, so each part runs with a group of its own: rules of iptables drop what a group sends to an address.
+// has no address of its own there, so each part runs with a group of its own. Rules of iptables mark each connection with the group that
+// begins it: packets that the kernel sends for a connection which its program has closed have no group.
 import { execFileSync } from 'node:child_process'
 
 /** Groups that no account has. */
@@ -22,35 +23,49 @@ const groupOf = (name: PartName): number => FIRST_GROUP + PARTS.indexOf(name)
 export const asPart = (name: PartName): readonly string[] =>
   process.getuid?.() === 0 ? [`--regid=${groupOf(name)}`, '--clear-groups'] : []
 
+/** The tables of the rules. Connections are marked where they begin. Packets are lost on their way: a sender would see that its own are. */
+const HOOKS = [
+  ['mangle', 'OUTPUT'],
+  ['filter', 'INPUT']
+] as const
+
 export class Network {
   private readonly chain: string
-  private isMade = false
+  private isMade = true
 
-  /** `network` has the first three numbers of all addresses. */
+  /** `network` has the first three numbers of all addresses. Call it before the parts connect. */
   constructor(
-    private readonly network: string,
+    network: string,
     private readonly parts: readonly Part[]
   ) {
     this.chain = `chaos-${network}`
+    for (const [table, hook] of HOOKS) {
+      iptables('-t', table, '-N', this.chain)
+      iptables('-t', table, '-I', hook, '-j', this.chain)
+    }
+    const begins = ['-d', `${network}.0/24`, '-m', 'conntrack', '--ctstate', 'NEW']
+    for (const { name } of parts) {
+      const mark = String(groupOf(name))
+      const rule = ['-m', 'owner', '--gid-owner', mark, '-j', 'CONNMARK', '--set-mark', mark]
+      iptables('-t', 'mangle', '-A', this.chain, ...begins, ...rule)
+    }
+    // A run that fails must not leave rules behind.
+    process.once('exit', () => this.close())
   }
 
   /** Drops everything between one part and others, in both directions. Connections stay open, and nothing arrives. */
   split(one: PartName, others: readonly PartName[]): void {
-    this.make()
     for (const other of others) {
-      this.drop(one, this.placeOf(other))
-      this.drop(other, this.placeOf(one))
+      this.drop([...begunBy(one), ...this.to(other)])
+      this.drop([...begunBy(other), ...this.to(one)])
     }
   }
 
   /** Drops a share of what a part sends: the kernel sends it again later, so it arrives late and in bursts. */
   disturb(one: PartName, share: number): void {
-    this.make()
-    this.drop(
-      one,
-      ['-d', `${this.network}.0/24`],
-      ['-m', 'statistic', '--mode', 'random', '--probability', String(share)]
-    )
+    const some = ['-m', 'statistic', '--mode', 'random', '--probability', String(share)]
+    this.drop([...begunBy(one), '-m', 'conntrack', '--ctdir', 'ORIGINAL', ...some])
+    this.drop([...this.to(one), '-m', 'conntrack', '--ctdir', 'REPLY', ...some])
   }
 
   /** Lets everything through again. */
@@ -61,31 +76,28 @@ export class Network {
   close(): void {
     if (!this.isMade) return
     this.isMade = false
-    iptables('-D', 'OUTPUT', '-j', this.chain)
-    iptables('-F', this.chain)
-    iptables('-X', this.chain)
+    for (const [table, hook] of HOOKS) {
+      iptables('-t', table, '-D', hook, '-j', this.chain)
+      iptables('-t', table, '-F', this.chain)
+      iptables('-t', table, '-X', this.chain)
+    }
   }
 
-  private make(): void {
-    if (this.isMade) return
-    iptables('-N', this.chain)
-    iptables('-I', 'OUTPUT', '-j', this.chain)
-    this.isMade = true
-    // A run that fails must not leave rules behind.
-    process.once('exit', () => this.close())
-  }
-
-  private placeOf(name: PartName): readonly string[] {
+  /** The connections to a part. */
+  private to(name: PartName): readonly string[] {
     const part = this.parts.find(each => each.name === name)
     if (!part) throw new Error(`the cluster has no part ${name}`)
-    return ['-d', part.address, ...(part.port === undefined ? [] : ['-p', 'tcp', '--dport', String(part.port)])]
+    const port = part.port === undefined ? [] : ['--ctorigdstport', String(part.port)]
+    return ['-m', 'conntrack', '--ctorigdst', part.address, ...port]
   }
 
-  private drop(from: PartName, to: readonly string[], more: readonly string[] = []): void {
-    const mark = ['-m', 'owner', '--gid-owner', String(groupOf(from))]
-    iptables('-A', this.chain, ...to, ...mark, ...more, '-j', 'DROP')
+  private drop(rule: readonly string[]): void {
+    iptables('-A', this.chain, ...rule, '-j', 'DROP')
   }
 }
+
+/** The connections that a part has begun. */
+const begunBy = (name: PartName): readonly string[] => ['-m', 'connmark', '--mark', String(groupOf(name))]
 
 const iptables = (...args: readonly string[]): void =>
   void execFileSync('iptables', ['-w', ...args], { stdio: ['ignore', 'ignore', 'inherit'] })

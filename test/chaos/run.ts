@@ -40,6 +40,7 @@ async function run(): Promise<number> {
   const random = seeded(seed)
   const started = Date.now()
   const deaths = new Map<string, number>()
+  let gaps: number[] = []
   for (let number = 1; number <= rounds; ) {
     const folder = mkdtempSync(join(tmpdir(), 'gitstead-chaos-'))
     const world = await makeWorld({ folder, random, victims, isCluster })
@@ -47,10 +48,12 @@ async function run(): Promise<number> {
     const last = isCluster ? rounds : Math.min(number + ROUNDS_PER_HOME - 1, rounds)
     for (; number <= last; number++) if (!(await publish(world, stage, number, deaths))) return 1
     if (!(await leave(world))) return 1
+    gaps = gaps.concat(world.gaps)
   }
   const told = [...deaths].map(([name, count]) => `${name} ${count}`).join(', ')
   const seconds = Math.round((Date.now() - started) / 1000)
   process.stdout.write(`${rounds} rounds of seed ${seed} are clean in ${seconds} s; killed: ${told}\n`)
+  if (isCluster) process.stdout.write(`the next write came after ${(Math.max(...gaps) / 1000).toFixed(1)} s at most\n`)
   return 0
 }
 

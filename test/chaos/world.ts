@@ -43,6 +43,8 @@ export interface World {
   readonly doubtfulProjects: string[]
   /** Answers that must never come, whichever process dies. */
   readonly wrongAnswers: string[]
+  /** For each victim in a cluster: the milliseconds until the next write. */
+  readonly gaps: number[]
 }
 
 /** Settings that make a round short. The rules are the same with any values. */
@@ -82,7 +84,8 @@ export async function makeWorld({ folder, random, victims = 'all', isCluster }: 
     files: [],
     projects: [],
     doubtfulProjects: [],
-    wrongAnswers: []
+    wrongAnswers: [],
+    gaps: []
   }
   // Clients rewrite their branches, and nobody rewrites a protected one.
   const open = await ask(world, 'PUT', '/application/settings', { default_branch_protection: 0 })

@@ -31,17 +31,19 @@ const PASSWORD = 'only-letters-and-digits'
 const ACCOUNT = 'mysql'
 const isRoot = process.getuid?.() === 0
 
-const atNetwork = (text: string, network: string) => text.replaceAll('10.0.0.', `${network}.`)
-
 /** Returns a file of config/cluster with addresses of this network. */
 const configured = (file: string, network: string) =>
-  atNetwork(readFileSync(join(root, 'config/cluster', file), 'utf8'), network)
+  readFileSync(join(root, 'config/cluster', file), 'utf8').replaceAll('10.0.0.', `${network}.`)
 
 /**
- * Starts three nodes and haproxy, with their files in a folder. The database `gitstead` is empty. `proxied` are more sections of
- * haproxy.cfg, with the addresses of config/cluster.
+ * Starts three nodes and haproxy, with their files in a folder. The database `gitstead` is empty. `sections` are more files of
+ * config/cluster for haproxy.
  */
-export async function startGalera(folder: string, network = ownNetwork(), proxied = ''): Promise<Galera> {
+export async function startGalera(
+  folder: string,
+  network = ownNetwork(),
+  sections: readonly string[] = []
+): Promise<Galera> {
   // The account of the daemons must reach its files.
   chmodSync(folder, 0o755)
   const nodes = [1, 2, 3].map(number => node(folder, network, number)) as unknown as Galera['nodes']
@@ -51,7 +53,7 @@ export async function startGalera(folder: string, network = ownNetwork(), proxie
   for (const statement of accounts()) await connection.query(statement)
   await connection.end()
   await Promise.all(others.map(each => each.start()))
-  const made = proxy(folder, network, proxied)
+  const made = proxy(folder, network, sections)
   await made.start()
   const url = `mysql://gitstead:${PASSWORD}@${made.address}:3306/gitstead`
   await eventually('a connection through haproxy', async () => (await writerAt(url)) !== undefined)
@@ -155,12 +157,12 @@ const asAccount = (part: PartName) => [
   'KILL'
 ]
 
-function proxy(above: string, network: string, proxied: string): Daemon {
+function proxy(above: string, network: string, sections: readonly string[]): Daemon {
   const folder = join(above, 'haproxy')
   mkdirSync(folder)
   const address = `${network}.21`
   const text = configured('haproxy.cfg', network).replace('127.0.0.1:3306', `${address}:3306`)
-  writeFileSync(join(folder, 'haproxy.cfg'), text + atNetwork(proxied, network))
+  writeFileSync(join(folder, 'haproxy.cfg'), [text, ...sections.map(file => configured(file, network))].join('\n'))
   return daemonOf('haproxy', address, folder, () => [
     ...['setpriv', ...asPart('haproxy'), '--pdeathsig', 'KILL'],
     ...['haproxy', '-db', '-f', join(folder, 'haproxy.cfg')]
