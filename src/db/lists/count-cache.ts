@@ -46,21 +46,34 @@ interface Change {
   readonly builds: string
 }
 
-/** The projects up to an id. */
-interface OldProjects {
+/** The rows up to an id. */
+interface OldRows {
   readonly upTo: number
   readonly total: number
   /** By `Date.now()`. */
   readonly until: number
 }
 
-/** The promises of counts of old projects, each with the change before it. */
-const old = new LRUCache<string, { readonly change: string; readonly found: Promise<OldProjects> }>({
+/** The promises of counts of old rows, each with the change before it. */
+const old = new LRUCache<string, { readonly change: string; readonly found: Promise<OldRows> }>({
   max: 50,
   ttl: KEEP_MS
 })
-/** Transactions may still add projects with ids that are this much lower than the highest one. */
-const YOUNG = 200
+
+/** A table of which new rows are counted again, and old ones only after a change. */
+interface Growing {
+  readonly table: string
+  readonly alias: string
+  readonly change: 'projects' | 'builds'
+  /** Transactions may still add rows with ids that are this much lower than the highest one. */
+  readonly young: number
+}
+
+const PROJECTS: Growing = { table: 'projects', alias: 'p', change: 'projects', young: 200 }
+/** One pipeline may have hundreds of builds. */
+export const BUILDS: Growing = { table: 'builds', alias: 'b', change: 'builds', young: 1000 }
+export const PIPELINES: Growing = { table: 'pipelines', alias: 'l', change: 'builds', young: 200 }
+
 /** Events that do not change the rows of existing projects, or of builds and pipelines. All others may, also those added later. */
 const HARMLESS = {
   projects:
@@ -89,7 +102,7 @@ export async function countTotal(sql: string, values: readonly Value[]): Promise
   const known = kept.get(key)
   // Read before the count, so that a change between the two only causes another count.
   const changes = known || large.has(key) ? await lastChanges() : undefined
-  const change = changes && (OF_BUILDS.test(sql) ? changes.builds : changes.any)
+  const change = changes && changeOf(changes, sql)
   if (known && known.change === change) {
     noteFreshness(Date.now() + kept.getRemainingTTL(key))
     return known.total
@@ -119,34 +132,46 @@ export async function countTotal(sql: string, values: readonly Value[]): Promise
   }
 }
 
+const changeOf = ({ builds, any }: Change, sql: string) => (OF_BUILDS.test(sql) ? builds : any)
+
+/** Returns the last change that may have changed what such a statement counts. Changes of other processes may be 50 ms newer. */
+export const changeFor = async (sql: string): Promise<string> => changeOf(await lastChanges(), sql)
+
+/** Returns the last change of projects that was not only the creation of one. */
+export const changeOfProjects = async (): Promise<string> => (await lastChanges()).projects
+
 /**
  * Returns the number of projects `p` that meet a condition, which may depend only on their own columns, except for the time of their
  * last activity. As in `countTotal`, a large total may be 50 ms behind a change by another process, but not behind new projects.
  */
-export async function countProjects({ sql, values }: Fragment): Promise<number> {
-  const whole = { sql: `select count(*) as total from projects p where (${sql})`, values }
+export const countProjects = (condition: Fragment): Promise<number> => countGrowing(PROJECTS, condition)
+
+/** Does the same for the rows of a table that meet a condition, by the alias of the table. */
+export async function countGrowing(growing: Growing, { sql, values }: Fragment): Promise<number> {
+  const { table, alias } = growing
+  const whole = { sql: `select count(*) as total from ${table} ${alias} where (${sql})`, values }
   const key = keyOf(whole)
   if (!large.has(key)) return countTotal(whole.sql, values)
-  const { projects: change } = await lastChanges()
+  const change = (await lastChanges())[growing.change]
   let known = old.get(key)
   if (known?.change !== change) {
-    known = { change, found: countOld(whole) }
+    known = { change, found: countOld(growing, whole) }
     old.set(key, known)
     // The next request tries again.
     known.found.catch(() => old.delete(key))
   }
   const { upTo, total, until } = await known.found
-  const all = total + (await count(`${whole.sql} and p.id > ?`, [...values, upTo]))
+  const all = total + (await count(`${whole.sql} and ${alias}.id > ?`, [...values, upTo]))
   noteFreshness(until)
   if (all < LARGE) large.delete(key)
   return all
 }
 
-async function countOld({ sql, values }: Fragment): Promise<OldProjects> {
+async function countOld({ table, alias, young }: Growing, { sql, values }: Fragment): Promise<OldRows> {
   const until = Date.now() + KEEP_MS
-  const highest = await row<{ id: number }>('select id from projects order by id desc limit 1')
-  const upTo = (highest?.id ?? 0) - YOUNG
-  return { upTo, total: await count(`${sql} and p.id <= ?`, [...values, upTo]), until }
+  const highest = await row<{ id: number }>(`select id from ${table} order by id desc limit 1`)
+  const upTo = (highest?.id ?? 0) - young
+  return { upTo, total: await count(`${sql} and ${alias}.id <= ?`, [...values, upTo]), until }
 }
 
 const keyOf = ({ sql, values }: Fragment) => `${sql}\n${JSON.stringify(values)}`

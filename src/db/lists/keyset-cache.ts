@@ -6,7 +6,7 @@ import { LRUCache } from 'lru-cache'
 import { Limiter } from '../../lib/limiter.js'
 import { noteFreshness } from '../../lib/request-scope.js'
 import { forgetWithPool } from '../connect/connection.js'
-import type { Value } from '../connect/sql.js'
+import type { Fragment, Value } from '../connect/sql.js'
 import { afterCommit } from '../connect/transact.js'
 import { lastChange } from './count-cache.js'
 
@@ -131,3 +131,9 @@ export function fromPlace(column: string, id: string, direction: 'asc' | 'desc',
   const values: Value[] = [place.at, place.at, place.id]
   return { sql: `(${column} ${sign} ? or (${column} = ? and ${id} ${sign}= ?))`, values }
 }
+
+/** Does the same for a list in the order of ids. */
+export const fromId = (id: string, direction: 'asc' | 'desc', place: Placed): Fragment => ({
+  sql: `${id} ${direction === 'asc' ? '>=' : '<='} ?`,
+  values: [place.id]
+})

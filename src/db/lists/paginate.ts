@@ -1,5 +1,9 @@
 // Pages of lists ("Limits"): 20 items by default, at most 100.
 import { BadParameters } from '../../errors.js'
+import { lruOf } from '../../lib/lru.js'
+import { forgetWithPool } from '../connect/connection.js'
+import type { Fragment } from '../connect/sql.js'
+import { changeFor, countTotal } from './count-cache.js'
 import { type Place, type Placed, type Places, placesOf } from './keyset-cache.js'
 
 export { countTotal } from './count-cache.js'
@@ -89,17 +93,91 @@ export async function readingOf(
   return { direction: opposite(direction), sql: `limit ${size} offset ${Math.max(after, 0)}` }
 }
 
-/** Reads a page and the total of its list; see readingOf. */
-export async function pageOf<T>(
-  part: Window,
-  count: Promise<number>,
-  direction: Direction,
-  read: (reading: Reading) => Promise<T[]>
-): Promise<Page<T>> {
-  const reading = await readingOf(part, direction, () => count)
-  const [items, total] = await Promise.all([read(reading), count])
+/** A list whose new rows are at its young end, or change its version. The total must follow every change, as for readingOf. */
+interface GrowingList<T> extends PlacedList<T, readonly T[]> {
+  /** Reads the version first, so that a change between both only makes places useless. */
+  readonly count: () => Promise<Counts>
+}
+
+/** Reads a far page of such a list from the nearest known place. Ranks are counted from the oldest row, so new rows do not move them. */
+export async function pageOfGrowing<T>(part: Window, list: GrowingList<T>): Promise<Page<T>> {
+  const { direction, key, read, placed, count } = list
   const { page, perPage } = part
-  return { items: reading.direction === direction ? items : items.reverse(), total, page, perPage }
+  const { total, version } = await count()
+  const places = placesOf({ key, version, steady: false })
+  const items = await fromOldest(part, { direction, total, places }, async (way, ranks) => {
+    const found = ascending(await read(way), way)
+    // Rows that were added before the read have shifted the ranks that are counted from the young end.
+    const isSure = way.from !== undefined || way.direction === 'asc' || (await count()).total === total
+    if (isSure) keep(places, found.map(placed), ranks)
+    return found
+  })
+  return { items, total, page, perPage }
+}
+
+interface Ranked {
+  readonly direction: Direction
+  readonly total: number
+  readonly places: Places
+}
+
+/** Reads a page by ranks that are counted from the oldest row. `read` returns the rows from the oldest one on. */
+async function fromOldest<T>(
+  part: Window,
+  { direction, total, places }: Ranked,
+  read: (way: PlacedReading, ranks: Part) => Promise<readonly T[]>
+): Promise<readonly T[]> {
+  const offset = offsetOf(part)
+  const size = Math.min(part.perPage, total - offset)
+  if (size <= 0) return []
+  const ranks = { first: direction === 'asc' ? offset : total - offset - size, size }
+  const found = await byTheNearest(places, 'asc', { ...ranks, total }, way => read(way, ranks))
+  return direction === 'asc' ? found : found.toReversed()
+}
+
+const ascending = <T>(items: readonly T[], { direction }: Reading): readonly T[] =>
+  direction === 'asc' ? items : items.toReversed()
+
+/** A list in the order of ids. New rows have higher ids than all others, or their creation is in the audit. */
+interface IdList<T> {
+  readonly direction: Direction
+  /** Counts the rows, as for countTotal. */
+  readonly counting: Fragment
+  /** Counts them for far pages, if the other total may be behind new rows. */
+  readonly countExactly?: () => Promise<number>
+  /** Other rows than new ones may join or leave the list without an event of the audit: a far page passes all rows before it. */
+  readonly moves?: boolean
+  readonly read: (reading: PlacedReading) => Promise<T[]>
+  readonly idOf: (item: T) => number
+}
+
+/** Ranks of a list in the order of ids need no time. */
+const NO_TIME = new Date(0)
+/** The counting statements of lists with more than one page. */
+const long = lruOf<string, true>(1000)
+forgetWithPool(() => long.clear())
+
+/** Reads a page and the total of a list in the order of ids. A list of less than one page takes only one statement. */
+export async function pageOfIds<T>(part: Window, list: IdList<T>): Promise<Page<T>> {
+  const { page, perPage, sql } = part
+  const { counting, countExactly, direction, idOf, moves, read } = list
+  const key = JSON.stringify(counting)
+  const count = () => countTotal(counting.sql, counting.values)
+  if (isFar(part) && !moves) {
+    const placed = (item: T) => ({ at: NO_TIME, id: idOf(item) })
+    const counted = async () => ({ version: await changeFor(counting.sql), total: await (countExactly ?? count)() })
+    return pageOfGrowing(part, { key, direction, count: counted, read, placed })
+  }
+  const reading = read({ direction, sql, until: page * perPage })
+  if (page > 1 || long.has(key)) {
+    const [items, total] = await Promise.all([reading, count()])
+    if (total <= perPage) long.delete(key)
+    return { items, total, page, perPage }
+  }
+  const items = await reading
+  if (items.length < perPage) return { items, total: items.length, page, perPage }
+  long.set(key, true)
+  return { items, total: await count(), page, perPage }
 }
 
 /** The stored numbers of a list: one statement returns both. */
@@ -145,22 +223,18 @@ export const isFar = (part: Window): boolean => offsetOf(part) >= FAR_FROM_PLACE
  */
 export async function pageOfSteady<T>(part: Window, list: SteadyList<T>): Promise<Page<T>> {
   const { page, perPage } = part
-  const { direction, key, read, placed } = list
-  const { total, version } = list.counts
-  const offset = offsetOf(part)
-  const size = Math.min(perPage, total - offset)
-  if (size <= 0) return { items: [], total, page, perPage }
+  const { direction, key, read, placed, counts: before } = list
+  const { total, version } = before
   const places = placesOf({ key, version, steady: true })
-  const first = direction === 'asc' ? offset : total - offset - size
-  const ascending = await byTheNearest(places, 'asc', { first, size, total }, async way => {
-    const { items, counts } = await read(way)
-    const found = way.direction === 'asc' ? items : items.toReversed()
+  const items = await fromOldest(part, { direction, total, places }, async (way, { first, size }) => {
+    const { items: some, counts } = await read(way)
+    const found = ascending(some, way)
     // Rows that were added since the total was read have shifted the ranks that are counted from the young end.
     const moved = way.from || way.direction === 'asc' ? 0 : (counts?.total ?? 0) - total
     if (counts?.version === version) keep(places, found.map(placed), { first: first + moved, size })
     return found
   })
-  return { items: direction === 'asc' ? ascending : ascending.toReversed(), total, page, perPage }
+  return { items, total, page, perPage }
 }
 
 /** Does the same for a list whose total is not always exact: its ranks are counted from its beginning. */

@@ -1,6 +1,8 @@
 import { type Fragment, marks, oldRows, padded, row, rows } from '../../../db/connect/sql.js'
 import { and, below, equals, isIn } from '../../../db/lists/conditions.js'
-import { countTotal, PART, type Page, window } from '../../../db/lists/paginate.js'
+import { BUILDS, countGrowing } from '../../../db/lists/count-cache.js'
+import { fromId } from '../../../db/lists/keyset-cache.js'
+import { countTotal, type Direction, PART, type Page, pageOfIds, window } from '../../../db/lists/paginate.js'
 import { NotFound } from '../../../errors.js'
 import { JOINED_FULL_USER, type JoinedFullUser } from '../../people/users/joined-user.js'
 import type { ChangingBuild } from '../pipelines/build-changes.js'
@@ -132,39 +134,62 @@ const conditionOf = ({ projectId, pipelineId, statuses, ref, sha }: BuildFilter)
     isIn('b.status', statuses)
   )
 
-const countBuilds = ({ sql, values }: Fragment) =>
-  countTotal(`select count(*) as total from builds b where ${sql}`, values)
+const countingBuilds = ({ sql, values }: Fragment): Fragment => ({
+  sql: `select count(*) as total from builds b where ${sql}`,
+  values
+})
 
 /** From this offset on, reading the ids of a page first costs less than joining the rows before it. */
 const FAR = 100
 
 /** Reads the ids first, so that only the rows of the page are joined. */
-const afterIds = ({ sql }: Fragment, limit: string) => `from (select b.id from builds b where ${sql} order by b.id desc
-  ${limit}) page join builds b on b.id = page.id`
+const afterIds = (
+  { sql }: Fragment,
+  direction: Direction,
+  limit: string
+) => `from (select b.id from builds b where ${sql}
+  order by b.id ${direction} ${limit}) page join builds b on b.id = page.id`
 
 /** Returns a page of builds, newest first. With `sha`, the page has only builds of that commit. */
-export async function listBuilds(projectId: number, query: BuildListQuery, sha?: string): Promise<Page<BuildRow>> {
-  const { page, perPage, sql } = window(query)
+export function listBuilds(projectId: number, query: BuildListQuery, sha?: string): Promise<Page<BuildRow>> {
   const where = conditionOf({ projectId, sha, statuses: query.scope })
-  // Without statuses, an index has the rows in their order. Reading the ids first takes 0.2 ms.
-  const isNear = query.scope === undefined && (page - 1) * perPage < FAR
-  const read = isNear
-    ? `select ${COLUMNS} from builds b ${JOINS} where ${where.sql} order by b.id desc ${sql}`
-    : `select ${COLUMNS} ${afterIds(where, sql)} ${JOINS} order by page.id desc`
-  const [total, items] = await Promise.all([countBuilds(where), oldRows<BuildRow>(read, where.values)])
-  return { items, total, page, perPage }
+  return pageOfIds<BuildRow>(window(query), {
+    direction: 'desc',
+    counting: countingBuilds(where),
+    countExactly: () => countGrowing(BUILDS, where),
+    // The status of each build changes.
+    moves: query.scope !== undefined,
+    idOf: ({ id }) => id,
+    read: ({ direction, sql, until, from }) => {
+      // Without statuses, an index has the rows in their order. Reading the ids first takes 0.2 ms.
+      if (query.scope === undefined && until <= FAR) {
+        return oldRows<BuildRow>(
+          `select ${COLUMNS} from builds b ${JOINS} where ${where.sql} order by b.id desc ${sql}`,
+          where.values
+        )
+      }
+      const page = and(where, from && fromId('b.id', direction, from))
+      // Without a place, the rows must be those that were counted.
+      const read = from ? oldRows<BuildRow> : rows<BuildRow>
+      return read(
+        `select ${COLUMNS} ${afterIds(page, direction, sql)} ${JOINS} order by page.id ${direction}`,
+        page.values
+      )
+    }
+  })
 }
 
 /** Returns the newest builds that match a filter, at most `limit`, and the total number. */
 export async function listAllBuilds(filter: BuildFilter, limit: number) {
-  const [items, total] = await Promise.all([buildsBefore(filter, undefined, limit), countBuilds(conditionOf(filter))])
+  const { sql, values } = countingBuilds(conditionOf(filter))
+  const [items, total] = await Promise.all([buildsBefore(filter, undefined, limit), countTotal(sql, values)])
   return { items, total }
 }
 
 /** Returns the next builds of such a list, after the build `last`. */
 export function buildsBefore(filter: BuildFilter, last?: number, most = PART): Promise<NamedBuildRow[]> {
   const where = and(conditionOf(filter), below('b.id', last))
-  const page = afterIds(where, `limit ${Math.trunc(most)}`)
+  const page = afterIds(where, 'desc', `limit ${Math.trunc(most)}`)
   return rows<NamedBuildRow>(`select ${NAMED_COLUMNS} ${page} ${NAMED_JOINS} order by page.id desc`, where.values)
 }
 

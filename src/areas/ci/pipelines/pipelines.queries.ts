@@ -1,6 +1,8 @@
 import { type Fragment, oldRows, row, rows } from '../../../db/connect/sql.js'
 import { and, below, equals, isIn } from '../../../db/lists/conditions.js'
-import { countTotal, PART, type Page, type PageRequest, window } from '../../../db/lists/paginate.js'
+import { countGrowing, PIPELINES } from '../../../db/lists/count-cache.js'
+import { fromId } from '../../../db/lists/keyset-cache.js'
+import { countTotal, isFar, PART, type Page, type PageRequest, pageOfIds, window } from '../../../db/lists/paginate.js'
 import { NotFound } from '../../../errors.js'
 import { JOINED_USER, type JoinedUser } from '../../people/users/joined-user.js'
 
@@ -61,24 +63,34 @@ export interface PipelineFilter {
 const conditionOf = ({ projectId, statuses, ref }: PipelineFilter): Fragment =>
   and(equals('l.project_id', projectId), isIn('l.status', statuses), equals('l.ref', ref))
 
-const countPipelines = ({ sql, values }: Fragment) =>
-  countTotal(`select count(*) as total from pipelines l where ${sql}`, values)
+const countingPipelines = ({ sql, values }: Fragment): Fragment => ({
+  sql: `select count(*) as total from pipelines l where ${sql}`,
+  values
+})
 
 const newest = ({ sql, values }: Fragment, limit: string) =>
   rows<PipelineRow>(`${SELECT} where ${sql} order by l.id desc ${limit}`, values)
 
 /** Returns a page of pipelines, newest first. */
-export async function listPipelines(
+export function listPipelines(
   projectId: number,
   query: PageRequest & { scope?: PipelineScope }
 ): Promise<Page<PipelineRow>> {
-  const { page, perPage, sql } = window(query)
   const where = and(equals('l.project_id', projectId), scopeCondition(query.scope))
-  const [total, items] = await Promise.all([
-    countPipelines(where),
-    oldRows<PipelineRow>(`${SELECT} where ${where.sql} order by l.id desc ${sql}`, where.values)
-  ])
-  return { items, total, page, perPage }
+  const part = window(query)
+  return pageOfIds<PipelineRow>(part, {
+    direction: 'desc',
+    counting: countingPipelines(where),
+    countExactly: () => countGrowing(PIPELINES, where),
+    moves: query.scope !== undefined,
+    idOf: ({ id }) => id,
+    read: ({ direction, sql, from }) => {
+      const page = and(where, from && fromId('l.id', direction, from))
+      // Without a place, the rows of a far page must be those that were counted.
+      const read = from || !isFar(part) ? oldRows<PipelineRow> : rows<PipelineRow>
+      return read(`${SELECT} where ${page.sql} order by l.id ${direction} ${sql}`, page.values)
+    }
+  })
 }
 
 export interface PipelineRun {
@@ -101,10 +113,8 @@ export async function lastRuns(projectId: number, most: number): Promise<Pipelin
 
 /** Returns the newest pipelines that match a filter, at most `limit`, and the total number. */
 export async function listAllPipelines(filter: PipelineFilter, limit: number) {
-  const [items, total] = await Promise.all([
-    pipelinesBefore(filter, undefined, limit),
-    countPipelines(conditionOf(filter))
-  ])
+  const { sql, values } = countingPipelines(conditionOf(filter))
+  const [items, total] = await Promise.all([pipelinesBefore(filter, undefined, limit), countTotal(sql, values)])
   return { items, total }
 }
 

@@ -1,8 +1,9 @@
 import { lasts } from '../../../access/membership.js'
 import { lockRow } from '../../../db/connect/lock-row.js'
 import { row, rows, type Value } from '../../../db/connect/sql.js'
-import { contains } from '../../../db/lists/conditions.js'
-import { countTotal, PART, type Page, pageOf, window } from '../../../db/lists/paginate.js'
+import { and, contains } from '../../../db/lists/conditions.js'
+import { fromId } from '../../../db/lists/keyset-cache.js'
+import { PART, type Page, pageOfIds, window } from '../../../db/lists/paginate.js'
 import { OWNER } from '../../../lib/levels.js'
 import type { MemberListQuery } from './members.schema.js'
 
@@ -37,14 +38,19 @@ export function listMembers(source: MemberSource, query: MemberListQuery): Promi
   const { where, values } = filter(source, query)
   // The index is enough to count the members and to find the page; the users of 10,000 members before it are not read.
   const from = `members m${query.query ? ' join users u on u.id = m.user_id' : ''}`
-  const total = countTotal(`select count(*) as total from ${from} where ${where}`, values)
-  return pageOf(window(query), total, 'asc', ({ direction, sql }) =>
-    rows<MemberRow>(
-      `${COLUMNS} from (select m.id from ${from} where ${where} order by m.user_id ${direction} ${sql}) page
-       join members m on m.id = page.id ${USERS} order by m.user_id ${direction}`,
-      values
-    )
-  )
+  return pageOfIds<MemberRow>(window(query), {
+    direction: 'asc',
+    counting: { sql: `select count(*) as total from ${from} where ${where}`, values },
+    idOf: ({ user_id: id }) => id,
+    read: ({ direction, sql, from: place }) => {
+      const page = and({ sql: where, values }, place && fromId('m.user_id', direction, place))
+      return rows<MemberRow>(
+        `${COLUMNS} from (select m.id from ${from} where ${page.sql} order by m.user_id ${direction} ${sql}) page
+         join members m on m.id = page.id ${USERS} order by m.user_id ${direction}`,
+        page.values
+      )
+    }
+  })
 }
 
 /** Returns the next members of the same list, after the one with the user's id `after`. */

@@ -1,7 +1,8 @@
 import { lockRow } from '../../../db/connect/lock-row.js'
 import { row, rows, type Value } from '../../../db/connect/sql.js'
-import { contains } from '../../../db/lists/conditions.js'
-import { countTotal, PART, type Page, pageOf, window } from '../../../db/lists/paginate.js'
+import { and, contains } from '../../../db/lists/conditions.js'
+import { fromId } from '../../../db/lists/keyset-cache.js'
+import { PART, type Page, pageOfIds, window } from '../../../db/lists/paginate.js'
 import { candidatesOf, USER_TEXTS } from '../../../db/lists/trigrams.js'
 import { NoSuch, NotFound } from '../../../errors.js'
 import { NO_GHOST } from './ghost/ghost.js'
@@ -136,12 +137,21 @@ export function listUsersInShort(query: UserFilter): Promise<Page<ShortUserRow>>
   return pageOfUsers<ShortUserRow>('u.id, u.username, u.name, u.state', query, false)
 }
 
-async function pageOfUsers<T>(columns: string, query: UserFilter, admin: boolean): Promise<Page<T>> {
+async function pageOfUsers<T extends { readonly id: number }>(
+  columns: string,
+  query: UserFilter,
+  admin: boolean
+): Promise<Page<T>> {
   const { where, values } = await filter(query, admin)
-  const total = countTotal(`select count(*) as total from users u where ${where}`, values)
-  return pageOf(window(query), total, 'desc', ({ direction, sql }) =>
-    rows<T>(`select ${columns} from users u where ${where} order by u.id ${direction} ${sql}`, values)
-  )
+  return pageOfIds<T>(window(query), {
+    direction: 'desc',
+    counting: { sql: `select count(*) as total from users u where ${where}`, values },
+    idOf: ({ id }) => id,
+    read: ({ direction, sql, from }) => {
+      const page = and({ sql: where, values }, from && fromId('u.id', direction, from))
+      return rows<T>(`select ${columns} from users u where ${page.sql} order by u.id ${direction} ${sql}`, page.values)
+    }
+  })
 }
 
 const LISTED = `${COLUMNS}, ${IDENTITIES}, u.block_reason,

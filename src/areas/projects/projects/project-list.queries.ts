@@ -12,8 +12,20 @@ import {
 } from '../../../access/reach.js'
 import { type Fragment, marks, padded, row, rows } from '../../../db/connect/sql.js'
 import { and, below, contains, equals } from '../../../db/lists/conditions.js'
-import { countProjects, isLargeTotal, noteTotal } from '../../../db/lists/count-cache.js'
-import { countTotal, isFarFromStart, type Page, readingOf, type Window, window } from '../../../db/lists/paginate.js'
+import { changeOfProjects, countProjects, isLargeTotal, noteTotal } from '../../../db/lists/count-cache.js'
+import { fromPlace } from '../../../db/lists/keyset-cache.js'
+import {
+  countTotal,
+  isFar,
+  isFarFromStart,
+  type Page,
+  type PlacedReading,
+  pageOfGrowing,
+  type Reading,
+  readingOf,
+  type Window,
+  window
+} from '../../../db/lists/paginate.js'
 import { type Candidates, candidatesOf, MOST_COUNTED, PROJECT_TEXTS } from '../../../db/lists/trigrams.js'
 import { type VisibilityName, visibilityOf } from '../../../lib/levels.js'
 import { readProjectRows, type ShownProjectRow, selectShownProjects } from './projects.queries.js'
@@ -235,7 +247,7 @@ export async function listProjects(
 }
 
 async function readPage(
-  { ids: idsBy, total: { rest, projects, own, column }, hasLevels }: Plan,
+  { ids: idsBy, total: { rest, projects, own, column: counter }, hasLevels }: Plan,
   query: ProjectListQuery,
   actor: Actor,
   reach: Reach
@@ -244,31 +256,50 @@ async function readPage(
   const { page, perPage } = part
   const place = query.order_by === 'path' ? 'path_key' : (query.order_by ?? 'created_at')
   const direction = query.sort ?? 'desc'
-  const counting = projects ? countProjects(projects) : rest ? countTotal(rest.sql, rest.values) : Promise.resolve(0)
+  const countOthers = async () => (projects ? countProjects(projects) : rest ? countTotal(rest.sql, rest.values) : 0)
   const countOwn = async () => (own ? countTotal(own.sql, own.values) : 0)
-  const reading = hasLevels
-    ? { direction, sql: part.sql }
-    : await readingOf(part, direction, async () => (await counting) + (await countOwn()))
+  const isGrowing = !hasLevels && place === 'created_at' && isFar(part)
+  const column = isGrowing ? undefined : counter
   // An index provides the ids of the page first; only their rows are joined. The order uses the columns of the page:
   // with those of the joined rows, all 20 went through a temporary table on the disk.
   const ids = idsBy(place, column ? [`${column.sql} as counted`] : [])
-  const inPage = `(${ids.sql} order by place ${reading.direction}, id ${reading.direction} ${reading.sql})`
   const membership = hasLevels ? OF_PAGE : membershipWithin(reach, actor)
   const more = reachOf(idOf(actor))
-  const start = selectShownProjects(
-    membership,
-    `${inPage} page join projects p on p.id = page.id`,
-    `, ${more.sql}${column ? ', page.counted' : ''}`
-  )
-  const find = readProjectRows<ListedProject>(
-    {
-      sql: `${start} order by page.place ${direction}, page.id ${direction}`,
-      values: membership.values(idOf(actor), [...more.values, ...(column?.values ?? []), ...ids.values], [])
-    },
-    membership,
-    actor
-  )
-  const [items, others] = await Promise.all([find, counting])
+  /** Returns the projects in the order of the reading. */
+  const read = ({ direction: way, sql: limit, from }: Reading & Partial<PlacedReading>) => {
+    const after = from && fromPlace(`p.${place}`, 'p.id', way, from)
+    const inPage = `(${ids.sql}${after ? ` and ${after.sql}` : ''} order by place ${way}, id ${way} ${limit})`
+    const start = selectShownProjects(
+      membership,
+      `${inPage} page join projects p on p.id = page.id`,
+      `, ${more.sql}${column ? ', page.counted' : ''}`
+    )
+    const values = [...more.values, ...(column?.values ?? []), ...ids.values, ...(after?.values ?? [])]
+    return readProjectRows<ListedProject>(
+      {
+        sql: `${start} order by page.place ${way}, page.id ${way}`,
+        values: membership.values(idOf(actor), values, [])
+      },
+      membership,
+      actor
+    )
+  }
+  if (isGrowing) {
+    // A new project may be older than others, when it comes from another server.
+    const count = async () => {
+      const change = await changeOfProjects()
+      const total = (await countOthers()) + (await countOwn())
+      return { total, version: `${change} ${total}` }
+    }
+    const placed = ({ id, created_at: at }: ListedProject) => ({ at, id })
+    return pageOfGrowing(part, { key: JSON.stringify(ids), direction, count, read, placed })
+  }
+  const counting = countOthers()
+  const reading = hasLevels
+    ? { direction, sql: part.sql }
+    : await readingOf(part, direction, async () => (await counting) + (await countOwn()))
+  const [found, others] = await Promise.all([read(reading), counting])
+  const items = reading.direction === direction ? found : found.toReversed()
   if (!column) return { items, total: others, page, perPage }
   // A page beyond the end has no row with the column.
   const counted = items[0]?.counted ?? (page === 1 ? 0 : await countOwn())
