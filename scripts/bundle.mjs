@@ -1,6 +1,6 @@
 // Joins the modules of server, worker and completion into a few files: to find, read and link hundreds of modules takes Node.js longer
-// than to run them. Packages stay outside, and modules that are imported on demand stay in separate files. The two packages that each
-// command loads are joined as well: they have 150 files.
+// than to run them. Packages stay outside, and modules that are imported on demand stay in separate files. The three packages that
+// nearly everything loads are joined as well: they have 450 files.
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
 import { build } from 'esbuild'
@@ -9,7 +9,7 @@ import { build } from 'esbuild'
 const ENTRIES = { server: 'server/process.js', worker: 'worker/process.js', completion: 'cli/names.js' }
 
 /** Each is the only module that loads its package. The files of the package are joined in its place, for commands and bundles. */
-const LOADERS = ['src/cli/oclif', 'src/db/connect/driver']
+const LOADERS = ['src/cli/oclif', 'src/db/connect/driver', 'src/db/connect/orm']
 const placeOf = (loader, to = 'dist') => `${to}/${loader}.js`
 
 /** The packages in the files of LOADERS, for their licenses. */
@@ -64,7 +64,7 @@ const keepPlaces = folder => bundle =>
 
 /** All bundles use the one file of a joined package. */
 const keepLoaders = folder => bundle =>
-  bundle.onResolve({ filter: /^\..*\/(oclif|driver)\.js$/ }, ({ path, resolveDir }) => {
+  bundle.onResolve({ filter: /^\..*\/(oclif|driver|orm)\.js$/ }, ({ path, resolveDir }) => {
     const file = resolve(resolveDir, path)
     const kept = LOADERS.some(loader => resolve(placeOf(loader)) === file)
     return kept ? { path: relative(resolve(folder), file), external: true } : undefined
@@ -83,10 +83,11 @@ export async function joinPackages(to = 'dist') {
       outfile: placeOf(loader, to),
       metafile: true,
       banner: { js: REQUIRE },
-      external: ENCODINGS,
+      external: OUTSIDE,
       plugins: [
         { name: 'later', setup: loadLater },
-        { name: 'ascii', setup: readAscii }
+        { name: 'ascii', setup: readAscii },
+        { name: 'left', setup: leaveOut }
       ]
     })
     // Otherwise it would belong to the module without its package.
@@ -98,8 +99,13 @@ export async function joinPackages(to = 'dist') {
   writeFileSync(join(to, JOINED), JSON.stringify([...packages].sort()))
 }
 
-/** Has 500 kB of tables, which are for texts in other encodings than UTF-8. */
-const ENCODINGS = ['iconv-lite']
+/** The first has 500 kB of tables, which are for texts in other encodings than UTF-8. The other is for PostgreSQL, and not installed. */
+const OUTSIDE = ['iconv-lite', 'pg-hstore']
+
+/** What Sequelize loads for other databases. */
+const DIALECTS = /^\.\/dialects\/(db2|mariadb|mssql|oracle|postgres|snowflake|sqlite)$/
+/** It also loads 700 kB about time zones, but all our times are in UTC. */
+const ZONES = /\/moment-timezone\/data\/packed\/latest\.json$/
 
 /**
  * What a package requires at its start, and a command hardly ever uses: together they take 40 ms. Of these, packages only read members by
@@ -122,4 +128,10 @@ function readAscii(bundle) {
   bundle.onLoad({ filter: /\/mysql2\/lib\/packets\/(handshake|auth_switch_request)\.js$/ }, ({ path }) => ({
     contents: readFileSync(path, 'utf8').replaceAll("'cesu8'", "'latin1'")
   }))
+}
+
+function leaveOut(bundle) {
+  bundle.onResolve({ filter: DIALECTS }, ({ path }) => ({ path, namespace: 'left' }))
+  bundle.onLoad({ filter: /./, namespace: 'left' }, () => ({ contents: '' }))
+  bundle.onLoad({ filter: ZONES }, () => ({ contents: '{"version":"","zones":[],"links":[]}', loader: 'json' }))
 }

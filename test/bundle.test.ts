@@ -7,6 +7,7 @@ import type * as oclif from '../src/cli/oclif.js'
 import { root } from '../src/config.js'
 import { address } from '../src/db/connect/connection.js'
 import type * as driver from '../src/db/connect/driver.js'
+import type * as orm from '../src/db/connect/orm.js'
 import { sourceStack } from '../src/lib/source-stack.js'
 import { testDatabase } from './helpers/database.js'
 import t from './helpers/tap.js'
@@ -58,6 +59,30 @@ t.test('packages whose files are joined do what they do otherwise', async t => {
     await t.rejects(encrypted.promise().query('select 1'), { code: 'HANDSHAKE_NO_SSL_SUPPORT' })
   })
 
+  await t.test('models', async t => {
+    const { mysql } = await load<typeof driver>('db/connect/driver.js')
+    const { DataTypes, Model, Sequelize } = await load<typeof orm>('db/connect/orm.js')
+    const { socketPath = '', user = '', password, database = '' } = address()
+    const sequelize = new Sequelize(database, user, password, {
+      dialect: 'mysql',
+      dialectModule: mysql,
+      dialectOptions: { socketPath },
+      timezone: '+00:00',
+      logging: false
+    })
+    class Thing extends Model {}
+    Thing.init(
+      { at: DataTypes.DATE(3), address: { type: DataTypes.STRING, validate: { isEmail: true } } },
+      { sequelize }
+    )
+    await Thing.sync()
+    const at = new Date('2026-03-29T01:30:00.123Z')
+    const { id } = (await Thing.create({ at, address: 'a@example.org' })).get() as { id: number }
+    t.same((await Thing.findByPk(id))?.get('at'), at)
+    await t.rejects(Thing.create({ at, address: 'x' }), { name: 'SequelizeValidationError' })
+    await sequelize.close()
+  })
+
   await t.test('the parser of commands', async t => {
     const { Command, Flags } = await load<typeof oclif>('cli/oclif.js')
     class Count extends Command {
@@ -73,6 +98,7 @@ t.test('packages whose files are joined do what they do otherwise', async t => {
   })
 
   const packages = JSON.parse(readFileSync(join(folder, 'src/joined.json'), 'utf8')) as string[]
-  for (const name of ['@oclif/core', 'mysql2', 'long']) t.ok(packages.includes(`node_modules/${name}`), name)
+  for (const name of ['@oclif/core', 'mysql2', 'long', 'sequelize', 'validator'])
+    t.ok(packages.includes(`node_modules/${name}`), name)
   for (const path of packages) t.ok(readdirSync(join(root, path)).includes('package.json'), path)
 })

@@ -42,6 +42,7 @@ const DYNAMIC = [
   'src/cli/appliance/run-process.js',
   'src/cli/oclif.js',
   'src/db/connect/driver.js',
+  'src/db/connect/orm.js',
   'src/server/plugins/serializers.js',
   'src/text/highlight.js',
   '@fastify/swagger',

@@ -2,12 +2,12 @@
 // clients, and questions about repositories.
 import type { IncomingMessage, Server } from 'node:http'
 import type { Socket } from 'node:net'
-import { LRUCache } from 'lru-cache'
 import { answerQuestions } from '../areas/code/repository/answers.js'
 import { PASSED_ON, passedOnFor, VALID_MS } from '../cluster/peers.js'
 import { askedRepository, REPOSITORIES, type StoredElsewhere } from '../cluster/repository-elsewhere.js'
 import { holds } from '../cluster/storages.js'
 import { drained } from '../lib/drained.js'
+import { lruOf } from '../lib/lru.js'
 import { log } from '../log.js'
 import { askedElsewhere, ELSEWHERE } from './ssh/elsewhere.js'
 import { meetMachine } from './ssh/gateway.js'
@@ -17,7 +17,7 @@ export const wantsConnection = ({ url, headers }: IncomingMessage): boolean =>
   [ELSEWHERE, REPOSITORIES].some(({ path, protocol }) => url?.startsWith(path) === true && headers.upgrade === protocol)
 
 /** The signatures of requests that were answered: nobody who has seen one on the network may repeat it. */
-const answered = new LRUCache<string, true>({ max: 100_000, ttl: 2 * VALID_MS })
+const answered = lruOf<string, true>(100_000, { ttl: 2 * VALID_MS })
 
 function isNew(request: IncomingMessage): boolean {
   if (passedOnFor(request) === undefined) return false

@@ -1,11 +1,11 @@
 // The pool of connections for models and transactions. It is separate from the pool for prepared statements because
 // Sequelize takes 200 ms to load: a command that only reads does not need it.
 import type { Connection } from 'mysql2'
-import { Sequelize, Transaction } from 'sequelize'
 import { config } from '../../config.js'
 import { address, CONNECT_MS, prepareSession, STATEMENTS, withPool } from './connection.js'
 import { changesContent, noteChange } from './content.js'
 import { mysql } from './driver.js'
+import { Sequelize, Transaction } from './orm.js'
 import { scopes, transactionNamespace } from './scope.js'
 import { limitConnection, sessionLimits, statementLimit } from './statement-limit.js'
 

@@ -5,7 +5,7 @@ import {
   type InferCreationAttributes,
   Model,
   type Sequelize
-} from 'sequelize'
+} from '../connect/orm.js'
 
 export class Hook extends Model<InferAttributes<Hook>, InferCreationAttributes<Hook>> {
   declare id: CreationOptional<number>

@@ -5,7 +5,7 @@ import {
   type InferCreationAttributes,
   Model,
   type Sequelize
-} from 'sequelize'
+} from '../connect/orm.js'
 
 /** The container of projects: the namespace of a user, or a group. */
 export class Namespace extends Model<InferAttributes<Namespace>, InferCreationAttributes<Namespace>> {

@@ -4,7 +4,7 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { Socket } from 'node:net'
 import { pipeline } from 'node:stream/promises'
-import ssh2 from 'ssh2'
+import type { Client, ClientChannel, ExecOptions } from 'ssh2'
 import type { Gateway } from '../../projects/imports/egress-proxy.js'
 import { clean, MirrorProblem } from './mirror-problem.js'
 
@@ -93,8 +93,10 @@ async function connected<T>(
   gateway: Gateway,
   { host, port, username, privateKey, hostKey }: SshServer,
   seen: (key: string) => void,
-  work: (connection: ssh2.Client) => Promise<T>
+  work: (connection: Client) => Promise<T>
 ): Promise<T> {
+  // Loaded only here: it takes memory, and few appliances have such mirrors.
+  const { default: ssh2 } = await import('ssh2')
   const socket = await gateway.reach(host, port)
   socket.setTimeout(IDLE_MS, () => socket.destroy(new Error(`it sent nothing for ${IDLE_MS / 1000} s`)))
   const connection = new ssh2.Client()
@@ -147,7 +149,7 @@ export const askOverSsh = (
     return code === 0 ? answer : null
   })
 
-const open = (connection: ssh2.Client, command: string, options: ssh2.ExecOptions): Promise<ssh2.ClientChannel> =>
+const open = (connection: Client, command: string, options: ExecOptions): Promise<ClientChannel> =>
   new Promise((resolve, reject) => {
     connection.exec(command, options, (error, opened) => (error ? reject(error) : resolve(opened)))
   })
@@ -167,7 +169,7 @@ interface Command {
   readonly gateway: Gateway
 }
 
-async function run(connection: ssh2.Client, client: Socket, { command, version, gateway }: Command): Promise<void> {
+async function run(connection: Client, client: Socket, { command, version, gateway }: Command): Promise<void> {
   const environment = version === undefined ? {} : { env: { GIT_PROTOCOL: version } }
   const channel = await open(connection, command, environment)
   let said = ''

@@ -1,9 +1,12 @@
 // The host keys, by which SSH clients recognize this server. The first start makes missing ones.
 import { createHash, generateKeyPairSync } from 'node:crypto'
 import { linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import ssh2 from 'ssh2'
+import { createRequire } from 'node:module'
 import { Misconfigured } from '../../../errors.js'
 import { hostKeyPaths } from '../../../home.js'
+
+// Loaded only when it is used: a worker hardly ever needs keys.
+const ssh2 = () => createRequire(import.meta.url)('ssh2') as typeof import('ssh2')
 
 /** Returns the private keys, the preferred one first, and makes missing ones. Throws Misconfigured, which names the file of a wrong key. */
 export function ensureHostKeys(): string[] {
@@ -31,7 +34,7 @@ function readHostKey(path: string): string | undefined {
     throw new Misconfigured(`${path} cannot be read (${code}): make this user its owner`)
   }
   if (text.trim() === '') throw new Misconfigured(`${path} is empty: ${REMEDY}`)
-  const key = ssh2.utils.parseKey(text)
+  const key = ssh2().utils.parseKey(text)
   if (key instanceof Error || !key.isPrivateKey()) {
     throw new Misconfigured(`${path} is not a private key without a passphrase: ${REMEDY}`)
   }
@@ -71,7 +74,7 @@ const field = (content: Buffer | string): Buffer => {
 /** Returns a new key pair: the private key as a file of OpenSSH, and the line that a person adds at another server. */
 export function newKeyPair(): { readonly privateKey: string; readonly publicKey: string } {
   const privateKey = opensshKey()
-  const key = ssh2.utils.parseKey(privateKey)
+  const key = ssh2().utils.parseKey(privateKey)
   if (key instanceof Error) throw key
   return { privateKey, publicKey: `${TYPE} ${key.getPublicSSH().toString('base64')} gitstead` }
 }

@@ -1,5 +1,6 @@
 // The records of an archive, and the check of each. An export runs the check as well, so that everything it writes can be read.
-import { Ajv, type ValidateFunction } from 'ajv'
+import { createRequire } from 'node:module'
+import type { Ajv, ValidateFunction } from 'ajv'
 import { BUILD_STATUSES } from '../../../ci/status.js'
 import { isShowable } from '../../../lib/moment.js'
 import { Nullable } from '../../../lib/schema.js'
@@ -325,16 +326,24 @@ export type RecordOf<K extends Kind> = Static<(typeof SCHEMAS)[K]>
 export type ProjectRecord = { [K in Kind]: RecordOf<K> }[Kind]
 export type About = Static<typeof about>
 
-// Validation stops at the first problem, because a line may have a million of them.
-const ajv = new Ajv({ strict: false, allErrors: false })
-ajv.addFormat('moment', at => isShowable(new Date(at)))
-ajv.addFormat('day', at => isShowable(new Date(at)) && new Date(at).toISOString().startsWith(at))
-ajv.addFormat('web-address', isWebAddress)
-ajv.addFormat('hook-url', url => checkHookUrl(url) === null)
-ajv.addFormat(
-  'avatar',
-  path => /^[0-9a-f]{32}\/.+\.(png|jpe?g|gif|webp)$/i.test(path) && UPLOAD_NAME.test(path.slice(33))
-)
+// Loaded when the first record is checked: most processes check none.
+const load = () => createRequire(import.meta.url)('ajv') as typeof import('ajv')
+let ajv: Ajv | undefined
+
+function checks(): Ajv {
+  if (ajv) return ajv
+  // Validation stops at the first problem, because a line may have a million of them.
+  ajv = new (load().Ajv)({ strict: false, allErrors: false })
+  ajv.addFormat('moment', at => isShowable(new Date(at)))
+  ajv.addFormat('day', at => isShowable(new Date(at)) && new Date(at).toISOString().startsWith(at))
+  ajv.addFormat('web-address', isWebAddress)
+  ajv.addFormat('hook-url', url => checkHookUrl(url) === null)
+  ajv.addFormat(
+    'avatar',
+    path => /^[0-9a-f]{32}\/.+\.(png|jpe?g|gif|webp)$/i.test(path) && UPLOAD_NAME.test(path.slice(33))
+  )
+  return ajv
+}
 const compiled = new Map<Kind, ValidateFunction>()
 
 /** What records of format 1 lack. Its builds had no numbers. */
@@ -358,7 +367,7 @@ export function fromFormat1(): (value: unknown) => unknown {
 export function checkRecord(value: unknown, where: string): ProjectRecord {
   const kind = (value as { readonly kind?: unknown } | null)?.kind as Kind
   if (!KINDS.includes(kind)) throw new BadProjectArchive(`${where}: not a record of a known kind`)
-  const check = compiled.get(kind) ?? ajv.compile(SCHEMAS[kind] as object)
+  const check = compiled.get(kind) ?? checks().compile(SCHEMAS[kind] as object)
   compiled.set(kind, check)
   if (check(value)) return value as ProjectRecord
   const { instancePath = '', message = 'is invalid' } = check.errors?.[0] ?? {}
