@@ -1,8 +1,11 @@
 // Measures the mixed load of design 10 on 100,000 projects and a million builds: the highest rate of operations with a p90
 // under 200 ms and no error, the time of each kind of operation, and the cost of all of it. `--long` runs that load for ten
 // minutes and reports the memory. `--rate N` uses this rate instead of searching for the highest one, `--share 0.8` runs the load
-// at this share of it, and `--minutes N` sets how long the load lasts.
+// at this share of it, and `--minutes N` sets how long the load lasts. `--each` measures the kinds one after the other instead:
+// the processor time and the statements of an operation.
+import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
+import { rows } from '../src/db/connect/sql.js'
 import { type Prepared, withAppliance } from './lib/appliance.js'
 import { countCost, descendantsOf } from './lib/cost.js'
 import { report } from './lib/figure.js'
@@ -21,10 +24,17 @@ const WARM_MS = 6000
 const LONG_MINUTES = 10
 const SHORT_MINUTES = 0.25
 const LOOK_MS = 1000
+/** For `--each`: operations in a second, how long, and the time for the jobs that they leave. */
+const EACH_READ = 600
+const EACH_WRITE = 80
+const EACH_MS = 4000
+const AFTER_MS = 1500
+const WRITES = /^(new|change|commit of|push|clone)/
 
 const { values: options } = parseArgs({
   options: {
     long: { type: 'boolean', default: false },
+    each: { type: 'boolean', default: false },
     rate: { type: 'string' },
     share: { type: 'string', default: '1' },
     minutes: { type: 'string' }
@@ -41,8 +51,8 @@ interface Load {
 
 // Writes stay in the data, so each run needs different names.
 let seed = 0
-const run = ({ appliance, dataset }: Load, perSecond: number, milliseconds: number) =>
-  runOpenLoad({ port: appliance.port, dataset, seed: ++seed, perSecond, milliseconds })
+const run = ({ appliance, dataset }: Load, perSecond: number, milliseconds: number, only?: string) =>
+  runOpenLoad({ port: appliance.port, dataset, seed: ++seed, perSecond, milliseconds, ...(only && { only }) })
 
 const isGood = ({ p90, errorCount, overrun }: OpenResult) => p90 < LIMIT_MS && errorCount === 0 && !overrun
 
@@ -156,5 +166,37 @@ async function measure(load: Load): Promise<void> {
   }
 }
 
+/** The number of statements that the database has executed. */
+async function statements(): Promise<number> {
+  const counts = await rows<{ Value: string }>(
+    "show global status where Variable_name in ('Com_stmt_execute', 'Com_commit')"
+  )
+  return counts.reduce((sum, { Value }) => sum + Number(Value), 0)
+}
+
+/** Measures each kind, with the jobs that it leaves to the worker, at a rate that keeps a busy machine at work: idle times cost, too. */
+async function measureEach(load: Load): Promise<void> {
+  const { kinds } = await run(load, FIRST, WARM_MS)
+  for (const { kind } of kinds) {
+    const rate = WRITES.test(kind) ? EACH_WRITE : EACH_READ
+    await run(load, rate, WARM_MS / 2, kind)
+    const executed = await statements()
+    const cost = countCost(load.appliance.parts)
+    const { count, errors, p50 } = await run(load, rate, EACH_MS, kind)
+    await sleep(AFTER_MS)
+    const { processor_ms, ...parts } = cost(count)
+    const detail = {
+      ...parts,
+      statements: ((await statements()) - executed) / count,
+      p50_ms: p50,
+      operations: count,
+      errors
+    }
+    const name = `mixed load, only ${kind}`
+    report({ name, value: processor_ms, unit: 'processor ms each', limit: null, better: 'lower', detail })
+  }
+}
+
 const { home, dataset } = await homeWithData()
-await withAppliance({ home, admin: dataset.admin }, appliance => measure({ appliance, dataset }))
+const work = options.each ? measureEach : measure
+await withAppliance({ home, admin: dataset.admin }, appliance => work({ appliance, dataset }))

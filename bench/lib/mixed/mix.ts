@@ -28,8 +28,11 @@ function random(seed: number): () => number {
   }
 }
 
-/** Returns the operations, one after the other. `seed` must differ between runs on the same data, because writes stay. */
-export function mixOf(client: Client, dataset: Dataset, seed: number): { next(): Operation } {
+/**
+ * Returns the operations, one after the other; with `only`, those of one kind. `seed` must differ between runs on the same data,
+ * because writes stay.
+ */
+export function mixOf(client: Client, dataset: Dataset, seed: number, only?: string): { next(): Operation } {
   const chance = random(seed)
   const below = (most: number) => Math.floor(chance() * most)
   const one = <T>(list: readonly T[]): T => list[below(list.length)] as T
@@ -231,16 +234,18 @@ export function mixOf(client: Client, dataset: Dataset, seed: number): { next():
     return () => push(client, repository, rootTree, number).finally(release)
   }
 
-  return { next: () => choose(shares, chance()) }
+  const chosen = shares.filter(([kind]) => only === undefined || kind === only)
+  const all = chosen.reduce((total, [, percent]) => total + percent, 0)
+  return { next: () => choose(chosen, chance() * all) }
 }
 
 const nothing = () => undefined
 
 function choose(shares: readonly Share[], at: number): Operation {
-  let rest = at * 100
+  let rest = at
   for (const [kind, percent, make] of shares) {
     rest -= percent
     if (rest < 0) return { kind, run: make() }
   }
-  throw new Error('the shares are less than 100%')
+  throw new Error('there is no such kind')
 }

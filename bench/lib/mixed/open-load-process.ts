@@ -19,9 +19,9 @@ process.on('message', (what: Arrivals) => {
 })
 process.on('disconnect', () => process.exit(0))
 
-async function run({ port, dataset, seed, perSecond, milliseconds }: Arrivals): Promise<OpenResult> {
+async function run({ port, dataset, seed, perSecond, milliseconds, only }: Arrivals): Promise<OpenResult> {
   const client = new Client(port)
-  const mix = mixOf(client, dataset, seed)
+  const mix = mixOf(client, dataset, seed, only)
   const taken = new Map<string, number[]>()
   const errors = new Map<string, number>()
   let open = 0

@@ -11,6 +11,8 @@ export interface Arrivals {
   readonly seed: number
   readonly perSecond: number
   readonly milliseconds: number
+  /** Only operations of this kind. */
+  readonly only?: string
 }
 
 interface KindResult {
