@@ -254,6 +254,8 @@ const STARTERS: { readonly [file: string]: string } = {
   'text/thread': 'the program of the thread that reads long texts',
   'text/passwords/thread': 'the program of the thread that judges passwords',
   'runner/shell': 'the scripts of builds in their sandbox',
+  'storage/hashing': 'the threads that hash large uploads',
+  'storage/hash-program': 'the program of these threads',
   'storage/sync': 'sync: a backup is on the disk before it counts as finished',
   'runner/disk': 'counts the files of a build',
   'runner/folder-locks': 'Node.js cannot lock a file',
