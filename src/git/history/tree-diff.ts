@@ -4,6 +4,7 @@ import { mayBeEscaped } from '../objects/names.js'
 import { mustReadTree } from '../objects/objects.js'
 import { LeaveToGit } from '../objects/odb/leave-to-git.js'
 import { isForGit } from '../objects/odb/stored.js'
+import { nextPiece } from '../objects/time-slices.js'
 import type { TreeEntry } from '../objects/tree-object.js'
 
 export interface FileState {
@@ -21,6 +22,8 @@ export interface FileChange {
 /** The maximum number of trees that are read for one comparison, and of files that may differ. */
 const MOST_TREES = 300
 const MOST_CHANGES = 2000
+/** Bytes of folders after which a comparison lets other work run: they may all be in the cache. */
+const STRETCH_BYTES = 262_144
 
 /**
  * Returns the files that differ between two trees, in git's order; null stands for an empty tree. Returns undefined
@@ -35,12 +38,18 @@ export async function diffTrees(
   // For such a repository, a question to a shared process costs less than reading trees here.
   if (isForGit(repository)) return undefined
   const changes: FileChange[] = []
-  let trees = 0
+  let [trees, bytes] = [0, 0]
 
   async function entriesOf(id: string | null): Promise<readonly Listed[]> {
     if (id === null) return []
     if (++trees > MOST_TREES) throw new LeaveToGit('a comparison of trees')
-    const { entries, next } = (await mustReadTree(repository, id)).read(0)
+    const tree = await mustReadTree(repository, id)
+    bytes += tree.raw.length
+    if (bytes >= STRETCH_BYTES) {
+      bytes = 0
+      await nextPiece()
+    }
+    const { entries, next } = tree.read(0)
     if (next !== null) throw new LeaveToGit('a comparison of trees')
     return listed(entries)
   }

@@ -8,8 +8,9 @@ export interface PathEntry extends TreeEntry {
 }
 
 const PREFETCHED = 32
-/** After this many entries, about 2 ms of work, a listing lets other work run. */
+/** After this many entries, or characters of their paths, about 2 ms of work, a listing lets other work run. */
 const STRETCH = 1000
+const STRETCH_LENGTH = 262_144
 /** The content of a folder with a longer path is not listed: such a path is too long for any request. */
 const LONGEST_PATH = 4096
 
@@ -38,7 +39,7 @@ export async function walkTree(
   { id, folder, recursive }: { readonly id: string; readonly folder: string; readonly recursive: boolean },
   take: (entry: PathEntry) => boolean
 ): Promise<void> {
-  let taken = 0
+  let [taken, length] = [0, 0]
 
   async function walk(treeId: string, prefix: string): Promise<boolean> {
     const tree = await mustReadTree(repository, treeId)
@@ -56,8 +57,14 @@ export async function walkTree(
     for (const entry of entries) {
       // The fields are written out: spreading 400 entries took 150 us, this takes 7.
       const { mode, name, type, id } = entry
-      if (!take({ mode, name, type, id, path: prefix + name })) return false
-      if (++taken % STRETCH === 0) await nextPiece()
+      const path = prefix + name
+      if (!take({ mode, name, type, id, path })) return false
+      taken++
+      length += path.length
+      if (taken >= STRETCH || length >= STRETCH_LENGTH) {
+        ;[taken, length] = [0, 0]
+        await nextPiece()
+      }
       if (!recursive || type !== 'tree') continue
       // Reads the next folders together, so that the walk finds them in the cache.
       if (seen % PREFETCHED === 0) {

@@ -4,6 +4,7 @@ import { changedPaths, commitStats } from '../../../src/git/history/commits.js'
 import { countLines } from '../../../src/git/history/line-counts.js'
 import { diffTrees } from '../../../src/git/history/tree-diff.js'
 import { readCommit } from '../../../src/git/objects/objects.js'
+import { walkTree } from '../../../src/git/objects/tree.js'
 import { closeGitProcesses } from '../../../src/git/repository/processes.js'
 import t from '../../helpers/tap.js'
 import { environment, git, repositoryWith } from '../history.js'
@@ -129,3 +130,44 @@ t.test('large and unusual trees are left to git', async t => {
   }
   t.same(await diffTrees(repository, many, many), [])
 })
+
+t.test('listing and comparing folders with very long names let other work run', async t => {
+  const repository = await repositoryWith(t)
+  const treeOf = (lines: readonly string[]) => git(repository, ['mktree', '--missing'], `${lines.join('\n')}\n`)
+  const name = (at: number) => `${at}`.padStart(60_000, 'n')
+  const numbered = (count: number, line: (at: number) => string) =>
+    treeOf(Array.from({ length: count }, (_, at) => line(at)))
+  const folderOf = (blob: string) => numbered(16, at => `100644 blob ${blob.repeat(40)}\t${name(at)}`)
+  const rootOf = (blob: string) => {
+    const folder = folderOf(blob)
+    return numbered(5, at => `040000 tree ${folder}\td${at}`)
+  }
+  const [before, after] = [rootOf('1'), rootOf('2')]
+  // The second time, everything is in the cache, so nothing else makes them wait.
+  for (const least of [0, 10]) {
+    const turns = await turnsDuring(async () => t.equal((await diffTrees(repository, before, after))?.length, 80))
+    t.ok(turns >= least, `${turns} turns`)
+  }
+  for (const least of [0, 15]) {
+    let entries = 0
+    const listed = { id: before, folder: '', recursive: true }
+    const turns = await turnsDuring(() => walkTree(repository, listed, () => ++entries > 0))
+    t.equal(entries, 85)
+    t.ok(turns >= least, `${turns} turns`)
+  }
+})
+
+/** Returns how many turns of the event loop other work gets. */
+async function turnsDuring(work: () => Promise<unknown>): Promise<number> {
+  let turns = 0
+  let isOver = false
+  const count = () => {
+    if (isOver) return
+    turns++
+    setImmediate(count)
+  }
+  setImmediate(count)
+  await work()
+  isOver = true
+  return turns
+}
