@@ -45,6 +45,10 @@ export type Question =
   | { readonly want: 'pack'; readonly id: string; readonly has: readonly string[] }
   /** Commits of several repositories of the machine, one JSON text a line: null for one that does not exist. */
   | { readonly want: 'commits'; readonly of: readonly NamedCommit[] }
+  /** The id of the commit that a name from a user means. */
+  | { readonly want: 'commit'; readonly name: string }
+  /** The paths of the files of a commit, with NUL between them: one more than `most` when there are more. */
+  | { readonly want: 'paths'; readonly commit: string; readonly most: number }
   /** The text of a file of a commit, unless it is too long for a CI file. */
   | { readonly want: 'text'; readonly commit: string; readonly path: string }
 

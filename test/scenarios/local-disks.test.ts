@@ -312,6 +312,55 @@ t.test('a build starts a pipeline of a project on the other machine', async t =>
   }
 })
 
+t.test('a CI file includes files of a project on the other machine', async t => {
+  const [own, other] = [await projectOn('alpha'), await projectOn('beta')]
+  const write = async (id: number, file_path: string, content: string) => {
+    const file = { file_path, branch_name: 'master', content, commit_message: 'Add a file' }
+    t.equal((await ask(alpha, 'POST', `/projects/${id}/repository/files`, file)).status, 201)
+  }
+  const job = (name: string) => `${name}: { when: manual, script: [exit 0] }\n`
+  await write(other.id, 'ci/named.yml', `include: { local: 'ci/more/*.yml' }\n${job('named')}`)
+  await write(other.id, 'ci/more/pattern.yml', job('pattern'))
+  await write(other.id, 'templates/newest.yml', job('newest'))
+  const tag = { tag_name: '1.0.0', ref: 'master' }
+  t.equal((await ask(alpha, 'POST', `/projects/${other.id}/repository/tags`, tag)).status, 201)
+  const host = new URL(alpha.url).host
+  const includes = [
+    `{ project: ${other.path}, file: ci/named.yml }`,
+    `{ component: ${host}/${other.path}/newest@~latest }`
+  ]
+  await write(own.id, '.gitstead-ci.yml', `include: [${includes.join(', ')}]\n${job('own')}`)
+
+  interface Pipeline {
+    readonly status: string
+    readonly yaml_errors: string | null
+  }
+  const last = async (count: number) => {
+    const path = `/projects/${own.id}/pipelines`
+    let found: Pipeline[] = []
+    await eventually(
+      async () => {
+        found = (await ask<Pipeline[]>(alpha, 'GET', path)).json
+        return found.length === count
+      },
+      () => `there are ${found.length} pipelines`
+    )
+    return found[0]
+  }
+  t.match(await last(1), { yaml_errors: null })
+  const { json } = await ask<{ name: string }[]>(alpha, 'GET', `/projects/${own.id}/builds`)
+  t.same(json.map(({ name }) => name).sort(), ['named', 'newest', 'own', 'pattern'])
+
+  await killMachine(beta)
+  await write(own.id, 'another', 'text')
+  t.match(await last(2), { status: 'failed', yaml_errors: /the storage beta, whose machine does not answer/ })
+  beta = await startMachine(second)
+  await eventually(
+    async () => (await ask(alpha, 'GET', `/projects/${other.id}/repository/tree`)).status === 200,
+    () => 'the storage beta never came back'
+  )
+})
+
 t.test('a backup by one machine has the repositories of both, and restores them', async t => {
   const projects = [await projectOn('alpha'), await projectOn('beta')]
   const backups = join(folder, 'backups')

@@ -60,7 +60,7 @@ export async function twoMachines(t: Test, { name, shared }: { name: string; sha
   const first = await machine('alpha')
   const second = await machine('beta')
   await gitstead(['db', 'migrate', '--home', first.home], { environment: first.environment })
-  const ann = await makeUser(first.home, 'ann', ['--admin'], first.environment)
+  const ann = await makeUser(first.home, 'ann', ['--admin', '--projects-limit', '100'], first.environment)
   copyFileSync(join(first.home, 'secrets.json'), join(second.home, 'secrets.json'))
   const source = join(folder, 'source')
   await git(folder, ['init', '--quiet', '--initial-branch=master', source])

@@ -10,11 +10,12 @@ import {
 } from '../../../cluster/repository-elsewhere.js'
 import { storageNames } from '../../../cluster/storages.js'
 import { NotHere } from '../../../errors.js'
+import { commitPaths } from '../../../git/objects/commit-paths.js'
 import { readCommitText } from '../../../git/objects/commit-text.js'
 import { isObjectId, objectInfo } from '../../../git/objects/reader.js'
 import { GitFailure } from '../../../git/process/run.js'
 import { formatPackedRefs, readRefFiles, unreadableRefs } from '../../../git/refs/files.js'
-import { isRefName, refValue } from '../../../git/refs/refs.js'
+import { isRefName, refValue, resolveCommit } from '../../../git/refs/refs.js'
 import { isObjectFile } from '../../../git/repository/object-files.js'
 import { listObjectFiles } from '../../../git/repository/original.js'
 import { MOST_HAVES, writePack } from '../../../git/repository/packs.js'
@@ -77,6 +78,9 @@ async function answer(repository: string, question: Question, { send, signal }: 
   else if (want === 'object') await send((await objectInfo(repository, idOf(question.id))) === null ? '' : '1')
   else if (want === 'pack') return sendPack(repository, question, { send, signal })
   else if (want === 'commits') await sendCommits(question.of, send)
+  else if (want === 'commit') await send((await resolveCommit(repository, question.name))?.id ?? '')
+  else if (want === 'paths')
+    await send((await commitPaths(repository, idOf(question.commit), question.most)).join('\0'))
   else if (want === 'text') return sendText(repository, question, send)
   else throw new TypeError('an unknown question')
   return ''

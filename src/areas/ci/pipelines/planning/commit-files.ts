@@ -1,10 +1,10 @@
 // Reads the files of a commit for a CI file.
-import { readCommit } from '../../../../git/history/commits.js'
+import { commitPaths } from '../../../../git/objects/commit-paths.js'
 import { InvalidPath } from '../../../../git/objects/path.js'
-import { findEntry, walkTree } from '../../../../git/objects/tree.js'
+import { findEntry } from '../../../../git/objects/tree.js'
 
 /** Not specified: the maximum number of files of a commit that patterns of `exists` and `include` search. */
-const MOST_FILES = 200_000
+export const MOST_FILES = 200_000
 
 /** A commit has more files than the patterns of a CI file may search. */
 export class TooManyFiles extends Error {}
@@ -27,14 +27,11 @@ export async function idsOfFiles(
 }
 
 /** Returns the paths of all files. Throws TooManyFiles. */
-export async function listCommitFiles(repository: string, commitId: string): Promise<string[]> {
-  const commit = await readCommit(repository, commitId)
-  if (!commit) return []
-  const paths: string[] = []
-  await walkTree(repository, { id: commit.treeId, folder: '', recursive: true }, entry => {
-    if (entry.type !== 'tree') paths.push(entry.path)
-    return paths.length <= MOST_FILES
-  })
+export const listCommitFiles = async (repository: string, commitId: string): Promise<string[]> =>
+  requireFew(await commitPaths(repository, commitId, MOST_FILES))
+
+/** Throws TooManyFiles. */
+export function requireFew(paths: string[]): string[] {
   if (paths.length <= MOST_FILES) return paths
   throw new TooManyFiles(`searches files by patterns in a repository with more than ${MOST_FILES} files`)
 }

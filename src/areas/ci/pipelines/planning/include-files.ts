@@ -4,18 +4,16 @@ import maxSatisfying from 'semver/ranges/max-satisfying.js'
 import { type Actor, actorOf, nobody } from '../../../../access/actor.js'
 import { canSee, may } from '../../../../access/authorize.js'
 import type { CiFiles } from '../../../../ci/config.js'
-import { holds } from '../../../../cluster/storages.js'
 import { publicUrl } from '../../../../config.js'
 import { forgetWithPool } from '../../../../db/connect/connection.js'
 import { CI_FILE_LIMIT, readCommitText } from '../../../../git/objects/commit-text.js'
-import { listIntactRefs, resolveCommit } from '../../../../git/refs/refs.js'
 import { once } from '../../../../lib/once.js'
 import { fetchText } from '../../../../webhooks/fetch-text.js'
 import { findSudoUser } from '../../../people/credentials/credentials.js'
 import { findProject, type ProjectRow } from '../../../projects/projects/projects.queries.js'
-import { repositoryPath } from '../../../projects/projects/repositories.js'
 import { ciTemplate } from '../../templates/files.js'
 import { listCommitFiles } from './commit-files.js'
+import { commitOf, pathsOf, TAGS, tagsOf, textOf } from './sources.js'
 
 /** Milliseconds for which each process caches the text of a URL. */
 const KEPT_MS = 60_000
@@ -67,7 +65,6 @@ export function filesOf({
     project: async (path, ref) => {
       const found = await readable(path, project.id, await actor())
       if (!found) return NOT_READABLE
-      if (!holds(found.storage)) return elsewhere(found)
       const name = ref ?? found.default_branch
       const problem = ref === null ? 'is in an empty project' : 'names a branch, tag or commit that is missing'
       return (name !== null && (await filesAt(found, name))) || { problem }
@@ -75,9 +72,8 @@ export function filesOf({
     latest: async path => {
       const found = await readable(path, project.id, await actor())
       if (!found) return NOT_READABLE
-      if (!holds(found.storage)) return elsewhere(found)
-      const { refs, lost } = await listIntactRefs(repositoryPath(found), TAGS)
-      const newest = newestRelease([...refs.map(({ name }) => name), ...lost].map(name => name.slice(TAGS.length)))
+      const { names, lost } = await tagsOf(found)
+      const newest = newestRelease(names.map(name => name.slice(TAGS.length)))
       // An older release would run without anybody noticing.
       if (lost.includes(`${TAGS}${newest}`))
         return { problem: `is in a project that has lost its newest tag ${newest}` }
@@ -101,24 +97,18 @@ export function filesOf({
     ...(allows && { allows })
   }
   const filesAt = async (found: ProjectRow, name: string): Promise<CiFiles | null> => {
-    const other = repositoryPath(found)
-    const commit = await resolveCommit(other, name)
-    return (
-      commit && {
-        ...files,
-        name: `${found.namespace_path}/${found.path}:`,
-        read: file => readCommitText(other, commit.id, file),
-        list: () => listCommitFiles(other, commit.id)
-      }
-    )
+    const commit = await commitOf(found, name)
+    if (commit === null) return null
+    return {
+      ...files,
+      name: `${found.namespace_path}/${found.path}:`,
+      read: file => textOf(found, commit, file),
+      list: () => pathsOf(found, commit)
+    }
   }
   return files
 }
 
-const TAGS = 'refs/tags/'
-const elsewhere = ({ storage }: ProjectRow) => ({
-  problem: `is in the storage ${storage} of another machine: move the two projects to one machine (gitstead projects move)`
-})
 const NOT_READABLE = { problem: 'is not in a project that the user of the pipeline may read' }
 
 /** Returns the host with its port and without it. */

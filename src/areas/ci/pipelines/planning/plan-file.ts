@@ -36,6 +36,7 @@ import { findProtections } from '../../../code/refs/protected-branches.queries.j
 import { projectVariables } from '../../variables/variables.js'
 import { idsOfFiles, listCommitFiles, TooManyFiles } from './commit-files.js'
 import { filesOf } from './include-files.js'
+import { IncludeAway } from './sources.js'
 
 export interface Planning {
   readonly repository: string
@@ -78,7 +79,7 @@ export async function planFile(text: string, planning: Planning): Promise<Planne
     const plan = planPipeline(config, await contextOf(config, planning, sources))
     return plan.kind === 'refused' ? { plan: null, errors: plan.errors } : { plan, errors: [] }
   } catch (error) {
-    const isPlain = [TooManyFiles, WrongComparison, RulesTooLarge].some(kind => error instanceof kind)
+    const isPlain = [TooManyFiles, WrongComparison, RulesTooLarge, IncludeAway].some(kind => error instanceof kind)
     if (isPlain && error instanceof Error) return { plan: null, errors: [`config ${error.message}`] }
     throw error
   }
