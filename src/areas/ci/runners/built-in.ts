@@ -133,7 +133,7 @@ async function portOf(description: JobDescription, claim: BuildClaim, signal: Ab
   const key = { build: claim.buildId, attempt: claim.attempt }
   return {
     workFolder: await makeWorkFolder(),
-    getSources: place => getSources(repositoryPath(project), source, place),
+    getSources: place => getSources(project, source, place),
     cacheStore: cachesOf(project.id),
     dependencies: dependencies.map(build => ({ name: build.name, open: () => openDependency(build) })),
     writeTrace: async chunk => void (await appendTrace(key, chunk)),
@@ -155,13 +155,19 @@ function cachesOf(project: number): CacheStore | undefined {
   }
 }
 
-async function getSources(repository: string, source: JobDescription['source'], place: SourcesPlace): Promise<void> {
-  const { run, link, signal } = place
+/** Throws NotHere when the storage leaves this machine in between, whose git processes end then. */
+async function getSources(
+  project: JobDescription['project'],
+  source: JobDescription['source'],
+  { run, link, signal }: SourcesPlace
+): Promise<void> {
+  const repository = repositoryPath(project)
   let sent: Promise<void> | undefined
   const exitCode = await run(checkoutCommands(source, link), socket => {
     sent = sendObjects(repository, socket, { timeout: CHECKOUT_TIMEOUT, signal })
     sent.catch(() => undefined)
   })
+  if (exitCode !== 0) repositoryPath(project)
   // The error of the sending side is more specific.
   await sent
   if (exitCode !== 0) throw new Error(`the checkout ended with exit code ${exitCode}`)

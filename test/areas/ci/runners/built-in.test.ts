@@ -1,9 +1,12 @@
 // Builds that really run, in the sandbox, through the code of the worker.
-import { readFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { closeSync, constants, openSync, readFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Test } from 'tap'
 import { cancelBuild } from '../../../../src/areas/ci/builds/claim.js'
 import { lookAfterBuilds, runNextBuild } from '../../../../src/areas/ci/runners/built-in.js'
 import { builtInRunner, showBuiltInRunner } from '../../../../src/areas/ci/runners/built-in-runner.js'
+import { repositoryPath } from '../../../../src/areas/projects/projects/repositories.js'
 import { joinStorages } from '../../../../src/cluster/storages.js'
 import { config } from '../../../../src/config.js'
 import { execute, row } from '../../../../src/db/connect/sql.js'
@@ -250,8 +253,7 @@ t.test('the record of the built-in runner shows the last contact of a worker', a
   })
 })
 
-t.test('a build of another machine is left to the worker there', async t => {
-  const build = await one('true')
+async function giveStorageAway(t: Test): Promise<void> {
   await execute(
     `insert into storages (name, marker, owner, lease_until, created_at)
      values ('default', repeat('f', 32), repeat('f', 32), now(3) + interval 60 second, now(3))`
@@ -261,6 +263,45 @@ t.test('a build of another machine is left to the worker there', async t => {
     await execute('delete from storages')
     await joinStorages()
   })
+}
+
+t.test('a build whose storage leaves the machine during the checkout starts again', async t => {
+  const build = await one('true')
+  const found = await row<{ id: number; storage: string }>(
+    'select p.id, p.storage from projects p join builds b on b.project_id = p.id where b.id = ?',
+    [build.id]
+  )
+  if (!found) throw new Error('no project')
+  // Git reads this file first, and waits until somebody writes to it.
+  const pipe = join(repositoryPath(found), 'shallow')
+  execFileSync('mkfifo', [pipe])
+  const running = runNextBuild(worker, never())
+  running.catch(() => undefined)
+  let open = -1
+  await until('git sends the sources', () => {
+    open = ifOpen(pipe)
+    return open !== -1
+  })
+  await giveStorageAway(t)
+  writeSync(open, 'as if the owner had ended git')
+  closeSync(open)
+  await t.rejects(running, NotHere)
+  t.match(await stateOf(build), { status: 'running', attempt: 1, failure_reason: null })
+  await cancelBuild(build.id)
+})
+
+/** Opens a pipe that somebody reads. Returns -1 without a reader. */
+function ifOpen(pipe: string): number {
+  try {
+    return openSync(pipe, constants.O_WRONLY | constants.O_NONBLOCK)
+  } catch {
+    return -1
+  }
+}
+
+t.test('a build of another machine is left to the worker there', async t => {
+  const build = await one('true')
+  await giveStorageAway(t)
   await t.rejects(runNextBuild(worker, never()), NotHere)
   t.match(await stateOf(build), { status: 'pending' })
 })
