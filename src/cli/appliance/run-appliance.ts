@@ -57,10 +57,11 @@ export async function runAppliance(configure: () => void, user?: string): Promis
   })
   const logFile = new LogFile()
   logTo(logFile)
+  const appliance = startAppliance(logFile, sockets)
+  // The log takes 20 ms to load, and the parts of the appliance load in the meantime.
   if (process.getuid?.() === 0 && user === undefined)
     log().warn('server, worker, git and database run as root: see --user in gitstead up --help')
   if (state === 'new') log().info({ home: config().home }, 'created a new home')
-  const appliance = startAppliance(logFile, sockets)
   try {
     const ready = await Promise.race([appliance.ready, stopping.promise])
     if (ready) {
