@@ -156,6 +156,7 @@ const EXCEPTIONS: readonly (readonly [layer: string, module: string, reason: str
   ['worker', 'db/connect/connection', 'closed when the process stops'],
   ['worker', 'db/connect/server', 'schedules use the clock of the database'],
   ['worker', 'db/schema/migrate', 'no work on a schema of another version'],
+  ['worker', 'git/objects/cache-sizes', 'it keeps fewer objects than the server'],
   ['worker', 'git/repository/processes', 'closed when the process stops'],
   ['worker', 'cluster/storages', 'jobs and tasks go to the machine of their repositories'],
   ['worker', 'queue/enqueue', 'a task continues on the next machine'],

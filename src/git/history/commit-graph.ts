@@ -103,8 +103,8 @@ function layerOf(repository: string, path: string, name: string, base: number): 
     const file = await open(path)
     try {
       const { size } = await file.stat()
-      // The cache would not keep such a large file, so every call would read it again.
-      if (size > objectCacheSize() / 8 - 4096) return null
+      // The cache would keep little else, or not even this file: then every call would read it again.
+      if (size > objectCacheSize() / 2 - 4096) return null
       const value = parseLayer(await file.readFile(), base)
       return { value, size: size + value.parents.byteLength + (value.filters?.ends.byteLength ?? 0) }
     } finally {
