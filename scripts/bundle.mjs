@@ -99,8 +99,11 @@ export async function joinPackages(to = 'dist') {
   writeFileSync(join(to, JOINED), JSON.stringify([...packages].sort()))
 }
 
-/** The first has 500 kB of tables, which are for texts in other encodings than UTF-8. The other is for PostgreSQL, and not installed. */
-const OUTSIDE = ['iconv-lite', 'pg-hstore']
+/**
+ * The first has 500 kB of tables, which are for texts in other encodings than UTF-8. The others are for PostgreSQL, and for commands in
+ * TypeScript: a package has neither.
+ */
+const OUTSIDE = ['iconv-lite', 'pg-hstore', 'typescript']
 
 /** What Sequelize loads for other databases. */
 const DIALECTS = /^\.\/dialects\/(db2|mariadb|mssql|oracle|postgres|snowflake|sqlite)$/

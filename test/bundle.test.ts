@@ -1,5 +1,5 @@
 // Joins modules of the product and files of packages, as the build does.
-import { readdirSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { RowDataPacket } from 'mysql2'
@@ -100,5 +100,8 @@ t.test('packages whose files are joined do what they do otherwise', async t => {
   const packages = JSON.parse(readFileSync(join(folder, 'src/joined.json'), 'utf8')) as string[]
   for (const name of ['@oclif/core', 'mysql2', 'long', 'sequelize', 'validator'])
     t.ok(packages.includes(`node_modules/${name}`), name)
-  for (const path of packages) t.ok(readdirSync(join(root, path)).includes('package.json'), path)
+  const { packages: locked } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as {
+    packages: { [path: string]: { readonly dev?: boolean } }
+  }
+  for (const path of packages) t.ok(locked[path] && !locked[path]?.dev, `an installation has ${path}`)
 })
