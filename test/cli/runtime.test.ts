@@ -4,6 +4,7 @@ import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { copyFileSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { memoryFlags } from '../../src/cli/appliance/appliance.js'
 import { root } from '../../src/config.js'
 import t, { type Test } from '../helpers/tap.js'
 
@@ -17,7 +18,7 @@ const { engines, optionalDependencies } = JSON.parse(read('package.json')) as Pa
 const RIGHT = `v${engines.node}.1.0`
 const OTHER = 'v20.20.2'
 const BUILT_IN = 'node_modules/.bin/node'
-/** A short command gets this option; `up`, `server` and `worker` do not. */
+/** A short command gets this option; `up` gets none. */
 const SHORT = '--min-semi-space-size=32'
 
 /** Makes a fake Node.js that answers `--version`, and otherwise runs `script`. */
@@ -58,6 +59,8 @@ t.test('the command runs on the Node.js of the machine, if it has the right vers
   t.equal(run('/bin/sh', [program]).stdout, `${BUILT_IN} ${SHORT} ${program}`)
   has('usr/node', RIGHT)
   t.equal(run(program, ['up']).stdout, `usr/node ${program} up`)
+  for (const name of ['server', 'worker'] as const)
+    t.equal(run(program, [name]).stdout, `usr/node ${memoryFlags(name).join(' ')} ${program} ${name}`, 'as from `up`')
   symlinkSync(program, join(folder, 'usr/gitstead'))
   t.match(run(join(folder, 'usr/gitstead')).stdout, 'usr/node')
   has('usr/node', OTHER)

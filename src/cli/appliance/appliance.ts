@@ -72,18 +72,20 @@ export function startAppliance(logFile: LogFile, sockets: InheritedSockets = {})
   }
 }
 
+/** The flags of Node.js for the memory of a process. bin/gitstead gives the same to processes that run without `up`. */
+export const memoryFlags = (name: ProcessName): readonly string[] => [
+  `--min-semi-space-size=${FIRST_NEW_SPACE}`,
+  `--max-semi-space-size=${NEW_SPACE[name]}`,
+  `--heap-growing-percent=${OLD_SPACE_GROWTH[name]}`
+]
+
 function child(name: ProcessName, logFile: LogFile, sockets?: InheritedSockets): Child {
   const environment = () => {
     const { home, host, port } = config()
     const own = { NODE_ENV: 'production', GITSTEAD_HOME: home, GITSTEAD_HOST: host, GITSTEAD_PORT: String(port) }
     return { ...ALLOCATOR, NODE_COMPILE_CACHE: compiledFolder(), ...process.env, ...own }
   }
-  const nodeFlags = [
-    `--min-semi-space-size=${FIRST_NEW_SPACE}`,
-    `--max-semi-space-size=${NEW_SPACE[name]}`,
-    `--heap-growing-percent=${OLD_SPACE_GROWTH[name]}`
-  ]
-  return new Child({ name, module: () => moduleOf(name), environment, logFile, nodeFlags, sockets })
+  return new Child({ name, module: () => moduleOf(name), environment, logFile, nodeFlags: memoryFlags(name), sockets })
 }
 
 /** Removes what other programs have compiled. A process of one that still runs compiles again at its next start. */
