@@ -1076,6 +1076,7 @@ const specimens: { readonly [view: string]: Specimen } = {
       }
     }
   },
+  viewUnread: of(todos.Todo, todo, row => todos.viewUnread(row, 'a'.repeat(40))),
   viewProjectSnippet: of(snippets.ProjectSnippet, snippet, row =>
     snippets.viewProjectSnippet(row, [...rowsOf(project)][0] as ShownProjectRow)
   ),

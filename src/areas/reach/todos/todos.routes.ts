@@ -10,14 +10,16 @@ import { readTodos } from './readings.js'
 import { markTodo } from './todos.js'
 import { listTodos, requireTodo, type TodoRow } from './todos.queries.js'
 import { IssueParams, MergeRequestParams, TodoFilter, TodoListQuery, TodoParams } from './todos.schema.js'
-import { Todo, viewTodo } from './todos.view.js'
+import { Todo, viewTodo, viewUnread } from './todos.view.js'
 
 const TAGS = ['Todos']
 
 async function show(todo: TodoRow, actor: Actor) {
   const [reading] = await readTodos([todo], actor)
-  if (!reading) throw new NotFound()
-  return viewTodo(reading)
+  if (reading) return viewTodo(reading)
+  // The change of the to-do has been stored, whether or not its commit can be read.
+  if (todo.commit_id === null) throw new NotFound()
+  return viewUnread(todo, todo.commit_id)
 }
 
 export const todoRoutes: FastifyPluginAsyncTypebox = async app => {
