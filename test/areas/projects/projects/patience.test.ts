@@ -59,3 +59,30 @@ t.test('a machine that does not come back is named', async t => {
     new OwnerAway('the machine of the storage default does not answer: start it, and try again')
   )
 })
+
+t.test('the next project on a machine that did not come back does not wait again', async t => {
+  let tries = 0
+  const later = { id: 2, storage: 'default' }
+  const away = async () => {
+    tries += 1
+    throw new OwnerAway('nobody answers')
+  }
+  await execute('delete from storages')
+  await joinStorages()
+  await t.rejects(withPatience(later, away, never), OwnerAway)
+  t.equal(tries, 1)
+  t.equal(await withPatience(later, async () => 'the machine is back', never), 'the machine is back')
+  await t.rejects(
+    withPatience(
+      later,
+      async () => {
+        tries += 1
+        if (tries > 3) throw new TypeError('a fault')
+        throw new OwnerAway('nobody answers')
+      },
+      never
+    ),
+    TypeError,
+    'then it waits again'
+  )
+})

@@ -1,6 +1,8 @@
 // Long work with the files of a repository, which continues when the machine that owns them stops in between.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { OwnerAway } from '../../../../cluster/repository-elsewhere.js'
+import { ownerNow } from '../../../../cluster/storages.js'
+import { forgetWithPool } from '../../../../db/connect/connection.js'
 import { NotHere } from '../../../../errors.js'
 import type { Original } from '../../../../git/repository/original.js'
 import { log } from '../../../../log.js'
@@ -15,6 +17,10 @@ const PROGRESS_MS = 60_000
 /** A machine that stops so often in one piece of work does not merely start again. */
 const MOST_STOPS = 20
 
+/** When the last wait for the owner of a storage ended without one, by `performance.now()`: the next projects there do not wait again. */
+const gaveUp = new Map<string, number>()
+forgetWithPool(() => gaveUp.clear())
+
 /**
  * Works with the files of a project's repository. When a storage has no owner or gets another one, the work begins again as soon as an owner
  * answers, so a second run must continue what the first one left. Throws OwnerAway, or NotHere for another storage, when none does in time.
@@ -26,11 +32,19 @@ export async function withPatience<T>(
   patience = PATIENCE_MS
 ): Promise<T> {
   const { id, storage } = project
+  const hasWaited = performance.now() - (gaveUp.get(storage) ?? Number.NEGATIVE_INFINITY) < PATIENCE_MS
+  const away = () => {
+    gaveUp.set(storage, performance.now())
+    return new OwnerAway(`the machine of the storage ${storage} does not answer: start it, and try again`)
+  }
+  if (hasWaited && ownerNow(storage) === undefined) throw away()
   let awaySince = Number.NEGATIVE_INFINITY
   for (let stops = 0; ; ) {
     const began = performance.now()
     try {
-      return await withOriginal(project, work, signal)
+      const result = await withOriginal(project, work, signal)
+      gaveUp.delete(storage)
+      return result
     } catch (error) {
       if (!(error instanceof OwnerAway || error instanceof NotHere) || signal.aborted) throw error
       if (stops === 0 || performance.now() - began > PROGRESS_MS) {
@@ -38,9 +52,12 @@ export async function withPatience<T>(
         awaySince = performance.now()
         stops += 1
       }
-      if (performance.now() - awaySince <= patience && stops <= MOST_STOPS) await sleep(PAUSE_MS, undefined, { signal })
-      else if (error instanceof NotHere) throw error
-      else throw new OwnerAway(`the machine of the storage ${storage} does not answer: start it, and try again`)
+      const mayWait = stops > 1 || !hasWaited
+      if (mayWait && performance.now() - awaySince <= patience && stops <= MOST_STOPS) {
+        await sleep(PAUSE_MS, undefined, { signal })
+        continue
+      }
+      throw error instanceof NotHere ? error : away()
     }
   }
 }
