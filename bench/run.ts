@@ -33,6 +33,7 @@ const PROGRAMS = [
   'dashboard',
   'backup',
   'growth',
+  'machines',
   'mixed'
 ]
 const TURNS = 3

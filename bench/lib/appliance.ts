@@ -31,6 +31,8 @@ export interface Appliance {
 
 export interface ApplianceOptions {
   readonly home?: string
+  /** The default is any free port. */
+  readonly port?: number
   readonly environment?: { readonly [name: string]: string }
 }
 
@@ -58,7 +60,7 @@ function cleanEnvironment(): NodeJS.ProcessEnv {
 export async function startAppliance(options: ApplianceOptions = {}): Promise<Appliance> {
   const home = options.home ?? temporaryFolder()
   const started = performance.now()
-  const child = spawn(process.execPath, [program, 'up', '--home', home, '--port', '0'], {
+  const child = spawn(process.execPath, [program, 'up', '--home', home, '--port', String(options.port ?? 0)], {
     env: { ...cleanEnvironment(), GITSTEAD_LOG_LEVEL: 'error', ...options.environment },
     stdio: ['ignore', 'pipe', 'inherit']
   })
