@@ -55,6 +55,13 @@ const storageOf = async ({ id }: Project): Promise<string> => {
   return (found as { storage: string }[])[0]?.storage ?? ''
 }
 
+/** Waits until the machine of a project serves its storage again. */
+const isBack = ({ id }: Project) =>
+  eventually(
+    async () => (await ask(alpha, 'GET', `/projects/${id}/repository/tree`)).status === 200,
+    () => 'the storage never came back'
+  )
+
 const move = (on: Machine, { path }: Project, storage: string) =>
   commandOn(on, ['projects', 'move', path, '--storage', storage, '--json'])
 
@@ -244,7 +251,8 @@ t.test('merge requests between a fork and its source work when they are on two m
 })
 
 t.test('to-dos and texts show commits of both machines, on each of them', async t => {
-  const projects = [await projectOn('alpha'), await projectOn('beta')]
+  const there = await projectOn('beta')
+  const projects = [await projectOn('alpha'), there]
   const sha = (await git(source, ['rev-parse', 'master'])).trim()
   for (const { id } of projects) {
     const note = { note: 'Look at this, @ann' }
@@ -273,8 +281,11 @@ t.test('to-dos and texts show commits of both machines, on each of them', async 
       for (const { path } of projects) t.match(body, `href="/${path}/commit/${sha}"`)
     }
   }
+  await killMachine(beta)
   for (const { id } of todos)
-    t.match(await ask(alpha, 'DELETE', `/todos/${id}`), { status: 200, json: { target: { id: sha } } })
+    t.match(await ask(alpha, 'DELETE', `/todos/${id}`), { status: 200, json: { state: 'done', target: { id: sha } } })
+  beta = await startMachine(second)
+  await isBack(there)
 })
 
 t.test('a build starts a pipeline of a project on the other machine', async t => {
@@ -355,10 +366,7 @@ t.test('a CI file includes files of a project on the other machine', async t => 
   await write(own.id, 'another', 'text')
   t.match(await last(2), { status: 'failed', yaml_errors: /the storage beta, whose machine does not answer/ })
   beta = await startMachine(second)
-  await eventually(
-    async () => (await ask(alpha, 'GET', `/projects/${other.id}/repository/tree`)).status === 200,
-    () => 'the storage beta never came back'
-  )
+  await isBack(other)
 })
 
 t.test('a backup by one machine has the repositories of both, and restores them', async t => {
