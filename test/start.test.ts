@@ -19,5 +19,6 @@ t.test('a command keeps the compiled code of its modules', async t => {
   const stored = () => (existsSync(folder) ? readdirSync(folder, { recursive: true }).length : 0)
   rmSync(folder, { recursive: true, force: true })
   run(t.testdir(), [join(root, 'bin/gitstead'), 'config', 'show'])
-  t.ok(stored() > 100)
+  // A whole build joins most of them.
+  t.ok(stored() > 10)
 })
