@@ -9,6 +9,7 @@ import { createTrigger } from '../../src/areas/ci/pipelines/triggers.js'
 import { createProject } from '../../src/areas/projects/projects/projects.js'
 import { loadConfig } from '../../src/config.js'
 import { closeDatabase, openConnection } from '../../src/db/connect/connection.js'
+import { sequelize } from '../../src/db/connect/sequelize.js'
 import { execute, row, rows } from '../../src/db/connect/sql.js'
 import { transact } from '../../src/db/connect/transact.js'
 import { Unavailable } from '../../src/errors.js'
@@ -45,6 +46,7 @@ t.teardown(async () => {
 })
 const app = await testApp(t)
 
+const models = async (sql: string) => (await sequelize().query(sql))[0]
 const times = <T>(count: number, work: (at: number) => Promise<T>) =>
   Promise.allSettled(Array.from({ length: count }, (_, at) => work(at)))
 const done = (outcomes: readonly PromiseSettledResult<unknown>[]) =>
@@ -164,6 +166,38 @@ t.test('a transaction that another node refuses runs again', async t => {
     await connection.end()
   })
   t.ok(tries > 1, `${tries} tries`)
+})
+
+t.test('nothing is stored of a transaction that another node has ended, though nobody saw the error', async t => {
+  const [user, other] = [await factory.user(), await factory.user()]
+  const [database] = await rows<{ name: string }>('select database() as name')
+  const noted: number[] = []
+  await execute('create table halves (id int primary key auto_increment, half int)')
+  await transact(async () => {
+    noted.push(noted.length)
+    await execute('insert into halves (half) values (1)')
+    await execute('update users set held = 1 - held where id = ?', [user.id])
+    if (noted.length === 1) {
+      const here = await row<{ name: string }>('select @@wsrep_node_name as name')
+      const connection = await (galera.nodes.find(({ name }) => name !== here?.name) ?? first).connect()
+      await connection.query(`update ${database?.name}.users set held = 1 - held where id = ?`, [user.id])
+      await connection.end()
+      await eventually('the end of the transaction', () =>
+        row('select id from users where id = ? for update', [user.id]).then(
+          () => false,
+          () => true
+        )
+      )
+    }
+    await execute('insert into halves (half) values (2)')
+    await execute('update users set held = 1 - held where id = ?', [other.id])
+  })
+  t.same(noted, [0, 1])
+  t.same(await rows('select half from halves order by half'), [{ half: 1 }, { half: 2 }])
+  const outside = await transact(() => row<{ own: number }>('select @@autocommit as own'))
+  t.match(outside, { own: 0 })
+  const pool = await models('select @@autocommit as own, @@in_transaction as open')
+  t.match(pool, [{ own: 1, open: 0 }], 'a statement outside of transactions, on the same connections')
 })
 
 t.test('a new connection waits until its node is in step', async t => {

@@ -71,12 +71,12 @@ export function isDatabaseAway(error: unknown): boolean {
 }
 
 /**
- * Returns true for a deadlock, a conflict with another node of a cluster, a node that is not ready (1047), or a lock timeout: nothing
- * is stored, and the transaction may run again.
+ * Returns true for a deadlock, a conflict with another node of a cluster (also 1305: the savepoint from the beginning of the transaction
+ * is gone), a node that is not ready (1047), or a lock timeout: nothing is stored, and the transaction may run again.
  */
 export function isRetriable(error: unknown): boolean {
   const { errno } = driverError(error)
-  return errno === 1213 || errno === 1047 || isLockTimeout(error)
+  return errno === 1213 || errno === 1305 || errno === 1047 || isLockTimeout(error)
 }
 
 /** Returns whether the wait for a lock of another transaction took too long. */

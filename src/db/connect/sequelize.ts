@@ -1,6 +1,6 @@
 // The pool of connections for models and transactions. It is separate from the pool for prepared statements because
 // Sequelize takes 200 ms to load: a command that only reads does not need it.
-import type { Connection } from 'mysql2'
+import type { Connection, RowDataPacket } from 'mysql2'
 import { config } from '../../config.js'
 import { address, CONNECT_MS, prepareSession, STATEMENTS, withPool } from './connection.js'
 import { changesContent, noteChange } from './content.js'
@@ -40,6 +40,17 @@ interface Opened extends Transaction {
 }
 const OpenTransaction = Transaction as unknown as new (pool: Sequelize, options: object) => Opened
 
+/** The connections to nodes of a Galera cluster. */
+const clustered = new WeakSet<Connection>()
+
+/**
+ * A node ends a transaction that conflicts with a change of another node at any time, also when nobody waits for an answer that could
+ * say so. Statements after that would be transactions of their own, and part of the work would be stored. So nothing is stored without
+ * a commit, and a savepoint from the beginning must still exist before it.
+ */
+const BEGIN_IN_CLUSTER = ['set autocommit = 0', 'savepoint beginning']
+const IS_WHOLE = 'release savepoint beginning'
+
 /**
  * A transaction of Sequelize that models accept, on one of its connections. Its first and last statements go straight to the
  * driver: with Sequelize, they cost more processor time than three inserts.
@@ -59,12 +70,18 @@ export class OwnTransaction {
     transaction.connection = connection
     connection.uuid = transaction.id
     const made = new OwnTransaction(transaction, connections, connection)
-    await made.send('start transaction').catch(error => made.destroy(error))
+    const statements = made.isClustered ? BEGIN_IN_CLUSTER : ['start transaction']
+    for (const statement of statements) await made.send(statement).catch(error => made.destroy(error))
     return made
   }
 
-  /** When this fails, it is unknown whether the changes were stored. */
+  private get isClustered(): boolean {
+    return clustered.has(this.connection)
+  }
+
+  /** When this fails, it is unknown whether the changes were stored, unless the error is retriable. */
   async commit(): Promise<void> {
+    if (this.isClustered) await this.send(IS_WHOLE).catch(error => this.destroy(error))
     await this.end('commit')
   }
 
@@ -82,6 +99,9 @@ export class OwnTransaction {
   private async end(how: 'commit' | 'rollback'): Promise<void> {
     this.transaction.finished = how
     await this.send(how).catch(error => this.destroy(error))
+    // Nobody waits for it: what comes next on this connection is sent after it.
+    if (this.isClustered)
+      this.send('set autocommit = 1').catch(() => this.connections.destroyConnection(this.connection))
     this.connection.uuid = undefined
     this.connections.releaseConnection(this.connection)
   }
@@ -135,6 +155,8 @@ function open(): Sequelize {
     limitConnection(connection)
     await prepareSession(connection)
     for (const statement of sessionLimits()) await connection.promise().query(statement).catch(ignoreUnknown)
+    const [cluster] = await connection.promise().query<RowDataPacket[]>("show variables like 'wsrep_on'")
+    if (cluster[0]?.Value === 'ON') clustered.add(connection)
   })
   define?.(made)
   return made
