@@ -3,13 +3,13 @@
 import { execFile, spawn } from 'node:child_process'
 import { createHash, randomBytes } from 'node:crypto'
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { type Prepared, withAppliance } from './lib/appliance.js'
 import { atExit, temporaryFolder } from './lib/clean-up.js'
 import { median, report } from './lib/figure.js'
+import { freePort } from './lib/free-port.js'
 import { cpuOf } from './lib/processes.js'
 import { createProject } from './lib/rest.js'
 
@@ -21,14 +21,6 @@ const FILES = 200
 const run = promisify(execFile)
 
 type Side = 'ours' | 'nginx'
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await new Promise(resolve => server.once('listening', resolve))
-  const { port } = server.address() as { port: number }
-  await new Promise(resolve => server.close(resolve))
-  return port
-}
 
 /** Starts nginx in a folder; `/get` gives the objects of the home, and `/put` takes files. */
 async function startNginx(folder: string, home: string): Promise<{ readonly url: string; readonly pid: number }> {

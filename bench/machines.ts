@@ -5,7 +5,6 @@
 // With P processors each, one machine does P / cost operations in a second, and two do P / (cost of the busier one). The database has a
 // machine of its own in both cases.
 import { copyFileSync, mkdirSync, rmSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { address } from '../src/db/connect/connection.js'
@@ -14,6 +13,7 @@ import { type Administrator, type Appliance, type Prepared, startAppliance, with
 import { temporaryFolder } from './lib/clean-up.js'
 import { type Cost, countCost } from './lib/cost.js'
 import { report } from './lib/figure.js'
+import { freePort } from './lib/free-port.js'
 import { burst, get, post, stopLoad } from './lib/load.js'
 import { ask, commitFile, createProject, type ProjectRecord } from './lib/rest.js'
 
@@ -160,12 +160,4 @@ function work({ admin }: Prepared, { id, path_with_namespace: path }: ProjectRec
     post(`${api}/issues`, token, { title: `Issue ${round}` }),
     post(`${api}/repository/files`, token, { ...file, file_path: `folder-${round % 10}/file-${round}.txt` })
   ]
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await new Promise(resolve => server.once('listening', resolve))
-  const { port } = server.address() as { port: number }
-  await new Promise(resolve => server.close(resolve))
-  return port
 }
