@@ -50,7 +50,6 @@ const clustered = new WeakSet<Connection>()
  */
 const BEGIN_IN_CLUSTER = ['set autocommit = 0', 'savepoint beginning']
 const IS_WHOLE = 'release savepoint beginning'
-const ANSWERED = [() => true, () => false] as const
 
 /**
  * A transaction of Sequelize that models accept, on one of its connections. Its first and last statements go straight to the
@@ -100,10 +99,13 @@ export class OwnTransaction {
   private async end(how: 'commit' | 'rollback'): Promise<void> {
     this.transaction.finished = how
     await this.send(how).catch(error => this.destroy(error))
-    const isUsable = !this.isClustered || (await this.send('set autocommit = 1').then(...ANSWERED))
     this.connection.uuid = undefined
-    // The transaction has ended well all the same.
-    if (!isUsable) return this.connections.destroyConnection(this.connection).catch(() => undefined)
+    try {
+      if (this.isClustered) await this.send('set autocommit = 1')
+    } catch {
+      // The transaction has ended well all the same.
+      return this.connections.destroyConnection(this.connection).catch(() => undefined)
+    }
     this.connections.releaseConnection(this.connection)
   }
 
