@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { RowDataPacket } from 'mysql2/promise'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { numberOfPipeline } from '../../src/areas/ci/pipelines/numbers.js'
 import { createTrigger } from '../../src/areas/ci/pipelines/triggers.js'
 import { createProject } from '../../src/areas/projects/projects/projects.js'
@@ -20,7 +20,7 @@ import { pipelineOf } from '../areas/ci/builds/make-builds.js'
 import { testApp } from '../helpers/app.js'
 import { eventually } from '../helpers/daemons.js'
 import { factory, originBy, projectRow, someOrigin } from '../helpers/factory.js'
-import { startGalera } from './galera.js'
+import { type Node, startGalera } from './galera.js'
 import { inTurns } from './turns.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'gitstead-galera-'))
@@ -29,12 +29,6 @@ const [first, second, third] = galera.nodes
 const root = await first.connect()
 await root.query("create or replace user root@'127.0.0.1' identified by 'root'")
 await root.query("grant all on *.* to root@'127.0.0.1'")
-// As docs/operate/cluster.md says for several writers.
-for (const node of galera.nodes) {
-  const connection = await node.connect()
-  await connection.query('set global wsrep_sync_wait = 1')
-  await connection.end()
-}
 const turns = await inTurns(galera.nodes)
 process.env.GITSTEAD_TEST_SERVER = `mysql://root:root@127.0.0.1:${turns.port}/`
 delete process.env.GITSTEAD_TEST_SCHEMA
@@ -51,6 +45,24 @@ const times = <T>(count: number, work: (at: number) => Promise<T>) =>
   Promise.allSettled(Array.from({ length: count }, (_, at) => work(at)))
 const done = (outcomes: readonly PromiseSettledResult<unknown>[]) =>
   outcomes.filter(({ status }) => status === 'fulfilled').length
+
+/** Connects this process to one node only. */
+async function useOnly(t: Test, node: Node): Promise<void> {
+  await closeDatabase()
+  const only = await inTurns([node])
+  t.teardown(only.stop)
+  const url = new URL(process.env.GITSTEAD_DATABASE_URL ?? '')
+  url.port = String(only.port)
+  process.env.GITSTEAD_DATABASE_URL = url.href
+  loadConfig({ port: 0 })
+}
+
+const asksOnNewConnection = (sql: string) => async () => {
+  const connection = await openConnection()
+  const [found] = await connection.promise().query<RowDataPacket[]>(sql)
+  connection.destroy()
+  return found
+}
 
 t.test('the connections of the pools lead to all nodes', async t => {
   const names = await times(9, () => row<{ name: string }>('select @@wsrep_node_name as name, sleep(0.1)'))
@@ -200,48 +212,34 @@ t.test('nothing is stored of a transaction that another node has ended, though n
   t.match(pool, [{ own: 1, open: 0 }], 'a statement outside of transactions, on the same connections')
 })
 
-t.test('a new connection waits until its node is in step', async t => {
-  const [table] = await rows<{ name: string }>('select database() as name')
+t.test('a statement waits until its node has what others have acknowledged', async t => {
+  await useOnly(t, second)
   const behind = await second.connect()
-  for (const node of galera.nodes) {
-    const connection = await node.connect()
-    await connection.query('set global wsrep_sync_wait = 0')
-    await connection.end()
-  }
+  const [table] = await rows<{ name: string }>('select database() as name')
   await root.query(`create table ${table?.name}.told (id int primary key)`)
-  await behind.query('set session wsrep_sync_wait = 1')
-  await behind.query(`select * from ${table?.name}.told`)
+  const told = 'select count(*) as n from told'
+  const seen = { read: () => row(told), transaction: () => transact(() => row(told)), model: () => models(told) }
+  for (const ask of Object.values(seen)) await ask()
   // This node applies nothing now.
   await behind.query('flush tables with read lock')
   await root.query(`insert into ${table?.name}.told values (1)`)
-  let isOpen = false
-  const opening = openConnection({ host: second.address, port: 3306 }).then(connection => {
-    isOpen = true
-    return connection
+  t.match(await behind.query(`select count(*) as n from ${table?.name}.told`), [[{ n: 0 }]], 'the node is behind')
+  let answers = 0
+  const asked = Object.entries({ ...seen, 'a new connection': asksOnNewConnection(told) }).map(async ([name, ask]) => {
+    const found = [await ask()].flat()
+    answers++
+    return { name, found }
   })
-  const [old] = await behind.query(
-    `set statement wsrep_sync_wait = 0 for select count(*) as n from ${table?.name}.told`
-  )
-  t.match(old, [{ n: 0 }], 'an open connection shows the old state')
   await new Promise(resolve => setTimeout(resolve, 500))
-  t.equal(isOpen, false)
+  t.equal(answers, 0)
   await behind.query('unlock tables')
-  const connection = await opening
-  const [found] = await connection.promise().query(`select * from ${table?.name}.told`)
-  t.match(found, [{ id: 1 }])
-  connection.destroy()
+  for (const { name, found } of await Promise.all(asked)) t.match(found, [{ n: 1 }], name)
   behind.destroy()
 })
 
 t.test('a commit whose node has lost its cluster does not run again: the others may have stored it', async t => {
-  await closeDatabase()
+  await useOnly(t, first)
   let tries = 0
-  const only = await inTurns([first])
-  t.teardown(only.stop)
-  const url = new URL(process.env.GITSTEAD_DATABASE_URL ?? '')
-  url.port = String(only.port)
-  process.env.GITSTEAD_DATABASE_URL = url.href
-  loadConfig({ port: 0 })
   const written = transact(async () => {
     tries++
     await execute('insert into told values (2)')

@@ -47,7 +47,11 @@ withPool({
 export const replica = {
   fair: new FairPool(),
   open: (): Pool => {
-    current ??= openPool(config().database.read_url, ['set session transaction read only'])
+    current ??= openPool(config().database.read_url, [
+      'set session transaction read only',
+      // A node of a cluster need not wait for the others here.
+      'set session wsrep_sync_wait = 0'
+    ])
     return current
   }
 }
