@@ -69,6 +69,7 @@ async function withTwo(): Promise<Costs> {
     const other = await startOther(appliance)
     try {
       await owned('second')
+      await knows(appliance, 'second')
       costs = await measure(appliance, [appliance, other], await projects(appliance, ['default', 'second']))
     } finally {
       await other.stop()
@@ -98,15 +99,22 @@ async function owned(storage: string): Promise<void> {
   while (!(await row(select, [storage]))) await sleep(PAUSE_MS)
 }
 
-/** Creates projects, as many in each of the storages. Another one may get a project while the setting is new. */
+/** Waits until a machine knows a storage of another one. A setting that equals its default, all known storages, follows the default later. */
+async function knows(appliance: Prepared, storage: string): Promise<void> {
+  const names = async () =>
+    (await ask<{ repository_storages: string[] }>(appliance, 'GET', '/application/settings')).repository_storages
+  while (!(await names()).includes(storage)) await sleep(PAUSE_MS)
+}
+
+/** Creates projects, as many in each of the storages. */
 async function projects(appliance: Prepared, storages: readonly string[]): Promise<ProjectRecord[]> {
   const made: ProjectRecord[] = []
   for (const [number, storage] of storages.entries()) {
     await ask(appliance, 'PUT', '/application/settings', { repository_storages: [storage] })
-    for (let at = 0; made.length < ((number + 1) * PROJECTS) / storages.length; at++) {
+    for (let at = 0; at < PROJECTS / storages.length; at++) {
       const project = await createProject(appliance, `of-${storages.join('-')}-${number}-${at}`)
       const found = await row('select 1 from projects where id = ? and storage = ?', [project.id, storage])
-      if (!found) continue
+      if (!found) throw new Error(`project ${project.id} is not in ${storage}`)
       await commitFile(appliance, project, 'README', 'read me\n')
       made.push(project)
     }
