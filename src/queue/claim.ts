@@ -8,6 +8,7 @@ import { sourceStack } from '../lib/source-stack.js'
 import { forgetFailures, noteDead, noteFailures } from './failures.js'
 import { backOff, type JobName, jobs, LANED_QUEUES, type Queue } from './jobs.js'
 import { PlannedRetry } from './planned-retry.js'
+import { renewProcess } from './processes.js'
 import { wake } from './wake.js'
 
 export interface ClaimedJob {
@@ -254,12 +255,16 @@ export async function handOverJob({ id, lane }: ClaimedJob, processId: number, s
 /**
  * Puts back jobs that a process holds without knowing it: their claim was committed, but the answer was lost with the
  * database connection. Returns the number of these jobs.
+ *
+ * When a node of a cluster leaves, its last commits may reach the others seconds later. They come before every commit that the others make
+ * without it, so this process first commits something, and then looks.
  */
 export async function releaseUnknown(
   queue: Queue,
   processId: number,
   isKnown: (id: number) => boolean
 ): Promise<number> {
+  await renewProcess(processId)
   const held = await rows<{ id: number }>(
     "select id from jobs where process_id = ? and queue = ? and state = 'running'",
     [processId, queue]
