@@ -81,6 +81,13 @@ export interface SourcesPlace {
   readonly signal: AbortSignal
 }
 
+/** The artifacts of an earlier build. */
+export interface Dependency {
+  readonly name: string
+  /** Writes the archive to a file, and replaces what an attempt before has left there. */
+  copyTo(path: string, signal: AbortSignal): Promise<void>
+}
+
 export interface RunnerPort {
   /** An existing, empty folder, such as makeWorkFolder returns. The executor always removes it at the end. */
   readonly workFolder: string
@@ -90,7 +97,7 @@ export interface RunnerPort {
    */
   getSources(place: SourcesPlace): Promise<void>
   /** The zip archives that are unpacked over the sources. */
-  readonly dependencies: readonly { readonly name: string; open(): Promise<Readable> }[]
+  readonly dependencies: readonly Dependency[]
   /** When absent, the build has no caches. */
   readonly cacheStore?: CacheStore | undefined
   /** Called again only after the last call has settled. A rejection ends the build. */

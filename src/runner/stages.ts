@@ -1,8 +1,6 @@
 // The stages of a build, up to and including its scripts.
-import { createWriteStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { pipeline } from 'node:stream/promises'
 import { config } from '../config.js'
 import { Failure } from '../errors.js'
 import type { DiskWatch } from './disk.js'
@@ -98,11 +96,11 @@ export async function fetchSources(run: Run): Promise<Set<string> | undefined> {
 /** Unpacks the archives of earlier builds over the sources, and gives all files to the user of builds. Throws StageFailure. */
 export async function fetchDependencies({ port, trace, halt, folders }: Run): Promise<void> {
   const total = config().artifacts.max_size * CONTENT_RATIO
-  for (const { name, open } of port.dependencies) {
+  for (const { name, copyTo } of port.dependencies) {
     trace.line(`Unpacking the artifacts of ${name}`)
     const archive = join(folders.work, 'dependency.zip')
     try {
-      await pipeline(await open(), createWriteStream(archive, { mode: 0o600 }), { signal: halt.signal })
+      await copyTo(archive, halt.signal)
       await unzip(archive, folders.project, { total, file: total }, halt.signal)
     } catch (error) {
       halt.signal.throwIfAborted()

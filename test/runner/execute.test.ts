@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, existsSync, linkSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
-import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
@@ -82,7 +82,7 @@ async function zipOf(files: Record<string, string>, mode = 0o100644): Promise<Bu
   return buffer(zip.outputStream)
 }
 
-const dependency = (name: string, archive: Buffer) => ({ name, open: async () => Readable.from([archive]) })
+const dependency = (name: string, archive: Buffer) => ({ name, copyTo: (path: string) => writeFile(path, archive) })
 
 for (const sandbox of ['bubblewrap', 'none']) {
   t.test(`scripts, sandbox ${sandbox}`, async t => {
@@ -332,8 +332,11 @@ t.test('stages', async t => {
     ['hostile', await zipOf({ link: '../../etc' }, 0o120777)]
   ] as const) {
     t.test(`an archive that is ${why} fails the build before its script`, async t => {
-      const open = () => (archive ? Promise.resolve(Readable.from([archive])) : Promise.reject(new NotFound()))
-      const { result, trace } = await build({ dependencies: [{ name: 'compile', open }], script: ['echo ran'] })
+      const copyTo = async (path: string) => {
+        if (!archive) throw new NotFound()
+        await writeFile(path, archive)
+      }
+      const { result, trace } = await build({ dependencies: [{ name: 'compile', copyTo }], script: ['echo ran'] })
       t.match(result, { status: 'failed', reason: 'missing_dependency_failure' })
       t.match(trace, 'ERROR: the artifacts of compile: ')
       t.notMatch(trace, 'ran\n')

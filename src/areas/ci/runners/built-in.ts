@@ -1,4 +1,6 @@
 // The built-in runner: claims the next build, runs it in the executor with everything that it needs, and finishes it.
+import { createWriteStream } from 'node:fs'
+import { pipeline } from 'node:stream/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { NotHere, Unavailable } from '../../../errors.js'
 import { checkoutCommands, sendObjects } from '../../../git/repository/checkout.js'
@@ -86,7 +88,7 @@ async function runClaimed(
 }
 
 /**
- * Retries `work` while the database or the container engine is unavailable, so that an outage neither loses nor fails a finished build.
+ * Retries `work` while the database, the bucket or the container engine is unavailable, so that an outage neither loses nor fails a build.
  * Throws NotHere: the repository may never come back to this machine.
  */
 async function whenAvailable<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
@@ -135,7 +137,10 @@ async function portOf(description: JobDescription, claim: BuildClaim, signal: Ab
     workFolder: await makeWorkFolder(),
     getSources: place => getSources(project, source, place),
     cacheStore: cachesOf(project.id),
-    dependencies: dependencies.map(build => ({ name: build.name, open: () => openDependency(build) })),
+    dependencies: dependencies.map(build => ({
+      name: build.name,
+      copyTo: (path, signal) => whenAvailable(() => copyDependency(build, path, signal), signal)
+    })),
     writeTrace: async chunk => void (await appendTrace(key, chunk)),
     putArtifacts: async archive =>
       void (await whenAvailable(() => storeArtifacts(claim, archive, artifacts?.expireIn ?? null), signal)),
@@ -173,8 +178,8 @@ async function getSources(
   if (exitCode !== 0) throw new Error(`the checkout ended with exit code ${exitCode}`)
 }
 
-async function openDependency(build: ArtifactsRow & { name: string }) {
+async function copyDependency(build: ArtifactsRow & { name: string }, path: string, signal: AbortSignal) {
   const archive = await openArtifactsOf(build)
   if (!archive) throw new Error(`the artifacts of ${build.name} no longer exist`)
-  return archive.stream
+  await pipeline(archive.stream, createWriteStream(path, { mode: 0o600 }), { signal })
 }

@@ -18,6 +18,7 @@ import { FolderLost, removeFolder } from '../../../../src/runner/folders.js'
 import { buildUser } from '../../../../src/runner/user.js'
 import { openTrace } from '../../../../src/storage/traces.js'
 import { version } from '../../../../src/version.js'
+import { refuses, testBucket } from '../../../helpers/bucket.js'
 import { testDatabase } from '../../../helpers/database.js'
 import { factory } from '../../../helpers/factory.js'
 import { runJobs } from '../../../helpers/jobs.js'
@@ -226,6 +227,29 @@ t.test('a worker that lost its build to another worker does not change it', asyn
   t.match(await traceOf(build, 1), /begun/)
   t.equal(await traceOf(build, 2), '')
   await cancelBuild(build.id)
+})
+
+t.test('a build waits for its dependencies while the bucket is away', async t => {
+  const bucket = await testBucket(t, { 'storage.artifacts': 's3' })
+  const [first, second] = await makePipeline(
+    await factory.project(),
+    `stages: [one, two]
+one: { stage: one, script: [head -c 300000 /dev/urandom >file], artifacts: { paths: [file] } }
+two: { stage: two, script: [wc -c <file] }
+`
+  )
+  if (!first || !second) throw new Error('no builds')
+  await runNextBuild(worker, never())
+  t.match(await stateOf(first), { status: 'success' })
+  let refused = 0
+  // The first answer breaks off, the next requests are refused.
+  bucket.cuts = { times: 1, after: 1000 }
+  bucket.fault = (request, response) =>
+    bucket.cuts.times > 0 || refused++ >= 3 ? 'pass' : refuses(503, 'ServiceUnavailable')(request, response)
+  await runNextBuild(worker, never())
+  t.match(await stateOf(second), { status: 'success', attempt: 1 }, await traceOf(second))
+  t.ok(refused >= 3)
+  t.match(await traceOf(second), '\n300000\n')
 })
 
 t.test('a build that cannot start is retried, and fails after four attempts', async t => {
