@@ -53,7 +53,8 @@ const clients = {
 const clusters = {
   'libgalera_smm.so': 'galera-4',
   wsrep_sst_rsync: 'mariadb-server',
-  haproxy: 'haproxy'
+  haproxy: 'haproxy',
+  faketime: 'faketime'
 }
 
 /** `npm run package` needs the first one; the long tests also check the packages and install them. */

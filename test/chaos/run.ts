@@ -33,6 +33,8 @@ if (!Number.isInteger(rounds) || rounds < 1 || !Number.isInteger(seed) || !victi
   )
   process.exit(2)
 }
+// The end of the process takes its parts and its rules of the network with it.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1))
 if (isCluster) installPrograms()
 process.exit(await run())
 
