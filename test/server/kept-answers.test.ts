@@ -88,6 +88,23 @@ t.test('a client that has the answer already gets 304, and the answer is kept', 
   t.equal(statements, 1)
 })
 
+t.test('a list of 400 labels is kept, which has no pages', async t => {
+  const project = await app.make.project()
+  const owner = app.as(project.owner)
+  const titles = Array.from({ length: 400 }, (_, at) => `label ${at}`)
+  await execute(
+    `insert into labels (project_id, title, color, created_at, updated_at) values ${titles.map(() => '(?, ?, ?, ?, ?)').join(', ')}`,
+    titles.flatMap(title => [project.id, title, '#ff0000', new Date(), new Date()]),
+    project.id
+  )
+  const path = `/projects/${project.id}/labels`
+  const first = await owner.get(path)
+  t.equal(first.json().length, titles.length)
+  t.equal(await countStatements(async () => t.equal((await owner.get(path)).body, first.body)), 1)
+  await owner.put(path, { name: 'label 7', new_name: 'renamed' })
+  t.match((await owner.get(path)).body, '"renamed"')
+})
+
 t.test('an answer with a very long address is not kept', async t => {
   const project = await app.make.project()
   const owner = app.as(project.owner)

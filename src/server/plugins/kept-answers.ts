@@ -41,8 +41,8 @@ interface Answer {
 
 /** Bytes of the keys and answers together. */
 const MOST = 16_777_216
-/** Characters. */
-const MOST_OF_ONE = 65_536
+/** Characters. A list of 400 labels has 70,000: it has no pages. */
+const MOST_OF_ONE = 262_144
 const LONGEST_URL = 500
 /** Bytes for the objects of an answer. */
 const EXTRA = 1000
