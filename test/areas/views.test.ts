@@ -175,7 +175,7 @@ const person: Columns<UserRow> = {
   last_sign_in_at: or(DATE),
   current_sign_in_at: or(DATE),
   created_at: DATE,
-  identities: or([...JSON_LIST, '[{"provider": "x", "extern_uid": "y"}]'])
+  identities: [[], [{ provider: 'x', extern_uid: 'y' }]]
 }
 
 const joined = {

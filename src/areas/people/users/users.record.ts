@@ -1,7 +1,6 @@
 // Builds the four views of a user. They are separate from their schemas, so that commands that show users do not load
 // TypeBox, which takes 0.1 s.
 import { publicUrl } from '../../../config.js'
-import { parseStored } from '../../../lib/stored-json.js'
 import type { UserRow } from './users.queries.js'
 import type { UserBasic } from './users.view.js'
 
@@ -54,8 +53,7 @@ export const viewUserForAdmin = (user: UserRow) =>
     color_scheme_id: user.color_scheme_id,
     projects_limit: user.projects_limit,
     current_sign_in_at: user.current_sign_in_at,
-    identities:
-      user.identities === null ? [] : parseStored<{ provider: string; extern_uid: string }[]>(user.identities, []),
+    identities: user.identities,
     can_create_group: user.can_create_group === 1,
     can_create_project: user.projects_limit > 0,
     two_factor_enabled: user.two_factor_at !== null,

@@ -1,3 +1,4 @@
+import { insertIdentities } from '../../../../src/areas/people/users/identities.js'
 import { execute, row } from '../../../../src/db/connect/sql.js'
 import { testApp } from '../../../helpers/app.js'
 import { countStatements } from '../../../helpers/statements.js'
@@ -237,9 +238,31 @@ t.test('GET /users', async t => {
   t.test('takes the same number of statements for one user and for many', async t => {
     const ask = () => app.as(admin).get('/users', { per_page: 100 })
     const few = await countStatements(ask)
-    t.equal(few, 2, 'one for the caller, and one for the page, which shows the total')
+    t.equal(few, 3, 'the caller, the page, which shows the total, and the identities of its users')
     for (let made = 0; made < 12; made++) await app.make.user()
     t.equal(await countStatements(ask), few)
+  })
+
+  t.test('shows the identities of each user, with one statement for all', async t => {
+    const [one, other] = [await app.make.user(), await app.make.user()]
+    const plain = await app.make.user()
+    const given = [
+      { userId: other.id, provider: 'ldap', externUid: 'cn=z' },
+      { userId: one.id, provider: 'ldap', externUid: 'cn=one' },
+      { userId: other.id, provider: 'company', externUid: 'subject "2"' }
+    ]
+    for (const each of given) await insertIdentities([each])
+    const of = (id: number) =>
+      given.filter(each => each.userId === id).map(({ provider, externUid }) => ({ provider, extern_uid: externUid }))
+    const ask = () => app.as(admin).get('/users', { per_page: 100 })
+    t.equal(await countStatements(ask), 3)
+    const listed: { id: number; identities: object[] }[] = (await ask()).json()
+    for (const { id } of [one, other, plain]) {
+      t.same(listed.find(user => user.id === id)?.identities, of(id))
+      t.same((await app.as(admin).get(`/users/${id}`)).json().identities, of(id))
+    }
+    t.equal(of(other.id).length, 2)
+    t.same(listed.find(user => user.id === admin.id)?.identities, [])
   })
 })
 
