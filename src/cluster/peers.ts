@@ -6,13 +6,16 @@ import { request as sendTls, Agent as TlsAgent } from 'node:https'
 import { Agent, request as send } from '../lib/node-http.js'
 import { signature } from '../secrets.js'
 import { databaseTime } from './clock.js'
+import { endWhenSilent } from './silence.js'
 
 export const PASSED_ON = 'x-gitstead-passed-on'
+
+const HEALTH = '/-/health'
 
 const PURPOSE = 'requests between machines'
 /** Milliseconds in the time of the database. A request with rights of its own may not be repeated within this time. */
 export const VALID_MS = 600_000
-/** Milliseconds without a byte in either direction. */
+/** Milliseconds without a byte in either direction, of a machine that lives. */
 const SILENCE_MS = 600_000
 /** A server keeps idle connections for longer than this. */
 const IDLE_MS = 30_000
@@ -71,21 +74,24 @@ export interface PeerRequest extends Signed {
   readonly signal?: AbortSignal
 }
 
-/** Begins a request to the server of another machine. The caller ends it, and listens for its errors. */
+/** Begins a request to the server of another machine. The caller ends it, and listens for its errors: PeerSilent is one. */
 export function askPeer(
   address: string,
   { method, url, headers = {}, client = '', signal }: PeerRequest
 ): ClientRequest {
   const target = new URL(address)
   const isTls = target.protocol === 'https:'
-  return (isTls ? sendTls : send)({
+  const [begin, agent] = isTls ? [sendTls, agents['https:']] : [send, agents['http:']]
+  const server = { host: target.hostname.replace(/^\[|\]$/g, ''), port: target.port || (isTls ? 443 : 80) }
+  const request = begin({
+    ...server,
     ...(signal && { signal }),
-    agent: agents[isTls ? 'https:' : 'http:'],
-    host: target.hostname.replace(/^\[|\]$/g, ''),
-    port: target.port || (isTls ? 443 : 80),
+    agent,
     method,
     path: url,
     headers: { ...headers, [PASSED_ON]: passedOnHeader({ method, url }, client) },
     timeout: SILENCE_MS
   })
+  endWhenSilent(address, request, () => begin({ ...server, agent: false, path: HEALTH }))
+  return request
 }

@@ -4,6 +4,7 @@ import type { Socket } from 'node:net'
 import { Unavailable } from '../errors.js'
 import { type Frame, frame, framesOf } from '../lib/frames.js'
 import { askPeer } from './peers.js'
+import { PeerSilent } from './silence.js'
 import { addressOfOwner } from './storages.js'
 
 /** Where a server takes these questions, and the protocol to which the connection changes. */
@@ -108,7 +109,7 @@ export class RepositoryElsewhere {
       }
     } catch (error) {
       socket.destroy()
-      throw error instanceof Unavailable || !isOfConnection(error) ? error : this.broken()
+      throw isOfConnection(error) ? this.broken() : error
     } finally {
       socket.setTimeout(0)
       socket.off('timeout', silent)
@@ -162,6 +163,7 @@ export async function withElsewhere<T>(
 }
 
 const isOfConnection = (error: unknown): boolean =>
+  error instanceof PeerSilent ||
   ['ECONNRESET', 'EPIPE', 'ERR_STREAM_PREMATURE_CLOSE', 'ABORT_ERR'].includes(
     (error as NodeJS.ErrnoException).code ?? ''
   )

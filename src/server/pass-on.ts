@@ -22,8 +22,8 @@ import { identify } from './plugins/authenticate.js'
 /** How long this server may send requests to the former machine of a project that has moved: that one answers 421, see below. */
 const KNOWN_MS = 1000
 const KNOWN = 10_000
-/** A machine that does not answer may have died: the storage has another owner after some seconds. */
-const TRIES_MS = 10_000
+/** A machine that does not answer may have died: the storage has no owner or another one after six seconds. */
+const TRIES_MS = 8_000
 const PAUSE_MS = 250
 /** RFC 9110: the request went to a server that cannot answer it. */
 const MISDIRECTED = 421
@@ -182,7 +182,7 @@ async function passOn(request: FastifyRequest, reply: FastifyReply, first: strin
     const wanted = typeof outcome === 'string' ? undefined : outcome.wanted
     if (leaving.signal.aborted) return void reply.hijack()
     await request.routeOptions.config.mayKnow?.(request)
-    if (outcome === 'lost' || performance.now() > end) return refuse(reply)
+    if (outcome === 'lost' || performance.now() > end) return refuse(request, reply)
     await new Promise(resolve => setTimeout(resolve, PAUSE_MS))
     const name = nameOf(request)
     if (name !== undefined) storages.delete(name)
@@ -195,14 +195,18 @@ async function passOn(request: FastifyRequest, reply: FastifyReply, first: strin
       () => null
     )
   }
-  refuse(reply)
+  refuse(request, reply)
 }
 
-function refuse(reply: FastifyReply): void {
+function refuse({ headers }: FastifyRequest, reply: FastifyReply): void {
   const { raw } = reply.hijack()
   if (raw.headersSent) return void raw.destroy()
-  const body = JSON.stringify({ message: '503 Service Unavailable - the machine of this repository does not answer' })
-  raw.writeHead(503, { 'content-type': 'application/json', 'retry-after': '2', connection: 'close' }).end(body)
+  const reason = 'the machine of this repository does not answer'
+  // Git shows a text only.
+  const [type, body] = headers['user-agent']?.startsWith('git/')
+    ? ['text/plain; charset=utf-8', `${reason}\n`]
+    : ['application/json', JSON.stringify({ message: `503 Service Unavailable - ${reason}` })]
+  raw.writeHead(503, { 'content-type': type, 'retry-after': '2', connection: 'close' }).end(body)
 }
 
 /**

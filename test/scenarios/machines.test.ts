@@ -129,6 +129,24 @@ t.test('a project moves between storages of one machine, and the other machine p
   t.equal(json.length, Math.min(commits + 1, 100), 'no commit is lost or doubled')
 })
 
+t.test('a machine that stands still with its connections is missed for seconds', async t => {
+  const { id, path } = await projectOn('beta')
+  await git(source, ['push', '--quiet', remote(alpha, path), 'master'])
+  const { server = 0 } = beta.processes()
+  process.kill(server, 'SIGSTOP')
+  const began = performance.now()
+  const after = () => t.comment(`after ${Math.round(performance.now() - began)} ms`)
+  const commit = { branch_name: 'master', file_path: 'still', content: 'x', commit_message: 'Maybe' }
+  const written = ask(alpha, 'POST', `/projects/${id}/repository/files`, commit).finally(after)
+  const pushed = git(source, ['push', '--quiet', remote(alpha, path), 'master:still']).finally(after)
+  const read = ask(alpha, 'GET', `/projects/${id}/repository/commits/master`).finally(after)
+  t.equal((await written).status, 503, 'nobody knows whether it was written')
+  t.equal((await read).status, 200, 'a read waits for the next owner')
+  await pushed
+  process.kill(server, 'SIGCONT')
+  await git(source, ['push', '--quiet', remote(beta, path), 'master:again'])
+})
+
 t.test('the other machine takes over the storage of one that dies', async t => {
   const { id, path } = await projectOn('beta')
   await git(source, ['push', '--quiet', remote(alpha, path), 'master'])
