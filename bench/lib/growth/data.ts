@@ -5,7 +5,7 @@ import { repositoryPath } from '../../../src/areas/projects/projects/repositorie
 import { execute, rows } from '../../../src/db/connect/sql.js'
 import { trigrams } from '../../../src/db/migrations/0110-trigrams.js'
 import type { Administrator, Prepared } from '../appliance.js'
-import { homeWith } from '../kept-home.js'
+import { homeWith, newHomeWith } from '../kept-home.js'
 import { ask } from '../rest.js'
 import { seedProjects, seedTokens } from '../seed.js'
 
@@ -34,8 +34,11 @@ export interface Subjects {
   readonly user: number
 }
 
-/** Copies a home with the data into a new one, and makes them first if they are not in the cache. */
-export const homeOfSize = (scale: number) => homeWith(`growth-${scale}`, VERSION, appliance => fill(appliance, scale))
+/** Copies a home with the data into a new one, and makes them first if they are not in the cache. Large ones are not kept. */
+export const homeOfSize = (scale: number) => {
+  const make = (appliance: Prepared) => fill(appliance, scale)
+  return scale > 1 ? newHomeWith(make) : homeWith(`growth-${scale}`, VERSION, make)
+}
 
 type Making = readonly [what: string, make: () => Promise<unknown>]
 
