@@ -88,9 +88,15 @@ const missing = (kind: Kind, what: string): string =>
   `select ${what} from ${kind}s r left join ${kind}_words w on w.word = ? and w.${kind}_id = r.id where w.${kind}_id is null`
 
 async function indexAll(kind: Kind, { signal, count }: TaskContext): Promise<void> {
-  for (;;) {
-    const found = await rows<{ id: number }>(`${missing(kind, 'r.id')} limit ${FOUND_AT_ONCE}`, [COMPLETE])
-    if (found.length === 0) return
+  // Each statement continues behind the last one: from the beginning, the time would grow with the square of the records.
+  for (let last = 0; ; ) {
+    const found = await rows<{ id: number }>(
+      `${missing(kind, 'r.id')} and r.id > ? order by r.id limit ${FOUND_AT_ONCE}`,
+      [COMPLETE, last]
+    )
+    const end = found.at(-1)
+    if (!end) return
+    last = end.id
     for (const some of batches(found, AT_ONCE)) {
       signal.throwIfAborted()
       await indexRecords(
