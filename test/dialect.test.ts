@@ -10,6 +10,8 @@ const WRITTEN: { readonly [place: string]: string } = {
   'areas/upkeep/backup/check-restored Findings': 'the checks add to it while they run',
   'areas/upkeep/backup/reset-refs News': 'collected row by row',
   'areas/ci/pipelines/locked-pipeline LockedPipeline': 'its counts are kept in memory until all changes are made',
+  'cluster/silence Peer': 'each look and each sign of life changes it',
+  'cluster/silence Waiting': 'each look notes what has come',
   'areas/upkeep/backup/unit Totals': 'counted up with each file',
   'areas/upkeep/project-archives/loading Loading': 'filled record by record',
   'areas/ci/runners/external/masked-traces OpenTrace': 'grows with each request',

@@ -34,7 +34,7 @@ export interface UserRow {
   /** Since when the sign-in asks for a second factor; null when it does not. */
   readonly two_factor_at: Date | null
   /** In the order in which they were added. */
-  readonly identities: UserIdentity[]
+  readonly identities: readonly UserIdentity[]
 }
 
 interface UserIdentity {

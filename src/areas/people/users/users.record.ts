@@ -53,7 +53,7 @@ export const viewUserForAdmin = (user: UserRow) =>
     color_scheme_id: user.color_scheme_id,
     projects_limit: user.projects_limit,
     current_sign_in_at: user.current_sign_in_at,
-    identities: user.identities,
+    identities: [...user.identities],
     can_create_group: user.can_create_group === 1,
     can_create_project: user.projects_limit > 0,
     two_factor_enabled: user.two_factor_at !== null,

@@ -96,7 +96,7 @@ for (const [when, texts, sent] of [
   ['after its commit, before the answer', ['project.move', 'commit'], true],
   ['when it releases its lock', ['delete from maintenance_locks'], true]
 ] as const) {
-  t.test(`a move goes on when the database is lost ${when}`, async t => {
+  t.test(`a move continues when the database is lost ${when}`, async t => {
     const project = await app.make.project()
     await app.make.file(project, 'README', 'one\n')
     const before = cuts
