@@ -82,7 +82,7 @@ export interface SourcesPlace {
 }
 
 /** The artifacts of an earlier build. */
-export interface Dependency {
+interface Dependency {
   readonly name: string
   /** Writes the archive to a file, and replaces what an attempt before has left there. */
   copyTo(path: string, signal: AbortSignal): Promise<void>
