@@ -262,9 +262,6 @@ export class Unavailable extends Failure {
   }
 }
 
-/** The database did not answer, or not in time. Nobody knows whether it has done what was asked. */
-export class DatabaseAway extends Unavailable {}
-
 /** The bucket of files is away or refuses. `state` is the name of the reason, and `remedy` says what a sysadmin does about it. */
 export class BucketUnavailable extends Unavailable {
   constructor(

@@ -1,5 +1,5 @@
 // Translates errors of the database into the errors of the product.
-import { DatabaseAway, DiskFull, Misconfigured } from '../../errors.js'
+import { DiskFull, Misconfigured, Unavailable } from '../../errors.js'
 import { isDiskFull } from '../../lib/disk-full.js'
 import { answeredSince, noteLost } from './connectivity.js'
 import { wasLate } from './lateness.js'
@@ -122,7 +122,7 @@ export function duplicateKey(error: unknown): string | undefined {
 }
 
 /**
- * Returns the error to throw instead: DatabaseAway when the database cannot be reached, is too slow, or other
+ * Returns the error to throw instead: Unavailable when the database cannot be reached, is too slow, or other
  * transactions hold its locks; Misconfigured when it refuses the account or the database name; DiskFull when its disk
  * is full; otherwise the same error.
  */
@@ -134,16 +134,16 @@ export function translate(error: unknown): unknown {
     return new Misconfigured('the database of database.url does not exist: create it')
   }
   if (isDiskFull(error)) return new DiskFull()
-  if (isRetriable(error)) return new DatabaseAway('the database is busy')
+  if (isRetriable(error)) return new Unavailable('the database is busy')
   if (!isDatabaseAway(error)) return error
   const now = performance.now()
   if (isSlow(error) && answeredSince(now - LATELY_MS)) {
-    return new DatabaseAway('the database took too long for this request')
+    return new Unavailable('the database took too long for this request')
   }
   // Statements get their time again when this process was busy, so it is not at fault when they time out.
   if (isWaitTimeout(error) && wasLate(now - 2 * statementPatience())) {
-    return new DatabaseAway('the server is too busy')
+    return new Unavailable('the server is too busy')
   }
   noteLost(driverError(error).code ?? driverError(error).message ?? 'unknown')
-  return new DatabaseAway('the database is not available')
+  return new Unavailable('the database is not available')
 }
