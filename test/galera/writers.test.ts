@@ -193,15 +193,15 @@ t.test('nothing is stored of a transaction that another node has ended, though n
       const here = await row<{ name: string }>('select @@wsrep_node_name as name')
       const connectTo = (isHere: boolean) =>
         (galera.nodes.find(({ name }) => (name === here?.name) === isHere) ?? first).connect()
-      const [there, beside] = [await connectTo(false), await connectTo(true)]
-      await there.query(`update ${database?.name}.users set held = 1 - held where id = ?`, [user.id])
+      const [far, near] = [await connectTo(false), await connectTo(true)]
+      await far.query(`update ${database?.name}.users set held = 1 - held where id = ?`, [user.id])
       // The node applies the change only after it has ended the transaction.
       await eventually('the change on this node', async () => {
         const held = `select held from ${database?.name}.users where id = ?`
-        const [[found]] = await beside.query<RowDataPacket[]>(held, [user.id])
+        const [[found]] = await near.query<RowDataPacket[]>(held, [user.id])
         return found?.held === 1
       })
-      for (const connection of [there, beside]) connection.destroy()
+      for (const connection of [far, near]) connection.destroy()
       // The node itself sometimes loses the error: then this statement succeeds.
       await row('select id from users where id = ? for update', [user.id]).catch(() => undefined)
     }
