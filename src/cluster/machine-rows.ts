@@ -1,6 +1,7 @@
 // The rows of all machines, for sysadmins. The clock of the database decides about every lease.
 import { config } from '../config.js'
 import { execute, row, rows } from '../db/connect/sql.js'
+import { hasEnded, lives } from './clock.js'
 
 export interface MachineRow {
   readonly uid: string
@@ -41,27 +42,26 @@ export async function listMachines(): Promise<MachineRow[]> {
     `(${kind}_until is null or ${kind}_until < now(3) or ${kind}_until >= drained_at + interval ? second)`
   const storages = (where: string) =>
     `(select group_concat(s.name order by s.name separator ', ') from storages s
-       where s.owner = machines.uid and s.lease_until >= now(3) and ${where})`
+       where s.owner = machines.uid and ${lives('s.lease_until')} and ${where})`
   const found = await rows<MachineRow>(
     `select uid, name, address, version, processors, memory, load_average, clock_offset, started_at, drained_at, lease_until,
-       coalesce(server_until >= now(3), 0) as has_server, coalesce(worker_until >= now(3), 0) as has_worker,
-       lease_until >= now(3) as lives, lease_until < now(3) - interval ? second as is_over,
+       coalesce(${lives('server_until')}, 0) as has_server, coalesce(${lives('worker_until')}, 0) as has_worker,
+       ${lives('lease_until')} as lives, ${hasEnded('lease_until', undefined, lease)} as is_over,
        drained_at is not null and ${knows('server')} and ${knows('worker')} as knows,
        (select count(*) from job_processes p join jobs j on j.process_id = p.id and j.state = 'running'
          where p.machine = machines.boot) as jobs,
        ${storages('true')} as storages,
        ${storages('(s.wanted <> s.owner or drained_at > now(3) - interval ? second)')} as leaving_storages
      from machines order by id limit 10000`,
-    [lease, lease, lease, OFFERED_S]
+    [lease, lease, OFFERED_S]
   )
   return found.map(each => ({ ...each, memory: each.memory === null ? null : Number(each.memory) }))
 }
 
 /** Returns how many machines live. */
 export async function countMachines(): Promise<number> {
-  return (
-    (await row<{ count: number }>('select count(*) as count from machines where lease_until >= now(3)'))?.count ?? 0
-  )
+  const alive = lives('lease_until')
+  return (await row<{ count: number }>(`select count(*) as count from machines where ${alive}`))?.count ?? 0
 }
 
 /** Drains a machine, or ends that. Returns false when nothing changed. */
@@ -77,9 +77,10 @@ export async function drainRow(uid: string, drained: boolean): Promise<boolean> 
 
 /** Removes the row of a machine of which nothing runs any more. Returns false when it may run. */
 export async function deleteRow(uid: string): Promise<boolean> {
+  const { lease } = config().queue
   const { affectedRows } = await execute(
-    'delete from machines where uid = ? and lease_until < now(3) - interval ? second',
-    [uid, config().queue.lease]
+    `delete from machines where uid = ? and ${hasEnded('lease_until', undefined, lease)}`,
+    [uid]
   )
   return affectedRows > 0
 }

@@ -14,7 +14,7 @@ import { MACHINE_MEMORY } from '../lib/machine-memory.js'
 import { ifAlive } from '../lib/process-status.js'
 import { log } from '../log.js'
 import { fullVersion } from '../version.js'
-import { isWrong, noteClock } from './clock.js'
+import { hasEnded, isClockSteady, isWrong, lives, noteClock } from './clock.js'
 import { machine, ownerOf, runsHere } from './this-machine.js'
 
 /** The processes that clients and jobs need. A machine lives as long as any process renews its lease, but serves only with these. */
@@ -42,8 +42,11 @@ forgetWithPool(() => {
 
 const leaseMs = () => config().queue.lease * 1000
 
-/** Whether this process has reached the database again so recently that other machines may not have done so yet. */
-const isJustBack = () => performance.now() - awayUntil < leaseMs() / 2
+/**
+ * Whether this process has reached the database again so recently that other machines may not have done so yet, or another node of it
+ * with another clock.
+ */
+const isJustBack = () => performance.now() - awayUntil < leaseMs() / 2 || !isClockSteady(leaseMs())
 
 /**
  * Gives this machine its row and renews the lease until the pool closes. Every process that changes repositories calls this
@@ -111,17 +114,17 @@ async function startRenewing(): Promise<void> {
 /** Renews the row of this machine. Otherwise takes back a row that it had before, or adds one. */
 async function claimRow(): Promise<void> {
   const now = performance.now()
-  const before = Date.now()
   if (!(await renew())) {
     await ((await takeBack()) || addRow())
     await renew()
   }
+  const asked = performance.now()
   const found = await row<{ uid: string; drained: number; now: Date }>(
     'select uid, drained_at is not null as drained, utc_timestamp(3) as now from machines where boot = ?',
     [machine()]
   )
   if (!found) return
-  noteClock(found.now.getTime(), before)
+  noteClock(found.now, asked)
   own = { uid: found.uid, drained: found.drained === 1 }
   if (renewedAt !== Number.NEGATIVE_INFINITY && now - renewedAt > leaseMs()) awayUntil = now
   renewedAt = now
@@ -153,11 +156,19 @@ async function renew(): Promise<boolean> {
   const { lease } = config().queue
   const end = 'now(3) + interval ? second'
   const { affectedRows } = await execute(
-    `update machines set name = ?, version = ?, address = ?, processors = ?, memory = ?, load_average = ?,
+    `update machines set name = ?, version = ?, address = ?, processors = ?, memory = ?, load_average = ?, lease_seconds = ?,
        clock_offset = greatest(-2000000000, least(2000000000, timestampdiff(microsecond, now(3), ?) div 1000)), swept = 0,
        lease_until = ${end}${[...kinds].map(kind => `, ${kind}_until = ${end}`).join('')} where boot = ?`,
     [
-      ...[hostname(), fullVersion, config().cluster.address, availableParallelism(), MACHINE_MEMORY, loadavg()[0] ?? 0],
+      ...[
+        hostname(),
+        fullVersion,
+        config().cluster.address,
+        availableParallelism(),
+        MACHINE_MEMORY,
+        loadavg()[0] ?? 0,
+        lease
+      ],
       ...[new Date(), lease, ...[...kinds].map(() => lease), machine()]
     ]
   )
@@ -214,17 +225,17 @@ export interface Machines {
 
 /** Reads the leases of all machines. A machine without a row does not live: it is an earlier boot. */
 export async function readMachines(): Promise<Machines> {
+  const { lease } = config().queue
   const found = await rows<{ boot: string; lives: number; is_over: number }>(
-    `select boot, lease_until >= now(3) as lives, lease_until < now(3) - interval ? second as is_over from machines`,
-    [config().queue.lease]
+    `select boot, ${lives('lease_until')} as lives, ${hasEnded('lease_until', undefined, lease)} as is_over from machines`
   )
   const known = new Map(found.map(each => [each.boot, each]))
-  const lives = (boot: string) => known.get(boot)?.lives === 1
+  const mayLive = (boot: string) => known.get(boot)?.lives === 1
   return {
-    lives,
+    lives: mayLive,
     mayRun: owner => {
       const { machine: where, pid, start } = ownerOf(owner)
-      return where === machine() ? runsHere(pid, start) : lives(where)
+      return where === machine() ? runsHere(pid, start) : mayLive(where)
     },
     isOver: boot => !known.has(boot) || (known.get(boot)?.is_over === 1 && !isJustBack())
   }
@@ -232,9 +243,11 @@ export async function readMachines(): Promise<Machines> {
 
 /** Returns whether other machines may change repositories now. */
 export async function othersLive(): Promise<boolean> {
+  if (isJustBack()) return true
+  const { lease } = config().queue
   const other = await row(
-    'select 1 from machines where boot <> ? and lease_until >= now(3) - interval ? second limit 1',
-    [machine(), config().queue.lease]
+    `select 1 from machines where boot <> ? and not (${hasEnded('lease_until', undefined, lease)}) limit 1`,
+    [machine()]
   )
   return other !== undefined
 }
@@ -242,9 +255,9 @@ export async function othersLive(): Promise<boolean> {
 /** Marks the machines that are over. Returns whether there were any, to one of the callers only. */
 export async function markLost(): Promise<boolean> {
   if (isJustBack()) return false
+  const { lease } = config().queue
   const { affectedRows } = await execute(
-    'update machines set swept = 1 where swept = 0 and lease_until < now(3) - interval ? second',
-    [config().queue.lease]
+    `update machines set swept = 1 where swept = 0 and ${hasEnded('lease_until', undefined, lease)}`
   )
   return affectedRows > 0
 }

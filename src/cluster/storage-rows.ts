@@ -1,5 +1,7 @@
 // The rows of all storages, for sysadmins.
+
 import { execute, row, rows } from '../db/connect/sql.js'
+import { lives } from './clock.js'
 import { folderOf } from './storages.js'
 
 export interface StorageView {
@@ -22,7 +24,8 @@ export async function listStorages(): Promise<StorageView[]> {
   const found = await rows<StorageLine>(
     `select s.name, s.path, m.name as machine, m.uid as machine_id, m.address, s.free_bytes,
        (select count(*) from projects p where p.storage = s.name) as projects
-     from storages s left join machines m on m.uid = s.owner and s.lease_until >= now(3) order by s.name limit 1000`
+     from storages s left join machines m on m.uid = s.owner and ${lives('s.lease_until')}
+     order by s.name limit 1000`
   )
   return found.map(each => ({ ...each, path: folderOf(each) }))
 }
@@ -39,7 +42,8 @@ export async function storageWithMarkerOf(name: string): Promise<string | undefi
 /** The machines that could own storages: their servers run and have an address. */
 export const listOwners = (): Promise<{ uid: string; name: string }[]> =>
   rows(
-    `select uid, name from machines where server_until >= now(3) and address is not null and drained_at is null order by id`
+    `select uid, name from machines where ${lives('server_until')} and address is not null and drained_at is null
+     order by id`
   )
 
 /** Has a machine ask the owner for a storage, unless it cannot reach the folder. Returns false when it owns the storage already. */

@@ -11,15 +11,19 @@ import { forgetWithPool } from '../db/connect/connection.js'
 import { execute, row, rows } from '../db/connect/sql.js'
 import { NotHere, Unavailable } from '../errors.js'
 import { log } from '../log.js'
+import { hasEnded, isClockSteady, lives, noteClock } from './clock.js'
 import { isDrained, machineUid } from './machines.js'
 import { inFolder, makeMarker, readMarker } from './marker.js'
 import { machine } from './this-machine.js'
 
 /** Seconds. A storage is away for at most this long, and the time in which others notice, when its owner dies. */
 const LEASE_S = 8
+const RENEWED = `lease_seconds = ${LEASE_S}, lease_until = now(3) + interval ${LEASE_S} second`
 const REFRESH_MS = 1000
 /** The owner stops this long before its lease ends, so that no two machines ever use a storage at once. */
 const MARGIN_MS = 2000
+/** An owner that has not renewed its lease since the clock of the database has jumped stops within this time. */
+const JUMP_MS = LEASE_S * 1000 - MARGIN_MS
 /** A request waits this long for a storage that has no owner at the moment. */
 const PATIENCE_MS = 20_000
 const LOOK_AGAIN_MS = 100
@@ -37,8 +41,12 @@ interface StorageRow {
   readonly wanted: string | null
   readonly epoch: number
   readonly free_bytes: number | null
+  /** The time of the database. */
+  readonly now: Date
   /** Milliseconds until the lease ends. */
   readonly left: number
+  /** Whether the lease has not ended. */
+  readonly lives: number
   readonly boot: string | null
   readonly address: string | null
   readonly machine: string | null
@@ -204,18 +212,26 @@ export async function ownStorages(): Promise<void> {
   await refresh()
 }
 
-const SELECT = `select s.id, s.name, s.path, s.marker, s.owner, s.wanted, s.epoch, s.free_bytes,
-  timestampdiff(microsecond, now(3), s.lease_until) div 1000 as \`left\`, m.boot, m.address, m.name as machine,
-  m.drained_at is not null as is_leaving,
-  s.wanted is not null and s.wanted <> coalesce(s.owner, '') and exists (select 1 from machines w
-    where w.uid = s.wanted and w.server_until >= now(3) and w.drained_at is null) as is_given
-  from storages s left join machines m on m.uid = s.owner order by s.id limit 1000`
+async function readRows(): Promise<StorageRow[]> {
+  const began = performance.now()
+  const found = await rows<StorageRow>(
+    `select s.id, s.name, s.path, s.marker, s.owner, s.wanted, s.epoch, s.free_bytes, now(3) as now,
+       timestampdiff(microsecond, now(3), s.lease_until) div 1000 as \`left\`,
+       coalesce(${lives('s.lease_until')}, 0) as lives, m.boot, m.address, m.name as machine,
+       m.drained_at is not null as is_leaving,
+       s.wanted is not null and s.wanted <> coalesce(s.owner, '') and exists (select 1 from machines w
+         where w.uid = s.wanted and ${lives('w.server_until')} and w.drained_at is null) as is_given
+     from storages s left join machines m on m.uid = s.owner order by s.id limit 1000`
+  )
+  if (found[0]) noteClock(found[0].now, began)
+  return found
+}
 
 async function refresh(): Promise<void> {
   const began = performance.now()
   if (serves) await renew()
-  let found = await rows<StorageRow>(SELECT)
-  if (serves && (await claim(found))) found = await rows<StorageRow>(SELECT)
+  let found = await readRows()
+  if (serves && (await claim(found))) found = await readRows()
   show(found, began)
   if (serves) await handOver(found)
 }
@@ -233,10 +249,7 @@ async function renew(): Promise<void> {
       )
       continue
     }
-    await execute(
-      'update storages set lease_until = now(3) + interval ? second, free_bytes = ? where id = ? and owner = ?',
-      [LEASE_S, free, id, machineUid()]
-    )
+    await execute(`update storages set ${RENEWED}, free_bytes = ? where id = ? and owner = ?`, [free, id, machineUid()])
   }
 }
 
@@ -263,23 +276,26 @@ async function claim(found: readonly StorageRow[]): Promise<boolean> {
   for (const name of config().repositories.storages.filter(name => !found.some(one => one.name === name)))
     changed = (await addStorage(name, null)) || changed
   for (const storage of found) {
-    const isFree = storage.owner === null || storage.left < 0 || storage.owner === machineUid()
+    const hasOwner = storage.owner !== null && (storage.lives === 1 || !isClockSteady(JUMP_MS))
+    const isFree = !hasOwner || storage.owner === machineUid()
     // A machine that leaves gives its storages to the first other one that reaches them.
     const isOffered = storage.is_leaving === 1 && storage.wanted === null
     if (storage.wanted === machineUid() && storage.owner !== machineUid()) await refuseUnreachable(storage)
-    if (storage.is_given === 1 && storage.left > 0) continue
-    if (storage.owner === machineUid() && storage.left > 0) continue
+    if (storage.is_given === 1 && storage.lives === 1) continue
+    if (storage.owner === machineUid() && storage.lives === 1) continue
     if (!(isFree || isOffered) || (await readMarker(folderOf(storage))) !== storage.marker) continue
     changed = (await (isFree ? take(storage) : want(storage))) || changed
   }
   return changed
 }
 
-async function take({ id, name, epoch }: StorageRow): Promise<boolean> {
+async function take({ id, name, epoch, now }: StorageRow): Promise<boolean> {
+  // The last condition holds unless another node of the database, with another clock, got this statement.
   const { affectedRows } = await execute(
-    `update storages set owner = ?, wanted = null, epoch = epoch + 1, lease_until = now(3) + interval ? second
-     where id = ? and epoch = ? and (owner is null or owner = ? or lease_until < now(3))`,
-    [machineUid(), LEASE_S, id, epoch, machineUid()]
+    `update storages set owner = ?, wanted = null, epoch = epoch + 1, ${RENEWED}
+     where id = ? and epoch = ? and (owner is null or owner = ? or ${hasEnded('lease_until')})
+       and now(3) between ? and ? + interval ${LEASE_S} second`,
+    [machineUid(), id, epoch, machineUid(), now, now]
   )
   if (affectedRows === 1) log().info({ storage: name, epoch: epoch + 1 }, 'this machine owns the storage now')
   return affectedRows === 1
@@ -310,19 +326,24 @@ export async function addStorage(name: string, path: string | null): Promise<boo
   const folder = folderOf({ name, path })
   const marker = await inFolder(name, folder, () => makeMarker(folder))
   const { affectedRows } = await execute(
-    `insert ignore into storages (name, path, marker, owner, lease_until, created_at)
-     values (?, ?, ?, ?, now(3) + interval ? second, now(3))`,
-    [name, path, marker, config().cluster.address === null ? null : machineUid(), LEASE_S]
+    `insert ignore into storages (name, path, marker, owner, lease_seconds, lease_until, created_at)
+     values (?, ?, ?, ?, ?, now(3) + interval ? second, now(3))`,
+    [name, path, marker, config().cluster.address === null ? null : machineUid(), LEASE_S, LEASE_S]
   )
   return affectedRows === 1
 }
 
 function show(found: readonly StorageRow[], began: number): void {
+  const before = view
   view = new Map(
     found.map(one => {
       const isOurs = one.boot === machine() && one.is_given === 0
+      const known = before.get(one.name)
+      // After a jump of the clock, what was known before counts until the owner renews its lease.
+      const isKnown = !isClockSteady(JUMP_MS) && known?.epoch === one.epoch
+      const usableBefore = isKnown ? known.usableUntil : Number.NEGATIVE_INFINITY
       // The clock of this process may stand still for a while, so the time before the statement counts.
-      const usableUntil = began + one.left - MARGIN_MS
+      const usableUntil = one.lives === 1 ? began + one.left - MARGIN_MS : usableBefore
       const path = folderOf(one)
       const { id, name, marker, epoch, free_bytes: freeBytes, machine: owner } = one
       // While a storage moves, requests wait for the new owner.
@@ -363,9 +384,9 @@ async function handOver(found: readonly StorageRow[]): Promise<void> {
     const waited = performance.now() - since
     if (waited < HAND_OVER_MS || (waited < CHANGES_MS && (await hasOpenChanges(name)))) continue
     await execute(
-      `update storages set owner = wanted, wanted = null, epoch = epoch + 1, lease_until = now(3) + interval ? second
+      `update storages set owner = wanted, wanted = null, epoch = epoch + 1, ${RENEWED}
        where id = ? and owner = ? and wanted is not null`,
-      [LEASE_S, id, machineUid()]
+      [id, machineUid()]
     )
   }
 }

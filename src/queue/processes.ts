@@ -1,5 +1,6 @@
 // Worker processes. A process renews a lease to show that it is alive. When a process is gone, its jobs return to the queue.
 import { hostname } from 'node:os'
+import { hasEnded, isClockSteady, noteClock } from '../cluster/clock.js'
 import { machine, runsHere } from '../cluster/this-machine.js'
 import { config } from '../config.js'
 import { execute, marks, rows } from '../db/connect/sql.js'
@@ -18,8 +19,9 @@ export interface ProcessOptions {
 /** Registers this process. The id is the fencing token of everything that the process claims. */
 export async function registerProcess(options: ProcessOptions): Promise<number> {
   const { insertId } = await execute(
-    `insert into job_processes (hostname, machine, pid, pid_started, tag, queues, labels, concurrency, started_at, lease_until)
-     values (?, ?, ?, ?, ?, ?, ?, ?, now(3), now(3) + interval ? second)`,
+    `insert into job_processes (hostname, machine, pid, pid_started, tag, queues, labels, concurrency, started_at,
+       lease_seconds, lease_until)
+     values (?, ?, ?, ?, ?, ?, ?, ?, now(3), ?, now(3) + interval ? second)`,
     [
       hostname(),
       machine(),
@@ -29,6 +31,7 @@ export async function registerProcess(options: ProcessOptions): Promise<number> 
       JSON.stringify(options.queues),
       JSON.stringify(options.labels ?? []),
       options.concurrency,
+      config().queue.lease,
       config().queue.lease
     ]
   )
@@ -55,11 +58,20 @@ interface ProcessRow {
   readonly pid: number
   readonly pid_started: number
   readonly is_late: number
+  /** The time of the database. */
+  readonly now: Date
   readonly processed: number
   readonly failed: number
 }
 
-const COLUMNS = 'id, machine, pid, pid_started, lease_until < now(3) as is_late, processed, failed'
+const COLUMNS = `id, machine, pid, pid_started, ${hasEnded('lease_until')} as is_late, now(3) as now, processed, failed`
+
+async function readProcesses(): Promise<ProcessRow[]> {
+  const began = performance.now()
+  const found = await rows<ProcessRow>(`select ${COLUMNS} from job_processes`)
+  if (found[0]) noteClock(found[0].now, began)
+  return found
+}
 
 /**
  * Finds processes that are gone: their lease has ended, or, on this machine, their pid no longer runs. Puts their jobs
@@ -67,9 +79,8 @@ const COLUMNS = 'id, machine, pid, pid_started, lease_until < now(3) as is_late,
  * machine was asleep. Returns the ids of the processes found, and 0 when jobs had an unknown process.
  */
 export async function reapProcesses(self?: number): Promise<number[]> {
-  const all = await rows<ProcessRow>(`select ${COLUMNS} from job_processes`)
   const gone: number[] = []
-  for (const process of all) {
+  for (const process of await readProcesses()) {
     if (process.id === self || !isGone(process)) continue
     if (await buryProcess(process.id, isGone, true)) gone.push(process.id)
   }
@@ -84,12 +95,14 @@ export async function listProcesses(): Promise<number[]> {
 
 /** Returns the ids of processes that are gone but still registered. */
 export async function listGone(): Promise<number[]> {
-  const all = await rows<ProcessRow>(`select ${COLUMNS} from job_processes`)
-  return all.filter(isGone).map(({ id }) => id)
+  return (await readProcesses()).filter(isGone).map(({ id }) => id)
 }
 
 function isGone({ machine: where, pid, pid_started, is_late }: ProcessRow): boolean {
-  return is_late === 1 || (where === machine() && !runsHere(pid, pid_started))
+  return (
+    (is_late === 1 && isClockSteady(config().queue.lease * 1000)) ||
+    (where === machine() && !runsHere(pid, pid_started))
+  )
 }
 
 /**

@@ -9,6 +9,7 @@ import { join } from 'node:path'
 import { type Galera, startGalera } from '../galera/galera.js'
 import { type Daemon, daemonOf, Ended, eventually, ownNetwork } from '../helpers/daemons.js'
 import { gitstead, program } from '../scenarios/appliance.js'
+import { clockOf } from './clocks.js'
 import { asPart, Network, type Part, type PartName } from './network.js'
 
 export interface Machine {
@@ -40,22 +41,12 @@ export interface Cluster {
 /** The folders that both machines see. */
 const SHARED = ['repositories', 'artifacts', 'traces', 'uploads']
 const PORT = 8080
-/** The clock of the second machine is five minutes ahead of all others. Times of files come from the kernel. */
-const CLOCKS: readonly Readonly<Record<string, string>>[] = [
-  {},
-  {
-    LD_PRELOAD: '/usr/$LIB/faketime/libfaketimeMT.so.1',
-    FAKETIME: '+300s',
-    FAKETIME_DONT_FAKE_MONOTONIC: '1',
-    NO_FAKE_STAT: '1'
-  }
-]
 
 /** Starts everything in a folder. `more` is added to the environment of the machines. */
 export async function startCluster(folder: string, more: Readonly<Record<string, string>> = {}): Promise<Cluster> {
   const network = ownNetwork()
   const between = new Network(network, partsOf(network))
-  const rows = await startGalera(folder, network, ['servers.cfg'])
+  const rows = await startGalera(folder, network, ['servers.cfg'], clockOf)
   const bucket = bucketOf(folder, `${network}.31`)
   await bucket.start()
   const url = `http://${network}.20:${PORT}`
@@ -140,7 +131,7 @@ function machine(
   const namespace = new Namespace()
   const own = {
     ...environment,
-    ...CLOCKS[number - 1],
+    ...clockOf(name),
     GITSTEAD_HOST: address,
     GITSTEAD_PORT: String(PORT),
     GITSTEAD_CLUSTER_ADDRESS: `http://${address}:${PORT}`,

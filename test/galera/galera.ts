@@ -35,6 +35,9 @@ const isRoot = process.getuid?.() === 0
 const configured = (file: string, network: string) =>
   readFileSync(join(root, 'config/cluster', file), 'utf8').replaceAll('10.0.0.', `${network}.`)
 
+/** Returns variables of the environment for a node. */
+type EnvironmentOf = (part: PartName) => Readonly<Record<string, string>>
+
 /**
  * Starts three nodes and haproxy, with their files in a folder. The database `gitstead` is empty. `sections` are more files of
  * config/cluster for haproxy.
@@ -42,11 +45,12 @@ const configured = (file: string, network: string) =>
 export async function startGalera(
   folder: string,
   network = ownNetwork(),
-  sections: readonly string[] = []
+  sections: readonly string[] = [],
+  environmentOf: EnvironmentOf = () => ({})
 ): Promise<Galera> {
   // The account of the daemons must reach its files.
   chmodSync(folder, 0o755)
-  const nodes = [1, 2, 3].map(number => node(folder, network, number)) as unknown as Galera['nodes']
+  const nodes = [1, 2, 3].map(number => node(folder, network, number, environmentOf)) as unknown as Galera['nodes']
   const [first, ...others] = nodes
   await first.start()
   const connection = await first.connect()
@@ -103,7 +107,7 @@ function nodeFile(folder: string, network: string, number: number): string {
 const ownLine = (line: string, network: string, number: number) =>
   line.replaceAll(`${network}.11`, `${network}.1${number}`).replace('db1', `db${number}`)
 
-function node(above: string, network: string, number: number): Node {
+function node(above: string, network: string, number: number, environmentOf: EnvironmentOf): Node {
   const name = `db${number}` as PartName
   const [address, folder] = [`${network}.1${number}`, join(above, name)]
   const file = join(folder, 'galera.cnf')
@@ -116,6 +120,7 @@ function node(above: string, network: string, number: number): Node {
   const daemon = daemonOf(name, address, folder, () => {
     const command = [
       ...asAccount(name),
+      ...['env', ...Object.entries(environmentOf(name)).map(([key, value]) => `${key}=${value}`)],
       'mariadbd',
       `--defaults-file=${file}`,
       ...(isNew ? ['--wsrep-new-cluster'] : [])

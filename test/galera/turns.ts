@@ -5,14 +5,17 @@ import type { Node } from './galera.js'
 
 interface Turns {
   readonly port: number
+  /** Ends all connections, and leads later ones to one node, as when the others have died. */
+  leadTo(node: Node): void
   stop(): Promise<void>
 }
 
 export async function inTurns(nodes: readonly Node[]): Promise<Turns> {
   const open = new Set<Socket>()
   let times = 0
+  let led = nodes
   const server = createServer(client => {
-    const node = connect(3306, nodes[times++ % nodes.length]?.address)
+    const node = connect(3306, led[times++ % led.length]?.address)
     client.pipe(node).pipe(client)
     for (const socket of [client, node]) {
       open.add(socket)
@@ -29,6 +32,10 @@ export async function inTurns(nodes: readonly Node[]): Promise<Turns> {
   await once(server, 'listening')
   return {
     port: (server.address() as AddressInfo).port,
+    leadTo: node => {
+      led = [node]
+      for (const socket of open) socket.destroy()
+    },
     stop: async () => {
       server.close()
       for (const socket of open) socket.destroy()

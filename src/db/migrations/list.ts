@@ -90,6 +90,7 @@ import { heldObjects } from './0172-held-objects.js'
 import { decidedRights } from './0176-decided-rights.js'
 import { scimVersions } from './0177-scim-versions.js'
 import { preparedMigrations } from './0184-migrations.js'
+import { leaseLengths } from './0193-lease-lengths.js'
 import type { Migration } from './migration.js'
 
 export const migrations: readonly Migration[] = [
@@ -182,5 +183,6 @@ export const migrations: readonly Migration[] = [
   heldObjects,
   decidedRights,
   scimVersions,
-  preparedMigrations
+  preparedMigrations,
+  leaseLengths
 ]

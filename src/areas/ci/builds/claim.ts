@@ -1,6 +1,7 @@
 // A claim gives a build a lease and a new token, and every later change requires the current token. So a worker that was presumed
 // dead cannot write to a build that another worker runs again. areas/ci/runners/claim-next.ts chooses the build.
 import { randomBytes } from 'node:crypto'
+import { isClockSteady, noteClock } from '../../../cluster/clock.js'
 import { config } from '../../../config.js'
 import { lockRow } from '../../../db/connect/lock-row.js'
 import { execute, row } from '../../../db/connect/sql.js'
@@ -53,6 +54,8 @@ interface ClaimableRow extends ChangingBuild {
   /** When a lease that begins now ends. */
   readonly lease_end: Date
   readonly is_late: number | null
+  /** The time of the database. */
+  readonly now: Date
   readonly token_hash: Buffer | null
   readonly runner_id: number | null
   readonly environment_id: number | null
@@ -107,14 +110,17 @@ export async function takeBuild({ buildId, pipelineId }: FoundBuild, taker: Take
 }
 
 /** Takes no lock: the lock of the pipeline already prevents other changes of the build's status. */
-function readBuild(pipeline: LockedPipeline, id: number): Promise<ClaimableRow | undefined> {
-  return row<ClaimableRow>(
+async function readBuild(pipeline: LockedPipeline, id: number): Promise<ClaimableRow | undefined> {
+  const began = performance.now()
+  const found = await row<ClaimableRow>(
     `select b.id, b.stage_index, b.status, b.allow_failure, b.attempt, b.token_hash, b.runner_id, b.environment_id,
-       b.lease_until < now(3) as is_late, now(3) + interval ? second as lease_end,
+       b.lease_until < now(3) as is_late, now(3) as now, now(3) + interval ? second as lease_end,
        exists (select 1 from job_processes p where p.id = b.process_id) as held
      from builds b where b.id = ? and b.pipeline_id = ?`,
     [config().queue.lease, id, pipeline.id]
   )
+  if (found) noteClock(found.now, began)
+  return found
 }
 
 /** Concurrent claims count one after another: each waits for the lock on the project, and then sees the claims before it. */
@@ -133,7 +139,7 @@ async function hasRoom(pipelineId: number, most: number | undefined): Promise<bo
 function isFree({ status, runner_id, held, is_late }: ClaimableRow, { runnerId, processId }: Taker): boolean {
   if (status === 'pending') return true
   if (status !== 'running' || processId === null || runner_id !== runnerId) return false
-  return held === 0 || is_late === 1
+  return held === 0 || (is_late === 1 && isClockSteady(config().queue.lease * 1000))
 }
 
 /**

@@ -3,6 +3,7 @@
 import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ActorUser } from '../../../access/actor.js'
+import { hasEnded, lives } from '../../../cluster/clock.js'
 import { joinMachines } from '../../../cluster/machines.js'
 import { isCluster, requireEpoch } from '../../../cluster/storages.js'
 import { endedProcess, processName } from '../../../cluster/this-machine.js'
@@ -98,7 +99,7 @@ async function tryToOpen(
   if (only && moves.length === 1 && !isCluster()) {
     const { affectedRows, insertId } = await execute(
       `${INSERT} select ?, ?, ?, ?, ?, ?, ?, ?, ? from projects
-       where id = ? and storage = ? and (held_until is null or held_until <= now(3)) lock in share mode`,
+       where id = ? and storage = ? and (held_until is null or ${hasEnded('held_until', LONGEST_HOLD_S)}) lock in share mode`,
       [...valuesOf(only), project.id, project.storage]
     )
     if (affectedRows === 1) return [{ ...only, id: insertId, owner }]
@@ -124,7 +125,7 @@ async function tryToOpen(
  */
 async function isFree({ id, storage }: StoredProject): Promise<boolean> {
   const found = await row<{ storage: string; is_held: number; epoch: number | null }>(
-    `select p.storage, coalesce(p.held_until > now(3), false) as is_held, s.epoch
+    `select p.storage, coalesce(${lives('p.held_until', LONGEST_HOLD_S)}, false) as is_held, s.epoch
      from projects p left join storages s on s.name = p.storage where p.id = ? lock in share mode`,
     [id]
   )

@@ -1,4 +1,5 @@
 // Columns of projects that other areas keep up to date. Each function is one statement.
+import { hasEnded } from '../../../cluster/clock.js'
 import { execute, row } from '../../../db/connect/sql.js'
 import { encrypt, newToken, tokenHash } from '../../../secrets.js'
 
@@ -59,7 +60,7 @@ export const LONGEST_HOLD_S = 30
 export async function holdProject({ id, storage }: { id: number; storage: string }): Promise<Date | null> {
   const { affectedRows } = await execute(
     `update projects set held_until = now(3) + interval ${LONGEST_HOLD_S} second
-     where id = ? and storage = ? and (held_until is null or held_until <= now(3))`,
+     where id = ? and storage = ? and (held_until is null or ${hasEnded('held_until', LONGEST_HOLD_S)})`,
     [id, storage]
   )
   if (affectedRows === 0) return null

@@ -1,6 +1,7 @@
 // Allows only one run of a task at a time, on any number of machines. The lock is a row with a lease that the run renews. When
 // the holder dies, its own machine knows at once; other machines know when the lease ends.
 import { randomBytes } from 'node:crypto'
+import { hasEnded, isClockSteady, noteClock } from '../../../cluster/clock.js'
 import { joinMachines } from '../../../cluster/machines.js'
 import { machineMark, runsHere } from '../../../cluster/this-machine.js'
 import { execute, row, rows } from '../../../db/connect/sql.js'
@@ -20,6 +21,8 @@ export interface LockRow {
   readonly holder: string
   readonly lease_until: Date
   readonly is_late: number
+  /** The time of the database. */
+  readonly now: Date
 }
 
 /** A hash of the name of the machine, because the column is shorter than such a name. */
@@ -60,7 +63,8 @@ export async function underLock<T>(
   }
 }
 
-const SELECT = 'select task, holder, lease_until, lease_until < now(3) as is_late from maintenance_locks'
+const SELECT = `select task, holder, lease_until, ${hasEnded('lease_until', LEASE_S)} as is_late, now(3) as now
+  from maintenance_locks`
 
 async function take(task: string, holder: string): Promise<boolean> {
   const { affectedRows } = await execute(
@@ -68,8 +72,10 @@ async function take(task: string, holder: string): Promise<boolean> {
     [task, holder]
   )
   if (affectedRows === 1) return true
+  const began = performance.now()
   const held = await row<LockRow>(`${SELECT} where task = ?`, [task])
   if (!held) return take(task, holder)
+  noteClock(held.now, began)
   if (!isStale(held)) return false
   // If several processes find the lock stale, only one of them changes the row that all have read.
   const taken = await execute(
@@ -89,7 +95,7 @@ async function renew(task: string, holder: string, lost: AbortController): Promi
 
 /** Returns whether no living process holds a lock. */
 export function isStale({ holder, is_late }: LockRow): boolean {
-  if (is_late === 1) return true
+  if (is_late === 1 && isClockSteady(LEASE_S * 1000)) return true
   const [where, pid, start] = holder.split('#')
   return where === machineKey() && !runsHere(Number(pid), Number(start))
 }

@@ -1,0 +1,116 @@
+// Story: the clocks of database nodes differ by minutes. After a failover, the leases of all machines seemed to have ended, and others
+// used the storages of machines that lived; or they lasted for minutes after the machines had died.
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import t from 'tap'
+import { takeLock } from '../../src/areas/upkeep/maintenance/maintenance-lock.js'
+import { joinMachines, machineUid, readMachines } from '../../src/cluster/machines.js'
+import { makeMarker } from '../../src/cluster/marker.js'
+import { holds, joinStorages, ownStorages } from '../../src/cluster/storages.js'
+import { config, loadConfig } from '../../src/config.js'
+import { execute, row } from '../../src/db/connect/sql.js'
+import { listGone } from '../../src/queue/processes.js'
+import { clockOf } from '../chaos/clocks.js'
+import { testDatabase } from '../helpers/database.js'
+import { until } from '../helpers/until.js'
+import { startGalera } from './galera.js'
+import { inTurns } from './turns.js'
+
+const folder = mkdtempSync(join(tmpdir(), 'gitstead-clocks-'))
+const galera = await startGalera(folder, undefined, [], clockOf)
+const [first, ahead, behind] = galera.nodes
+const root = await first.connect()
+await root.query("create or replace user root@'127.0.0.1' identified by 'root'")
+await root.query("grant all on *.* to root@'127.0.0.1'")
+root.destroy()
+const proxy = await inTurns([first])
+process.env.GITSTEAD_TEST_SERVER = `mysql://root:root@127.0.0.1:${proxy.port}/`
+delete process.env.GITSTEAD_TEST_SCHEMA
+t.teardown(async () => {
+  await proxy.stop()
+  await galera.stop()
+  rmSync(folder, { recursive: true })
+})
+await testDatabase()
+loadConfig({ port: 0, cluster: { address: 'http://127.0.0.1:1' }, queue: { lease: 4 } })
+
+const OTHER = 'b'.repeat(32)
+const LOCK = 'x#1#1#1'
+const other = join(config().home, 'repositories', 'other')
+mkdirSync(other, { recursive: true })
+
+/** Another machine: its storage, its worker and a task that it runs. */
+await execute(
+  `insert into machines (uid, name, boot, version, created_at, started_at, lease_seconds, lease_until)
+   values (?, 'other', ?, '1', now(3), now(3), 4, now(3) + interval 4 second)`,
+  [OTHER, OTHER]
+)
+await execute(
+  `insert into storages (name, marker, owner, lease_seconds, lease_until, created_at)
+   values ('other', ?, ?, 8, now(3) + interval 8 second, now(3))`,
+  [await makeMarker(other), OTHER]
+)
+const { insertId: worker } = await execute(
+  `insert into job_processes (hostname, machine, pid, pid_started, tag, queues, labels, concurrency, started_at, lease_seconds, lease_until)
+   values ('other', ?, 1, 1, 'gitstead', '[]', '[]', 1, now(3), 4, now(3) + interval 4 second)`,
+  [OTHER]
+)
+await execute('insert into maintenance_locks (task, holder, lease_until) values (?, ?, now(3) + interval 30 second)', [
+  'old_ticks',
+  LOCK
+])
+async function renew(): Promise<void> {
+  const end = 'lease_until = now(3) + interval lease_seconds second'
+  await execute(`update machines set ${end} where uid = ?`, [OTHER])
+  await execute(`update storages set ${end} where owner = ?`, [OTHER])
+  await execute(`update job_processes set ${end} where id = ?`, [worker])
+}
+const renewLock = () =>
+  execute('update maintenance_locks set lease_until = now(3) + interval 30 second where holder = ?', [LOCK])
+
+/** Whether this machine may begin the task. */
+async function begins(): Promise<boolean> {
+  const lock = await takeLock('old_ticks').catch(() => undefined)
+  await lock?.release()
+  return lock !== undefined
+}
+
+const owner = async () =>
+  (await row<{ owner: string }>("select owner from storages where name = 'other'").catch(() => undefined))?.owner
+const isGone = async () => (await listGone().catch((): number[] => [])).includes(worker)
+const isOver = async () => (await readMachines().catch(() => undefined))?.isOver(OTHER) === true
+
+await joinMachines('server')
+await joinStorages()
+await ownStorages()
+
+t.test('nothing of a machine that lives is taken over when the clock of the database jumps ahead', async t => {
+  t.ok(holds('default'))
+  proxy.leadTo(ahead)
+  const wrong: string[] = []
+  const end = Date.now() + 12_000
+  for (let turn = 0; Date.now() < end; turn++) {
+    // The other machine comes back a little later than this one.
+    if (turn > 5) await renew().catch(() => undefined)
+    if (turn === 5 && (await begins())) wrong.push('the task has begun twice')
+    if (turn === 40) await renewLock()
+    if (![OTHER, undefined].includes(await owner())) wrong.push('the storage was taken')
+    if (await isGone()) wrong.push('the worker counts as gone')
+    if (await isOver()) wrong.push('the machine counts as over')
+    if (!holds('default')) wrong.push('this machine has lost its own storage')
+    await sleep(200)
+  }
+  t.same([...new Set(wrong)], [])
+})
+
+t.test('a machine that dies when the clock of the database jumps back is over as soon as any other', async t => {
+  await renew()
+  proxy.leadTo(behind)
+  await until('the machine is over', isOver)
+  await until('the worker is gone', isGone)
+  await until('this machine has taken the storage', async () => (await owner()) === machineUid())
+  t.ok(holds('default'))
+  await until('the task may begin', begins)
+})
