@@ -150,7 +150,9 @@ function node(above: string, network: string, number: number, environmentOf: Env
 
 function makeData(folder: string): void {
   const options = ['--no-defaults', '--auth-root-authentication-method=normal', '--skip-test-db']
-  execFileSync('mariadb-install-db', [...options, `--datadir=${folder}/data`], { stdio: 'ignore' })
+  // A database that starts removes the temporary tables of all others from its folder for them.
+  const env = { ...process.env, TMPDIR: folder }
+  execFileSync('mariadb-install-db', [...options, `--datadir=${folder}/data`], { stdio: 'ignore', env })
 }
 
 /** The kernel ends the daemon together with this process. */
