@@ -121,6 +121,20 @@ export function duplicateKey(error: unknown): string | undefined {
   return /for key '(?:[^'.]*\.)?([^']+)'/.exec(message ?? '')?.[1] ?? 'unknown'
 }
 
+const madeHere = new WeakSet<object>()
+
+function unavailable(text: string): Unavailable {
+  const error = new Unavailable(text)
+  madeHere.add(error)
+  return error
+}
+
+/**
+ * Returns whether this error of `translate` says that the database did not answer, or not in time. Nobody knows whether it has done what was
+ * asked.
+ */
+export const isDatabaseUnavailable = (error: unknown): boolean => error instanceof Unavailable && madeHere.has(error)
+
 /**
  * Returns the error to throw instead: Unavailable when the database cannot be reached, is too slow, or other
  * transactions hold its locks; Misconfigured when it refuses the account or the database name; DiskFull when its disk
@@ -134,16 +148,16 @@ export function translate(error: unknown): unknown {
     return new Misconfigured('the database of database.url does not exist: create it')
   }
   if (isDiskFull(error)) return new DiskFull()
-  if (isRetriable(error)) return new Unavailable('the database is busy')
+  if (isRetriable(error)) return unavailable('the database is busy')
   if (!isDatabaseAway(error)) return error
   const now = performance.now()
   if (isSlow(error) && answeredSince(now - LATELY_MS)) {
-    return new Unavailable('the database took too long for this request')
+    return unavailable('the database took too long for this request')
   }
   // Statements get their time again when this process was busy, so it is not at fault when they time out.
   if (isWaitTimeout(error) && wasLate(now - 2 * statementPatience())) {
-    return new Unavailable('the server is too busy')
+    return unavailable('the server is too busy')
   }
   noteLost(driverError(error).code ?? driverError(error).message ?? 'unknown')
-  return new Unavailable('the database is not available')
+  return unavailable('the database is not available')
 }

@@ -13,6 +13,7 @@ import type { Origin } from '../../../access/actor.js'
 import { joinMachines } from '../../../cluster/machines.js'
 import { inFolder } from '../../../cluster/marker.js'
 import { holds, knownStorages, ownerNow, requireEpoch, storageNames, storagePath } from '../../../cluster/storages.js'
+import { outlasting } from '../../../db/connect/outlast.js'
 import { execute, row, rows } from '../../../db/connect/sql.js'
 import { transact } from '../../../db/connect/transact.js'
 import { Conflict, Failure, NoSuch, NotFound, NotHere, Unavailable } from '../../../errors.js'
@@ -100,11 +101,11 @@ interface Move extends Asked {
 async function move(asked: Asked): Promise<MovedProject> {
   const { project, to, signal } = asked
   const bytes = await withPatience(project, original => requireRoom(asked, original), signal)
-  await announceCopy(project.id, to)
+  await outlasting(() => announceCopy(project.id, to), signal)
   const draft = await prepareProject(to)
   try {
     const held = await withPatience(project, original => tryToMove(asked, original, draft), signal)
-    await bringLate(project, to)
+    await outlasting(() => bringLate(project, to), signal)
     return {
       ...{ id: project.id, path_with_namespace: project.path_with_namespace, from: project.storage, to },
       ...{ bytes, held_ms: Math.round(held) }
@@ -126,11 +127,15 @@ async function requireRoom({ project, to }: Asked, original: Original): Promise<
   return bytes
 }
 
-/** Continues with what an earlier try has copied, whose owner stopped. Throws NotHere while this machine does not own the new storage. */
+/**
+ * Continues with what an earlier try has copied, whose owner or database stopped. Throws NotHere while this machine does not own the new
+ * storage.
+ */
 async function tryToMove(asked: Asked, original: Original, draft: PreparedRepository): Promise<number> {
   const { to, signal } = asked
   requireOwn(to)
   storagePath(to)
+  if (await hasMoved(asked, draft)) return 0
   const epochs = new Map(knownStorages().map(({ name, epoch }) => [name, epoch]))
   for (let round = 1; round <= ROUNDS && (await original.isThere()); round++) {
     const copied = await copyObjects(original, draft.path, signal)
@@ -138,6 +143,18 @@ async function tryToMove(asked: Asked, original: Original, draft: PreparedReposi
     if (copied < SMALL) break
   }
   return finish({ ...asked, original, epochs }, draft)
+}
+
+/**
+ * Whether an earlier try has moved the project, although the answer was lost. Otherwise its copy becomes the draft again. The end of the hold
+ * in `finish` has waited for its transaction, or made it fail.
+ */
+async function hasMoved({ project: { id }, to }: Asked, draft: PreparedRepository): Promise<boolean> {
+  if (existsSync(draft.path)) return false
+  const found = await row<{ storage: string }>('select storage from projects where id = ?', [id])
+  if (found?.storage === to) return true
+  await rename(repositoryPath({ id, storage: to }), draft.path)
+  return false
 }
 
 const sizeOf = async (original: Original): Promise<number> =>
@@ -186,7 +203,7 @@ async function finish(asked: Move, draft: PreparedRepository): Promise<number> {
       if (until && (await settled(project.id)) && (await change(asked, draft, until))) return performance.now() - began
     } finally {
       // Waiting changes continue at once after a failure.
-      if (until) await releaseProject(project.id, until)
+      if (until) await outlasting(() => releaseProject(project.id, until), signal)
     }
     await requireThere(project)
     await sleep(PAUSE_MS * tries, undefined, { signal }).catch(() => signal.throwIfAborted())

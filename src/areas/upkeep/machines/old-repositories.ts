@@ -33,10 +33,11 @@ export const oldRepositories: Task = {
 
 /** Names a copy that is about to be made: without its project there, it may be removed at any time. */
 export const announceCopy = (projectId: number, storage: string) =>
-  execute('insert into old_repositories (project_id, storage, removable_at) values (?, ?, now(3))', [
-    projectId,
-    storage
-  ])
+  execute(
+    `insert into old_repositories (project_id, storage, removable_at) values (?, ?, now(3))
+     on duplicate key update removable_at = removable_at`,
+    [projectId, storage]
+  )
 
 /** Notes that a project has moved. Call it in the transaction of the move. */
 export async function noteMoved(projectId: number, { from, to }: { from: string; to: string }): Promise<void> {

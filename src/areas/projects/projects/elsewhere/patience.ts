@@ -1,8 +1,9 @@
-// Long work with the files of a repository, which continues when the machine that owns them stops in between.
+// Long work with the files of a repository, which continues when the machine that owns them, or the database, stops in between.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { OwnerAway } from '../../../../cluster/repository-elsewhere.js'
 import { ownerNow } from '../../../../cluster/storages.js'
 import { forgetWithPool } from '../../../../db/connect/connection.js'
+import { outlasting } from '../../../../db/connect/outlast.js'
 import { NotHere } from '../../../../errors.js'
 import type { Original } from '../../../../git/repository/original.js'
 import { log } from '../../../../log.js'
@@ -22,8 +23,8 @@ const gaveUp = new Map<string, number>()
 forgetWithPool(() => gaveUp.clear())
 
 /**
- * Works with the files of a project's repository. When a storage has no owner or gets another one, the work begins again as soon as an owner
- * answers, so a second run must continue what the first one left. Throws OwnerAway, or NotHere for another storage, when none does in time.
+ * Works with the files of a project's repository. When a storage has no owner or gets another one, or the database is away, the work begins
+ * again as soon as they answer, so a second run must continue what the first one left. Throws OwnerAway, or NotHere for another storage, when none does in time.
  */
 export async function withPatience<T>(
   project: StoredProject,
@@ -42,7 +43,7 @@ export async function withPatience<T>(
   for (let stops = 0; ; ) {
     const began = performance.now()
     try {
-      const result = await withOriginal(project, work, signal)
+      const result = await outlasting(() => withOriginal(project, work, signal), signal)
       gaveUp.delete(storage)
       return result
     } catch (error) {
