@@ -1,9 +1,19 @@
 // "Note".
-import { described, Flag, IdOf, Moment, Nullable, OneOf, Text } from '../../../lib/schema.js'
+import { described, Flag, IdOf, Integer, Moment, Nullable, OneOf, Text } from '../../../lib/schema.js'
 import { type Static, Type } from '../../../lib/type.js'
 import { viewUserBasic } from '../../people/users/users.record.js'
 import { UserBasic } from '../../people/users/users.view.js'
 import type { NoteRow } from './notes.queries.js'
+
+// Not specified: the field, which has the same form as in later versions of the API.
+const Position = Type.Object(
+  {
+    new_path: Text('the path of the file'),
+    new_line: Nullable(Integer('the number of the line after the changes; null for a line that they remove')),
+    old_line: Nullable(Integer('the number of the line that they remove; null for others'))
+  },
+  { title: 'NotePosition', description: 'A line of the changes of a merge request or of a commit.' }
+)
 
 export const Note = Type.Object(
   {
@@ -17,7 +27,8 @@ export const Note = Type.Object(
     upvote: Flag('always false'),
     downvote: Flag('always false'),
     noteable_id: Nullable(IdOf('the target of the note; null for a commit')),
-    noteable_type: OneOf(['Issue', 'MergeRequest', 'Snippet', 'Commit'], 'NoteableType', 'the kind of the target')
+    noteable_type: OneOf(['Issue', 'MergeRequest', 'Snippet', 'Commit'], 'NoteableType', 'the kind of the target'),
+    position: Type.Optional(described(Position, 'the line that it is about; only notes about lines have it'))
   },
   {
     title: 'Note',
@@ -41,5 +52,12 @@ export const viewNote = (note: NoteRow): Static<typeof Note> => ({
   upvote: false,
   downvote: false,
   noteable_id: note.noteable_id,
-  noteable_type: note.noteable_type
+  noteable_type: note.noteable_type,
+  ...(note.path !== null && note.line !== null && { position: positionOf(note.path, note.line, note.line_type) })
+})
+
+const positionOf = (path: string, line: number, type: NoteRow['line_type']): Static<typeof Position> => ({
+  new_path: path,
+  new_line: type === 'old' ? null : line,
+  old_line: type === 'old' ? line : null
 })

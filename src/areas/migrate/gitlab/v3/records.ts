@@ -4,6 +4,7 @@ import type { Client } from '../../sources/client.js'
 import { awardsOf, dayOf, firstMoment, fitting, momentOf, shaOf } from '../../sources/shapes.js'
 import type { Draft, ReadOptions, Skipped, SourceProject } from '../../sources/source.js'
 import { commitCommentRecords, pagesFromZero, UNASKED } from '../commit-comments.js'
+import { placeOf } from '../note-position.js'
 import { membersOf } from './members.js'
 import { check, type IssueShape, type MergeRequestShape, type NoteShape, type ProjectShape } from './shapes.js'
 
@@ -264,8 +265,20 @@ async function* planned(reading: Reading, kind: 'issue' | 'merge_request', path:
     }
     return [draft, ...notes]
   })
-  for await (const drafts of whole) yield* drafts
+  let [comments, lines] = [0, 0]
+  for await (const drafts of whole) {
+    yield* drafts
+    for (const { kind, is_system, line } of drafts) {
+      if (kind === 'note' && is_system !== true) comments++
+      if (kind === 'note' && line !== null) lines++
+    }
+  }
+  if (!isIssue && comments > 0 && lines === 0 && (await isGitLab8(reading)))
+    reading.skipped('lines of comments on changes', 'GitLab 8 does not show which comments on merge requests have one')
 }
+
+const isGitLab8 = async ({ client }: Reading) =>
+  check.version((await client.find('version'))?.body)?.version.startsWith('8.') !== false
 
 const issueValues = ({ state, confidential, due_date }: IssueShape) => ({
   state: state === 'closed' || state === 'reopened' ? state : 'opened',
@@ -334,6 +347,7 @@ async function notesOf(reading: Reading, below: string, on: object): Promise<Dra
       path: null,
       line: null,
       line_type: null,
+      ...placeOf(note.position),
       updated_by: null,
       refers: null,
       created_at: firstMoment(note.created_at, reading.project.created_at),

@@ -1,6 +1,7 @@
 // What API v3 returns, as far as a migration uses it. GitLab 8 leaves out some fields, and other fields are null on one of both.
 import { type Static, Type } from '../../../../lib/type.js'
 import { checked, count, flag, id, maybe, moment, number, prose, sha, text } from '../../sources/shapes.js'
+import { Position } from '../note-position.js'
 
 const name = text(1000)
 const UserBasic = Type.Object({ username: text(255) })
@@ -108,7 +109,9 @@ const Note = Type.Object({
   author: by,
   created_at: maybe(moment),
   updated_at: maybe(moment),
-  system: flag
+  system: flag,
+  /** Only another Gitstead has it. */
+  position: maybe(Position)
 })
 const Award = Type.Object({ name: text(255), user: by, created_at: maybe(moment) })
 const Snippet = Type.Object({

@@ -2,6 +2,7 @@
 import { ahead } from '../../sources/ahead.js'
 import { type Award, awardsOf, checked, firstMoment, fitting, momentOf } from '../../sources/shapes.js'
 import type { Draft } from '../../sources/source.js'
+import { placeOf } from '../note-position.js'
 import { personOf } from './people.js'
 import type { Reading } from './reading.js'
 import { type Author, Award as AwardShape, Note, type Planned } from './shapes.js'
@@ -91,16 +92,8 @@ async function noteRecord(reading: Reading, { path, on }: Notes, note: Note): Pr
     ...written(on, personOf(note.author), created_at),
     note: note.body ?? '',
     is_system: note.system === true,
-    ...placeOf(note),
+    ...placeOf(note.position),
     updated_at: firstMoment(note.updated_at, created_at),
     award_emoji: note.system === true ? [] : await readAwards(reading, `${path}/${note.id}`)
   }
-}
-
-/** A line is part of the changes, on the new side unless it was removed. Places in images have no line. */
-function placeOf({ position }: Note) {
-  const path = position?.new_path || position?.old_path
-  const line = position?.new_line ?? position?.old_line ?? null
-  if (!position || !path || line === null || (position.position_type ?? 'text') !== 'text') return {}
-  return { path, line, line_type: position.new_line ? 'new' : 'old' }
 }

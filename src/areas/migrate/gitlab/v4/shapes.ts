@@ -1,6 +1,7 @@
 // What GitLab's API v4 sends, as far as the reader needs it: https://docs.gitlab.com/api/rest. Other fields are ignored.
 import { type Static, Type } from '../../../../lib/type.js'
 import { count, flag, id, maybe, moment, number, prose, sha, text } from '../../sources/shapes.js'
+import { Position } from '../note-position.js'
 
 const MANY = 10_000
 const dates = { created_at: maybe(moment), updated_at: maybe(moment) }
@@ -223,7 +224,6 @@ export const DiffVersion = Type.Object({
   state: maybe(text(100)),
   real_size: maybe(text(100))
 })
-const line = maybe(count)
 export const Note = Type.Object({
   id,
   body: prose,
@@ -233,15 +233,7 @@ export const Note = Type.Object({
   confidential: flag,
   internal: flag,
   resolved: flag,
-  position: maybe(
-    Type.Object({
-      position_type: maybe(text(100)),
-      new_path: maybe(text(65_535)),
-      old_path: maybe(text(65_535)),
-      new_line: line,
-      old_line: line
-    })
-  ),
+  position: maybe(Position),
   ...dates
 })
 export type Note = Static<typeof Note>
