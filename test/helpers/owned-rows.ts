@@ -126,6 +126,7 @@ const MAKE: { readonly [Table in TableName]?: (place: Place) => Promise<unknown>
     ]),
   lfs_scans: ({ project }) =>
     execute('insert into lfs_scans (project_id, scanned_at) values (?, now(3))', [project.id]),
+  lfs_sizes: ({ project }) => execute('insert into lfs_sizes (project_id, size) values (?, 1)', [project.id]),
   lfs_locks: ({ project, user }) =>
     execute(
       "insert into lfs_locks (project_id, path, path_hash, user_id, created_at) values (?, 'a', repeat('a', 64), ?, now(3))",

@@ -90,6 +90,7 @@ import { heldObjects } from './0172-held-objects.js'
 import { decidedRights } from './0176-decided-rights.js'
 import { scimVersions } from './0177-scim-versions.js'
 import { preparedMigrations } from './0184-migrations.js'
+import { lfsSizes } from './0191-lfs-sizes.js'
 import { leaseLengths } from './0193-lease-lengths.js'
 import type { Migration } from './migration.js'
 
@@ -184,5 +185,6 @@ export const migrations: readonly Migration[] = [
   decidedRights,
   scimVersions,
   preparedMigrations,
+  lfsSizes,
   leaseLengths
 ]

@@ -109,6 +109,7 @@ const LINES = {
   lfs_objects: { writer: 'projects/lfs' },
   lfs_links: { writer: 'projects/lfs', owners: [erasedAfter('projects')] },
   lfs_scans: { writer: 'projects/lfs', owners: [deletedWith('projects')], restore: false },
+  lfs_sizes: { writer: 'projects/lfs', owners: [deletedWith('projects')], restore: false },
   // A lock would stay in the way of others after its user is gone.
   lfs_locks: { writer: 'projects/lfs', owners: [deletedWith('projects'), deletedWith('users')] },
   project_imports: {

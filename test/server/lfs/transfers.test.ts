@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { request } from 'node:http'
 import { join } from 'node:path'
 import t from 'tap'
-import { lfsSizeOf } from '../../../src/areas/projects/lfs/objects.js'
+import { lfsSizeOf } from '../../../src/areas/projects/lfs/sizes.js'
 import { config } from '../../../src/config.js'
 import { execute, row } from '../../../src/db/connect/sql.js'
 import { nameOfLfsObject } from '../../../src/storage/lfs.js'

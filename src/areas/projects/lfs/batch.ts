@@ -2,7 +2,8 @@
 import { row } from '../../../db/connect/sql.js'
 import { isOid } from '../../../storage/lfs.js'
 import { type DirectUpload, directLfsUpload } from '../../../storage/lfs-uploads.js'
-import { excessOfObject, excessOfProject, findLinks, lfsSizeOf, touchLinks } from './objects.js'
+import { excessOfObject, excessOfProject, findLinks, touchLinks } from './objects.js'
+import { lfsSizeOf } from './sizes.js'
 
 /** An object as the client names it: any text and any number. */
 interface AskedObject {

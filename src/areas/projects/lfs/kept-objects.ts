@@ -5,6 +5,7 @@ import { batches } from '../../../lib/batches.js'
 import { type LfsKey, openLfsObject, putLfsObject } from '../../../storage/lfs.js'
 import type { Source } from '../../../storage/put-file.js'
 import { claim } from './objects.js'
+import { changeLinks } from './sizes.js'
 
 /**
  * Stores an object of an archive, and links it to a project that nobody sees yet. Throws Unprocessable when the content has another hash
@@ -43,20 +44,18 @@ async function isIntact({ oid, size }: LfsKey): Promise<boolean> {
 
 /** Links an object that is stored, or touches its link. */
 export async function insertLink(projectId: number, { oid, size }: LfsKey): Promise<void> {
-  await execute(
-    `insert into lfs_links (project_id, oid, size, touched_at) values (?, ?, ?, ?)
-     on duplicate key update touched_at = values(touched_at)`,
-    [projectId, oid, size, new Date()]
-  )
+  await insertLinks(projectId, [{ oid, size }])
 }
 
-/** Links stored objects to a project that nobody sees yet. */
+/** Links stored objects, or touches their links. */
 export async function insertLinks(projectId: number, keys: readonly LfsKey[]): Promise<void> {
   const now = new Date()
   for (const some of batches(keys, 500))
-    await execute(
-      `insert into lfs_links (project_id, oid, size, touched_at) values ${some.map(() => '(?, ?, ?, ?)').join(', ')}
-       on duplicate key update touched_at = values(touched_at)`,
-      some.flatMap(({ oid, size }) => [projectId, oid, size, now])
+    await changeLinks(projectId, () =>
+      execute(
+        `insert into lfs_links (project_id, oid, size, touched_at) values ${some.map(() => '(?, ?, ?, ?)').join(', ')}
+         on duplicate key update touched_at = values(touched_at)`,
+        some.flatMap(({ oid, size }) => [projectId, oid, size, now])
+      )
     )
 }

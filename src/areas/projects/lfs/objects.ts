@@ -25,6 +25,7 @@ import {
 } from '../../../storage/lfs.js'
 import { findLfsUpload } from '../../../storage/lfs-uploads.js'
 import type { Source } from '../../../storage/put-file.js'
+import { keepLfsSize, lfsSizeOf } from './sizes.js'
 
 /** Returns a text that may be the name of an object; empty for any other: to the database, upper and lower case are the same. */
 export const oidOf = (text: string): string => (isOid(text) ? text : '')
@@ -50,15 +51,6 @@ export async function touchLinks(projectId: number, oids: readonly string[]): Pr
     `update lfs_links set touched_at = ? where project_id = ? and touched_at < ? and oid in (${marks(oids)})`,
     [now, projectId, new Date(now.getTime() - TOUCH_MS), ...oids]
   )
-}
-
-/** Returns how many bytes the objects of a project have, or those that only its merge requests from forks hold. */
-export async function lfsSizeOf(projectId: number, { held = false } = {}): Promise<number> {
-  const found = await row<{ size: string | number }>(
-    'select coalesce(sum(size), 0) as size from lfs_links where project_id = ? and held = ?',
-    [projectId, held]
-  )
-  return Number(found?.size ?? 0)
 }
 
 /** Returns why an object is too large; null when it is not. */
@@ -190,13 +182,16 @@ async function link(projectId: number, { oid, size }: LfsKey): Promise<void> {
     if (!(await lockRow('projects', projectId))) throw new NotFound('Project')
     await touchObject(oid)
     const counted = 'select 1 from lfs_links where project_id = ? and oid = ? and not held'
-    const isCounted = (await row(counted, [projectId, oid])) !== undefined
+    if (!(await row(counted, [projectId, oid]))) {
+      const sum = (await lfsSizeOf(projectId)) + size
+      const excess = excessOfProject(sum)
+      if (excess !== null) throw new TooLarge(excess)
+      await keepLfsSize(projectId, sum)
+    }
     await execute(
       `insert into lfs_links (project_id, oid, size, touched_at) values (?, ?, ?, ?)
        on duplicate key update touched_at = values(touched_at), held = false`,
       [projectId, oid, size, new Date()]
     )
-    const excess = isCounted ? null : excessOfProject(await lfsSizeOf(projectId))
-    if (excess !== null) throw new TooLarge(excess)
   })
 }

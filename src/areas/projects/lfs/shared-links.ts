@@ -5,7 +5,8 @@ import { execute, marks, row, rows, type Value } from '../../../db/connect/sql.j
 import { transact } from '../../../db/connect/transact.js'
 import { TooLarge } from '../../../errors.js'
 import { batches } from '../../../lib/batches.js'
-import { excessOfProject, findLinks, lfsSizeOf } from './objects.js'
+import { excessOfProject, findLinks } from './objects.js'
+import { changeLinks } from './sizes.js'
 
 const AT_ONCE = 1000
 
@@ -19,7 +20,7 @@ export async function copyLinks(from: number, to: number): Promise<void> {
     const end = found.at(-1)
     if (!end) return
     const oids = found.map(({ oid }) => oid)
-    await insertFrom(from, to, oids, 'l.held')
+    await changeLinks(to, () => insertFrom(from, to, oids, 'l.held'))
     last = end.oid
   }
 }
@@ -33,11 +34,11 @@ export const hasLinks = async (projectId: number): Promise<boolean> =>
  */
 export async function takeLinks(from: number, to: number, oids: readonly string[]): Promise<void> {
   for (const some of batches(oids, AT_ONCE)) {
-    await insertFrom(from, to, some, 'false')
-    await execute(`update lfs_links set held = false where project_id = ? and held and oid in (${marks(some)})`, [
-      to,
-      ...some
-    ])
+    await changeLinks(to, async () => {
+      await insertFrom(from, to, some, 'false')
+      const count = `update lfs_links set held = false where project_id = ? and held and oid in (${marks(some)})`
+      await execute(count, [to, ...some])
+    })
   }
 }
 
@@ -55,12 +56,21 @@ export function holdLinks(from: number, to: number, oids: readonly string[]): Pr
       await insertFrom(from, to, some, 'true')
       lacking -= (await findLinks(to, some)).size
     }
-    if (excessOfProject(await lfsSizeOf(to, { held: true })) !== null) throw new TooLarge()
+    if (excessOfProject(await heldSizeOf(to)) !== null) throw new TooLarge()
     return lacking === 0
   }).catch(error => {
     if (error instanceof TooLarge) return false
     throw error
   })
+}
+
+/** Returns how many bytes the objects have that only merge requests from forks hold. */
+export async function heldSizeOf(projectId: number): Promise<number> {
+  const found = await row<{ size: string | number | null }>(
+    'select sum(size) as size from lfs_links where project_id = ? and held',
+    [projectId]
+  )
+  return Number(found?.size ?? 0)
 }
 
 async function insertFrom(

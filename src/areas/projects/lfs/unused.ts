@@ -10,6 +10,7 @@ import { execute, marks, row, rows, type Value } from '../../../db/connect/sql.j
 import { transact } from '../../../db/connect/transact.js'
 import { batches } from '../../../lib/batches.js'
 import { removeLfsObject } from '../../../storage/lfs.js'
+import { forgetLfsSize } from './sizes.js'
 
 const AT_ONCE = 500
 /** Milliseconds. No removal of one object takes as long. */
@@ -68,6 +69,7 @@ export function unlinkIdle(projectId: number, { oids, before, lastChange }: Unli
       `delete from lfs_links where project_id = ? and touched_at < ? and oid in (${marks(oids)})`,
       values
     )
+    await forgetLfsSize(projectId)
     await touchObjects(oids)
     return affectedRows
   })

@@ -7,6 +7,7 @@ import { findPointers } from '../../../git/history/lfs-pointers.js'
 import { readRefFiles } from '../../../git/refs/files.js'
 import { batches } from '../../../lib/batches.js'
 import { daysAgo, type Task, type TaskContext } from '../../../queue/task.js'
+import { forgetLfsSizes } from '../../projects/lfs/sizes.js'
 import { idleLinks, lastRefChange, noteScan, type ScannedProject, unlinkIdle } from '../../projects/lfs/unused.js'
 import { ofThisMachine, repositoryPath } from '../../projects/projects/repositories.js'
 
@@ -26,6 +27,7 @@ export const lfsLinks: Task = {
   schedule: '23 3 * * *',
   about: 'takes LFS objects from projects in which no ref has held them for `lfs.keep_days` days',
   run: async context => {
+    if (!context.dryRun) await forgetLfsSizes()
     const end = Date.now() + TIME_MS
     const waiting = await dueProjects()
     let failed = 0

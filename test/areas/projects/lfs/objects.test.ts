@@ -4,7 +4,11 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
-import { claim, findLinks, lfsSizeOf, storeObject, touchLinks } from '../../../../src/areas/projects/lfs/objects.js'
+import { insertLinks } from '../../../../src/areas/projects/lfs/kept-objects.js'
+import { claim, findLinks, storeObject, touchLinks } from '../../../../src/areas/projects/lfs/objects.js'
+import { copyLinks, takeLinks } from '../../../../src/areas/projects/lfs/shared-links.js'
+import { forgetLfsSizes, lfsSizeOf } from '../../../../src/areas/projects/lfs/sizes.js'
+import { unlinkIdle } from '../../../../src/areas/projects/lfs/unused.js'
 import { config, loadConfig } from '../../../../src/config.js'
 import { execute, row, rows } from '../../../../src/db/connect/sql.js'
 import {
@@ -15,6 +19,7 @@ import {
   sizeOfLfsObject
 } from '../../../../src/storage/lfs.js'
 import { testApp } from '../../../helpers/app.js'
+import { rowsRead } from '../../../helpers/rows-read.js'
 import t from '../../../helpers/tap.js'
 
 const app = await testApp(t)
@@ -96,6 +101,52 @@ t.test('the limits of an object and of a project', async t => {
   t.same([...(await findLinks(project.id, [first.oid])).keys()], [first.oid])
 })
 
+t.test('an upload reads no more rows when the project has many objects', async t => {
+  const project = await app.make.project()
+  await store(project, randomBytes(10))
+  const few = await rowsRead(() => store(project, randomBytes(10)))
+  const many = Array.from({ length: 3000 }, () => ({ oid: randomBytes(32).toString('hex'), size: 1 }))
+  await insertLinks(project.id, many)
+  await store(project, randomBytes(10))
+  const later = await rowsRead(() => store(project, randomBytes(10)))
+  t.ok(later <= few + 30, `${few} rows, then ${later}`)
+})
+
+t.test('the size of a project follows its objects', async t => {
+  const [project, fork] = [await app.make.project(), await app.make.project()]
+  const isRight = async ({ id }: { id: number }, size: number, what: string) => {
+    t.equal(await lfsSizeOf(id), size, what)
+    const [found] = await rows<{ size: string }>(
+      'select sum(size) as size from lfs_links where project_id = ? and not held',
+      [id]
+    )
+    t.equal(Number(found?.size), size, `${what}: the sum`)
+  }
+  const first = await store(project, randomBytes(10))
+  await isRight(project, 10, 'the first object')
+  await store(project, randomBytes(20))
+  await store(project, randomBytes(30))
+  await isRight(project, 60, 'an upload')
+  await insertLinks(project.id, [{ oid: 'a'.repeat(64), size: 5 }])
+  await isRight(project, 65, 'an object of an archive')
+  await copyLinks(project.id, fork.id)
+  await isRight(fork, 65, 'a fork')
+  const { oid } = await store(fork, randomBytes(100))
+  await isRight(fork, 165, 'an upload to the fork')
+  await store(project, randomBytes(1))
+  await takeLinks(fork.id, project.id, [oid])
+  await isRight(project, 166, 'a merge')
+  await store(project, randomBytes(2))
+  await isRight(project, 168, 'an upload after the merge')
+  const before = new Date(Date.now() + 60_000)
+  t.equal(await unlinkIdle(project.id, { oids: [first.oid], before, lastChange: Number.MAX_SAFE_INTEGER }), 1)
+  await isRight(project, 158, 'a removal')
+  await execute('update lfs_sizes set size = 1000')
+  t.equal(await lfsSizeOf(fork.id), 1000, 'the row counts')
+  await forgetLfsSizes()
+  await isRight(fork, 165, 'after the upkeep')
+})
+
 t.test('a refused object stays if another project has it, or is about to', async t => {
   const [full, other] = [await app.make.project(), await app.make.project()]
   const { home } = config()
@@ -113,8 +164,12 @@ t.test('a refused object stays if another project has it, or is about to', async
         })()
       )
     )
-  await execute('update lfs_links set size = 0 where project_id = ?', [full.id])
-  const fill = () => execute('update lfs_links set size = 60 where project_id = ?', [full.id])
+  const setSize = async (size: number) => {
+    await execute('update lfs_links set size = ? where project_id = ?', [size, full.id])
+    await forgetLfsSizes()
+  }
+  await setSize(0)
+  const fill = () => setSize(60)
   await t.rejects(
     storeLate(linked, async () => {
       await store(other, linked)
@@ -123,7 +178,7 @@ t.test('a refused object stays if another project has it, or is about to', async
     { message: /max_project_size/ }
   )
   t.same(await contentOf(keyOf(linked).oid), linked)
-  await execute('update lfs_links set size = 0 where project_id = ?', [full.id])
+  await setSize(0)
   await t.rejects(
     storeLate(claimed, async () => {
       await claim(keyOf(claimed))

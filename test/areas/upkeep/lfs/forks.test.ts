@@ -1,7 +1,9 @@
 // The LFS objects of merge requests from forks: when the target has them, what they count for, and what the end of the fork changes.
 import { createHash, randomBytes } from 'node:crypto'
 import { Readable } from 'node:stream'
-import { findLinks, lfsSizeOf, storeObject } from '../../../../src/areas/projects/lfs/objects.js'
+import { findLinks, storeObject } from '../../../../src/areas/projects/lfs/objects.js'
+import { heldSizeOf } from '../../../../src/areas/projects/lfs/shared-links.js'
+import { lfsSizeOf } from '../../../../src/areas/projects/lfs/sizes.js'
 import { eraseProject } from '../../../../src/areas/upkeep/removal/erase-project.js'
 import { config, loadConfig } from '../../../../src/config.js'
 import { row } from '../../../../src/db/connect/sql.js'
@@ -70,7 +72,7 @@ t.test('an open merge request keeps the objects of each push in the target', asy
   await app.runJobs()
   t.ok(await has(project, second))
   t.equal(await lfsSizeOf(project.id), 0, 'they do not count for the limit of the project')
-  t.equal(await lfsSizeOf(project.id, { held: true }), 2 * SIZE)
+  t.equal(await heldSizeOf(project.id), 2 * SIZE)
   await fork.remove()
   await app.runJobs()
   t.notOk(await row('select 1 from lfs_links where project_id = ?', [fork.id]))
