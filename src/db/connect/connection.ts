@@ -27,8 +27,7 @@ const SESSION = [
   'set session transaction isolation level read committed',
   // For each value of `in (...)`, the database looks into the index to estimate the rows: 3 to 5 us each, a sixth to a third of the
   // time of a statement with the ids of a page. For lists that are longer than 8, it uses the statistics of the index instead.
-  'set session eq_range_index_dive_limit = 9',
-  "set session time_zone = '+00:00', group_concat_max_len = 1048576, sql_mode = 'STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION,ONLY_FULL_GROUP_BY' /*M!, wsrep_sync_wait = 7 */"
+  "set session eq_range_index_dive_limit = 9, time_zone = '+00:00', group_concat_max_len = 1048576, sql_mode = 'STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION,ONLY_FULL_GROUP_BY' /*M!, wsrep_sync_wait = 7 */"
 ]
 
 /** Returns `database.url` in the form of the driver. */
@@ -99,7 +98,7 @@ export function openPool(url: string | null, more: readonly string[] = []): Pool
   })
   // The pool sends these before it hands out a new connection, and a connection answers in order.
   made.on('connection', connection => {
-    for (const statement of [...SESSION, ...sessionLimits(), ...more]) connection.query(statement, () => undefined)
+    for (const statement of [...SESSION, sessionLimits(), ...more]) connection.query(statement, () => undefined)
   })
   return made
 }

@@ -157,7 +157,7 @@ function open(): Sequelize {
     const connection = found as Connection
     limitConnection(connection)
     await prepareSession(connection)
-    for (const statement of sessionLimits()) await connection.promise().query(statement).catch(ignoreUnknown)
+    await connection.promise().query(sessionLimits())
     const [cluster] = await connection.promise().query<RowDataPacket[]>("show variables like 'wsrep_on'")
     if (cluster[0]?.Value === 'ON') clustered.add(connection)
   })
@@ -171,9 +171,4 @@ function noteStatement(text: string): void {
   const scope = scopes.getStore()
   if (!scope?.transaction) throw new Error('this change of a model needs a transaction: records of planning show it')
   noteChange(scope)
-}
-
-function ignoreUnknown(error: { errno?: number }): void {
-  const UNKNOWN_VARIABLE = 1193
-  if (error.errno !== UNKNOWN_VARIABLE) throw error
 }
