@@ -9,6 +9,8 @@ export interface RequestScope {
   readonly isPassedOn?: boolean
   /** Calls a function when the answer has been sent, or the client has left. */
   readonly atEnd?: (call: () => void) => void
+  /** Whether it has committed a transaction. */
+  hasWritten?: boolean
   /** What an answer that may be kept depends on. */
   reading?: Reading
   /** Whether its reads may be a few seconds old: see db/connect/replica.ts. Not set for requests that write. */
@@ -27,6 +29,12 @@ export const requestScope = new AsyncLocalStorage<RequestScope>()
 
 /** Returns the client address of the current request, or an empty text outside of requests. */
 export const currentClient = (): string => requestScope.getStore()?.client ?? ''
+
+/** Notes that the current request has committed a transaction. */
+export function noteWrite(): void {
+  const scope = requestScope.getStore()
+  if (scope) scope.hasWritten = true
+}
 
 /** Notes a statement that the current request reads with. */
 export function noteRead(sql: string): void {

@@ -15,6 +15,7 @@ import { askPeer, PASSED_ON, passedOnFor } from '../cluster/peers.js'
 import { addressOfOwner, isCluster, ownerNow } from '../cluster/storages.js'
 import { config } from '../config.js'
 import { NotHere, Unavailable } from '../errors.js'
+import { requestScope } from '../lib/request-scope.js'
 import { log } from '../log.js'
 import { formBodies } from './form-bodies.js'
 import { identify } from './plugins/authenticate.js'
@@ -121,11 +122,12 @@ async function knownStorageOf(name: string): Promise<string | undefined> {
 }
 
 /**
- * Passes on a request whose handler has failed because a repository is on another machine. Returns false for another failure. Nothing of
- * the request has happened here: what a rule writes, it writes together, and it reads the repository before.
+ * Passes on a request whose handler has failed because a repository is on another machine. Returns false for another failure, and when
+ * the request has written something: another machine would write it again. That is rare, because what a rule writes, it writes together,
+ * and it reads the repository before.
  */
 export async function passOnAfter(error: unknown, request: FastifyRequest, reply: FastifyReply): Promise<boolean> {
-  if (!(error instanceof NotHere) || reply.sent) return false
+  if (!(error instanceof NotHere) || reply.sent || requestScope.getStore()?.hasWritten) return false
   if (isPassedOn(request)) {
     reply.code(MISDIRECTED).header(WANTED, error.storage).type('application/json')
     reply.send({ message: '421 Misdirected Request' })

@@ -2,9 +2,13 @@
 // strangers could find out the names of private projects.
 import t from 'tap'
 import { joinStorages } from '../../src/cluster/storages.js'
-import { execute } from '../../src/db/connect/sql.js'
+import { openConnection } from '../../src/db/connect/connection.js'
+import { execute, row } from '../../src/db/connect/sql.js'
+import { transact } from '../../src/db/connect/transact.js'
 import { prepareHome } from '../../src/home.js'
+import { type RequestScope, requestScope } from '../../src/lib/request-scope.js'
 import { testApp } from '../helpers/app.js'
+import { until } from '../helpers/until.js'
 
 const app = await testApp(t)
 prepareHome()
@@ -100,4 +104,32 @@ t.test('a member waits until the owner is back', async t => {
   await isBack()
   t.equal((await created).statusCode, 201)
   t.equal((await fetched).statusCode, 200)
+})
+
+t.test('a new project whose storage gets another owner in the meantime is made once', async t => {
+  await isBack()
+  const connection = await openConnection()
+  await connection.promise().query('start transaction')
+  await connection.promise().query('select id from users where id = ? for update', [owner.id])
+  const created = Promise.all([app.as(owner).post('/projects', { name: 'once' })])
+  await until('the request waits for the lock', () =>
+    row("select 1 from information_schema.processlist where info like 'update users%'")
+  )
+  await ownedElsewhere(60)
+  await connection.promise().query('commit')
+  connection.destroy()
+  const [{ statusCode, body }] = await created
+  t.equal(statusCode, 201, body)
+  await isBack()
+  t.equal((await app.as(owner).get(`/projects/${JSON.parse(body).id}/repository/branches`)).statusCode, 200)
+})
+
+t.test('a request knows whether it has written something', async t => {
+  const scope: RequestScope = { request: '1', client: '' }
+  const fail = () => execute('insert into users (id) values (null)')
+  await requestScope.run(scope, () => row('select 1'))
+  await t.rejects(requestScope.run(scope, () => transact(fail)))
+  t.equal(scope.hasWritten, undefined, 'what is rolled back does not count')
+  await requestScope.run(scope, () => transact(() => execute('update users set name = name where id = ?', [owner.id])))
+  t.equal(scope.hasWritten, true)
 })

@@ -1,4 +1,5 @@
 // One transaction for each piece of work. The code inside finds it through AsyncLocalStorage, so nobody passes it along.
+import { noteWrite } from '../../lib/request-scope.js'
 import { versionsStatement } from './content.js'
 import { isDatabaseAway } from './failure.js'
 import { FairPool } from './fair-pool.js'
@@ -51,6 +52,7 @@ async function once<T>(fn: () => Promise<T>): Promise<T> {
   }
   await own.commit()
   written.times += 1
+  noteWrite()
   for (const call of scope.afterCommit) call()
   return result
 }

@@ -48,10 +48,12 @@ export async function createProject(body: ProjectBody, origin: Origin, options: 
     await repository.drop()
     throw error
   })
-  await repository.place(repositoryPath({ id, storage })).catch(error => {
-    // The project already exists, and the first use of its repository tries again.
+  try {
+    await repository.place(repositoryPath({ id, storage }))
+  } catch (error) {
+    // The project already exists, and the first use of its repository tries again, maybe on another machine.
     log().warn({ error, project: id }, 'the repository of a new project is not in its place yet')
-  })
+  }
   return id
 }
 
