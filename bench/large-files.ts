@@ -1,5 +1,5 @@
-// Measures transfers of git LFS, compared in turns with nginx that serves the same files from the same folder. The client is curl; for the
-// large file it hashes what it gets, as clients of LFS do. nginx must be installed (apt install nginx-light).
+// Measures transfers of git LFS, compared in turns with nginx that serves the same files from the same folder. The clients are curl, which
+// hashes what it gets of the large file, and git-lfs. nginx must be installed (apt install nginx-light).
 import { execFile, spawn } from 'node:child_process'
 import { createHash, randomBytes } from 'node:crypto'
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
@@ -18,11 +18,13 @@ const ROUNDS = 7
 const LARGE = 500_000_000
 const SMALL = 100_000
 const FILES = 200
+/** The client names so many files in one request. */
+const BATCH = 100
 const run = promisify(execFile)
 
 type Side = 'ours' | 'nginx'
 
-/** Starts nginx in a folder; `/get` gives the objects of the home, and `/put` takes files. */
+/** Starts nginx in a folder; `/get` gives the objects of the home, `/put` takes files, and `/lfs` answers with the file `batch`. */
 async function startNginx(folder: string, home: string): Promise<{ readonly url: string; readonly pid: number }> {
   const port = await freePort()
   mkdirSync(join(folder, 'put'))
@@ -33,7 +35,9 @@ async function startNginx(folder: string, home: string): Promise<{ readonly url:
       uwsgi_temp_path ${folder}/uwsgi;
       server { listen 127.0.0.1:${port};
         location /get/ { alias ${home}/lfs/; }
-        location /put/ { root ${folder}; dav_methods PUT; } } }`
+        location /put/ { root ${folder}; dav_methods PUT; }
+        location /lfs/ { return 405; error_page 405 =200 /batch; }
+        location /batch { root ${folder}; default_type application/vnd.git-lfs+json; } } }`
   writeFileSync(join(folder, 'nginx.conf'), configuration)
   const nginx = spawn('nginx', ['-c', join(folder, 'nginx.conf')], { stdio: 'inherit' })
   atExit(() => nginx.kill('SIGTERM'))
@@ -80,6 +84,30 @@ async function compare({ name, processor, work }: Comparison): Promise<void> {
   })
 }
 
+/** Makes a repository that names files, and returns a function that gets them from an address as a new clone does. */
+async function cloneIn(folder: string, oids: readonly string[]): Promise<(address: string) => Promise<unknown>> {
+  const work = join(folder, 'work')
+  const identity = { GIT_AUTHOR_NAME: 'a', GIT_AUTHOR_EMAIL: 'a@example.org' }
+  const committer = { GIT_COMMITTER_NAME: 'a', GIT_COMMITTER_EMAIL: 'a@example.org' }
+  const env = { ...process.env, ...identity, ...committer, HOME: folder, GIT_CONFIG_NOSYSTEM: '1' }
+  const git = (...words: string[]) => run('git', ['-C', work, ...words], { env })
+  mkdirSync(work)
+  for (const oid of oids) {
+    const pointer = `version https://git-lfs.github.com/spec/v1\noid sha256:${oid}\nsize ${SMALL}\n`
+    writeFileSync(join(work, `${oid}.bin`), pointer)
+  }
+  for (const words of [
+    ['init', '--quiet'],
+    ['add', '.'],
+    ['commit', '--quiet', '--message', 'Files']
+  ])
+    await git(...words)
+  return address => {
+    rmSync(join(work, '.git/lfs'), { recursive: true, force: true })
+    return git('-c', `remote.origin.url=${address}`, '-c', `lfs.url=${address}`, 'lfs', 'fetch', 'origin', 'HEAD')
+  }
+}
+
 const hashOf = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex')
 const placeOf = (oid: string) => `${oid.slice(0, 2)}/${oid.slice(2, 4)}/${oid}`
 
@@ -119,6 +147,16 @@ async function measure(appliance: Prepared): Promise<void> {
   const downloads = (side: Side) =>
     run('curl', ['--silent', '--fail', ...small.flatMap(oid => ['--output', '/dev/null', urlOf(side, oid)])])
   await compare({ name: `download of ${FILES} files of 100 KB`, processor, work: downloads })
+  const some = small.slice(0, BATCH)
+  const clone = await cloneIn(folder, some)
+  const answer = some.map(oid => {
+    const actions = { download: { href: urlOf('nginx', oid) } }
+    return { oid, size: SMALL, authenticated: true, actions }
+  })
+  writeFileSync(join(folder, 'batch'), JSON.stringify({ transfer: 'basic', hash_algo: 'sha256', objects: answer }))
+  const addresses = { ours: objects.replace(/\/objects$/, ''), nginx: `${nginx}/lfs` }
+  const fetchAll = (side: Side) => clone(addresses[side])
+  await compare({ name: `git lfs fetch of ${BATCH} files of 100 KB`, processor, work: fetchAll })
 }
 
 await withAppliance({}, measure)
