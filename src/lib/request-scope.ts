@@ -9,7 +9,7 @@ export interface RequestScope {
   readonly isPassedOn?: boolean
   /** Calls a function when the answer has been sent, or the client has left. */
   readonly atEnd?: (call: () => void) => void
-  /** Whether it has committed a transaction. */
+  /** Whether it has committed a transaction that changed rows. */
   hasWritten?: boolean
   /** What an answer that may be kept depends on. */
   reading?: Reading
@@ -30,7 +30,7 @@ export const requestScope = new AsyncLocalStorage<RequestScope>()
 /** Returns the client address of the current request, or an empty text outside of requests. */
 export const currentClient = (): string => requestScope.getStore()?.client ?? ''
 
-/** Notes that the current request has committed a transaction. */
+/** Notes that the current request has committed a transaction that changed rows. */
 export function noteWrite(): void {
   const scope = requestScope.getStore()
   if (scope) scope.hasWritten = true

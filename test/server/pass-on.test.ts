@@ -129,7 +129,10 @@ t.test('a request knows whether it has written something', async t => {
   const fail = () => execute('insert into users (id) values (null)')
   await requestScope.run(scope, () => row('select 1'))
   await t.rejects(requestScope.run(scope, () => transact(fail)))
-  t.equal(scope.hasWritten, undefined, 'what is rolled back does not count')
-  await requestScope.run(scope, () => transact(() => execute('update users set name = name where id = ?', [owner.id])))
+  await requestScope.run(scope, () => transact(() => row('select 1 from users for update')))
+  t.equal(scope.hasWritten, undefined, 'neither a read nor what is rolled back counts')
+  await requestScope.run(scope, () =>
+    transact(() => execute('update users set held = 1 - held where id = ?', [owner.id]))
+  )
   t.equal(scope.hasWritten, true)
 })

@@ -6,6 +6,8 @@ export interface Scope {
   readonly transaction?: Transaction
   /** Filled until the transaction ends. */
   readonly afterCommit: (() => void)[]
+  /** Whether it has changed rows. */
+  hasWritten?: boolean
   /** The projects whose records of planning it has changed: see content.ts. */
   changed?: Set<number>
 }

@@ -167,8 +167,10 @@ function open(): Sequelize {
 
 /** Models write rows that records of planning show, such as users. `text` is `Executing (ID): STATEMENT`. */
 function noteStatement(text: string): void {
-  if (!changesContent(text.slice(text.indexOf(':') + 1))) return
   const scope = scopes.getStore()
+  const sql = text.slice(text.indexOf(':') + 1)
+  if (scope && !/^\s*select/i.test(sql)) scope.hasWritten = true
+  if (!changesContent(sql)) return
   if (!scope?.transaction) throw new Error('this change of a model needs a transaction: records of planning show it')
   noteChange(scope)
 }

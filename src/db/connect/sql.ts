@@ -73,7 +73,10 @@ export async function execute(
   const changes = changesContent(sql)
   if (changes && !scope?.transaction) return transact(() => execute(sql, values, projectId))
   const done = await send<ResultSetHeader>(sql, values)
-  if (changes && scope && done.affectedRows > 0) noteChange(scope, projectId)
+  if (scope && done.affectedRows > 0) {
+    scope.hasWritten = true
+    if (changes) noteChange(scope, projectId)
+  }
   written.times += 1
   return done
 }

@@ -52,7 +52,7 @@ async function once<T>(fn: () => Promise<T>): Promise<T> {
   }
   await own.commit()
   written.times += 1
-  noteWrite()
+  if (scope.hasWritten) noteWrite()
   for (const call of scope.afterCommit) call()
   return result
 }
