@@ -78,6 +78,18 @@ t.test('an old record is found by all its words, once the task has run', async t
   t.equal(await countStatements(() => issues('doorbell')), one, 'a fixed number of statements')
 })
 
+t.test('a record that appears after thousands with higher ids is found within a day', async t => {
+  // As if its transaction had only ended now.
+  await execute("delete from issue_words where word = '' and issue_id = ?", [other])
+  t.match(await index(), { count: 0 }, 'the look at new records does not reach that far back')
+  const real = performance.now
+  t.teardown(() => {
+    performance.now = real
+  })
+  performance.now = () => real.call(performance) + 86_400_000
+  t.match(await index(), { count: 1 })
+})
+
 t.test('only records that the visitor may see', async t => {
   t.same(await issues('midnight', await app.make.user()), [])
   const guest = await app.make.member(project, 10)
