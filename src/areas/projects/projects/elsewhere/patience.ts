@@ -24,7 +24,8 @@ forgetWithPool(() => gaveUp.clear())
 
 /**
  * Works with the files of a project's repository. When a storage has no owner or gets another one, or the database is away, the work begins
- * again as soon as they answer, so a second run must continue what the first one left. Throws OwnerAway, or NotHere for another storage, when none does in time.
+ * again as soon as they answer, so a second run must continue what the first one left. Throws OwnerAway, or NotHere for another storage,
+ * when none does in time.
  */
 export async function withPatience<T>(
   project: StoredProject,
