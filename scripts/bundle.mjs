@@ -1,12 +1,19 @@
-// Joins the modules of server, worker and completion into a few files: to find, read and link hundreds of modules takes Node.js longer
-// than to run them. Packages stay outside, and modules that are imported on demand stay in separate files. The three packages that
+// Joins the modules of server, worker, commands and completion into a few files: to find, read and link hundreds of modules takes Node.js
+// longer than to run them. Packages stay outside, and modules that are imported on demand stay in separate files. The three packages that
 // nearly everything loads are joined as well: they have 450 files.
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
 import { build } from 'esbuild'
 
-/** The programs, each with the files that only it reads. */
-const ENTRIES = { server: 'server/process.js', worker: 'worker/process.js', completion: 'cli/names.js' }
+/** The programs, each with the files that only it reads. In a folder, each module is a program, and they share files. */
+const ENTRIES = {
+  server: 'server/process.js',
+  worker: 'worker/process.js',
+  completion: 'cli/names.js',
+  commands: 'cli/commands'
+}
+/** These log no stack traces. */
+const UNLOGGED = ['commands', 'completion']
 
 /** Each is the only module that loads its package. The files of the package are joined in its place, for commands and bundles. */
 const LOADERS = ['src/cli/oclif', 'src/db/connect/driver', 'src/db/connect/orm']
@@ -20,7 +27,10 @@ export async function joinModules(to, entries = ENTRIES) {
   const draft = `${to}.${process.pid}`
   try {
     mkdirSync(draft, { recursive: true })
-    for (const [name, entry] of Object.entries(entries)) await joinOne(join('dist/src', entry), join(draft, name))
+    for (const [name, entry] of Object.entries(entries)) {
+      const sourcemap = !UNLOGGED.includes(name)
+      await joinOne(entriesOf(join('dist/src', entry)), join(draft, name), { sourcemap })
+    }
     renameSync(draft, to)
   } finally {
     rmSync(draft, { recursive: true, force: true })
@@ -39,14 +49,21 @@ const COMMON = {
   logLevel: 'warning'
 }
 
-async function joinOne(entry, folder) {
+/** All files are in one folder, so that the places of others are the same from each: `users/list.js` gets the name `users.list.js`. */
+function entriesOf(place) {
+  if (place.endsWith('.js')) return [{ in: place, out: 'main' }]
+  const names = readdirSync(place, { recursive: true }).filter(name => name.endsWith('.js'))
+  return names.map(name => ({ in: join(place, name), out: name.slice(0, -3).replaceAll('/', '.') }))
+}
+
+async function joinOne(entryPoints, folder, { sourcemap }) {
   await build({
     ...COMMON,
-    entryPoints: [{ in: entry, out: 'main' }],
+    entryPoints,
     outdir: folder,
     splitting: true,
     packages: 'external',
-    sourcemap: true,
+    sourcemap,
     sourcesContent: false,
     plugins: [
       { name: 'places', setup: keepPlaces(folder) },

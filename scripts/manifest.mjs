@@ -1,4 +1,4 @@
-// Writes oclif.manifest.json. With it, oclif loads only the command that runs (a start takes 121 ms instead of 149).
+// Writes oclif.manifest.json, which describes all commands. Without it, help loads the modules of each.
 import { rmSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { Config } from '../dist/src/cli/oclif.js'

@@ -1,5 +1,5 @@
 // Joins modules of the product and files of packages, as the build does.
-import { readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { RowDataPacket } from 'mysql2'
@@ -35,6 +35,20 @@ t.test('stack traces of a bundle lead to the sources', async t => {
   const found = /^at x \((.+\/src\/ci\/plan\.ts):(\d+):\d+\)$/.exec(sourceStack(`at x (${place})`))
   const source = readFileSync(found?.[1] ?? '', 'utf8').split('\n')
   t.match(source[Number(found?.[2]) - 1], 'function planPipeline(')
+})
+
+t.test('each command has a file, which uses the same oclif as the parser', async t => {
+  const folder = join(t.testdir(), 'bundle')
+  await joinModules(folder, { commands: 'cli/commands' })
+  const modules = readdirSync(join(root, 'dist/src/cli/commands'), { recursive: true, encoding: 'utf8' })
+  const names = modules.filter(name => name.endsWith('.js')).map(name => name.slice(0, -3))
+  for (const name of names) {
+    t.ok(existsSync(join(folder, 'commands', `${name.replaceAll('/', '.')}.js`)), name)
+    t.notOk(existsSync(join(root, 'dist/src/cli/commands', name)), `${name} is no topic`)
+  }
+  const { Command } = (await import(pathToFileURL(join(root, 'dist/src/cli/oclif.js')).href)) as typeof oclif
+  const joined = (await import(pathToFileURL(join(folder, 'commands/users.list.js')).href)) as { default: object }
+  t.ok(Object.prototype.isPrototypeOf.call(Command, joined.default))
 })
 
 t.test('packages whose files are joined do what they do otherwise', async t => {

@@ -41,6 +41,7 @@ const UNREAD = /(\.(d\.ts|map|md|js\.js)|\/swagger-ui\.js)$/
 const DYNAMIC = [
   'src/cli/appliance/run-process.js',
   'src/cli/oclif.js',
+  'src/cli/one-command.js',
   'src/db/connect/driver.js',
   'src/db/connect/orm.js',
   'src/server/plugins/serializers.js',

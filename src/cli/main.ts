@@ -1,7 +1,7 @@
 // Starts the command line. Each command loads what it needs by itself.
 import { writeSync } from 'node:fs'
-import { root } from '../config.js'
 import { Config, flush, handle, run } from './oclif.js'
+import { optionsFor, root } from './one-command.js'
 
 const [first, ...rest] = process.argv.slice(2)
 
@@ -29,7 +29,8 @@ process.stdout.prependListener('error', (error: NodeJS.ErrnoException) => {
 process.stderr.on('error', () => undefined)
 
 try {
-  await run(first === 'help' ? [...rest, '--help'] : process.argv.slice(2), { root })
+  const words = first === 'help' ? [...rest, '--help'] : process.argv.slice(2)
+  await run(words, await optionsFor(words))
   await allWritten()
 } catch (error) {
   await allWritten()

@@ -20,6 +20,8 @@ export function laterVersion(from: string, to: string, version: string, number: 
     join(migrations, 'list.js'),
     `\nimport { later${number} } from './${name}.js'\nmigrations.push(later${number})\n`
   )
+  // Commands have the list of migrations in their joined files, too. Without these, they run from the modules.
+  rmSync(join(root, 'usr/lib/gitstead/program/dist/bundle/commands'), { recursive: true })
   const path = join(to, `gitstead_${version}_amd64.deb`)
   execFileSync('dpkg-deb', ['--root-owner-group', '-Zgzip', '-z1', '--build', root, path], { stdio: 'ignore' })
   rmSync(root, { recursive: true })
