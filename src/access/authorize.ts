@@ -33,7 +33,10 @@ export interface GroupAccess extends Visible {
 }
 
 /** Returns the caller's effective level in a project, 0 for none. Administrators count as owners. */
-export function levelIn(project: ProjectAccess, { user, deployKey }: Pick<Actor, 'user' | 'deployKey'>): number {
+export function levelIn(
+  project: Pick<ProjectAccess, 'access_level' | 'namespace_owner_id'>,
+  { user, deployKey }: Pick<Actor, 'user' | 'deployKey'>
+): number {
   if (!user) return deployKey === undefined ? 0 : (project.access_level ?? 0)
   if (user.admin || project.namespace_owner_id === user.id) return OWNER
   return project.access_level ?? 0

@@ -142,7 +142,11 @@ t.test('only projects that are shared take a second statement, whatever the memb
   }
   const counts = async () => {
     const all: Record<string, number> = {}
-    for (const [name, work] of Object.entries(read)) all[name] = await countStatements(work)
+    for (const [name, work] of Object.entries(read)) {
+      // Keeps the rows of a list.
+      await work()
+      all[name] = await countStatements(work)
+    }
     return all
   }
   t.same(await counts(), { project: 2, 'with the token': 2, 'projects of a member': 1, 'visible projects': 3 })

@@ -286,13 +286,16 @@ t.test('the statements themselves say what they change and read', async t => {
     'truncate notes',
     'insert into users (id, name) values (?, ?) on duplicate key update name = ?',
     'UPDATE `users` SET `name`=?,`updated_at`=? WHERE `id` = ?',
-    'delete from users where id = ?'
+    'delete from users where id = ?',
+    'update namespaces set description = ? where id = ?',
+    'UPDATE `namespaces` SET `path`=? WHERE `id` = ?'
   ]
   for (const sql of changing) t.ok(changesContent(sql), sql)
   const others = [
     'select * from issues for update',
     'update jobs set state = ? where id = ?',
     'insert into users (name) values (?)',
+    'insert into namespaces (name) values (?)',
     'update users set held = 1 - held where id = ?',
     'UPDATE `users` SET `last_sign_in_at`=? WHERE `id` = ?'
   ]

@@ -1,7 +1,8 @@
-// Versions of what records of planning show. The server keeps answers (server/plugins/kept-answers.ts), and a read of the database in
-// the same request must prove that nothing they show has changed since. Each transaction that writes a row of these tables moves
-// the version of the project, or that of all projects, before it commits. The statements themselves say whether that is needed, so
-// that no rule can forget it. Rules of every day name their project, because transactions that move the same row wait for each other.
+// Versions of what records of planning and of projects show. The server keeps answers (server/plugins/kept-answers.ts) and rows of
+// projects (areas/projects/projects/lists), and a read of the database in the same request must prove that nothing they show has
+// changed since. Each transaction that writes a row of these tables moves the version of the project, or that of all projects, before
+// it commits. The statements themselves say whether that is needed, so that no rule can forget it. Rules of every day name their
+// project, because transactions that move the same row wait for each other.
 import type { Scope } from './scope.js'
 
 const TABLES = [
@@ -14,6 +15,7 @@ const TABLES = [
   'merge_request_versions',
   'merge_requests',
   'milestones',
+  'namespaces',
   'notes',
   'participants',
   'subscriptions',
@@ -21,7 +23,7 @@ const TABLES = [
 ]
 const CONTENT = new Set(TABLES)
 /** The row of the project is read together with the version, so what it says of itself and of its namespace is proven, too. */
-export const PROVEN: ReadonlySet<string> = new Set([...TABLES, 'projects', 'namespaces'])
+export const PROVEN: ReadonlySet<string> = new Set([...TABLES, 'projects'])
 
 /** The version of all projects: for statements that do not say which project they change. */
 const EVERY_PROJECT = 0
@@ -43,7 +45,9 @@ const INSERT = /^(?:insert|replace)\s+(?:(?:ignore|low_priority|high_priority|de
 /** `with` may begin a read, too. */
 const CHANGE = /^(?:update|delete|with|truncate|load)\b/i
 const WRITTEN = new RegExp(`\\b(?:${TABLES.join('|')})\\b`)
-/** Records show nothing else of users. A new user is in no record yet. */
+/** A new row of them is in no record yet. */
+const UNSEEN = new Set(['namespaces', 'users'])
+/** Records show nothing else of users. */
 const USERS = /^update\s+`?users`?\s+set\b/i
 const OLD_ROWS = /^replace\b|\bon\s+duplicate\s+key\b/i
 const SHOWN_OF_USERS = /\b(?:name|username|state)\b[`\s]*=/
@@ -52,7 +56,7 @@ const SHOWN_OF_USERS = /\b(?:name|username|state)\b[`\s]*=/
 export function changesContent(statement: string): boolean {
   const sql = statement.replace(COMMENTS, '')
   const into = INSERT.exec(sql)?.[1]
-  if (into !== undefined) return into === 'users' ? OLD_ROWS.test(sql) : CONTENT.has(into)
+  if (into !== undefined) return UNSEEN.has(into) ? OLD_ROWS.test(sql) : CONTENT.has(into)
   if (!CHANGE.test(sql)) return false
   return USERS.test(sql) ? SHOWN_OF_USERS.test(sql) : WRITTEN.test(sql)
 }

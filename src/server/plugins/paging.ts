@@ -3,11 +3,16 @@ import type { FastifyInstance, FastifyReply } from 'fastify'
 import { publicUrl } from '../../config.js'
 import type { Page } from '../../db/lists/paginate.js'
 import { parseForm } from '../../lib/form.js'
+import { versionOf } from './versions.js'
 
 declare module 'fastify' {
   interface FastifyReply {
     /** Sets the headers of a page and returns its items, as the view shows them. */
     page<T, V>(page: Page<T>, view: (item: T) => V): V[]
+    /** Returns the JSON of a record of the list that the route answers, by its schema. */
+    jsonOf(record: object): string
+    /** Sends a page of records by their JSON. The version of the answer is made from those of the texts. */
+    pageOfTexts(page: Page<{ readonly text: string; readonly version: string }>): FastifyReply
   }
 }
 
@@ -16,6 +21,15 @@ export function answerPages(app: FastifyInstance): void {
   app.decorateReply('page', function <T, V>(this: FastifyReply, page: Page<T>, view: (item: T) => V): V[] {
     setHeaders(this, page)
     return page.items.map(view)
+  })
+  app.decorateReply('jsonOf', function (this: FastifyReply, record: object): string {
+    const serialize = this.getSerializationFunction('200') ?? JSON.stringify
+    return serialize([record]).slice(1, -1)
+  })
+  app.decorateReply('pageOfTexts', function (this: FastifyReply, page) {
+    const texts = this.page(page, ({ text }) => text)
+    this.keptVersion = versionOf(this, page.items.map(({ version }) => version).join())
+    return this.type('application/json; charset=utf-8').send(`[${texts.join()}]`)
   })
 }
 

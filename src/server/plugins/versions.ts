@@ -15,7 +15,7 @@ declare module 'fastify' {
      * then sent, and the handler returns the reply. The version may contain letters, digits and punctuation except quotes.
      */
     isKnown(version: string): boolean
-    /** The version of a kept answer that is sent. */
+    /** The version of an answer, if it is known without its text. */
     keptVersion: string | undefined
   }
 }
@@ -43,8 +43,8 @@ export function answerVersions(app: FastifyInstance): void {
   })
 }
 
-/** A page may stay the same while the number of pages changes. */
-const versionOf = (reply: FastifyReply, payload: string): string => {
+/** Returns the version of an answer by its text. A page may stay the same while the number of pages changes. */
+export const versionOf = (reply: FastifyReply, payload: string): string => {
   const total = reply.hasHeader('x-total') ? `-${reply.getHeader('x-total')}` : ''
   return hash('sha256', payload, 'base64url').slice(0, LENGTH) + total
 }

@@ -6,9 +6,10 @@ import { updateGroup } from '../../people/groups/groups.js'
 import { createGroup } from '../../people/members/group-creation.js'
 import { GroupDetail, groupDetail, writtenGroup } from './group-detail.js'
 import { GroupBody, GroupChange } from './group-projects.schema.js'
-import { listProjects } from './project-list.queries.js'
+import { sendProjects } from './lists/project-texts.js'
+import { pageOfProjects } from './project-list.queries.js'
 import { ProjectListQuery } from './projects.schema.js'
-import { Project, viewFor } from './projects.view.js'
+import { Project } from './projects.view.js'
 
 const TAGS = ['Groups']
 const CUT =
@@ -81,7 +82,7 @@ export const groupProjectRoutes: FastifyPluginAsyncTypebox = async app => {
       }
     },
     async ({ group, query, actor }, reply) =>
-      reply.page(await listProjects({ group: group.id }, query, actor), viewFor(actor, query.simple))
+      sendProjects(reply, await pageOfProjects({ group: group.id }, query, actor), actor, query)
   )
 }
 

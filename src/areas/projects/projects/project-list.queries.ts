@@ -28,6 +28,7 @@ import {
 } from '../../../db/lists/paginate.js'
 import { type Candidates, candidatesOf, MOST_COUNTED, PROJECT_TEXTS } from '../../../db/lists/trigrams.js'
 import { type VisibilityName, visibilityOf } from '../../../lib/levels.js'
+import { type ListedProject, readListed, rowOf, selectListed } from './lists/kept-projects.queries.js'
 import { readProjectRows, type ShownProjectRow, selectShownProjects } from './projects.queries.js'
 import type { ProjectListQuery } from './projects.schema.js'
 
@@ -217,20 +218,31 @@ const planOf = (scope: ProjectScope, asked: Asked): Plan =>
         asked.filter
       )
 
-interface ListedProject extends ShownProjectRow {
+/** What a page reads besides. */
+interface OfPage {
   readonly reach?: Reach
   readonly counted?: number
 }
 
-/**
- * Returns a page of projects. Takes two statements for any length, only one for the scopes `member` and `owned`, and three
- * for a far page of the scope `visible`.
- */
+/** Returns a page of projects as rows. */
 export async function listProjects(
   scope: ProjectScope,
   query: ProjectListQuery,
   actor: Actor
 ): Promise<Page<ShownProjectRow>> {
+  const page = await pageOfProjects(scope, query, actor)
+  return { ...page, items: page.items.map(rowOf) }
+}
+
+/**
+ * Returns a page of projects. Takes two statements for any length, only one for the scopes `member` and `owned`, and three
+ * for a far page of the scope `visible`; one more for projects whose rows are not kept.
+ */
+export async function pageOfProjects(
+  scope: ProjectScope,
+  query: ProjectListQuery,
+  actor: Actor
+): Promise<Page<ListedProject>> {
   const wanted = { archived: query.archived ?? false, visibility: query.visibility, search: query.search }
   const candidates = await candidatesFor(wanted)
   const comparison = comparisonOf(wanted)
@@ -251,7 +263,7 @@ async function readPage(
   query: ProjectListQuery,
   actor: Actor,
   reach: Reach
-): Promise<Page<ListedProject>> {
+): Promise<Page<ListedProject & OfPage>> {
   const part = window(query)
   const { page, perPage } = part
   const place = query.order_by === 'path' ? 'path_key' : (query.order_by ?? 'created_at')
@@ -269,13 +281,13 @@ async function readPage(
   const read = ({ direction: way, sql: limit, from }: Reading & Partial<PlacedReading>) => {
     const after = from && fromPlace(`p.${place}`, 'p.id', way, from)
     const inPage = `(${ids.sql}${after ? ` and ${after.sql}` : ''} order by place ${way}, id ${way} ${limit})`
-    const start = selectShownProjects(
+    const start = selectListed(
       membership,
       `${inPage} page join projects p on p.id = page.id`,
       `, ${more.sql}${column ? ', page.counted' : ''}`
     )
     const values = [...more.values, ...(column?.values ?? []), ...ids.values, ...(after?.values ?? [])]
-    return readProjectRows<ListedProject>(
+    return readListed<OfPage>(
       {
         sql: `${start} order by page.place ${way}, page.id ${way}`,
         values: membership.values(idOf(actor), values, [])
@@ -291,7 +303,7 @@ async function readPage(
       const total = (await countOthers()) + (await countOwn())
       return { total, version: `${change} ${total}` }
     }
-    const placed = ({ id, created_at: at }: ListedProject) => ({ at, id })
+    const placed = ({ id, kept }: ListedProject) => ({ at: kept.row.created_at, id })
     return pageOfGrowing(part, { key: JSON.stringify(ids), direction, count, read, placed })
   }
   const counting = countOthers()

@@ -5,8 +5,8 @@ import { Type } from '../../../lib/type.js'
 import { requireNumberedUser } from '../../people/users/users.queries.js'
 import { viewUserBasic } from '../../people/users/users.record.js'
 import { UserBasic } from '../../people/users/users.view.js'
-import { listProjects, type ProjectScope } from './project-list.queries.js'
-import { readProjects } from './project-readings.js'
+import { sendProjects } from './lists/project-texts.js'
+import { type ProjectScope, pageOfProjects } from './project-list.queries.js'
 import { archiveProject, authorizeChange, updateProject } from './project-update.js'
 import { listProjectUsers } from './project-users.queries.js'
 import { createProject, createProjectFor } from './projects.js'
@@ -20,7 +20,7 @@ import {
   UserIdParams,
   UserProjectBody
 } from './projects.schema.js'
-import { Project, viewFor } from './projects.view.js'
+import { Project } from './projects.view.js'
 import { showProject } from './show-project.js'
 import { starProject, unstarProject } from './stars.js'
 
@@ -34,8 +34,7 @@ export const projectRoutes: FastifyPluginAsyncTypebox = async app => {
       path,
       { config: { can }, schema: { tags: TAGS, summary, querystring: ProjectListQuery, ...answer } },
       async ({ query, actor }, reply) => {
-        const page = await listProjects(scope, query, actor)
-        return reply.page(page, viewFor(actor, query.simple, await readProjects(page.items, actor, query)))
+        return sendProjects(reply, await pageOfProjects(scope, query, actor), actor, query)
       }
     )
 
@@ -44,8 +43,7 @@ export const projectRoutes: FastifyPluginAsyncTypebox = async app => {
       path,
       { config: { can }, schema: { tags: TAGS, summary, querystring: CountedListQuery, ...answer } },
       async ({ query, actor }, reply) => {
-        const page = await listProjects(scope, query, actor)
-        return reply.page(page, viewFor(actor, query.simple, await readProjects(page.items, actor, query)))
+        return sendProjects(reply, await pageOfProjects(scope, query, actor), actor, query)
       }
     )
 
@@ -66,9 +64,8 @@ export const projectRoutes: FastifyPluginAsyncTypebox = async app => {
       }
     },
     async ({ query, actor }, reply) => {
-      const page = await listProjects('starred', query, actor)
-      const reading = await readProjects(page.items, actor, { ...query, withoutPermissions: true })
-      return reply.page(page, viewFor(actor, query.simple, reading))
+      const page = await pageOfProjects('starred', query, actor)
+      return sendProjects(reply, page, actor, { ...query, withoutPermissions: true })
     }
   )
 
@@ -86,9 +83,8 @@ export const projectRoutes: FastifyPluginAsyncTypebox = async app => {
       }
     },
     async ({ params, query, actor }, reply) => {
-      const page = await listProjects('visible', { ...query, search: params.query }, actor)
-      const reading = await readProjects(page.items, actor, { ...query, withoutPermissions: true })
-      return reply.page(page, viewFor(actor, query.simple, reading))
+      const page = await pageOfProjects('visible', { ...query, search: params.query }, actor)
+      return sendProjects(reply, page, actor, { ...query, withoutPermissions: true })
     }
   )
 

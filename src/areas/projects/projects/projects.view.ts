@@ -2,12 +2,12 @@
 import type { Actor } from '../../../access/actor.js'
 import { isOpenTo, levelIn } from '../../../access/authorize.js'
 import { publicUrl } from '../../../config.js'
-import { GUEST, MASTER, PUBLIC, REPORTER } from '../../../lib/levels.js'
+import { GUEST, PUBLIC, REPORTER } from '../../../lib/levels.js'
 import { described, Flag, IdOf, Integer, Moment, Nullable, OneOf, Text } from '../../../lib/schema.js'
 import { parseStored } from '../../../lib/stored-json.js'
 import { Type } from '../../../lib/type.js'
-import { decrypt } from '../../../secrets.js'
 import { UserState } from '../../people/users/users.view.js'
+import { tokenFor } from './lists/shown-token.js'
 import { NOTHING_READ, type ProjectReading, type ShareRow, type StatisticsRow } from './project-readings.js'
 import { projectUrls } from './project-urls.js'
 import type { ProjectRow, ShownProjectRow, WholeProjectRow } from './projects.queries.js'
@@ -221,7 +221,7 @@ export function viewProject(project: ShownProjectRow, actor: Actor, reading: Pro
     only_allow_merge_if_all_discussions_are_resolved: project.only_allow_merge_if_all_discussions_are_resolved === 1,
     owner: project.namespace_kind === 'user' && project.owner_name !== null ? viewOwner(project) : undefined,
     open_issues_count: project.issues_enabled ? openIssuesFor(project, actor) : undefined,
-    runners_token: levelIn(project, actor) >= MASTER ? tokenOf(project) : undefined,
+    runners_token: tokenFor(project, actor),
     permissions: reading.withoutPermissions
       ? undefined
       : {
@@ -273,15 +273,6 @@ const viewStatistics = (row: StatisticsRow | undefined) => ({
   lfs_objects_size: row?.lfs_objects_size ?? 0,
   build_artifacts_size: row?.build_artifacts_size ?? 0
 })
-
-/** Omits a token that was encrypted with another key: it must not make the project or the list fail. */
-function tokenOf({ runners_token_encrypted: box }: WholeProjectRow): string | undefined {
-  try {
-    return decrypt(box)
-  } catch {
-    return undefined
-  }
-}
 
 /** Returns the view for a list: the short record if the client requests `simple`. */
 export const viewFor = (actor: Actor, simple?: boolean, reading?: ProjectReading) => (project: ShownProjectRow) =>
