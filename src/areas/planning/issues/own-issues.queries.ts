@@ -43,8 +43,18 @@ const PLANS: readonly Plan<OwnList>[] = [
   { fits: () => true, sources: inOrder, count: countByProject }
 ]
 
+/** The same for a list without a total. */
+const UNCOUNTED: readonly Plan<OwnList>[] = PLANS.map(plan => ({ ...plan, count: async () => 0 }))
+
 /** Returns a page of the issues that the caller created or has to work on, in the projects that the caller may see. */
-export async function listOwnIssues(query: OwnIssueSearch, actor: Actor): Promise<Page<ListedIssueRow>> {
+export const listOwnIssues = async (query: OwnIssueSearch, actor: Actor): Promise<Page<ListedIssueRow>> =>
+  pageByPlan(PLANS, await ownList(query, actor))
+
+/** Returns only the issues of such a page. */
+export const firstOwnIssues = async (query: OwnIssueSearch, actor: Actor): Promise<readonly ListedIssueRow[]> =>
+  (await pageByPlan(UNCOUNTED, await ownList(query, actor))).items
+
+async function ownList(query: OwnIssueSearch, actor: Actor): Promise<OwnList> {
   const titles = titlesOfFilter(query.labels)
   const author = actor.user?.id ?? 0
   const isAssigned = query.scope === 'assigned'
@@ -53,7 +63,7 @@ export async function listOwnIssues(query: OwnIssueSearch, actor: Actor): Promis
     ...(titles.length > 0 ? [hasTitle('Issue', 'i', titles)] : []),
     ...(query.milestone ? [hasMilestone('i', query.milestone)] : [])
   ]
-  return pageByPlan(PLANS, {
+  return {
     query,
     actor,
     author,
@@ -63,7 +73,7 @@ export async function listOwnIssues(query: OwnIssueSearch, actor: Actor): Promis
     visible: and({ sql: 'p.issues_enabled', values: [] }, visibleProjects(actor)),
     filters: filters.length > 0 ? and(...filters) : undefined,
     labels: byLabels ? await labelsOfAuthor(author, titles) : undefined
-  })
+  }
 }
 
 function inProjects({ made, visible, state, filters }: OwnList): [Source] {

@@ -7,7 +7,14 @@ import type { Page } from '../../../db/lists/paginate.js'
 import { REPORTER } from '../../../lib/levels.js'
 import { hasTitle, titlesOfFilter } from '../labels/label-filter.js'
 import { hasMilestone } from '../milestones/milestone-filter.js'
-import { countMergeRequests, INDEXES, inState, type ListedMergeRequestRow, pageOf } from './merge-requests.queries.js'
+import {
+  countMergeRequests,
+  INDEXES,
+  inState,
+  type ListedMergeRequestRow,
+  newestOf,
+  pageOf
+} from './merge-requests.queries.js'
 import type { MergeRequestSearch, OwnMergeRequestQuery } from './merge-requests.schema.js'
 
 /** The tabs of a list. */
@@ -64,9 +71,9 @@ function ownOf(scope: 'created' | 'assigned', actor: Actor): Fragment {
 /** Returns the newest open merge requests that the caller created or has to work on, at most `most`. */
 export async function newestOwnMergeRequests(most: number, actor: Actor): Promise<ListedMergeRequestRow[]> {
   const open = (scope: 'created' | 'assigned', index?: string) =>
-    pageOf(and(ownOf(scope, actor), inState('opened')), { page: 1, per_page: most }, actor, index)
+    newestOf(and(ownOf(scope, actor), inState('opened')), most, actor, index)
   const [created, assigned] = await Promise.all([open('created', BY_AUTHOR), open('assigned')])
-  const all = new Map([...created.items, ...assigned.items].map(row => [row.id, row]))
+  const all = new Map([...created, ...assigned].map(row => [row.id, row]))
   return [...all.values()].sort((a, b) => b.created_at.getTime() - a.created_at.getTime()).slice(0, most)
 }
 

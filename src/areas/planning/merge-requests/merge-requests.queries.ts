@@ -190,41 +190,65 @@ export const listOfMilestone = (
 export const countMergeRequests = ({ sql, values }: Fragment) =>
   countTotal(`select count(*) as total from merge_requests m where ${sql}`, values)
 
+/** Which merge requests `m` a list has, and in which order. */
+interface Listed {
+  readonly where: Fragment
+  readonly column: 'created_at' | 'updated_at'
+  /** Has the list in its order. */
+  readonly index: string | undefined
+  readonly actor: Actor
+}
+
 /** Returns a page of the merge requests `m` that pass a condition; `index` has them in the order of the list. */
 export async function pageOf(
   where: Fragment,
   query: MergeRequestListQuery,
-  { user }: Actor,
+  actor: Actor,
   index?: string
 ): Promise<Page<ListedMergeRequestRow>> {
   const column = query.order_by ?? 'created_at'
-  const columns = `${LISTED}, ${shownColumns('MergeRequest')}`
-  // When the database could choose the index, it read 2,000 entries up to a place that this index finds at once, on some
-  // connections and not on others.
-  const table = `merge_requests m ${index ? `force index (${index})` : ''}`
-  const isNear = index !== undefined && !isFar(window(query))
-  const read = async ({ direction, sql: limit, from }: PlacedReading) => {
-    const { sql, values } = and(where, from && fromPlace(`m.${column}`, 'm.id', direction, from))
-    const inOrder = `where ${sql} order by m.${column} ${direction}, m.id ${direction} ${limit}`
-    // The index has the first pages in their order. For others it gives the ids, so that the rows before them are not joined.
-    const found = await rows<ListedMergeRequestRow>(
-      isNear
-        ? `select ${columns} from ${table} ${JOINS} ${inOrder}`
-        : `select ${columns} from (select m.id, m.${column} as place from ${table} ${inOrder}) page
-           join merge_requests m on m.id = page.id ${JOINS} order by page.place ${direction}, page.id ${direction}`,
-      [...shownValues(user?.id), ...values]
-    )
-    return withDescriptions(found)
-  }
-  const page = await pageOfMoving(window(query), {
+  const page = await pageOfMoving<ListedMergeRequestRow>(window(query), {
     key: JSON.stringify([column, where]),
     version: () => versionOf('MergeRequest'),
     direction: query.sort ?? 'desc',
     count: countMergeRequests(where),
     placed: row => ({ at: row[column], id: row.id }),
-    read
+    read: reading => readPart({ where, column, index, actor }, reading, !isFar(window(query)))
   })
   return { ...page, items: page.items.filter(isWhole) }
+}
+
+/** Returns the newest merge requests `m` that pass a condition, and does not count the others. */
+export async function newestOf(
+  where: Fragment,
+  most: number,
+  actor: Actor,
+  index?: string
+): Promise<ListedMergeRequestRow[]> {
+  const first = { direction: 'desc', sql: window({ page: 1, per_page: most }).sql, until: most } as const
+  return (await readPart({ where, column: 'created_at', index, actor }, first, true)).filter(isWhole)
+}
+
+async function readPart(
+  { where, column, index, actor }: Listed,
+  { direction, sql: limit, from }: PlacedReading,
+  near: boolean
+): Promise<ListedMergeRequestRow[]> {
+  const columns = `${LISTED}, ${shownColumns('MergeRequest')}`
+  // When the database could choose the index, it read 2,000 entries up to a place that this index finds at once, on some
+  // connections and not on others.
+  const table = `merge_requests m ${index ? `force index (${index})` : ''}`
+  const { sql, values } = and(where, from && fromPlace(`m.${column}`, 'm.id', direction, from))
+  const inOrder = `where ${sql} order by m.${column} ${direction}, m.id ${direction} ${limit}`
+  // The index has the first pages in their order. For others it gives the ids, so that the rows before them are not joined.
+  const found = await rows<ListedMergeRequestRow>(
+    index !== undefined && near
+      ? `select ${columns} from ${table} ${JOINS} ${inOrder}`
+      : `select ${columns} from (select m.id, m.${column} as place from ${table} ${inOrder}) page
+         join merge_requests m on m.id = page.id ${JOINS} order by page.place ${direction}, page.id ${direction}`,
+    [...shownValues(actor.user?.id), ...values]
+  )
+  return withDescriptions(found)
 }
 
 const isWhole = (row: { readonly [Key in 'author_name' | 'namespace_path']: string | null }): boolean =>

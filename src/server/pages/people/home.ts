@@ -4,7 +4,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { applicationSettings } from '../../../areas/ground/settings/settings.queries.js'
 import { readIssues } from '../../../areas/planning/issues/issue-readings.js'
 import { viewIssue } from '../../../areas/planning/issues/issues.view.js'
-import { listOwnIssues } from '../../../areas/planning/issues/own-issues.queries.js'
+import { firstOwnIssues } from '../../../areas/planning/issues/own-issues.queries.js'
 import { newestOwnMergeRequests } from '../../../areas/planning/merge-requests/merge-request-lists.queries.js'
 import { listProjects } from '../../../areas/projects/projects/project-list.queries.js'
 import { hasUsers } from '../../../areas/reach/accounts/first-administrator.js'
@@ -28,14 +28,14 @@ export const homePage: FastifyPluginAsyncTypebox = async app => {
     }
     const [todos, issues, projects, mergeRequests] = await Promise.all([
       listTodos(FEW, actor),
-      listOwnIssues({ ...FEW, scope: 'assigned', state: 'opened', order_by: 'updated_at' }, actor),
+      firstOwnIssues({ ...FEW, scope: 'assigned', state: 'opened', order_by: 'updated_at' }, actor),
       listProjects('member', { ...FEW, order_by: 'last_activity_at' }, actor),
       newestOwnMergeRequests(FEW.per_page, actor)
     ])
     const projectIds = projects.items.map(({ id }) => id)
     const [readTodoList, readIssueList, events] = await Promise.all([
       readTodos(todos.items, actor),
-      readIssues(issues.items, actor),
+      readIssues(issues, actor),
       activityIn(projectIds, actor, FEW.per_page)
     ])
     return show(request, reply, 'people/home', {
