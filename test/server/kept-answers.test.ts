@@ -297,6 +297,7 @@ t.test('the statements themselves say what they change and read', async t => {
     'insert into users (name) values (?)',
     'insert into namespaces (name) values (?)',
     'update users set held = 1 - held where id = ?',
+    'update namespaces set held = 1 - held where id = ?',
     'UPDATE `users` SET `last_sign_in_at`=? WHERE `id` = ?'
   ]
   for (const sql of others) t.notOk(changesContent(sql), sql)

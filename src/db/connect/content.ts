@@ -49,6 +49,8 @@ const WRITTEN = new RegExp(`\\b(?:${TABLES.join('|')})\\b`)
 const UNSEEN = new Set(['namespaces', 'users'])
 /** Records show nothing else of users. */
 const USERS = /^update\s+`?users`?\s+set\b/i
+/** The lock of a namespace (lock-row.ts). */
+const LOCK = /^update\s+namespaces\s+set\s+held\s*=/i
 const OLD_ROWS = /^replace\b|\bon\s+duplicate\s+key\b/i
 const SHOWN_OF_USERS = /\b(?:name|username|state)\b[`\s]*=/
 
@@ -57,7 +59,7 @@ export function changesContent(statement: string): boolean {
   const sql = statement.replace(COMMENTS, '')
   const into = INSERT.exec(sql)?.[1]
   if (into !== undefined) return UNSEEN.has(into) ? OLD_ROWS.test(sql) : CONTENT.has(into)
-  if (!CHANGE.test(sql)) return false
+  if (!CHANGE.test(sql) || LOCK.test(sql)) return false
   return USERS.test(sql) ? SHOWN_OF_USERS.test(sql) : WRITTEN.test(sql)
 }
 
