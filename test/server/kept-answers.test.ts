@@ -288,6 +288,7 @@ t.test('the statements themselves say what they change and read', async t => {
     'UPDATE `users` SET `name`=?,`updated_at`=? WHERE `id` = ?',
     'delete from users where id = ?',
     'update namespaces set description = ? where id = ?',
+    'update namespaces set held = 1 - held, path = ? where id = ?',
     'UPDATE `namespaces` SET `path`=? WHERE `id` = ?'
   ]
   for (const sql of changing) t.ok(changesContent(sql), sql)
