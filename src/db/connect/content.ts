@@ -50,7 +50,7 @@ const UNSEEN = new Set(['namespaces', 'users'])
 /** Records show nothing else of users. */
 const USERS = /^update\s+`?users`?\s+set\b/i
 /** The lock of a namespace (lock-row.ts). */
-const LOCK = /^update namespaces set held = 1 - held where id = \?$/
+const LOCK = /^update\s+namespaces\s+set\s+held\s*=\s*1 - held where id = \?$/i
 const OLD_ROWS = /^replace\b|\bon\s+duplicate\s+key\b/i
 const SHOWN_OF_USERS = /\b(?:name|username|state)\b[`\s]*=/
 
