@@ -4,6 +4,7 @@
 
 import { config } from '../config.js'
 import { forgetWithPool } from '../db/connect/connection.js'
+import { rows, type Value } from '../db/connect/sql.js'
 import { log } from '../log.js'
 
 /** Milliseconds. Less comes from clocks that are being adjusted. */
@@ -27,8 +28,19 @@ forgetWithPool(() => {
 /** Whether clocks differ by so much that a time of one of them is useless to the other. */
 export const isWrong = (skew: number): boolean => Math.abs(skew) * 4 > config().queue.lease * 1000
 
+/** Returns the rows of a SELECT whose column `now` is the time of the database, and notes this time. */
+export async function rowsWithClock<T extends { readonly now: Date }>(
+  sql: string,
+  values: readonly Value[] = []
+): Promise<T[]> {
+  const began = performance.now()
+  const found = await rows<T>(sql, values)
+  if (found[0]) noteClock(found[0].now, began)
+  return found
+}
+
 /** Notes the time of the database. `began` is the `performance.now()` just before the statement that returned it. */
-export function noteClock(theirs: Date, began: number): void {
+function noteClock(theirs: Date, began: number): void {
   const time = theirs.getTime()
   const took = performance.now() - began
   const now = Date.now()

@@ -14,7 +14,7 @@ import { MACHINE_MEMORY } from '../lib/machine-memory.js'
 import { ifAlive } from '../lib/process-status.js'
 import { log } from '../log.js'
 import { fullVersion } from '../version.js'
-import { hasEnded, isClockSteady, isWrong, lives, noteClock } from './clock.js'
+import { hasEnded, isClockSteady, isWrong, lives, rowsWithClock } from './clock.js'
 import { machine, ownerOf, runsHere } from './this-machine.js'
 
 /** The processes that clients and jobs need. A machine lives as long as any process renews its lease, but serves only with these. */
@@ -118,13 +118,11 @@ async function claimRow(): Promise<void> {
     await ((await takeBack()) || addRow())
     await renew()
   }
-  const asked = performance.now()
-  const found = await row<{ uid: string; drained: number; now: Date }>(
+  const [found] = await rowsWithClock<{ uid: string; drained: number; now: Date }>(
     'select uid, drained_at is not null as drained, utc_timestamp(3) as now from machines where boot = ?',
     [machine()]
   )
   if (!found) return
-  noteClock(found.now, asked)
   own = { uid: found.uid, drained: found.drained === 1 }
   if (renewedAt !== Number.NEGATIVE_INFINITY && now - renewedAt > leaseMs()) awayUntil = now
   renewedAt = now

@@ -8,10 +8,10 @@ import { statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 import { config } from '../config.js'
 import { forgetWithPool } from '../db/connect/connection.js'
-import { execute, row, rows } from '../db/connect/sql.js'
+import { execute, row } from '../db/connect/sql.js'
 import { NotHere, Unavailable } from '../errors.js'
 import { log } from '../log.js'
-import { hasEnded, isClockSteady, lives, noteClock } from './clock.js'
+import { hasEnded, isClockSteady, lives, rowsWithClock } from './clock.js'
 import { isDrained, machineUid } from './machines.js'
 import { inFolder, makeMarker, readMarker } from './marker.js'
 import { machine } from './this-machine.js'
@@ -212,9 +212,8 @@ export async function ownStorages(): Promise<void> {
   await refresh()
 }
 
-async function readRows(): Promise<StorageRow[]> {
-  const began = performance.now()
-  const found = await rows<StorageRow>(
+function readRows(): Promise<StorageRow[]> {
+  return rowsWithClock<StorageRow>(
     `select s.id, s.name, s.path, s.marker, s.owner, s.wanted, s.epoch, s.free_bytes, now(3) as now,
        timestampdiff(microsecond, now(3), s.lease_until) div 1000 as \`left\`,
        coalesce(${lives('s.lease_until')}, 0) as lives, m.boot, m.address, m.name as machine,
@@ -223,8 +222,6 @@ async function readRows(): Promise<StorageRow[]> {
          where w.uid = s.wanted and ${lives('w.server_until')} and w.drained_at is null) as is_given
      from storages s left join machines m on m.uid = s.owner order by s.id limit 1000`
   )
-  if (found[0]) noteClock(found[0].now, began)
-  return found
 }
 
 async function refresh(): Promise<void> {

@@ -1,6 +1,6 @@
 // Worker processes. A process renews a lease to show that it is alive. When a process is gone, its jobs return to the queue.
 import { hostname } from 'node:os'
-import { hasEnded, isClockSteady, noteClock } from '../cluster/clock.js'
+import { hasEnded, isClockSteady, rowsWithClock } from '../cluster/clock.js'
 import { machine, runsHere } from '../cluster/this-machine.js'
 import { config } from '../config.js'
 import { execute, marks, rows } from '../db/connect/sql.js'
@@ -66,12 +66,7 @@ interface ProcessRow {
 
 const COLUMNS = `id, machine, pid, pid_started, ${hasEnded('lease_until')} as is_late, now(3) as now, processed, failed`
 
-async function readProcesses(): Promise<ProcessRow[]> {
-  const began = performance.now()
-  const found = await rows<ProcessRow>(`select ${COLUMNS} from job_processes`)
-  if (found[0]) noteClock(found[0].now, began)
-  return found
-}
+const readProcesses = () => rowsWithClock<ProcessRow>(`select ${COLUMNS} from job_processes`)
 
 /**
  * Finds processes that are gone: their lease has ended, or, on this machine, their pid no longer runs. Puts their jobs

@@ -1,7 +1,7 @@
 // A claim gives a build a lease and a new token, and every later change requires the current token. So a worker that was presumed
 // dead cannot write to a build that another worker runs again. areas/ci/runners/claim-next.ts chooses the build.
 import { randomBytes } from 'node:crypto'
-import { isClockSteady, noteClock } from '../../../cluster/clock.js'
+import { isClockSteady, rowsWithClock } from '../../../cluster/clock.js'
 import { config } from '../../../config.js'
 import { lockRow } from '../../../db/connect/lock-row.js'
 import { execute, row } from '../../../db/connect/sql.js'
@@ -111,15 +111,13 @@ export async function takeBuild({ buildId, pipelineId }: FoundBuild, taker: Take
 
 /** Takes no lock: the lock of the pipeline already prevents other changes of the build's status. */
 async function readBuild(pipeline: LockedPipeline, id: number): Promise<ClaimableRow | undefined> {
-  const began = performance.now()
-  const found = await row<ClaimableRow>(
+  const [found] = await rowsWithClock<ClaimableRow>(
     `select b.id, b.stage_index, b.status, b.allow_failure, b.attempt, b.token_hash, b.runner_id, b.environment_id,
        b.lease_until < now(3) as is_late, now(3) as now, now(3) + interval ? second as lease_end,
        exists (select 1 from job_processes p where p.id = b.process_id) as held
      from builds b where b.id = ? and b.pipeline_id = ?`,
     [config().queue.lease, id, pipeline.id]
   )
-  if (found) noteClock(found.now, began)
   return found
 }
 

@@ -1,5 +1,6 @@
 // Notes about lines of the changes of a merge request. A note belongs to the version that was the newest one when it was written, and is
-// also shown at later versions that change its file in the same way. Not specified: these notes. The API has them as any other note, with their place.
+// also shown at later versions that change its file in the same way. Not specified: these notes. The API has them as any other note, with
+// their place.
 import type { Actor, Origin } from '../../../access/actor.js'
 import { Invalid, Stale } from '../../../errors.js'
 import type { Patch } from '../../../git/history/patches.js'

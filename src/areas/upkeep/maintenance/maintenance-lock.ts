@@ -1,7 +1,7 @@
 // Allows only one run of a task at a time, on any number of machines. The lock is a row with a lease that the run renews. When
 // the holder dies, its own machine knows at once; other machines know when the lease ends.
 import { randomBytes } from 'node:crypto'
-import { hasEnded, isClockSteady, noteClock } from '../../../cluster/clock.js'
+import { hasEnded, isClockSteady, rowsWithClock } from '../../../cluster/clock.js'
 import { joinMachines } from '../../../cluster/machines.js'
 import { machineMark, runsHere } from '../../../cluster/this-machine.js'
 import { outlasting } from '../../../db/connect/outlast.js'
@@ -74,10 +74,8 @@ async function take(task: string, holder: string): Promise<boolean> {
     [task, holder]
   )
   if (affectedRows === 1) return true
-  const began = performance.now()
-  const held = await row<LockRow>(`${SELECT} where task = ?`, [task])
+  const [held] = await rowsWithClock<LockRow>(`${SELECT} where task = ?`, [task])
   if (!held) return take(task, holder)
-  noteClock(held.now, began)
   // The answer to an earlier statement was lost.
   if (held.holder === holder) return true
   if (!isStale(held)) return false
