@@ -1,6 +1,6 @@
 // Leases and jobs use the clock of the database. Clocks may differ by minutes: that of this machine, and those of the nodes of a database
-// cluster, so that the time of the database jumps when another node takes over. This file notices such jumps, and translates a time of
-// this machine into a time of the database.
+// cluster, so that the time of the database jumps when another node takes over. While proxies do not agree on the node, machines even use
+// two clocks at once. This file notices both, and translates a time of this machine into a time of the database.
 
 import { config } from '../config.js'
 import { forgetWithPool } from '../db/connect/connection.js'
@@ -16,7 +16,7 @@ const APART_S = 1
 let ahead = 0
 /** By how many milliseconds the clock of the database is ahead of `performance.now()`: at least and at most. */
 let offset: { readonly least: number; readonly most: number } | undefined
-/** When this process noticed the last jump, in terms of `performance.now()`. */
+/** When this process noticed the last jump, or a lease of another clock, in terms of `performance.now()`. */
 let jumpedAt = Number.NEGATIVE_INFINITY
 
 forgetWithPool(() => {
@@ -61,9 +61,40 @@ function noteOffset(found: { readonly least: number; readonly most: number }): v
   log().warn({ seconds }, 'the clock of the database has jumped: are all nodes set with NTP?')
 }
 
+/** A lease of another machine, as this process has read it. */
+export interface SeenLease {
+  readonly key: string
+  readonly end: Date
+  /** Whether it has ended, as the database tells this process. */
+  readonly ended: boolean
+  /** Whether it may have ended long before this process looked for the first time. */
+  readonly isOld: boolean
+}
+
 /**
- * Whether the clock of the database has not jumped for some milliseconds, as far as this process knows. After a jump, the leases of
- * machines that live look as if they had ended, until these renew them: take nothing over that has a lease of this length.
+ * The leases of one table that a process reads again and again. A lease that has ended although somebody has just renewed it was given by
+ * another clock: that of a node of the database which other machines use now. The clock counts as not steady then.
+ */
+export class SeenLeases {
+  #ends: ReadonlyMap<string, number> = new Map()
+
+  note(leases: readonly SeenLease[]): void {
+    const isForeign = leases.some(
+      ({ key, end, ended, isOld }) =>
+        ended && end.getTime() > (this.#ends.get(key) ?? (isOld ? Number.POSITIVE_INFINITY : 0))
+    )
+    this.#ends = new Map(leases.map(({ key, end }) => [key, end.getTime()]))
+    if (!isForeign) return
+    if (isClockSteady(60_000))
+      log().warn('other machines use a database with another clock: are all nodes set with NTP?')
+    jumpedAt = performance.now()
+  }
+}
+
+/**
+ * Whether the clock of the database has not jumped for some milliseconds, as far as this process knows, and all machines use the same one.
+ * Otherwise the leases of machines that live look as if they had ended, until these renew them: take nothing over that has a lease of
+ * this length.
  */
 export const isClockSteady = (milliseconds: number): boolean => performance.now() - jumpedAt >= milliseconds
 

@@ -14,7 +14,7 @@ import { MACHINE_MEMORY } from '../lib/machine-memory.js'
 import { ifAlive } from '../lib/process-status.js'
 import { log } from '../log.js'
 import { fullVersion } from '../version.js'
-import { hasEnded, isClockSteady, isWrong, lives, rowsWithClock } from './clock.js'
+import { hasEnded, isClockSteady, isWrong, lives, rowsWithClock, SeenLeases } from './clock.js'
 import { machine, ownerOf, runsHere } from './this-machine.js'
 
 /** The processes that clients and jobs need. A machine lives as long as any process renews its lease, but serves only with these. */
@@ -27,6 +27,8 @@ const kinds = new Set<ProcessKind>()
 /** The row of this machine, as it was at the last renewal. */
 let own: { readonly uid: string; readonly drained: boolean } | undefined
 
+let others = new SeenLeases()
+
 /** The time of the last renewal, and the end of the last time without one, in terms of `performance.now()`. */
 let renewedAt = Number.NEGATIVE_INFINITY
 let awayUntil = Number.NEGATIVE_INFINITY
@@ -36,6 +38,7 @@ forgetWithPool(() => {
   joined = undefined
   kinds.clear()
   own = undefined
+  others = new SeenLeases()
   renewedAt = Number.NEGATIVE_INFINITY
   awayUntil = Number.NEGATIVE_INFINITY
 })
@@ -118,15 +121,43 @@ async function claimRow(): Promise<void> {
     await ((await takeBack()) || addRow())
     await renew()
   }
-  const [found] = await rowsWithClock<{ uid: string; drained: number; now: Date }>(
-    'select uid, drained_at is not null as drained, utc_timestamp(3) as now from machines where boot = ?',
-    [machine()]
-  )
+  const found = (await watchMachines()).find(({ boot }) => boot === machine())
   if (!found) return
   own = { uid: found.uid, drained: found.drained === 1 }
   if (renewedAt !== Number.NEGATIVE_INFINITY && now - renewedAt > leaseMs()) awayUntil = now
   renewedAt = now
   await forgetFormer(found.uid)
+}
+
+interface WatchedRow {
+  readonly uid: string
+  readonly boot: string
+  readonly drained: number
+  readonly lease_until: Date
+  readonly has_ended: number
+  readonly is_old: number
+  /** The time of the database. */
+  readonly now: Date
+}
+
+/** Reads the leases of all machines, so that this process notices when others use a database with another clock. */
+export async function watchMachines(): Promise<readonly WatchedRow[]> {
+  const found = await rowsWithClock<WatchedRow>(
+    `select uid, boot, drained_at is not null as drained, lease_until, ${hasEnded('lease_until')} as has_ended,
+       swept = 1 or address is null as is_old, now(3) as now from machines`
+  )
+  const former = new Set(knownUids())
+  others.note(
+    found
+      .filter(({ boot }) => boot !== machine())
+      .map(row => ({
+        key: row.boot,
+        end: row.lease_until,
+        ended: row.has_ended === 1,
+        isOld: row.is_old === 1 || former.has(row.uid)
+      }))
+  )
+  return found
 }
 
 /** Removes the rows of earlier boots of this home, which a boot within a lease leaves, when their locks have been looked for. */

@@ -1,7 +1,7 @@
 // The file that shows that a folder is a certain storage. Two machines with a folder of the same name do not share it, unless both
 // read the same text there.
 import { randomBytes } from 'node:crypto'
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, statfs, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { StorageAway } from '../errors.js'
 
@@ -56,4 +56,20 @@ export async function makeMarker(folder: string): Promise<string> {
     if (known === null) throw error
     return known
   }
+}
+
+/**
+ * Returns how many bytes are free in the folder of a storage. Returns undefined for a folder that does not answer within a second, such as
+ * one of a file server that is away, and for one without the marker of the storage, such as that of a mount that is gone.
+ */
+export async function freeBytes(path: string, marker: string): Promise<number | undefined> {
+  let limit: NodeJS.Timeout | undefined
+  const late = new Promise<undefined>(resolve => {
+    limit = setTimeout(resolve, 1000, undefined)
+  })
+  const read = Promise.all([statfs(path), readMarker(path)]).then(
+    ([{ bavail, bsize }, found]) => (found === marker ? bavail * bsize : undefined),
+    () => undefined
+  )
+  return Promise.race([read, late]).finally(() => clearTimeout(limit))
 }

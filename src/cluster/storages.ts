@@ -4,16 +4,15 @@
 // The owner renews a lease in the time of the database. It stops before the lease ends; another machine that can reach the folder
 // takes the storage over afterwards. Until a server with `cluster.address` has started, no storage has a row, and any process may
 // touch all of them.
-import { statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 import { config } from '../config.js'
 import { forgetWithPool } from '../db/connect/connection.js'
 import { execute, row } from '../db/connect/sql.js'
 import { NotHere, Unavailable } from '../errors.js'
 import { log } from '../log.js'
-import { hasEnded, isClockSteady, lives, rowsWithClock } from './clock.js'
+import { hasEnded, isClockSteady, lives, rowsWithClock, SeenLeases } from './clock.js'
 import { isDrained, machineUid } from './machines.js'
-import { inFolder, makeMarker, readMarker } from './marker.js'
+import { freeBytes, inFolder, makeMarker, readMarker } from './marker.js'
 import { machine } from './this-machine.js'
 
 /** Seconds. A storage is away for at most this long, and the time in which others notice, when its owner dies. */
@@ -43,6 +42,7 @@ interface StorageRow {
   readonly free_bytes: number | null
   /** The time of the database. */
   readonly now: Date
+  readonly lease_until: Date | null
   /** Milliseconds until the lease ends. */
   readonly left: number
   /** Whether the lease has not ended. */
@@ -51,6 +51,8 @@ interface StorageRow {
   readonly address: string | null
   readonly machine: string | null
   readonly is_leaving: number
+  /** Whether a worker has found out that the owner is gone. */
+  readonly is_gone: number
   readonly is_given: number
 }
 
@@ -80,6 +82,7 @@ export interface StorageListener {
 }
 
 let view: ReadonlyMap<string, Storage> = new Map()
+let others = new SeenLeases()
 let reading: Promise<void> | undefined
 let timer: NodeJS.Timeout | undefined
 let listener: StorageListener | undefined
@@ -94,6 +97,7 @@ forgetWithPool(() => {
   clearInterval(timer)
   for (const { timer } of held.values()) clearTimeout(timer)
   view = new Map()
+  others = new SeenLeases()
   reading = undefined
   timer = undefined
   listener = undefined
@@ -212,16 +216,24 @@ export async function ownStorages(): Promise<void> {
   await refresh()
 }
 
-function readRows(): Promise<StorageRow[]> {
-  return rowsWithClock<StorageRow>(
+async function readRows(): Promise<StorageRow[]> {
+  const found = await rowsWithClock<StorageRow>(
     `select s.id, s.name, s.path, s.marker, s.owner, s.wanted, s.epoch, s.free_bytes, now(3) as now,
-       timestampdiff(microsecond, now(3), s.lease_until) div 1000 as \`left\`,
+       s.lease_until, timestampdiff(microsecond, now(3), s.lease_until) div 1000 as \`left\`,
        coalesce(${lives('s.lease_until')}, 0) as lives, m.boot, m.address, m.name as machine,
-       m.drained_at is not null as is_leaving,
+       m.drained_at is not null as is_leaving, coalesce(m.swept, 1) = 1 as is_gone,
        s.wanted is not null and s.wanted <> coalesce(s.owner, '') and exists (select 1 from machines w
          where w.uid = s.wanted and ${lives('w.server_until')} and w.drained_at is null) as is_given
      from storages s left join machines m on m.uid = s.owner order by s.id limit 1000`
   )
+  others.note(
+    found.flatMap(({ name, owner, boot, lease_until: end, lives, is_gone: isGone }) =>
+      owner === null || end === null || boot === machine()
+        ? []
+        : [{ key: `${name}#${owner}`, end, ended: lives === 0, isOld: isGone === 1 }]
+    )
+  )
+  return found
 }
 
 async function refresh(): Promise<void> {
@@ -236,9 +248,9 @@ async function refresh(): Promise<void> {
 /** Renews the leases of the storages whose folders this machine still reaches. */
 async function renew(): Promise<void> {
   for (const storage of view.values()) {
-    const { name, id, path, isOurs } = storage
+    const { name, id, path, marker, isOurs } = storage
     if (!isOurs) continue
-    const free = await freeBytes(storage)
+    const free = await freeBytes(path, marker)
     if (free === undefined) {
       log().error(
         { storage: name, path },
@@ -248,22 +260,6 @@ async function renew(): Promise<void> {
     }
     await execute(`update storages set ${RENEWED}, free_bytes = ? where id = ? and owner = ?`, [free, id, machineUid()])
   }
-}
-
-/**
- * Returns undefined for a folder that does not answer within a second, such as one of a file server that is away, and for a folder without
- * the marker of the storage, such as that of a mount that is gone.
- */
-async function freeBytes({ path, marker }: Storage): Promise<number | undefined> {
-  let limit: NodeJS.Timeout | undefined
-  const late = new Promise<undefined>(resolve => {
-    limit = setTimeout(resolve, 1000, undefined)
-  })
-  const read = Promise.all([statfs(path), readMarker(path)]).then(
-    ([{ bavail, bsize }, found]) => (found === marker ? bavail * bsize : undefined),
-    () => undefined
-  )
-  return Promise.race([read, late]).finally(() => clearTimeout(limit))
 }
 
 /** Takes storages that no machine owns and whose folder is here, and adds the rows of new ones. Returns whether there were any. */

@@ -1,6 +1,7 @@
 // Worker processes. A process renews a lease to show that it is alive. When a process is gone, its jobs return to the queue.
 import { hostname } from 'node:os'
 import { hasEnded, isClockSteady, rowsWithClock } from '../cluster/clock.js'
+import { watchMachines } from '../cluster/machines.js'
 import { machine, runsHere } from '../cluster/this-machine.js'
 import { config } from '../config.js'
 import { execute, marks, rows } from '../db/connect/sql.js'
@@ -75,6 +76,8 @@ const readProcesses = () => rowsWithClock<ProcessRow>(`select ${COLUMNS} from jo
  */
 export async function reapProcesses(self?: number): Promise<number[]> {
   const gone: number[] = []
+  // A worker that has just registered may use a database with another clock.
+  await watchMachines()
   for (const process of await readProcesses()) {
     if (process.id === self || !isGone(process)) continue
     if (await buryProcess(process.id, isGone, true)) gone.push(process.id)

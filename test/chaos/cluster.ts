@@ -46,7 +46,7 @@ const PORT = 8080
 export async function startCluster(folder: string, more: Readonly<Record<string, string>> = {}): Promise<Cluster> {
   const network = ownNetwork()
   const between = new Network(network, partsOf(network))
-  const rows = await startGalera(folder, network, ['servers.cfg'])
+  const rows = await startGalera(folder, network, ['servers.cfg'], clockOf)
   const bucket = bucketOf(folder, `${network}.31`)
   await bucket.start()
   const url = `http://${network}.20:${PORT}`
