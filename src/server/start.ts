@@ -52,8 +52,7 @@ export async function startServer(): Promise<Server> {
   await joinRepositories()
   const app = await buildApp()
   const sockets = inheritedSockets()
-  // Without a successor, nobody would accept the next connection of a client anyway.
-  const leave = sockets.http === undefined ? undefined : prepareToLeave(app.server)
+  const leave = prepareToLeave(app.server, sockets.http !== undefined)
   const error = await patiently(() => listen(app, sockets.http))
   if (error) {
     await app.close()
@@ -87,7 +86,7 @@ export async function startServer(): Promise<Server> {
     ...(firstRun && { firstRun }),
     stop: async () => {
       const sshStopped = ssh?.stop()
-      await leave?.()
+      await leave()
       endQuestions()
       // A connection that was busy when the close began stays open after it becomes idle, and would block the close.
       const idle = setInterval(() => app.server.closeIdleConnections(), IDLE_MS)

@@ -3,6 +3,7 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { until } from '../helpers/until.js'
 
 const CHECK_MS = 100
 /** Milliseconds that a request waits for a ready server. */
@@ -12,6 +13,8 @@ interface Backend {
   readonly url: string
   ready: boolean
   out: boolean
+  /** The requests that it has not answered yet. */
+  requests: number
 }
 
 export class Balancer {
@@ -37,13 +40,16 @@ export class Balancer {
   }
 
   add(url: string): void {
-    this.backends.push({ url, ready: true, out: false })
+    this.backends.push({ url, ready: true, out: false, requests: 0 })
   }
 
   uses = (url: string): boolean => this.backends.some(each => each.url === url && each.ready && !each.out)
 
-  takeOut(url: string): void {
-    for (const each of this.backends) if (each.url === url) each.out = true
+  /** Gives a server no more requests, and waits until it has answered those that it has. */
+  async takeOut(url: string): Promise<void> {
+    const taken = this.backends.filter(each => each.url === url)
+    for (const each of taken) each.out = true
+    await until(`${url} has answered`, () => taken.every(({ requests }) => requests === 0))
   }
 
   bringBack(url: string): void {
@@ -89,7 +95,8 @@ export class Balancer {
   /** Returns false when the server refuses the connection. */
   private send(backend: Backend, incoming: IncomingMessage, outgoing: ServerResponse): Promise<boolean> {
     const { method, url, headers } = incoming
-    return new Promise(resolve => {
+    backend.requests += 1
+    return new Promise<boolean>(resolve => {
       const sent = request(`${backend.url}${url}`, {
         method,
         headers: { ...headers, connection: 'close' },
@@ -113,6 +120,8 @@ export class Balancer {
         answer.pipe(outgoing)
         outgoing.once('close', () => resolve(true))
       })
+    }).finally(() => {
+      backend.requests -= 1
     })
   }
 }

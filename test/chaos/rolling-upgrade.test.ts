@@ -153,7 +153,7 @@ t.test('two machines are upgraded under load, and no request fails', async t => 
   await load.more(3)
   for (const machine of [one, two]) {
     // The earlier program may not know how to drain, so the proxy takes the server out, as with nginx.
-    balancer.takeOut(appliance.urlOf(machine))
+    await balancer.takeOut(appliance.urlOf(machine))
     t.same(await appliance.stop(machine), [0, 0], `the earlier program of ${machine.host}`)
     await load.more(1)
     await appliance.start(root, machine)
