@@ -101,7 +101,8 @@ async function findStatistics(ids: readonly number[]): Promise<ReadonlyMap<numbe
   const list = padded(ids)
   const found = await rows<StatisticsRow>(
     `select project_id, commit_count, repository_size, build_artifacts_size,
-       (select coalesce(sum(l.size), 0) from lfs_links l where l.project_id = s.project_id and not l.held) as lfs_objects_size
+       coalesce((select z.size from lfs_sizes z where z.project_id = s.project_id),
+         (select sum(l.size) from lfs_links l where l.project_id = s.project_id and not l.held), 0) as lfs_objects_size
      from project_statistics s where project_id in (${marks(list)})`,
     list
   )
