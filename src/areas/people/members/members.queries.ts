@@ -31,13 +31,16 @@ export interface MemberRow {
 const COLUMNS = `select m.id, m.user_id, m.access_level, date_format(m.expires_at, '%Y-%m-%d') as expires_at, m.created_at,
   m.updated_at, u.name, u.username, u.state, u.email`
 const USERS = 'join users u on u.id = m.user_id'
+/** With statistics of a large group, the database would otherwise pass all members before a far page: 1 ms for 8,000. */
+const IN_ORDER = 'force index (members_source)'
 const SELECT = `${COLUMNS} from members m ${USERS}`
 
 /** Returns a page of the direct members of a project or group, in the order of their users' ids. */
 export function listMembers(source: MemberSource, query: MemberListQuery): Promise<Page<MemberRow>> {
   const { where, values } = filter(source, query)
   // The index is enough to count the members and to find the page; the users of 10,000 members before it are not read.
-  const from = `members m${query.query ? ' join users u on u.id = m.user_id' : ''}`
+  const joined = query.query ? USERS : ''
+  const from = `members m ${joined}`
   return pageOfIds<MemberRow>(window(query), {
     direction: 'asc',
     counting: { sql: `select count(*) as total from ${from} where ${where}`, values },
@@ -45,7 +48,7 @@ export function listMembers(source: MemberSource, query: MemberListQuery): Promi
     read: ({ direction, sql, from: place }) => {
       const page = and({ sql: where, values }, place && fromId('m.user_id', direction, place))
       return rows<MemberRow>(
-        `${COLUMNS} from (select m.id from ${from} where ${page.sql} order by m.user_id ${direction} ${sql}) page
+        `${COLUMNS} from (select m.id from members m ${IN_ORDER} ${joined} where ${page.sql} order by m.user_id ${direction} ${sql}) page
          join members m on m.id = page.id ${USERS} order by m.user_id ${direction}`,
         page.values
       )
