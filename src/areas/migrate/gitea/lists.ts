@@ -23,10 +23,10 @@ async function* pagesOf(forge: Forge, path: string): AsyncGenerator<readonly unk
     const page = await readPage(forge, path, number)
     if (page === null || page.items.length === 0) return
     const { items, total, hasNext } = page
-    // A list that is not divided into pages is the same with each number.
-    const first = nameOf(items[0])
-    if (first === before) return
-    before = first
+    // A list that is not divided into pages has the same items with each number; Gitea gives the comments of a review in any order.
+    const names = items.map(nameOf).sort().join('\n')
+    if (names === before) return
+    before = names
     seen += items.length
     yield items
     if (total === null ? hasNext === false : seen >= total) return

@@ -7,7 +7,7 @@ import type { Draft } from '../sources/source.js'
 import { itemsOf } from './lists.js'
 import { personOf } from './people.js'
 import type { Reading } from './reading.js'
-import { type Author, Comment, type File, LineComment, Reaction, Review } from './shapes.js'
+import { type Author, Comment, File, LineComment, Reaction, Review } from './shapes.js'
 
 /** Comments whose emoji are fetched at once. */
 const AT_ONCE = 4
@@ -18,6 +18,7 @@ const checkComment = checked(Comment)
 const checkReview = checked(Review)
 const checkLineComment = checked(LineComment)
 const checkReaction = checked(Reaction)
+const checkFile = checked(File)
 
 /** Returns the emoji that were awarded to the record at a path of the API. Gogs has none. */
 export async function readAwards(reading: Reading, path: string): Promise<Award[]> {
@@ -27,6 +28,16 @@ export async function readAwards(reading: Reading, path: string): Promise<Award[
   for await (const { content, user, created_at } of itemsOf(reading, `${path}/reactions`, checkReaction, report))
     given.push({ name: content, user: personOf(user), at: firstMoment(created_at) })
   return awardsOf(given, reading.skipped)
+}
+
+/** Returns the files of an issue or a pull request. Lists of these have none, although they have a field for them. Gogs has no files. */
+export async function readFiles(reading: Reading, number: number): Promise<File[]> {
+  const files: File[] = []
+  if (reading.isGogs) return files
+  const report = { what: 'file', skipped: reading.skipped }
+  for await (const file of itemsOf(reading, `${reading.path}/issues/${number}/assets`, checkFile, report))
+    files.push(file)
+  return files
 }
 
 interface Written {
@@ -134,7 +145,11 @@ async function* reviewNotes(reading: Reading, about: Numbered): AsyncGenerator<D
 }
 
 async function* lineNotes(reading: Reading, about: Numbered, path: string): AsyncGenerator<Draft> {
-  const comments = itemsOf(reading, path, checkLineComment, { what: 'note about a line', skipped: reading.skipped })
+  const report = { what: 'note about a line', skipped: reading.skipped }
+  const comments: LineComment[] = []
+  for await (const comment of itemsOf(reading, path, checkLineComment, report)) comments.push(comment)
+  // The list is in any order, and those of a review often have the same date.
+  comments.sort((one, other) => one.id - other.id)
   yield* ahead(comments, AT_ONCE, async comment => ({
     ...noteOf(about, { ...comment, author: personOf(comment.user) }),
     ...placeOf(comment),

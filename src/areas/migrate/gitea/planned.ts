@@ -3,7 +3,7 @@ import { ahead } from '../sources/ahead.js'
 import { checked, dayOf, firstMoment, fitting, shaOf } from '../sources/shapes.js'
 import type { Draft } from '../sources/source.js'
 import { itemsOf, reversedPagesOf } from './lists.js'
-import { authorOf, mergeNote, readAwards, readNotes, wholeText } from './notes.js'
+import { authorOf, mergeNote, readAwards, readFiles, readNotes, wholeText } from './notes.js'
 import { personOf } from './people.js'
 import type { Reading } from './reading.js'
 import { Issue, type Planned, PullRequest, User } from './shapes.js'
@@ -140,6 +140,7 @@ async function common(reading: Reading, found: Planned, type: 'Issue' | 'MergeRe
   const { path, skipped, milestones } = reading
   const about = { type, number: found.number } as const
   const award_emoji = await readAwards(reading, `${path}/issues/${found.number}`)
+  const assets = await readFiles(reading, found.number)
   const notes = await readNotes(reading, about, found.comments)
   const assignees = found.assignees ?? (found.assignee ? [found.assignee] : [])
   if (assignees.length > 1) skipped('assignee', 'a record here has one')
@@ -151,7 +152,7 @@ async function common(reading: Reading, found: Planned, type: 'Issue' | 'MergeRe
   const fields = {
     iid: found.number,
     title: found.title,
-    description: wholeText(found) || null,
+    description: wholeText({ ...found, assets }) || null,
     author,
     assignee: personOf(assignees[0]),
     milestone: milestones.get(found.milestone?.id ?? 0) ?? null,

@@ -53,7 +53,7 @@ async function projectRecord({ repository, client, path, created }: Reading): Pr
     description: repository.description || null,
     visibility_level: visibilityOf(repository),
     archived: repository.archived === true,
-    default_branch: repository.default_branch || null,
+    default_branch: repository.empty === true ? null : repository.default_branch || null,
     issues_enabled: repository.has_issues !== false,
     merge_requests_enabled: repository.has_pull_requests !== false,
     builds_enabled: repository.has_actions !== false,

@@ -94,19 +94,20 @@ async function* hookRecords(reading: Reading): AsyncGenerator<Draft> {
 }
 
 async function* variableRecords(reading: Reading): AsyncGenerator<Draft> {
-  const { created, path, skipped } = reading
-  for await (const { name, data } of itemsOf(reading, `${path}/actions/variables`, checkVariable, {
-    what: 'variable',
-    skipped
-  }))
+  const { client, created, skipped } = reading
+  const list = `${reading.path}/actions/variables`
+  for await (const { name, data } of itemsOf(reading, list, checkVariable, { what: 'variable', skipped })) {
+    // Version 1.22 shows values only of single variables.
+    const single = data ? null : checkVariable((await client.find(`${list}/${encodeURIComponent(name)}`))?.body)
     yield {
       kind: 'variable',
       key: name,
-      value: data ?? '',
+      value: data || (single?.data ?? ''),
       masked: false,
       protected: false,
       environment_scope: '*',
       created_at: created,
       updated_at: created
     }
+  }
 }

@@ -54,6 +54,8 @@ export const Repository = Type.Object({
   /** KiB. */
   size: maybe(count),
   topics: many(text(1000)),
+  /** Whether the repository has no commits; then its default branch does not exist. */
+  empty: flag,
   has_issues: flag,
   has_pull_requests: flag,
   has_wiki: flag,
@@ -82,8 +84,8 @@ export const Protection = Type.Object({
   enable_merge_whitelist: flag,
   ...dates
 })
-const file = Type.Object({ name: text(1000), uuid: maybe(text(100)), browser_download_url: maybe(text(4000)) })
-export type File = Static<typeof file>
+export const File = Type.Object({ name: text(1000), uuid: maybe(text(100)), browser_download_url: maybe(text(4000)) })
+export type File = Static<typeof File>
 export const Release = Type.Object({
   id,
   tag_name: maybe(text(1000)),
@@ -92,7 +94,7 @@ export const Release = Type.Object({
   draft: flag,
   created_at: maybe(moment),
   published_at: maybe(moment),
-  assets: many(file)
+  assets: many(File)
 })
 export const TrackedTime = Type.Object({
   created: maybe(moment),
@@ -112,7 +114,6 @@ const planned = {
   milestone: maybe(Type.Object({ id })),
   assignee: person,
   assignees: many(Type.Object({ id, login: text(255) })),
-  assets: many(file),
   comments: maybe(count),
   due_date: maybe(moment),
   ...dates
@@ -139,7 +140,7 @@ export const Comment = Type.Object({
   body: prose,
   user: person,
   original_author: maybe(text(1000)),
-  assets: many(file),
+  assets: many(File),
   ...dates
 })
 export type Comment = Static<typeof Comment>

@@ -93,7 +93,7 @@ async function verifyProject(session: Session, part: Part, { project, pathOf }: 
     await writeRecords(withBases(readSpool(collected.spool), repository.path), records, convert)
     await rm(archive, { force: true })
     await exportProject(here, { output: archive, extras: ['variables'], signal: session.signal }, session.origin)
-    const compared = await compare(records, archive, repository.refs)
+    const compared = await compare(records, archive, { refs: repository.refs, owner: known.path.split('/')[0] ?? '' })
     const lfs = { lfs: { there: named.length, here: linkedHere } }
     const counts = linkedHere === named.length ? compared.counts : { ...compared.counts, ...lfs }
     return { ...nothing, to: known.path, ...compared, counts }
@@ -103,15 +103,20 @@ async function verifyProject(session: Session, part: Part, { project, pathOf }: 
   }
 }
 
+interface Comparing {
+  /** Those of the source. */
+  readonly refs: readonly { readonly ref: string; readonly id: string }[]
+  /** The username of the owner of the project here; the path of its group otherwise. */
+  readonly owner: string
+}
+
 type Compared = Pick<Verified, 'counts' | 'compared' | 'different' | 'differences' | 'refs'>
 type Values = { readonly [name: string]: unknown }
 
-async function compare(
-  records: string,
-  file: string,
-  refs: readonly { readonly ref: string; readonly id: string }[]
-): Promise<Compared> {
+async function compare(records: string, file: string, { refs, owner }: Comparing): Promise<Compared> {
   const archive = await openArchive(file)
+  // Here, the owner of a namespace is a member of its projects; most forges do not list owners.
+  const isOwner = ({ kind, username }: Values) => kind === 'member' && username === owner
   try {
     const counts = new Map<string, { there: number; here: number }>()
     const count = (kind: unknown, side: 'there' | 'here') => {
@@ -121,10 +126,11 @@ async function compare(
     }
     const differences: string[] = []
     let [compared, different] = [0, 0]
-    const others = nextOf(archive.lines(RECORDS))
+    const others = nextOf(archive.lines(RECORDS), isOwner)
     let other = await others()
     for await (const line of readLines(records)) {
       const one = JSON.parse(line) as Values
+      if (isOwner(one)) continue
       count(one.kind, 'there')
       // One side may have more of a kind than the other.
       while (other && rank(other) < rank(one)) {
@@ -160,10 +166,14 @@ async function compare(
 
 const rank = ({ kind }: Values) => KINDS.indexOf(kind as (typeof KINDS)[number])
 
-function nextOf(lines: AsyncGenerator<string>): () => Promise<Values | null> {
+/** Returns a function that returns the next record for which `leavesOut` is false; null at the end. */
+function nextOf(lines: AsyncGenerator<string>, leavesOut: (values: Values) => boolean): () => Promise<Values | null> {
   return async () => {
-    const { value, done } = await lines.next()
-    return done ? null : (JSON.parse(value) as Values)
+    for (;;) {
+      const { value, done } = await lines.next()
+      const values = done ? null : (JSON.parse(value) as Values)
+      if (values === null || !leavesOut(values)) return values
+    }
   }
 }
 
@@ -175,14 +185,12 @@ const OWN = new Set([
   'username',
   'avatar',
   'updated_by',
-  'member created_at',
-  'member username'
+  'member created_at'
 ])
 
 function differing(one: Values, other: Values): string[] {
   return Object.keys(one).filter(
     name =>
-      // The owner of a namespace is a member of its projects anyway.
       !OWN.has(one.kind === 'member' ? `member ${name}` : name) &&
       JSON.stringify(comparable(name, one[name])) !== JSON.stringify(comparable(name, other[name]))
   )

@@ -6,8 +6,8 @@ import type { StoredPage } from './page-store.js'
 const MOST_VALUES = 300_000
 
 /**
- * Ignores fields with these names, and the order in lists of words: Gitea lists the units of a team and the events of a hook in any
- * order, and counts the downloads of files, which a migration itself downloads.
+ * Ignores fields with these names, and the order of lists: Gitea lists the comments of a review, the units of a team and the events of a
+ * hook in any order, and counts the downloads of files, which a migration itself downloads.
  */
 export function isSamePage(one: StoredPage, other: StoredPage, ignored: readonly string[]): boolean {
   const hasSameNext = NEXT.every(name => one.headers[name] === other.headers[name])
@@ -23,7 +23,7 @@ function comparable(body: string, ignored: readonly string[]): string {
     return JSON.stringify(
       JSON.parse(body, (name, value: unknown) => {
         if (ignored.includes(name)) return null
-        return Array.isArray(value) && value.every(each => typeof each === 'string') ? value.toSorted() : value
+        return Array.isArray(value) ? value.map(each => JSON.stringify(each)).sort() : value
       })
     )
   } catch {

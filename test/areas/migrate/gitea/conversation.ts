@@ -203,21 +203,23 @@ export function conversation(): { [path: string]: Answer } {
         assignees: [ada, bob],
         comments: 2,
         due_date: '2024-02-29T23:59:59Z',
-        assets: [
-          {
-            id: 1,
-            name: 'a b (1).png',
-            uuid: UUID,
-            browser_download_url: `https://git.example.com/attachments/${UUID}`
-          },
-          {
-            id: 2,
-            name: 'log.txt',
-            uuid: OTHER_UUID,
-            browser_download_url: `https://git.example.com/attachments/${OTHER_UUID}`
-          }
-        ]
+        assets: []
       })
+    ],
+    // The list of issues leaves them out.
+    [`${R}/issues/1/assets`]: [
+      {
+        id: 1,
+        name: 'a b (1).png',
+        uuid: UUID,
+        browser_download_url: `https://git.example.com/attachments/${UUID}`
+      },
+      {
+        id: 2,
+        name: 'log.txt',
+        uuid: OTHER_UUID,
+        browser_download_url: `https://git.example.com/attachments/${OTHER_UUID}`
+      }
     ],
     [`${R}/issues/1/reactions`]: [
       { user: ada, content: 'hooray', created_at: '2020-01-05T00:00:00Z' },
@@ -290,7 +292,8 @@ export function conversation(): { [path: string]: Answer } {
       },
       { id: 2, type: 'slack', config: { url: 'https://chat.example.com' }, events: ['push'], active: true, ...dates }
     ],
-    [`${R}/actions/variables`]: [{ owner_id: 0, repo_id: 7, name: 'VAR', data: 'value', description: '' }],
+    [`${R}/actions/variables`]: [{ owner_id: 0, repo_id: 7, name: 'VAR', data: '', description: '' }],
+    [`${R}/actions/variables/VAR`]: { owner_id: 0, repo_id: 7, name: 'VAR', data: 'value', description: '' },
     [`${R}/releases`]: [
       { id: 3, tag_name: '', name: 'soon', body: '', draft: true, created_at: dates.created_at, assets: [] },
       { id: 2, tag_name: 'v2', name: 'v2', body: '', draft: false, created_at: dates.created_at, assets: [] },

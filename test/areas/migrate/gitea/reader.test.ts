@@ -380,6 +380,31 @@ t.test('fields in another order, and counts of downloads, are no change', async 
   t.equal(second.client.newest(), 1, 'no page has changed')
 })
 
+t.test('the comments of a review come once, in any order', async t => {
+  const path = 'repos/team/tool/pulls/3/reviews/1/comments'
+  const comments = Array.from({ length: 5 }, (_, at) => ({
+    id: at + 1,
+    body: `line ${at + 1}`,
+    path: 'a.c',
+    position: 1
+  }))
+  let asked = 0
+  const { source, forge, folder, client } = await subject(
+    t,
+    // All of them, whichever page was asked for.
+    { [path]: () => [...comments.slice(asked % 5), ...comments.slice(0, asked++ % 5)] },
+    { ...GITEA, paging: () => ({}) }
+  )
+  const first = await readRecords(source, await source.project('team/tool'))
+  t.same(
+    first.found.note?.flatMap(({ note, path }) => (path ? [note] : [])),
+    comments.map(({ body }) => body)
+  )
+  const second = openSource(t, gitea, forge.url, { run: 2, folder })
+  t.same(await readRecords(second.source, await second.source.project('team/tool')), first)
+  t.equal(client.newest(), second.client.newest(), 'no page has changed')
+})
+
 t.test('a Gogs has fewer lists, and no numbers of pages', async t => {
   const { source, forge } = await subject(
     t,
