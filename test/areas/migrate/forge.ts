@@ -97,6 +97,7 @@ export async function readRecords(source: Source, project: SourceProject) {
       ...(draft.kind === 'project' && { avatar: null }),
       ...JSON.parse(JSON.stringify(draft).replaceAll('[bot]', '.bot')),
       ...(draft.author === null && { author: 'ghost' }),
+      ...(typeof draft.fork === 'string' && { fork: 1 }),
       ...(draft.kind === 'label' && { title: String(draft.title).replace(',', '') })
     }
     if ((KINDS as readonly string[]).includes(draft.kind)) checkRecord(values, `draft ${++number}`)

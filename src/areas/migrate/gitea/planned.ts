@@ -10,7 +10,6 @@ import { Issue, type Planned, PullRequest, User } from './shapes.js'
 
 /** Records whose notes are fetched at once. */
 const AT_ONCE = 4
-const MOST_FORKS = 1_000_000
 
 const checkIssue = checked(Issue)
 const checkPullRequest = checked(PullRequest)
@@ -23,19 +22,11 @@ export async function* plannedRecords(reading: Reading): AsyncGenerator<Draft> {
     for (const _ of reading.pulls) reading.skipped('merge request', 'the API of Gogs does not show pull requests')
     return
   }
-  const forks = new Map<number, number>()
-  const forkOf = ({ head, base }: PullRequest): number | null => {
-    const id = head.repo_id ?? -1
-    if (id === base.repo_id) return null
-    if (!forks.has(id) && forks.size < MOST_FORKS) forks.set(id, forks.size + 1)
-    return forks.get(id) ?? MOST_FORKS
-  }
   const list = itemsOf(reading, `${reading.path}/pulls?state=all&sort=oldest`, checkPullRequest, {
     what: 'merge request',
     skipped: reading.skipped
   })
-  // The number of a fork depends on the order, so it is taken before anything is awaited.
-  for await (const drafts of ahead(list, AT_ONCE, found => pullRecords(reading, found, forkOf(found)))) yield* drafts
+  for await (const drafts of ahead(list, AT_ONCE, found => pullRecords(reading, found))) yield* drafts
 }
 
 /** Gogs shows open issues unless it is asked for closed ones. */
@@ -89,7 +80,7 @@ async function issueRecords(reading: Reading, issue: Issue): Promise<Draft[]> {
   ]
 }
 
-async function pullRecords(reading: Reading, found: PullRequest, fork: number | null): Promise<Draft[]> {
+async function pullRecords(reading: Reading, found: PullRequest): Promise<Draft[]> {
   const { fields, notes } = await common(reading, found, 'MergeRequest')
   const merger = found.merged ? await readMerger(reading, found) : null
   const merged = found.merged
@@ -104,7 +95,7 @@ async function pullRecords(reading: Reading, found: PullRequest, fork: number | 
       target_branch: branchOf(found.base),
       // The reference of a deleted branch names the pull request instead.
       source_branch: branchOf(found.head),
-      fork,
+      fork: forkOf(found),
       head_sha: shaOf(found.head.sha),
       merge_commit_sha: found.merged ? shaOf(found.merge_commit_sha) : null,
       merge_error: null,
@@ -124,6 +115,10 @@ async function readMerger({ client, path }: Reading, { number, merged_by }: Pull
   const whole = merged_by ? null : checkPullRequest((await client.find(`${path}/pulls/${number}`))?.body)
   return personOf(merged_by ?? whole?.merged_by)
 }
+
+/** The id of a deleted fork is -1, or missing. */
+const forkOf = ({ head, base }: PullRequest): string | null =>
+  head.repo_id === base.repo_id ? null : String(head.repo_id ?? -1)
 
 const branchOf = ({ label, ref }: PullRequest['head']): string => (label || ref || 'unknown').slice(0, 255)
 

@@ -68,6 +68,7 @@ const sourceProject = (found: Repository): SourceProject => ({
   wikiUrl: found.has_wiki === false ? null : found.clone_url.replace(/(?:\.git)?$/, '.wiki.git'),
   avatarUrl: found.avatar_url || null,
   size: found.size === null || found.size === undefined ? null : found.size * 1024,
+  forkOf: found.parent ? String(found.parent.id) : null,
   raw: { repository: found, pulls: new Set() } satisfies Raw
 })
 

@@ -49,6 +49,7 @@ export const Repository = Type.Object({
   description: prose,
   default_branch: maybe(text(255)),
   archived: flag,
+  parent: maybe(Type.Object({ id })),
   clone_url: text(4000),
   avatar_url: maybe(text(4000)),
   /** KiB. */

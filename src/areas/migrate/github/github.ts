@@ -60,6 +60,9 @@ function openGithub(client: Client, { base, web }: Server): Source {
     return { username: found.login, isAdmin: !isCloud && found.site_admin === true }
   }
 
+  const whole = async (found: Repository) =>
+    checkRepository((await client.find(`repos/${found.full_name}`))?.body) ?? found
+
   return {
     refspecs: ['+refs/pull/*/head:refs/pull/*/head'],
     about: async () => {
@@ -81,7 +84,8 @@ function openGithub(client: Client, { base, web }: Server): Source {
       const reading = { client, skipped: () => {}, repo: '' }
       for await (const list of repositoryLists(client, (await self()).isAdmin)) {
         for await (const found of items(reading, list, Repository, { what: 'project', optional: true })) {
-          if (!seen.has(found.id)) yield projectOf(found)
+          // Only the repository itself names its source.
+          if (!seen.has(found.id)) yield projectOf(found.fork ? await whole(found) : found)
           seen.add(found.id)
         }
       }
@@ -121,6 +125,7 @@ const projectOf = (found: Repository): SourceProject => ({
   wikiUrl: found.has_wiki ? found.clone_url.replace(/(?:\.git)?$/, '.wiki.git') : null,
   avatarUrl: null,
   size: found.size * 1024,
+  forkOf: found.parent ? String(found.parent.id) : null,
   raw: found
 })
 

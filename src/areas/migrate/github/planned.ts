@@ -97,16 +97,9 @@ export async function* issueDrafts(reading: Reading, known: Known): AsyncGenerat
   }
 }
 
-/** Numbers each fork that pull requests come from. */
-function newForks() {
-  const forks = new Map<string, number>()
-  return ({ head, base }: Pull): number | null => {
-    if (head.repo && head.repo.id === base.repo?.id) return null
-    const source = head.repo ? String(head.repo.id) : `deleted ${head.user?.login ?? ''}`
-    const number = forks.get(source) ?? forks.size + 1
-    forks.set(source, number)
-    return number
-  }
+function forkOf({ head, base }: Pull): string | null {
+  if (head.repo && head.repo.id === base.repo?.id) return null
+  return head.repo ? String(head.repo.id) : `deleted ${head.user?.login ?? ''}`
 }
 
 /** `mergers` has the people who merged pull requests, which the list does not say. */
@@ -115,7 +108,6 @@ export async function* mergeRequestDrafts(
   known: Known,
   mergers: ReadonlyMap<number, { readonly by: Person }>
 ): AsyncGenerator<Draft> {
-  const forkOf = newForks()
   const list = items(reading, `${reading.repo}/${PULL_LIST}`, Pull, { what: 'merge request' })
   const read = ahead(list, AT_ONCE, async found => {
     const reactions = known.reactedPulls.has(found.number) ? { total_count: 1 } : null

@@ -14,7 +14,6 @@ export interface Counters {
 
 export function projectDraft({ skipped }: Reading, found: Repository, counters: Counters): Draft {
   const { name, description, archived, default_branch, has_issues, has_wiki, topics } = found
-  if (found.fork) skipped('fork', 'the project becomes one of its own: a fork here belongs to a project here')
   if (found.has_discussions) skipped('discussion', 'there are no discussions here outside of issues and merge requests')
   const created_at = firstMoment(found.created_at)
   return {

@@ -57,7 +57,7 @@ export const Repository = Type.Object({
   owner: Type.Object({ login: text(255), type: optional(text(50)) }),
   description: body,
   fork: Type.Boolean(),
-  parent: maybe(Type.Object({ full_name: text(300) })),
+  parent: maybe(Type.Object({ id })),
   clone_url: url,
   default_branch: maybe(ref),
   archived: optional(Type.Boolean()),

@@ -1,11 +1,10 @@
 // Reads a project of the source whole, onto the disk.
-import { join } from 'node:path'
 import { percentDecoded } from '../../../lib/percent.js'
 import type { Draft, SourceProject } from '../sources/source.js'
 import { uploadOf } from './files.js'
 import type { Part, Session } from './session.js'
 import { newSkips, type Skips } from './skips.js'
-import { writeSpool } from './spool.js'
+import { spoolOf, writeSpool } from './spool.js'
 import { newSurvey, noteFile, type Survey, survey } from './survey.js'
 
 export interface Collected {
@@ -26,7 +25,7 @@ export async function collect(
 ): Promise<Collected> {
   const skips = newSkips()
   const found = newSurvey()
-  const spool = join(part.folder, 'spool')
+  const spool = spoolOf(part.folder)
   let done = 0
   const into = {
     mention: (username: string) => username,

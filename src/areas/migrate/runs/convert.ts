@@ -37,6 +37,8 @@ const LINES: readonly (readonly [field: string, most: number])[] = [
   ['file_name', 255],
   ['merge_error', 255]
 ]
+/** An archive numbers the forks that merge requests come from. */
+const MOST_FORKS = 1_000_000
 /** Readers bring no files of builds. */
 const OF_BUILD = { environment: null, environment_url: null, trace: false, artifacts: null }
 
@@ -49,7 +51,8 @@ export function converter(conversion: Conversion): (draft: Draft) => ProjectReco
     labels: new Set<string>(),
     milestoneTitles: new Set<string>(),
     out: new Set<string>(),
-    keys: new Set<string>()
+    keys: new Set<string>(),
+    forks: new Map<string, number>()
   }
   let builds = 0
   return draft => {
@@ -67,6 +70,11 @@ export function converter(conversion: Conversion): (draft: Draft) => ProjectReco
     moments(values)
     if (draft.kind === 'project') projectValues(values, conversion)
     if (draft.kind === 'build') Object.assign(values, { ...OF_BUILD, ...values, number: ++builds })
+    if (typeof values.fork === 'string') {
+      values.fork = numberOf(values.fork, done.forks)
+      // Here, nobody can merge it before the fork has come.
+      if (values.state !== 'merged' && values.state !== 'closed') values.merge_status = 'cannot_be_merged'
+    }
     if (draft.kind === 'milestone') values.title = freshTitle(String(values.title), done.milestoneTitles)
     if (!links(values, conversion, kind)) return leaveOut('what it belongs to is missing')
     if (isOrphan(values, done.out)) return leaveOut('what it belongs to was left out')
@@ -162,6 +170,11 @@ function moments(values: Values): void {
     const at = new Date(value)
     if (!Number.isNaN(at.getTime())) values[name] = at.toISOString()
   }
+}
+
+function numberOf(fork: string, forks: Map<string, number>): number {
+  if (!forks.has(fork) && forks.size < MOST_FORKS) forks.set(fork, forks.size + 1)
+  return forks.get(fork) ?? MOST_FORKS
 }
 
 /** Milestones of a project have different titles here. */

@@ -2,6 +2,7 @@
 import { join } from 'node:path'
 import { Failure } from '../../../errors.js'
 import type { Skipped, Source, SourceProject } from '../sources/source.js'
+import { relateForks } from './forks.js'
 import { keepResult, type Migration } from './migrations.js'
 import { type Moved, moveProject } from './move-project.js'
 import { openNamespaces } from './namespaces.js'
@@ -72,6 +73,7 @@ export function runMigration(
           .catch(failureOf(wiki, signal))
         if (done) projects.push(done)
       }
+      await relateForks(own, projectsOf(source, options.projects), skips.skipped)
       await end()
     })
     await assignConfirmed(given.origin, signal)

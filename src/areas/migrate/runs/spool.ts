@@ -49,6 +49,9 @@ export async function* readLines(path: string): AsyncGenerator<string> {
   yield* linesIn(stream, path)
 }
 
+/** Where the drafts of a part of the source are. */
+export const spoolOf = (part: string): string => join(part, 'spool')
+
 /** Stores drafts. Returns when all are on the disk. */
 export async function writeSpool(folder: string, drafts: AsyncIterable<Draft>): Promise<void> {
   await rm(folder, { recursive: true, force: true })
@@ -64,6 +67,11 @@ export async function writeSpool(folder: string, drafts: AsyncIterable<Draft>): 
   } finally {
     for (const lines of open.values()) await lines.end()
   }
+}
+
+/** Yields the merge requests that were read last of a part of the source. */
+export async function* readMergeRequests(part: string): AsyncGenerator<Draft> {
+  for await (const line of readLines(join(spoolOf(part), 'merge_request'))) yield JSON.parse(line) as Draft
 }
 
 /** Yields the drafts in the order of an archive. */

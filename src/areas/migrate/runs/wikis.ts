@@ -11,7 +11,16 @@ export async function wikiOf(source: Source, project: SourceProject): Promise<So
   const { wikiUrl, id } = project
   const path = `${project.path}.wiki`
   if (wikiUrl === null || (await exists(source, path))) return null
-  return { ...project, id: `${id}.wiki`, path, cloneUrl: wikiUrl, wikiUrl: null, avatarUrl: null, raw: null }
+  return {
+    ...project,
+    id: `${id}.wiki`,
+    path,
+    cloneUrl: wikiUrl,
+    wikiUrl: null,
+    avatarUrl: null,
+    forkOf: null,
+    raw: null
+  }
 }
 
 async function exists(source: Source, path: string): Promise<boolean> {

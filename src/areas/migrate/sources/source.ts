@@ -4,7 +4,11 @@
 import type { Draft } from '../../upkeep/project-archives/export-records.js'
 import type { Client, FilePlace } from './client.js'
 
-/** @public */
+/**
+ * `fork` of a merge request is the id at the source of the project that it comes from; null: it comes from the project itself. An archive
+ * has a number instead.
+ * @public
+ */
 export type { Draft }
 
 /**
@@ -57,6 +61,8 @@ export interface SourceProject {
   readonly avatarUrl: string | null
   /** Bytes of the repository. */
   readonly size: number | null
+  /** The id of the project of which this one is a fork. Default: null. */
+  readonly forkOf?: string | null
   /** What the reader keeps for itself. */
   readonly raw: unknown
 }

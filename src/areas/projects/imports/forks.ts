@@ -80,15 +80,20 @@ export async function relateFork(
   if (!source || !canSee(source, actor)) throw new NotFound('Project')
   // Not specified: a project as the fork of itself.
   if (source.id === project.id) throw new Conflict('A project cannot be a fork of itself')
+  return linkFork(project.id, source, origin)
+}
+
+/** Makes a project a fork of another one. Throws NotFound, and Conflict when it is already a fork. */
+export function linkFork(projectId: number, source: ProjectRow, origin: Origin): Promise<ForkLink> {
   return transact(async () => {
     // In the order of the ids, so that two concurrent relations do not wait for each other.
-    for (const id of [project.id, source.id].sort((a, b) => a - b)) {
+    for (const id of [projectId, source.id].sort((a, b) => a - b)) {
       if (!(await holdProject(id))) throw new NotFound('Project')
     }
-    if (await findForkLink(project.id)) throw new Conflict('Project already forked')
-    await insertForkLink(project.id, source.id)
-    await note(project.id, origin, 'project.relate_fork', { forked_from: { after: pathOf(source) } })
-    const link = await findForkLink(project.id)
+    if (await findForkLink(projectId)) throw new Conflict('Project already forked')
+    await insertForkLink(projectId, source.id)
+    await note(projectId, origin, 'project.relate_fork', { forked_from: { after: pathOf(source) } })
+    const link = await findForkLink(projectId)
     if (!link) throw new NotFound('Project')
     return link
   })

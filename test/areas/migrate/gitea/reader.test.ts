@@ -236,7 +236,7 @@ t.test('every field of the records of a repository', async t => {
       merge_user: 'ada',
       versions: versions('a')
     },
-    { ...pull, iid: 4, title: 'Pull 4', source_branch: 'fix', fork: 1, head_sha: sha('c'), versions: versions('c') },
+    { ...pull, iid: 4, title: 'Pull 4', source_branch: 'fix', fork: '70', head_sha: sha('c'), versions: versions('c') },
     {
       ...pull,
       iid: 5,
@@ -245,7 +245,7 @@ t.test('every field of the records of a repository', async t => {
       author: null,
       participants: [],
       source_branch: 'gone',
-      fork: 2,
+      fork: '-1',
       head_sha: sha('f'),
       versions: versions('f')
     }
@@ -503,7 +503,7 @@ t.test('what a deleted fork, a missing body and odd places leave is a record', a
     {
       source_branch: 'refs/pull/3/head',
       target_branch: 'main',
-      fork: 1,
+      fork: '-1',
       head_sha: null,
       versions: [],
       description: null

@@ -87,11 +87,11 @@ t.test('a repository is read with everything', async t => {
       state: 'opened',
       author: null,
       title: 'WIP: Change 4',
-      fork: 1,
+      fork: 'deleted ',
       merge_commit_sha: null,
       merge_user: null
     },
-    { iid: 5, state: 'opened', fork: 2, participants: ['ben'], award_emoji: [{ name: 'rocket', user: 'ada' }] }
+    { iid: 5, state: 'opened', fork: '99', participants: ['ben'], award_emoji: [{ name: 'rocket', user: 'ada' }] }
   ])
   t.same(
     found.note?.map(({ on, author, note, is_system, path, line, line_type: side }) => {

@@ -37,6 +37,7 @@ function sourceOf(client: Client, url: URL, options?: ReadOptions): Source {
     wikiUrl: project.wiki_enabled ? project.http_url_to_repo.replace(/(\.git)?$/, '.wiki.git') : null,
     avatarUrl: project.avatar_url ?? null,
     size: project.statistics?.repository_size ?? null,
+    forkOf: project.forked_from_project ? String(project.forked_from_project.id) : null,
     raw: project
   })
   return {

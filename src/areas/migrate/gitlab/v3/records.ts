@@ -231,7 +231,6 @@ async function* environments(reading: Reading): AsyncGenerator<Draft> {
 /** Issues or merge requests, each with its notes. */
 async function* planned(reading: Reading, kind: 'issue' | 'merge_request', path: string): AsyncGenerator<Draft> {
   const isIssue = kind === 'issue'
-  const forks = new Map<number, number>()
   const listed = isIssue
     ? records(reading, path, 'issues', check.issue)
     : records(reading, path, 'merge requests', check.mergeRequest)
@@ -261,7 +260,7 @@ async function* planned(reading: Reading, kind: 'issue' | 'merge_request', path:
       timelogs: [],
       award_emoji: await awards(reading, below),
       subscriptions: [],
-      ...('source_branch' in record ? await mergeRequestValues(reading, record, forks) : issueValues(record))
+      ...('source_branch' in record ? await mergeRequestValues(reading, record) : issueValues(record))
     }
     return [draft, ...notes]
   })
@@ -286,17 +285,16 @@ const issueValues = ({ state, confidential, due_date }: IssueShape) => ({
   due_date: dayOf(due_date)
 })
 
-async function mergeRequestValues(reading: Reading, record: MergeRequestShape, forks: Map<number, number>) {
+async function mergeRequestValues(reading: Reading, record: MergeRequestShape) {
   const { state, source_project_id: source } = record
   const isFork = source !== null && source !== undefined && source !== reading.project.id
-  if (isFork && !forks.has(source)) forks.set(source, forks.size + 1)
   const status = record.merge_status
   return {
     state: state === 'closed' || state === 'reopened' || state === 'merged' ? state : 'opened',
     merge_status: status === 'can_be_merged' || status === 'cannot_be_merged' ? status : 'unchecked',
     target_branch: record.target_branch,
     source_branch: record.source_branch,
-    fork: isFork ? (forks.get(source) ?? null) : null,
+    fork: isFork ? String(source) : null,
     head_sha: shaOf(record.sha),
     merge_commit_sha: shaOf(record.merge_commit_sha),
     merge_error: null,

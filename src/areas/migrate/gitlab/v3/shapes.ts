@@ -45,6 +45,7 @@ const Project = Type.Object({
   only_allow_merge_if_all_discussions_are_resolved: flag,
   tag_list: maybe(Type.Array(text(1000), { maxItems: 10_000 })),
   avatar_url: maybe(text(4000)),
+  forked_from_project: maybe(Type.Object({ id })),
   created_at: maybe(moment),
   last_activity_at: maybe(moment),
   statistics: maybe(Type.Object({ repository_size: maybe(count) }))

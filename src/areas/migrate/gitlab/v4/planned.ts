@@ -10,7 +10,6 @@ import { DiffVersion, Issue, MergeRequest, type Planned } from './shapes.js'
 
 /** Records whose notes are fetched at once. */
 const AT_ONCE = 4
-const MOST_FORKS = 1_000_000
 
 const checkIssue = checked(Issue)
 const checkMergeRequest = checked(MergeRequest)
@@ -18,19 +17,8 @@ const checkVersion = checked(DiffVersion)
 
 export async function* plannedRecords(reading: Reading): AsyncGenerator<Draft> {
   for await (const records of ahead(issues(reading), AT_ONCE, issue => issueRecords(reading, issue))) yield* records()
-  const forks = new Map<number | null, number>()
-  const numberOf = (project: number | null) => {
-    const known = forks.get(project)
-    if (known !== undefined || forks.size === MOST_FORKS) return known ?? MOST_FORKS
-    forks.set(project, forks.size + 1)
-    return forks.size
-  }
-  const withFork = async (found: MergeRequest) => {
-    const source = found.source_project_id ?? null
-    // The number depends on the order, so it is taken before anything is awaited.
-    return mergeRequestRecords(reading, found, source === found.target_project_id ? null : numberOf(source))
-  }
-  for await (const records of ahead(mergeRequests(reading), AT_ONCE, withFork)) yield* records()
+  for await (const records of ahead(mergeRequests(reading), AT_ONCE, found => mergeRequestRecords(reading, found)))
+    yield* records()
 }
 
 const ORDER = 'scope=all&state=all&order_by=created_at&sort=asc&per_page=100'
@@ -64,11 +52,11 @@ async function issueRecords(reading: Reading, issue: Issue): Promise<Records> {
 
 const STATES: { readonly [state: string]: string } = { closed: 'closed', merged: 'merged' }
 
-async function mergeRequestRecords(reading: Reading, found: MergeRequest, fork: number | null): Promise<Records> {
+async function mergeRequestRecords(reading: Reading, found: MergeRequest): Promise<Records> {
   const { fields, notes } = await common(reading, found, 'MergeRequest')
   const versions = await readVersions(reading, found)
   return async function* () {
-    const { merge_status } = found
+    const { merge_status, source_project_id: source, target_project_id: target } = found
     yield {
       kind: 'merge_request',
       ...fields,
@@ -78,7 +66,7 @@ async function mergeRequestRecords(reading: Reading, found: MergeRequest, fork: 
         merge_status === 'can_be_merged' || merge_status === 'cannot_be_merged' ? merge_status : 'unchecked',
       target_branch: found.target_branch,
       source_branch: found.source_branch,
-      fork,
+      fork: source === target ? null : String(source ?? 'deleted'),
       head_sha: shaOf(found.sha),
       merge_commit_sha: shaOf(found.merge_commit_sha) ?? shaOf(found.squash_commit_sha),
       merge_error: null,

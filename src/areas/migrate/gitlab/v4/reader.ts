@@ -82,6 +82,7 @@ function sourceProject(found: Project, base: URL, version: string): SourceProjec
         ? new URL(`projects/${found.id}/avatar`, base).href
         : found.avatar_url || null,
     size: found.statistics?.repository_size ?? null,
+    forkOf: found.forked_from_project ? String(found.forked_from_project.id) : null,
     raw: { project: found, hasUploads: isSince(version, 17, 4) } satisfies Raw
   }
 }

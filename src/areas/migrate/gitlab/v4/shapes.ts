@@ -57,6 +57,7 @@ export const Project = Type.Object({
   archived: flag,
   http_url_to_repo: text(4000),
   avatar_url: maybe(text(4000)),
+  forked_from_project: maybe(Type.Object({ id })),
   namespace: maybe(Type.Object({ kind: text(100) })),
   statistics: maybe(Type.Object({ repository_size: maybe(count) })),
   shared_with_groups: maybe(Type.Array(Type.Object({ group_id: id, group_access_level: level }), { maxItems: MANY })),

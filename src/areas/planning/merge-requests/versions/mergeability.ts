@@ -1,12 +1,14 @@
 // Whether the branches of merge requests merge without conflicts. A job checks this after each push to one of the two branches.
 import { execute } from '../../../../db/connect/sql.js'
+import { objectInfo } from '../../../../git/objects/reader.js'
 import { GitLimit } from '../../../../git/process/run.js'
 import { refValue } from '../../../../git/refs/refs.js'
 import { mergeTree } from '../../../../git/write/merge.js'
+import { keepCommitOf } from '../../../projects/projects/elsewhere/commits.js'
 import { findMergeRequest, type MergeRequestRow, type MergeStatus } from '../merge-requests.queries.js'
 import { isOpen } from '../rules.js'
 import { type Branches, readBranches } from './branches.js'
-import { allThere, followSource } from './versions.js'
+import { allThere, followSource, type Known } from './versions.js'
 
 /** How often the target branch may move during one check; the push that moved it requests another check. */
 const LOOKS = 5
@@ -25,12 +27,18 @@ async function look(found: MergeRequestRow): Promise<void> {
     const branches = await readBranches(found)
     // A push while the merge request was being created did not find it. The new version requests another check.
     if (allThere(branches) && branches.head !== found.head_sha) await followSource(found.id)
+    else if (allThere(branches)) await bringHead(branches)
     await noteStatus(found, await statusOf(branches, found.head_sha))
     const { target, start } = branches
     // The branch moves before the status is reset, so that no outdated result stays.
     const now = target === null ? null : await refValue(target, `refs/heads/${found.target_branch}`)
     if (now === start) return
   }
+}
+
+/** A migration may bring a merge request without its commits, which come with its fork. */
+async function bringHead({ source, head, target }: Known): Promise<void> {
+  if ((await objectInfo(target, head)) === null) await keepCommitOf(source, head, target)
 }
 
 async function statusOf({ target, head, start }: Branches, known: string | null): Promise<MergeStatus> {

@@ -207,7 +207,7 @@ t.test('every field of the records of a project', async t => {
       merge_status: 'can_be_merged',
       target_branch: 'main',
       source_branch: 'feature',
-      fork: 1,
+      fork: '70',
       head_sha: sha('a'),
       merge_commit_sha: sha('b'),
       merge_error: null,
