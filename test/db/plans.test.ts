@@ -200,7 +200,7 @@ t.test('a runner that requests a build', async t => {
     const plans = await plansOf(async () => {
       const runner = await builtInRunner()
       await findAbandonedBuilds(runner, 10)
-      await findOverdueBuilds(runner, new Date(), 10)
+      await findOverdueBuilds(runner, { before: new Date(), soon: new Date() }, 10)
     })
     const steps = plans.flatMap(plan => plan.steps).filter(({ table }) => table === 'b' || table === 'w')
     t.same(

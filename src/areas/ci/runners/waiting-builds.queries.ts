@@ -68,8 +68,15 @@ export function findAbandonedBuilds(runner: RunnerRow, limit: number): Promise<F
   )
 }
 
-/** Returns at most `most` builds that the built-in runner could have taken at the time `at` but has not. */
-export async function findOverdueBuilds(runner: RunnerRow, at: Date, most: number): Promise<number[]> {
+/**
+ * Returns at most `most` builds that the built-in runner could have taken before a time but has not. A build that became pending after
+ * `soon` did so on a machine whose clock is ahead: nobody knows for how long it has waited, and it counts as well.
+ */
+export async function findOverdueBuilds(
+  runner: RunnerRow,
+  { before, soon }: { readonly before: Date; readonly soon: Date },
+  most: number
+): Promise<number[]> {
   const limit = `limit ${Math.trunc(most)}`
   const found = await rows<{ id: number }>(
     `select overdue.id from (
@@ -78,9 +85,9 @@ export async function findOverdueBuilds(runner: RunnerRow, at: Date, most: numbe
        (select w.id from ${OLDEST}
         join builds w force index (builds_queue) on w.status = 'pending' and w.project_id = oldest.project_id
           and w.tag_list_hash = oldest.tag_list_hash
-        where ${servedBy(runner)} and w.queued_at < ? ${limit})
+        where ${servedBy(runner)} and not w.queued_at between ? and ? ${limit})
        ${limit}) overdue`,
-    [runner.id, at, runner.id, at]
+    [runner.id, before, runner.id, before, soon]
   )
   return found.map(({ id }) => id)
 }

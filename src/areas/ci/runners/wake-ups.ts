@@ -52,10 +52,10 @@ export async function wakeForProject(projectId: number): Promise<void> {
 async function missingWakeUps(now: Date): Promise<number[]> {
   const runner = await builtInRunner()
   if (!runner.active) return []
-  const builds = await findOverdueBuilds(runner, new Date(now.getTime() - LOST_AFTER_MS), MOST)
+  const [before, soon] = [-LOST_AFTER_MS, LOST_AFTER_MS].map(from => new Date(now.getTime() + from)) as [Date, Date]
+  const builds = await findOverdueBuilds(runner, { before, soon }, MOST)
   if (builds.length === 0) return []
   // Wake-ups are counted after the builds: a wake-up that was added and used between the two counts has changed its build.
-  const soon = new Date(now.getTime() + LOST_AFTER_MS)
   const count = builds.length - (await countWaitingJobs('build.run', { until: soon, most: MOST }))
   if (count <= 0) return []
   const jobs = await listJobs({ name: 'build.run', limit: 1000 })

@@ -50,6 +50,14 @@ t.test('a build that waits for a minute without a wake-up gets another one', asy
   t.equal(await addMissingWakeUps(inMinutes(2)), 0)
 })
 
+t.test('a build that a machine with a clock ahead has queued gets another one as well', async t => {
+  const { build } = await pending()
+  await execute('update builds set queued_at = ? where id = ?', [inMinutes(5), build.id])
+  t.equal(await addMissingWakeUps(), 0, 'it has one')
+  await execute("update jobs set state = 'dead'")
+  t.equal(await addMissingWakeUps(), 1)
+})
+
 t.test('a wake-up that is due later than in a minute does not count', async t => {
   await pending()
   await execute("update jobs set state = 'delayed', run_at = ?", [inMinutes(30)])
