@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { git, unzip } from '../scenarios/client.js'
 import { LINES } from './clients.js'
 import { checkMerges } from './merges.js'
-import { ask, query, type World, ZERO } from './world.js'
+import { query, read, type World, ZERO } from './world.js'
 
 interface Change {
   readonly id: number
@@ -61,7 +61,7 @@ async function checkProjects(world: World): Promise<string[]> {
     }
   }
   for (const { id } of rows) {
-    const { status, json } = await ask(world, 'GET', `/projects/${id}/repository/tree`)
+    const { status, json } = await read(world, `/projects/${id}/repository/tree`)
     // Decided: a project without commits has no tree.
     const isEmpty = status === 404 && (json as { message?: string }).message === '404 Tree Not Found'
     if (status !== 200 && !isEmpty) faults.push(`the tree of project ${id} got the answer ${status}`)
@@ -247,7 +247,7 @@ async function checkBuild(world: World, build: BuildRow): Promise<string | null>
   const pipeline = build.ref.startsWith('bad') ? 'failed' : 'success'
   if (build.pipeline !== pipeline) return `its pipeline is ${build.pipeline}`
   const path = `/projects/${build.project_id}/builds/${build.id}`
-  const trace = await ask(world, 'GET', `${path}/trace`)
+  const trace = await read(world, `${path}/trace`)
   // The trace must be complete, and from one attempt: every line that the script prints, once, in order.
   const printed = printedBy(build)
   const found = trace.bytes
@@ -259,7 +259,7 @@ async function checkBuild(world: World, build: BuildRow): Promise<string | null>
     return `its trace has ${trace.bytes.length} bytes, and its record has ${build.trace_size}`
   }
   if (build.name !== 'good') return null
-  const archive = await ask(world, 'GET', `${path}/artifacts`)
+  const archive = await read(world, `${path}/artifacts`)
   if (archive.status !== 200) return `its artifacts got the answer ${archive.status}`
   const files = await unzip(archive.bytes)
   return files.get('out/sha.txt') === `${build.sha}\n` ? null : `its artifacts contain ${JSON.stringify([...files])}`

@@ -1,6 +1,7 @@
 // The state of one chaos run: the running appliance, and the history of what it acknowledged to its clients.
 import { mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { type Appliance, freePort, makeUser, startAppliance } from '../scenarios/appliance.js'
 import { type ApiAnswer, askApi, Receiver, remoteUrl } from '../scenarios/client.js'
 import { rowsAt, rowsOf } from '../scenarios/rows.js'
@@ -130,6 +131,17 @@ export const ask = <T = Record<string, unknown>>(
   path: string,
   body?: unknown
 ): Promise<ApiAnswer<T>> => askApi<T>({ url: world.url, token: world.token }, method, path, body)
+
+/** Milliseconds that a part of a cluster may be away. */
+const AWAY_MS = 10_000
+
+/** Reads, and tries again for ten seconds when the answer says so: the proxy may not yet have seen that the servers are back. */
+export async function read<T = Record<string, unknown>>(world: World, path: string): Promise<ApiAnswer<T>> {
+  for (const end = Date.now() + AWAY_MS; ; await sleep(200)) {
+    const answer = await ask<T>(world, 'GET', path)
+    if (answer.status !== 503 || !answer.headers.get('retry-after') || Date.now() > end) return answer
+  }
+}
 
 /**
  * Sends a request while any process may die. Returns undefined when there is no answer, or when the answer asks the

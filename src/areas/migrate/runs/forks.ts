@@ -18,7 +18,7 @@ const DEEPEST = 100
 /** Relates the projects that a run has read. */
 export async function relateForks(
   session: Session,
-  projects: AsyncIterable<SourceProject> | readonly SourceProject[],
+  projects: AsyncIterable<SourceProject>,
   skipped: Skipped
 ): Promise<void> {
   for await (const project of projects) {
