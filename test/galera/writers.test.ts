@@ -7,9 +7,11 @@ import t, { type Test } from 'tap'
 import { numberOfPipeline } from '../../src/areas/ci/pipelines/numbers.js'
 import { createTrigger } from '../../src/areas/ci/pipelines/triggers.js'
 import { createProject } from '../../src/areas/projects/projects/projects.js'
+import { databaseCheck } from '../../src/cli/doctor/database.js'
 import { loadConfig } from '../../src/config.js'
 import { closeDatabase, openConnection } from '../../src/db/connect/connection.js'
 import { sequelize } from '../../src/db/connect/sequelize.js'
+import { databaseNodes } from '../../src/db/connect/server.js'
 import { execute, row, rows } from '../../src/db/connect/sql.js'
 import { transact } from '../../src/db/connect/transact.js'
 import { Unavailable } from '../../src/errors.js'
@@ -63,6 +65,14 @@ const asksOnNewConnection = (sql: string) => async () => {
   connection.destroy()
   return found
 }
+
+t.test('doctor says that connections lead to several nodes', async t => {
+  t.same(await databaseNodes(), ['db1', 'db2', 'db3'])
+  t.match(await databaseCheck.examine({ all: false, serverUp: true, now: new Date(), serverUrl: '' }), {
+    found: /several nodes: db1, db2, db3$/,
+    next: /send all connections to one node/
+  })
+})
 
 t.test('the connections of the pools lead to all nodes', async t => {
   const names = await times(9, () => row<{ name: string }>('select @@wsrep_node_name as name, sleep(0.1)'))

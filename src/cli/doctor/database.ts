@@ -1,7 +1,7 @@
 // Checks the database itself: whether it answers, its schema, its clock.
 import { config } from '../../config.js'
 import { measureReplica } from '../../db/connect/replica-looks.js'
-import { clockSkew, databaseVersion } from '../../db/connect/server.js'
+import { clockSkew, databaseNodes, databaseVersion } from '../../db/connect/server.js'
 import { isMigrating, migrationStates, newerMigrations } from '../../db/schema/migrate.js'
 import { Unavailable } from '../../errors.js'
 import { futureJobs } from '../../queue/inspect.js'
@@ -12,13 +12,19 @@ const LARGEST_DRIFT_MS = 2000
 
 export const databaseCheck: Check = {
   name: 'database',
-  about: 'the database answers',
+  about: 'the database answers; says when connections lead to several nodes of a cluster',
   needs: 'database',
   examine: async () => {
     const { url } = config().database
     const which = url === null ? 'the private database' : 'the database of database.url'
     try {
-      return `${which} answers: ${await databaseVersion()}`
+      const found = `${which} answers: ${await databaseVersion()}`
+      const nodes = url === null ? [] : await databaseNodes()
+      if (nodes.length < 2) return found
+      return {
+        found: `${found}; connections lead to several nodes: ${nodes.join(', ')}`,
+        next: 'let the proxy send all connections to one node of the database, as config/cluster/haproxy.cfg does: several are slower'
+      }
     } catch (error) {
       if (!(error instanceof Unavailable)) throw error
       const remedy =

@@ -1,9 +1,24 @@
 // Queries facts about the database server.
-import { row } from './sql.js'
+import { row, rows } from './sql.js'
 
 /** Returns the version and name of the server, such as `10.11.6-MariaDB`. */
 export async function databaseVersion(): Promise<string> {
   return (await row<{ version: string }>('select version() as version'))?.version ?? ''
+}
+
+const LOOKS = 8
+
+/** Returns the names of the servers to which connections that are made at once lead: several behind a proxy that divides them. */
+export async function databaseNodes(): Promise<readonly string[]> {
+  const variables = "show variables where variable_name in ('wsrep_node_name', 'hostname', 'port')"
+  const names = await Promise.all(
+    Array.from({ length: LOOKS }, async () => {
+      const found = await rows<{ Variable_name: string; Value: string }>(variables)
+      const value = new Map(found.map(each => [each.Variable_name, each.Value]))
+      return value.get('wsrep_node_name') ?? `${value.get('hostname')}:${value.get('port')}`
+    })
+  )
+  return [...new Set(names)].sort()
 }
 
 /** Returns the time of the server's clock. */
