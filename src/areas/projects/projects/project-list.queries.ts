@@ -118,6 +118,9 @@ const COUNT = 'count(*) as total'
 /** Counts the rows of a page before its limit. */
 const COUNTED: Fragment = { sql: 'count(*) over ()', values: [] }
 
+/** Returns a statement as a column of another one. */
+const inside = ({ sql, values }: Fragment): Fragment => ({ sql: `(${sql})`, values })
+
 function byStatement(from: Fragment, among: Fragment | undefined, filter: Fragment): Plan {
   const counting = (found: Fragment) => select(COUNT, from, and(among, found))
   return { ids: idsIn(from, and(among, filter)), total: { rest: counting(filter) }, counting }
@@ -150,12 +153,12 @@ function ofMember({ actor, reach, filter }: Asked): Plan {
   }
 }
 
-/** The page of an owner counts all rows as well, unless they are many: then an index has the page, and their number is cached. */
+/** An index has the page of an owner. The statement counts all rows as well, unless they are many: then their number is cached. */
 function ofOwner({ actor, reach, filter, part }: Asked): Plan {
   const { from, among } = ownedWithin(reach, idOf(actor))
   const plan = byStatement(from, among, filter)
   const own = plan.total.rest
-  return !own || isFarFromStart(part) || isLargeTotal(own) ? plan : { ...plan, total: { column: COUNTED, own } }
+  return !own || isFarFromStart(part) || isLargeTotal(own) ? plan : { ...plan, total: { own, column: inside(own) } }
 }
 
 /**
@@ -170,7 +173,7 @@ function visible({ actor, reach, filter }: Asked): Plan {
   const hidden = and({ sql: `not ${open}`, values: [] }, filter)
   const own = countDifferent(memberProjectsWithin(reach, user.id, 'id', hidden))
   const projects = and({ sql: open, values: [] }, filter)
-  return { ...plan, total: { projects, own, column: { ...own, sql: `(${own.sql})` } } }
+  return { ...plan, total: { projects, own, column: inside(own) } }
 }
 
 /**
