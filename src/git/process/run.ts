@@ -42,7 +42,7 @@ export interface RunOptions extends StartOptions {
 export interface Exit {
   readonly code: number | null
   readonly signal: NodeJS.Signals | null
-  readonly ended?: 'timeout' | 'killed'
+  readonly ended?: 'timeout' | 'killed' | 'away'
 }
 
 export interface GitProcess {
@@ -96,6 +96,11 @@ export class GitLimit extends GitFailure {
 /** Git did not end in time, perhaps only because the machine is busy. */
 export class GitTimeout extends GitFailure {
   override name = 'GitTimeout'
+}
+
+/** Git was ended because this machine no longer owns the storage of the repository. */
+export class GitAway extends GitFailure {
+  override name = 'GitAway'
 }
 
 const STDERR_LIMIT = 16 * 1024
@@ -163,14 +168,14 @@ async function startIn(release: () => void, args: string[], options: StartOption
 function supervise(child: Spawned, options: StartOptions, release: () => void): GitProcess {
   let ended: Exit['ended']
   let last: NodeJS.Timeout | undefined
-  const end = (why: 'timeout' | 'killed') => {
+  const end = (why: NonNullable<Exit['ended']>) => {
     if (ended !== undefined || child.exitCode !== null || child.signalCode !== null) return
     ended = why
     signalGroup(child, 'SIGTERM')
     last = setTimeout(() => signalGroup(child, 'SIGKILL'), PATIENCE)
   }
   const kill = () => end('killed')
-  const forgetRunning = noteRunning(options.repository ?? options.cwd, kill)
+  const forgetRunning = noteRunning(options.repository ?? options.cwd, () => end('away'))
   const limit = setTimeout(() => end('timeout'), (options.timeout ?? config().git.timeout) * 1000)
   options.signal?.addEventListener('abort', kill, { once: true })
   if (options.signal?.aborted) kill()
@@ -265,9 +270,9 @@ export function failure(
   if (limit !== undefined) return new GitLimit(limit, stderr, isOutOfTime(exit.signal, stderr))
   const how = exit.ended ?? (exit.code === null ? `signal ${exit.signal}` : `exit ${exit.code}`)
   const text = `git ${args[0]}: ${how}: ${stderr.trim().slice(0, 500)}`
-  return exit.ended === 'timeout'
-    ? new GitTimeout(text, null, stderr)
-    : new GitFailure(text, exit.ended ? null : exit.code, stderr)
+  if (exit.ended === 'timeout') return new GitTimeout(text, null, stderr)
+  if (exit.ended === 'away') return new GitAway(text, null, stderr)
+  return new GitFailure(text, exit.ended ? null : exit.code, stderr)
 }
 
 /**

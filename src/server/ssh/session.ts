@@ -13,7 +13,7 @@ import { authorOfPush, findLogin, type Login, noteUseOfLogin } from '../../areas
 import { addressOfOwner } from '../../cluster/storages.js'
 import { config } from '../../config.js'
 import { Failure, Forbidden, NotFound, NotHere, Unauthorized, Unavailable } from '../../errors.js'
-import { GitFailure, GitLimit } from '../../git/process/run.js'
+import { GitAway, GitFailure, GitLimit } from '../../git/process/run.js'
 import { converse } from '../../git/transport/conversation.js'
 import { readPush } from '../../git/transport/packet-lists.js'
 import { readArriving } from '../../git/transport/request-spool.js'
@@ -204,6 +204,7 @@ function reasonOf(error: unknown): string | undefined {
   if (error instanceof NotFound) return MISSING
   if (error instanceof Forbidden) return error.reason ?? 'you may not do this in this project'
   if (error instanceof Failure || error instanceof GitLimit) return error.message
+  if (error instanceof GitAway) return 'this machine does not serve the storage any more: try again'
   if (error instanceof GitFailure && error.code === null) return 'git was stopped, because it took too long'
   return undefined
 }

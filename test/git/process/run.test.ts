@@ -1,16 +1,18 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import type { Duplex } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
+import type { FastifyRequest } from 'fastify'
 import { loadConfig } from '../../../src/config.js'
 import { readCommit } from '../../../src/git/objects/objects.js'
 import { outputOf, runGit, startGit } from '../../../src/git/process/run.js'
 import { slotCounts, takeSlot } from '../../../src/git/process/slots.js'
 import { type Checkout, checkoutCommands, sendObjects } from '../../../src/git/repository/checkout.js'
 import { checkRepository, repackRepository, writeCommitGraph } from '../../../src/git/repository/maintenance.js'
-import { closeGitProcesses } from '../../../src/git/repository/processes.js'
+import { closeGitProcesses, endGitProcesses } from '../../../src/git/repository/processes.js'
+import { answerTo } from '../../../src/server/plugins/errors.js'
 import { nap, processesWith, sleeperOf } from '../../helpers/naps.js'
 import t from '../../helpers/tap.js'
 import { until } from '../../helpers/until.js'
@@ -32,6 +34,16 @@ t.test("git gets nothing of the caller's environment", async t => {
   t.match(shown, /HOME=\/nonexistent/)
   const settings = (await runGit(['config', '--list', '--show-origin'], { repository })).toString()
   t.notMatch(settings, /gitconfig/)
+})
+
+t.test('a request whose machine loses the storage is answered with 503', async t => {
+  const repository = await repositoryWith(t)
+  const running = runGit(['-c', `alias.wait=!sleep ${nap(1)}`, 'wait'], { repository }).catch(error => error)
+  await until('it runs', () => processesWith(nap(1)).length > 0)
+  endGitProcesses(dirname(repository))
+  const error = await running
+  t.match(error, { name: 'GitAway', code: null })
+  t.match(answerTo(error, {} as FastifyRequest), { status: 503, retryAfter: 2 })
 })
 
 t.test('time limit, output limit, abort signal and failures end git', async t => {
