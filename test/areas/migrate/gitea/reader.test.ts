@@ -1,5 +1,6 @@
 // The reader for Gitea, Forgejo and Gogs, on a conversation written from the documentation of their API.
 import { gitea } from '../../../../src/areas/migrate/gitea/reader.js'
+import { isSamePage } from '../../../../src/areas/migrate/sources/same-page.js'
 import t, { type Test } from '../../../helpers/tap.js'
 import { type Answer, all, type ForgeOptions, openSource, readRecords, rewrite, startForge } from '../forge.js'
 import { bob, conversation, GITEA, issue, repository, UUID } from './conversation.js'
@@ -378,6 +379,16 @@ t.test('fields in another order, and counts of downloads, are no change', async 
   const second = openSource(t, gitea, forge.url, { run: 2, folder })
   t.same(await readRecords(second.source, await second.source.project('team/tool')), first)
   t.equal(second.client.newest(), 1, 'no page has changed')
+})
+
+t.test('lists in lists are compared in a time that does not grow with each level', async t => {
+  const page = (count: number) => {
+    let nested: unknown = '"'
+    for (let level = 0; level < 100; level++) nested = [nested, 1]
+    return { run: 1, status: 200, headers: {}, body: JSON.stringify([{ nested, download_count: count }]) }
+  }
+  t.equal(isSamePage(page(1), page(2), gitea.ignored ?? []), true)
+  t.equal(isSamePage(page(1), page(2), []), false)
 })
 
 t.test('the comments of a review come once, in any order', async t => {
