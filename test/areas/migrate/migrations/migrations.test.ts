@@ -8,7 +8,7 @@ import { findMigration, placeOf, requireMigration } from '../../../../src/areas/
 import { folderOf, workingOn } from '../../../../src/areas/migrate/runs/work-folder.js'
 import { insertPlaceholder } from '../../../../src/areas/people/users/ghost/placeholders.js'
 import { machineUid } from '../../../../src/cluster/machines.js'
-import { config, loadConfig } from '../../../../src/config.js'
+import { config } from '../../../../src/config.js'
 import { execute, row, rows } from '../../../../src/db/connect/sql.js'
 import { transact } from '../../../../src/db/connect/transact.js'
 import { NotHere } from '../../../../src/errors.js'
@@ -16,21 +16,15 @@ import { retryJobs } from '../../../../src/queue/administer.js'
 import { claimJobs, failJob } from '../../../../src/queue/claim.js'
 import { reapProcesses, registerProcess } from '../../../../src/queue/processes.js'
 import { encrypt } from '../../../../src/secrets.js'
-import { testApp } from '../../../helpers/app.js'
 import { testDatabase } from '../../../helpers/database.js'
 import { someOrigin } from '../../../helpers/factory.js'
 import type { Test } from '../../../helpers/tap.js'
 import { until } from '../../../helpers/until.js'
 import { gitstead } from '../../../scenarios/appliance.js'
+import { ownSource } from '../own-source.js'
 
 const { databaseUrl } = await testDatabase()
-process.env.GITSTEAD_HOOKS_ALLOW = '127.0.0.1'
-loadConfig({})
-const app = await testApp(t)
-await app.fastify.listen({ port: 0, host: '127.0.0.1' })
-const url = `http://127.0.0.1:${(app.fastify.server.address() as AddressInfo).port}`
-process.env.GITSTEAD_URL = url
-loadConfig({})
+const { app, url } = await ownSource(t)
 
 const maker = await app.make.user()
 const group = await app.make.group({ owner: maker, visibilityLevel: 20 })

@@ -1,23 +1,13 @@
 // Story: a team moved in with its forks, and none was a fork here: merge requests that came from them could not be merged.
-import type { AddressInfo } from 'node:net'
 import t from 'tap'
 import { addMigration, findMigration } from '../../../../src/areas/migrate/runs/migrations.js'
 import { runMigration } from '../../../../src/areas/migrate/runs/run.js'
 import { verifyMigration } from '../../../../src/areas/migrate/runs/verify.js'
-import { loadConfig } from '../../../../src/config.js'
 import { execute } from '../../../../src/db/connect/sql.js'
-import { testApp } from '../../../helpers/app.js'
-import { testDatabase } from '../../../helpers/database.js'
 import { someOrigin } from '../../../helpers/factory.js'
+import { ownSource } from '../own-source.js'
 
-await testDatabase()
-process.env.GITSTEAD_HOOKS_ALLOW = '127.0.0.1'
-loadConfig({})
-const app = await testApp(t)
-await app.fastify.listen({ port: 0, host: '127.0.0.1' })
-const url = `http://127.0.0.1:${(app.fastify.server.address() as AddressInfo).port}`
-process.env.GITSTEAD_URL = url
-loadConfig({})
+const { app, url } = await ownSource(t)
 const admin = await app.make.admin()
 const given = { origin: someOrigin, signal: new AbortController().signal }
 

@@ -1,5 +1,4 @@
 // A project moves from one Gitstead to another. The source listens here, and the target is the same appliance: other namespaces of it.
-import type { AddressInfo } from 'node:net'
 import t from 'tap'
 import { openChanges, settleChanges } from '../../../../src/areas/code/refs/ref-changes.js'
 import { addMigration, findMigration, type Settings } from '../../../../src/areas/migrate/runs/migrations.js'
@@ -14,32 +13,23 @@ import { type RunOptions, runMigration } from '../../../../src/areas/migrate/run
 import { INSTANCE, openSession, withPart } from '../../../../src/areas/migrate/runs/session.js'
 import { verifyMigration } from '../../../../src/areas/migrate/runs/verify.js'
 import { wikiRecords } from '../../../../src/areas/migrate/runs/wikis.js'
-import { loadConfig, publicUrl } from '../../../../src/config.js'
+import { publicUrl } from '../../../../src/config.js'
 import { execute, rows } from '../../../../src/db/connect/sql.js'
 import { ZERO } from '../../../../src/git/refs/refs.js'
-import { testApp } from '../../../helpers/app.js'
-import { testDatabase } from '../../../helpers/database.js'
 import { someOrigin } from '../../../helpers/factory.js'
 import { formOf } from '../../projects/uploads/form.js'
 import { answersOf } from '../../upkeep/project-archives/compare.js'
 import { makeEverything } from '../../upkeep/project-archives/make-archives.js'
+import { ownSource } from '../own-source.js'
 
-await testDatabase()
-process.env.GITSTEAD_HOOKS_ALLOW = '127.0.0.1'
-loadConfig({})
-const app = await testApp(t)
+const { app, url } = await ownSource(t)
 const requests: { method: string; url: string }[] = []
 /** Ends the run at the request with this number. */
 const kill = { at: 0, ending: new AbortController() }
-await app.fastify.listen({ port: 0, host: '127.0.0.1' })
 app.fastify.server.prependListener('request', ({ method = '', url = '' }) => {
   requests.push({ method, url })
   if (requests.length === kill.at) kill.ending.abort(new Error('killed'))
 })
-const { port } = app.fastify.server.address() as AddressInfo
-const url = `http://127.0.0.1:${port}`
-process.env.GITSTEAD_URL = url
-loadConfig({})
 
 const { project, group, stranger } = await makeEverything(app)
 const owner = app.as(project.owner)
