@@ -52,7 +52,7 @@ export async function wakeForProject(projectId: number): Promise<void> {
 async function missingWakeUps(now: Date): Promise<number[]> {
   const runner = await builtInRunner()
   if (!runner.active) return []
-  const [before, soon] = [-LOST_AFTER_MS, LOST_AFTER_MS].map(from => new Date(now.getTime() + from)) as [Date, Date]
+  const [before, soon] = [new Date(now.getTime() - LOST_AFTER_MS), new Date(now.getTime() + LOST_AFTER_MS)]
   const builds = await findOverdueBuilds(runner, { before, soon }, MOST)
   if (builds.length === 0) return []
   // Wake-ups are counted after the builds: a wake-up that was added and used between the two counts has changed its build.

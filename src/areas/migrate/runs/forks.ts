@@ -73,7 +73,7 @@ async function takeSources(session: Session, { id }: SourceProject, target: Proj
     byFork.set(fork, iids)
   }
   for (const [fork, iids] of byFork) {
-    const source = await projectHere(session, fork)
-    if (source) await takeSource(target.id, iids, source.id)
+    const source = await findMigrated(session.place, fork)
+    if (source) await takeSource(target.id, iids, source.project_id)
   }
 }

@@ -4,20 +4,18 @@ import { execute, type Fragment, row } from '../../../db/connect/sql.js'
 import { transact } from '../../../db/connect/transact.js'
 import { refValue, ZERO } from '../../../git/refs/refs.js'
 import { containedSince } from '../../../git/write/merge.js'
-import { batches } from '../../../lib/batches.js'
-import { enqueue, enqueueAll } from '../../../queue/enqueue.js'
+import { enqueue } from '../../../queue/enqueue.js'
 import { type ChangeRow, findSettledChange } from '../../code/refs/ref-changes.queries.js'
 import type { Listener } from '../../ground/activity/listeners.js'
 import { repositoryPath, storageOf } from '../../projects/projects/repositories.js'
 import { finishMerge } from './accept/finish.js'
 import { closeIssuesOfPush } from './closing.js'
 import { type OpenMergeRequest, openFrom, openInto } from './merge-requests.queries.js'
+import { requestChecks } from './versions/mergeability.js'
 import { followSource } from './versions/versions.js'
 import { emptyHeads } from './versions/versions.queries.js'
 
 const HEADS = 'refs/heads/'
-/** The maximum number of merge requests that one job checks. */
-const CHECKED_AT_ONCE = 10
 
 export const branchMoves: Listener = {
   name: 'merge requests',
@@ -100,11 +98,7 @@ async function lookInto(change: ChangeRow, branch: string): Promise<void> {
     await followSource(id)
     await finishMerge({ id, commit: null, userId: change.user_id, removeSourceBranch: false })
   }
-  const left = open.filter(({ id }) => !merged.has(id)).map(({ id }) => id)
-  await enqueueAll(
-    'merge_requests.check',
-    batches(left, CHECKED_AT_ONCE).map(ids => ({ ids }))
-  )
+  await requestChecks(open.filter(({ id }) => !merged.has(id)).map(({ id }) => id))
 }
 
 /**

@@ -1,13 +1,15 @@
 // Imports the archive of a project. All of it is checked and loaded while it is invisible; the last transaction makes it visible.
+
 import type { Origin } from '../../../access/actor.js'
 import { row, rows } from '../../../db/connect/sql.js'
 import { transact } from '../../../db/connect/transact.js'
 import { Conflict, Invalid } from '../../../errors.js'
 import { batches } from '../../../lib/batches.js'
 import { nameProblem, pathProblem } from '../../../lib/path.js'
-import { enqueue, enqueueAll } from '../../../queue/enqueue.js'
+import { enqueue } from '../../../queue/enqueue.js'
 import { applicationSettings } from '../../ground/settings/settings.queries.js'
 import { type ImportedMember, insertImportedMembers } from '../../people/members/members.js'
+import { requestChecks } from '../../planning/merge-requests/versions/mergeability.js'
 import { type Place, placeOfNewProject } from '../../projects/projects/new-project-target.js'
 import { storageForProject } from '../../projects/projects/new-projects.js'
 import { adoptProject } from '../../projects/projects/projects.js'
@@ -217,10 +219,6 @@ async function finish(id: number, members: readonly ImportedMember[]): Promise<v
     "select id from merge_requests where target_project_id = ? and is_open = true and merge_status = 'unchecked' limit 10000",
     [id]
   )
-  if (unchecked.length > 0)
-    await enqueueAll(
-      'merge_requests.check',
-      batches(unchecked, 100).map(some => ({ ids: some.map(each => each.id) }))
-    )
+  await requestChecks(unchecked.map(each => each.id))
   await enqueue('repository.optimise', { projectId: id })
 }

@@ -4,6 +4,8 @@ import { objectInfo } from '../../../../git/objects/reader.js'
 import { GitLimit } from '../../../../git/process/run.js'
 import { refValue } from '../../../../git/refs/refs.js'
 import { mergeTree } from '../../../../git/write/merge.js'
+import { batches } from '../../../../lib/batches.js'
+import { enqueueAll } from '../../../../queue/enqueue.js'
 import { keepCommitOf } from '../../../projects/projects/elsewhere/commits.js'
 import { findMergeRequest, type MergeRequestRow, type MergeStatus } from '../merge-requests.queries.js'
 import { isOpen } from '../rules.js'
@@ -12,6 +14,16 @@ import { allThere, followSource, type Known } from './versions.js'
 
 /** How often the target branch may move during one check; the push that moved it requests another check. */
 const LOOKS = 5
+
+/** The maximum number of merge requests that one job checks. */
+const CHECKED_AT_ONCE = 10
+
+/** Adds the jobs that check merge requests. Call it inside `transact`, with the change that makes their status unknown. */
+export const requestChecks = (ids: readonly number[]) =>
+  enqueueAll(
+    'merge_requests.check',
+    batches(ids, CHECKED_AT_ONCE).map(some => ({ ids: some }))
+  )
 
 /** Checks merge requests whose branches moved since the last check. */
 export async function checkMergeability(ids: readonly number[], signal: AbortSignal): Promise<void> {
@@ -26,8 +38,7 @@ async function look(found: MergeRequestRow): Promise<void> {
   for (let looks = 0; looks < LOOKS; looks++) {
     const branches = await readBranches(found)
     // A push while the merge request was being created did not find it. The new version requests another check.
-    if (allThere(branches) && branches.head !== found.head_sha) await followSource(found.id)
-    else if (allThere(branches)) await bringHead(branches)
+    if (allThere(branches)) await (branches.head === found.head_sha ? bringHead(branches) : followSource(found.id))
     await noteStatus(found, await statusOf(branches, found.head_sha))
     const { target, start } = branches
     // The branch moves before the status is reset, so that no outdated result stays.
