@@ -9,11 +9,29 @@ import t, { type Test } from 'tap'
 import { Browser } from '../helpers/browser.js'
 import { clean, gitstead, program } from './appliance.js'
 import { eventually, git } from './client.js'
-import { commandOn, killMachine, type Machine, startMachine, twoMachines, useWhileMoving } from './two-machines.js'
+import {
+  commandOn,
+  killMachine,
+  type Machine,
+  type Project,
+  startMachine,
+  twoMachines,
+  useWhileMoving
+} from './two-machines.js'
 
 t.setTimeout(1_200_000)
 
-const { folder, database, first, second, ann, source, ask, remote } = await twoMachines(t, {
+const {
+  folder,
+  database,
+  first,
+  second,
+  ann,
+  source,
+  ask,
+  remote,
+  projectOn: makeProject
+} = await twoMachines(t, {
   name: 'disks',
   shared: false
 })
@@ -34,18 +52,8 @@ const RUNNING = 6
 
 let count = 0
 
-interface Project {
-  readonly id: number
-  readonly path: string
-}
-
 async function projectOn(storage: string): Promise<Project> {
-  for (const at of [alpha, beta]) await ask(at, 'PUT', '/application/settings', { repository_storages: [storage] })
-  const { status, json } = await ask<{ id: number; path_with_namespace: string }>(alpha, 'POST', '/projects', {
-    name: `on-${storage}-${++count}`
-  })
-  t.equal(status, 201)
-  const project = { id: json.id, path: json.path_with_namespace }
+  const project = await makeProject([alpha, beta], storage, `on-${storage}-${++count}`)
   await git(source, ['push', '--quiet', remote(alpha, project.path), 'master'])
   return project
 }

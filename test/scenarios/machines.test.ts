@@ -9,22 +9,22 @@ import { commandOn, killMachine, type Machine, startMachine, twoMachines, useWhi
 
 t.setTimeout(600_000)
 
-const { folder, first, second, source, ask, remote } = await twoMachines(t, { name: 'machines', shared: true })
+const {
+  folder,
+  first,
+  second,
+  source,
+  ask,
+  remote,
+  projectOn: makeProject
+} = await twoMachines(t, { name: 'machines', shared: true })
 const alpha = await startMachine(first)
 let beta: Appliance = await startMachine(second)
 t.teardown(() => Promise.all([alpha.stop(), beta.stop()]))
 
 let count = 0
 
-async function projectOn(storage: string): Promise<{ id: number; path: string }> {
-  // The servers keep the settings for a moment.
-  for (const at of [alpha, beta]) await ask(at, 'PUT', '/application/settings', { repository_storages: [storage] })
-  const { status, json } = await ask<{ id: number; path_with_namespace: string }>(alpha, 'POST', '/projects', {
-    name: `on-${storage}-${++count}`
-  })
-  t.equal(status, 201)
-  return { id: json.id, path: json.path_with_namespace }
-}
+const projectOn = (storage: string) => makeProject([alpha, beta], storage, `on-${storage}-${++count}`)
 
 t.test('each machine answers for the storages of both', async t => {
   for (const storage of ['alpha', 'beta']) {

@@ -2,60 +2,24 @@
 // begins again.
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { copyFileSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
-import { dropDatabase, makeDatabase, startTestServer } from '../helpers/database-server.js'
-import { type Appliance, freePort, gitstead, makeUser, startAppliance } from './appliance.js'
-import { askApi, eventually, git, remoteUrl } from './client.js'
+import type { Appliance } from './appliance.js'
+import { eventually, git } from './client.js'
 import { rowsAt } from './rows.js'
+import { killMachine, startMachine, twoMachines } from './two-machines.js'
 
 t.setTimeout(600_000)
 
-const folder = mkdtempSync(join(tmpdir(), 'gitstead-mirrors-'))
-t.teardown(() => rmSync(folder, { recursive: true, force: true }))
-const database = await startTestServer()
-t.teardown(() => database.stop())
-const url = new URL(database.url)
-await makeDatabase(url, 'mirrors', undefined)
-t.teardown(() => dropDatabase(url, 'mirrors'))
-url.pathname = '/mirrors'
-mkdirSync(join(folder, 'shared'))
-
-/** Prepares a machine with a storage of its own, on a file system that both machines reach. */
-async function machine(storage: string) {
-  const [home, port] = [join(folder, storage), await freePort()]
-  mkdirSync(home, { mode: 0o700 })
-  symlinkSync(join(folder, 'shared'), join(home, 'repositories'))
-  const environment = {
-    GITSTEAD_DATABASE_URL: url.href,
-    GITSTEAD_CLUSTER_ADDRESS: `http://127.0.0.1:${port}`,
-    GITSTEAD_REPOSITORIES_STORAGES: storage,
-    GITSTEAD_QUEUE_LEASE: '5',
-    GITSTEAD_SSH_PORT: String(await freePort())
-  }
-  return { home, port, environment }
-}
-
-const [first, second] = [await machine('alpha'), await machine('beta')]
-await gitstead(['db', 'migrate', '--home', first.home], { environment: first.environment })
-const ann = await makeUser(first.home, 'ann', ['--admin'], first.environment)
-copyFileSync(join(first.home, 'secrets.json'), join(second.home, 'secrets.json'))
-const machines = { alpha: await startAppliance(first), beta: await startAppliance(second) }
-const { alpha, beta } = machines
+const { database, first, second, source, ask, remote, projectOn } = await twoMachines(t, {
+  name: 'mirrors',
+  shared: true
+})
+const alpha = await startMachine(first)
+const beta = await startMachine(second)
 t.teardown(() => Promise.all([alpha.stop(), beta.stop()]))
-
-const ask = <T = Record<string, unknown>>(at: Appliance, method: string, path: string, body?: unknown) =>
-  askApi<T>({ url: at.url, token: ann.private_token }, method, path, body)
-
-async function projectOn(storage: string, name: string): Promise<{ id: number; path: string }> {
-  // The servers keep the settings for a moment.
-  for (const at of [alpha, beta]) await ask(at, 'PUT', '/application/settings', { repository_storages: [storage] })
-  const { json } = await ask<{ id: number; path_with_namespace: string }>(alpha, 'POST', '/projects', { name })
-  return { id: json.id, path: json.path_with_namespace }
-}
 
 /** The pull mirror of a project. */
 const mirrorOf = async (id: number) =>
@@ -64,7 +28,7 @@ const mirrorOf = async (id: number) =>
 /** The process that runs the mirror of a project. */
 const runnerOf = async (id: number) => {
   const [found] = await rowsAt<{ pid: number }>(
-    url.href,
+    database.href,
     `select p.pid from mirrors m join job_processes p on p.id = substring_index(m.run, ':', 1) where m.project_id = ${id}`
   )
   return found?.pid
@@ -109,29 +73,21 @@ async function stallingPort(to: Appliance) {
   }
 }
 
-const source = join(folder, 'source')
-await git(folder, ['init', '--quiet', '--initial-branch=master', source])
 writeFileSync(join(source, 'large'), randomBytes(300_000))
 await git(source, ['add', '.'])
-await git(source, ['commit', '--quiet', '-m', 'Begin'])
-const remote = await projectOn('alpha', 'remote')
-await git(source, [
-  'push',
-  '--quiet',
-  remoteUrl(alpha.url, remote.path, 'ann', ann.private_token),
-  'master',
-  'master:topic'
-])
+await git(source, ['commit', '--quiet', '-m', 'Add a large file'])
+const both = [alpha, beta]
+const { path } = await projectOn(both, 'alpha', 'remote')
+await git(source, ['push', '--quiet', remote(alpha, path), 'master', 'master:topic'])
 
 const branchesOf = async (id: number) =>
   (await ask<{ name: string }[]>(alpha, 'GET', `/projects/${id}/repository/branches`)).json.map(({ name }) => name)
 
 const stalling = await stallingPort(alpha)
 const follow = (at: Appliance, id: number) =>
-  ask(at, 'PUT', `/projects/${id}/mirror/pull`, {
-    url: remoteUrl(stalling.url, remote.path, 'ann', ann.private_token)
-  })
-const [onAlpha, onBeta] = [await projectOn('alpha', 'on-alpha'), await projectOn('beta', 'on-beta')]
+  ask(at, 'PUT', `/projects/${id}/mirror/pull`, { url: remote(stalling, path) })
+const onAlpha = await projectOn(both, 'alpha', 'on-alpha')
+const onBeta = await projectOn(both, 'beta', 'on-beta')
 
 t.test('a mirror runs on the machine that owns the storage, whichever machine is asked', async t => {
   t.equal((await follow(beta, onAlpha.id)).status, 200)
@@ -146,9 +102,7 @@ t.test('a mirror runs on the machine that owns the storage, whichever machine is
 })
 
 t.test('a machine that dies in the middle of a run leaves the mirror to the other one', async t => {
-  const { server, worker } = beta.processes()
-  await beta.kill()
-  for (const pid of [server, worker]) if (pid !== undefined) process.kill(pid, 'SIGKILL')
+  await killMachine(beta)
   stalling.free()
   for (const { id } of [onBeta, onAlpha]) {
     let mirror = await mirrorOf(id)

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import type { Test } from 'tap'
 import { dropDatabase, makeDatabase, startTestServer } from '../helpers/database-server.js'
 import { type Appliance, freePort, gitstead, type MadeUser, makeUser, startAppliance } from './appliance.js'
-import { askApi, git, remoteUrl } from './client.js'
+import { askApi, eventually, git, remoteUrl } from './client.js'
 
 export interface Machine {
   readonly home: string
@@ -29,6 +29,13 @@ export interface TwoMachines {
     body?: unknown
   ): Promise<{ status: number; json: T }>
   remote(at: Pick<Appliance, 'url'>, path: string): string
+  /** Makes a project on a storage. `at` are all machines that run. */
+  projectOn(at: readonly Pick<Appliance, 'url'>[], storage: string, name: string): Promise<Project>
+}
+
+export interface Project {
+  readonly id: number
+  readonly path: string
 }
 
 /** Makes the homes and the database. With `shared`, both machines reach the storages of both. */
@@ -67,9 +74,31 @@ export async function twoMachines(t: Test, { name, shared }: { name: string; sha
   writeFileSync(join(source, 'README'), 'read me\n')
   await git(source, ['add', '.'])
   await git(source, ['commit', '--quiet', '-m', 'Begin'])
+  const ask: TwoMachines['ask'] = (at, method, path, body) =>
+    askApi({ url: at.url, token: ann.private_token }, method, path, body)
   return {
-    ...{ folder, database, first, second, ann, source },
-    ask: (at, method, path, body) => askApi({ url: at.url, token: ann.private_token }, method, path, body),
+    ...{ folder, database, first, second, ann, source, ask },
+    projectOn: async (at, storage, name) => {
+      // Each server keeps the settings for a moment, and learns within a second of a storage that another machine has added.
+      for (const machine of at) {
+        const choose = () => ask(machine, 'PUT', '/application/settings', { repository_storages: [storage] })
+        await eventually(
+          async () => (await choose()).status === 200,
+          () => `${machine.url} does not know the storage ${storage}`
+        )
+      }
+      const [machine] = at
+      if (!machine) throw new Error('no machine runs')
+      const made = { name }
+      const { status, json } = await ask<{ id: number; path_with_namespace: string }>(
+        machine,
+        'POST',
+        '/projects',
+        made
+      )
+      if (status !== 201) throw new Error(`POST /projects: ${status} ${JSON.stringify(json)}`)
+      return { id: json.id, path: json.path_with_namespace }
+    },
     remote: (at, path) => remoteUrl(at.url, path, 'ann', ann.private_token)
   }
 }
