@@ -27,6 +27,8 @@ export interface Folders {
 const PREFIX = 'gitstead-work-'
 /** A lock is lost to another process only while that process looks for leftovers. */
 const TRIES = 5
+/** Characters of the errors of a program that reach the log. */
+const MOST_SAID = 500
 
 /** The folders of a build disappeared while it ran, so its outcome means nothing: the build must run again. */
 export class FolderLost extends Failure {
@@ -117,12 +119,19 @@ export async function removeFolder(work: string): Promise<void> {
   await unlockFolder(work)
 }
 
+/** Runs a program. Throws with the beginning of what it says when it fails. */
 async function run(program: string, args: string[]): Promise<void> {
-  if (!(await succeeds(program, args))) throw new Error(`${program} failed on ${args.at(-1)}`)
+  const child = spawn(program, args, { stdio: ['ignore', 'ignore', 'pipe'], cwd: '/' })
+  let said = ''
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    said = (said + text).slice(0, MOST_SAID)
+  })
+  const [code, signal] = await once(child, 'close')
+  if (code !== 0) throw new Error(`${program} ${args.at(-1)} ended with ${signal ?? code}: ${said.trim()}`)
 }
 
-async function succeeds(program: string, args: string[]): Promise<boolean> {
-  const child = spawn(program, args, { stdio: 'ignore', cwd: '/' })
-  const [code] = await once(child, 'exit')
-  return code === 0
-}
+const succeeds = (program: string, args: string[]): Promise<boolean> =>
+  run(program, args).then(
+    () => true,
+    () => false
+  )
