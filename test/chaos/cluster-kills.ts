@@ -75,7 +75,10 @@ async function pickSplit({ random }: World, { rows, machines, network }: Cluster
     [one.name, ['haproxy', 'bucket', two.name]],
     [one.name, ['bucket']]
   ]
-  const start = async () => network.heal()
+  const start = async () => {
+    network.heal()
+    await Promise.all(rows.nodes.map(node => node.inStep()))
+  }
   if (random() < 0.3) {
     const lossy = ([writer, spare, one.name, 'bucket', 'haproxy'] as const)[Math.floor(random() * 5)] ?? writer
     return { name: `lossy-${lossy}`, away: SPLIT_AWAY, kill: async () => network.disturb(lossy, 0.3), start }

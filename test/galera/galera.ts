@@ -2,6 +2,7 @@
 import { execFileSync } from 'node:child_process'
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { type Connection, createConnection, type RowDataPacket } from 'mysql2/promise'
 import { asPart, type PartName } from '../chaos/network.js'
 import { type Daemon, daemonOf, Ended, eventually, ownNetwork } from '../helpers/daemons.js'
@@ -12,6 +13,8 @@ export interface Node extends Daemon {
   readonly url: string
   /** Connects to the node as root. */
   connect(): Promise<Connection>
+  /** Waits until the node has what the others have. */
+  inStep(): Promise<void>
 }
 
 export interface Galera {
@@ -26,6 +29,8 @@ export interface Galera {
   stop(): Promise<void>
 }
 
+/** How long after its death the service of Debian starts MariaDB again (`RestartSec`). */
+const RESTART_MS = 5000
 const PASSWORD = 'only-letters-and-digits'
 /** Where root's daemons run: rsync, which copies the first state, refuses files of root. */
 const ACCOUNT = 'mysql'
@@ -128,22 +133,31 @@ function node(above: string, network: string, number: number, environmentOf: Env
     isNew = false
     return command
   })
+  const inStep = () =>
+    eventually(`${name} in step with the cluster: ${folder}/log`, async () => {
+      if (!daemon.isRunning()) throw new Ended(`${name}: ${folder}/log`)
+      const connection = await connect()
+      try {
+        const [[found]] = await connection.query<RowDataPacket[]>("show status like 'wsrep_local_state'")
+        return found?.Value === '4'
+      } finally {
+        connection.destroy()
+      }
+    })
+  let diedAt = Number.NEGATIVE_INFINITY
   return {
     ...daemon,
     connect,
+    inStep,
     url: `mysql://gitstead:${PASSWORD}@${address}:3306/gitstead`,
+    kill: async () => {
+      await daemon.kill()
+      diedAt = performance.now()
+    },
     start: async () => {
+      await sleep(Math.max(diedAt + RESTART_MS - performance.now(), 0))
       await daemon.start()
-      await eventually(`${name} in step with the cluster: ${folder}/log`, async () => {
-        if (!daemon.isRunning()) throw new Ended(`${name}: ${folder}/log`)
-        const connection = await connect()
-        try {
-          const [[found]] = await connection.query<RowDataPacket[]>("show status like 'wsrep_local_state'")
-          return found?.Value === '4'
-        } finally {
-          connection.destroy()
-        }
-      })
+      await inStep()
     }
   }
 }
