@@ -16,7 +16,7 @@ const APART_S = 1
 let ahead = 0
 /** By how many milliseconds the clock of the database is ahead of `performance.now()`: at least and at most. */
 let offset: { readonly least: number; readonly most: number } | undefined
-/** When this process noticed the last jump, or a lease of another clock, in terms of `performance.now()`. */
+/** When this process noticed the last jump, or a lease of another clock, or may have missed one, in terms of `performance.now()`. */
 let jumpedAt = Number.NEGATIVE_INFINITY
 
 forgetWithPool(() => {
@@ -27,6 +27,14 @@ forgetWithPool(() => {
 
 /** Whether clocks differ by so much that a time of one of them is useless to the other. */
 export const isWrong = (skew: number): boolean => Math.abs(skew) * 4 > config().queue.lease * 1000
+
+/**
+ * Notes that this process does not know whether the clock has jumped just before it started: others may still have leases of the clock
+ * before, which they renew one after another.
+ */
+export function noteUnknownPast(): void {
+  jumpedAt = performance.now()
+}
 
 /** Returns the rows of a SELECT whose column `now` is the time of the database, and notes this time. */
 export async function rowsWithClock<T extends { readonly now: Date }>(

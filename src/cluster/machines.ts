@@ -14,7 +14,7 @@ import { MACHINE_MEMORY } from '../lib/machine-memory.js'
 import { ifAlive } from '../lib/process-status.js'
 import { log } from '../log.js'
 import { fullVersion } from '../version.js'
-import { hasEnded, isClockSteady, isWrong, lives, rowsWithClock, SeenLeases } from './clock.js'
+import { hasEnded, isClockSteady, isWrong, lives, noteUnknownPast, rowsWithClock, SeenLeases } from './clock.js'
 import { machine, ownerOf, runsHere } from './this-machine.js'
 
 /** The processes that clients and jobs need. A machine lives as long as any process renews its lease, but serves only with these. */
@@ -65,6 +65,8 @@ export async function joinMachines(kind?: ProcessKind): Promise<void> {
   })
   await joined
   if (isNews || performance.now() - renewedAt > leaseMs() / 2) await claimRow()
+  // A worker takes jobs and builds over as soon as it has started.
+  if (isNews && kind === 'worker' && (await othersLive())) noteUnknownPast()
 }
 
 /** Returns the id of this machine in the table. It stays the same until a boot that follows within a lease. Call it after joinMachines. */

@@ -1,6 +1,6 @@
 // Story: the clocks of database nodes differ by minutes. After a failover, the leases of all machines seemed to have ended, and others
 // used the storages of machines that lived; or they lasted for minutes after the machines had died. While proxies did not agree on the
-// node, a worker that started counted as gone.
+// node, a worker that started counted as gone. A worker that started after such a jump took over what others had not renewed yet.
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -38,6 +38,7 @@ await testDatabase()
 loadConfig({ port: 0, cluster: { address: 'http://127.0.0.1:1' }, queue: { lease: 4 } })
 
 const OTHER = 'b'.repeat(32)
+const THIRD = 'c'.repeat(32)
 const LOCK = 'x#1#1#1'
 const other = join(config().home, 'repositories', 'other')
 mkdirSync(other, { recursive: true })
@@ -137,3 +138,25 @@ t.test('a machine that dies when the clock of the database jumps back is over as
   t.ok(holds('default'))
   await until('the task may begin', begins)
 })
+
+t.test(
+  'a worker that starts does not know whether the clock has jumped, and takes nothing over for the length of a lease',
+  async t => {
+    await execute(
+      `insert into machines (uid, name, boot, version, address, created_at, started_at, lease_seconds, lease_until)
+     values (?, 'third', ?, '1', 'http://127.0.0.1:3', now(3), now(3), 60, now(3) + interval 60 second)`,
+      [THIRD, THIRD]
+    )
+    const { insertId } = await execute(
+      `insert into job_processes (hostname, machine, pid, pid_started, tag, queues, labels, concurrency, started_at, lease_seconds, lease_until)
+     values ('third', ?, 1, 1, 'gitstead', '[]', '[]', 1, now(3), 4, now(3) + interval 300 second)`,
+      [THIRD]
+    )
+    const counts = async () => (await listGone()).includes(insertId)
+    await until('its machine has renewed its lease, and the process has not', counts)
+    await joinMachines('worker')
+    t.notOk(await counts())
+    t.notOk((await reapProcesses()).includes(insertId))
+    await until('the process is gone if it renews nothing', counts)
+  }
+)
