@@ -132,6 +132,31 @@ export function fromPlace(column: string, id: string, direction: 'asc' | 'desc',
   return { sql: `(${column} ${sign} ? or (${column} = ? and ${id} ${sign}= ?))`, values }
 }
 
+/** A whole number that all rows of a list have, such as a flag. */
+export interface Common {
+  readonly column: string
+  readonly value: number
+}
+
+/**
+ * Does the same for a list whose index begins with a number that all its rows have. Use it in place of the condition `column = value`, and
+ * sort by this column first: with that condition, MariaDB may read all rows with this number, as it expects about as many from the place on.
+ */
+export function fromPlaceAmong(
+  { column, value }: Common,
+  time: string,
+  id: string,
+  direction: 'asc' | 'desc',
+  place: Placed
+): Fragment {
+  const from = fromPlace(time, id, direction, place)
+  const [sign, end] = direction === 'asc' ? ['>', `< ${value + 1}`] : ['<', `> ${value - 1}`]
+  return {
+    sql: `${column} ${end} and (${column} ${sign} ${value} or ${column} = ${value} and ${from.sql})`,
+    values: from.values
+  }
+}
+
 /** Does the same for a list in the order of ids. */
 export const fromId = (id: string, direction: 'asc' | 'desc', place: Placed): Fragment => ({
   sql: `${id} ${direction === 'asc' ? '>=' : '<='} ?`,

@@ -13,9 +13,10 @@ import {
 import { type Fragment, marks, padded, row, rows } from '../../../db/connect/sql.js'
 import { and, below, contains, equals } from '../../../db/lists/conditions.js'
 import { changeOfProjects, countProjects, isLargeTotal, noteTotal } from '../../../db/lists/count-cache.js'
-import { fromPlace } from '../../../db/lists/keyset-cache.js'
+import { fromPlace, fromPlaceAmong, type Place } from '../../../db/lists/keyset-cache.js'
 import {
   countTotal,
+  type Direction,
   isFar,
   isFarFromStart,
   type Page,
@@ -69,8 +70,8 @@ export type ProjectScope = 'member' | 'visible' | 'owned' | 'starred' | 'all' | 
 
 /** How a list finds its projects. */
 interface Plan {
-  /** Selects `id` and `place`, the column by which the list is sorted. */
-  readonly ids: (place: string, more: readonly string[]) => Fragment
+  /** Selects `id` and `place`, the column by which the list is sorted. `filter` replaces that of the list. */
+  readonly ids: (place: string, more: readonly string[], filter?: Fragment) => Fragment
   readonly total: Total
   /** Counts the projects of the list that meet another condition. Without it, the total of a search is like any other. */
   readonly counting?: (found: Fragment) => Fragment
@@ -110,9 +111,9 @@ function select(columns: string, from: Fragment, condition: Fragment): Fragment 
 }
 
 const idsIn =
-  (from: Fragment, condition: Fragment): Plan['ids'] =>
-  (place, more) =>
-    select(['p.id', `p.${place} as place`, ...more].join(', '), from, condition)
+  (from: Fragment, among: Fragment | undefined, filter: Fragment): Plan['ids'] =>
+  (place, more, other = filter) =>
+    select(['p.id', `p.${place} as place`, ...more].join(', '), from, and(among, other))
 
 const COUNT = 'count(*) as total'
 /** Counts the rows of a page before its limit. */
@@ -123,7 +124,7 @@ const inside = ({ sql, values }: Fragment): Fragment => ({ sql: `(${sql})`, valu
 
 function byStatement(from: Fragment, among: Fragment | undefined, filter: Fragment): Plan {
   const counting = (found: Fragment) => select(COUNT, from, and(among, found))
-  return { ids: idsIn(from, and(among, filter)), total: { rest: counting(filter) }, counting }
+  return { ids: idsIn(from, among, filter), total: { rest: counting(filter) }, counting }
 }
 
 /**
@@ -221,6 +222,12 @@ const planOf = (scope: ProjectScope, asked: Asked): Plan =>
         asked.filter
       )
 
+/** What all projects of a list have, and the other conditions of its filter: for the lists that follow an index of all projects. */
+interface Along {
+  readonly archived: boolean
+  readonly others: Fragment
+}
+
 /** What a page reads besides. */
 interface OfPage {
   readonly reach?: Reach
@@ -252,17 +259,19 @@ export async function pageOfProjects(
   const found = and(withTrigrams(candidates), comparison)
   const along = candidates !== undefined && (await isAlongOrder(candidates))
   const filter = along ? comparison : found
+  const follows = (scope === 'all' || scope === 'visible') && !wanted.visibility && (along || !candidates)
+  const index = follows ? { archived: wanted.archived, others: comparisonOf({ search: wanted.search }) } : undefined
   const part = window(query)
   const list = typeof scope === 'string' ? scope : 'group'
   return withReach(list, idOf(actor), reach => {
     const plan = planOf(scope, { actor, reach, filter, part })
     const total = candidates && plan.counting ? totalOfSearch(plan.counting(found), along) : plan.total
-    return readPage({ ...plan, total }, query, actor, reach)
+    return readPage({ ...plan, total, index }, query, actor, reach)
   })
 }
 
 async function readPage(
-  { ids: idsBy, total: { rest, projects, own, column: counter }, hasLevels }: Plan,
+  { ids: idsBy, total: { rest, projects, own, column: counter }, hasLevels, index }: Plan & { readonly index?: Along },
   query: ProjectListQuery,
   actor: Actor,
   reach: Reach
@@ -280,16 +289,21 @@ async function readPage(
   const ids = idsBy(place, column ? [`${column.sql} as counted`] : [])
   const membership = hasLevels ? OF_PAGE : membershipWithin(reach, actor)
   const more = reachOf(idOf(actor))
+  const idsFrom = (way: Direction, from: Place): Fragment => {
+    if (!index) return and(ids, fromPlace(`p.${place}`, 'p.id', way, from))
+    const common = { column: 'p.archived', value: Number(index.archived) }
+    return idsBy(place, [], and(index.others, fromPlaceAmong(common, `p.${place}`, 'p.id', way, from)))
+  }
   /** Returns the projects in the order of the reading. */
   const read = ({ direction: way, sql: limit, from }: Reading & Partial<PlacedReading>) => {
-    const after = from && fromPlace(`p.${place}`, 'p.id', way, from)
-    const inPage = `(${ids.sql}${after ? ` and ${after.sql}` : ''} order by place ${way}, id ${way} ${limit})`
+    const found = from ? idsFrom(way, from) : ids
+    const inPage = `(${found.sql} order by ${from && index ? `p.archived ${way}, ` : ''}place ${way}, id ${way} ${limit})`
     const start = selectListed(
       membership,
       `${inPage} page join projects p on p.id = page.id`,
       `, ${more.sql}${column ? ', page.counted' : ''}`
     )
-    const values = [...more.values, ...(column?.values ?? []), ...ids.values, ...(after?.values ?? [])]
+    const values = [...more.values, ...(column?.values ?? []), ...found.values]
     return readListed<OfPage>(
       {
         sql: `${start} order by page.place ${way}, page.id ${way}`,
