@@ -108,8 +108,8 @@ async function weightsOf(text: string): Promise<Buffer> {
 
 /** Of a long search text, only some trigrams are counted. */
 const COUNTED_AT_ONCE = 8
-/** A trigram with more rows than this is counted as having this many. */
-export const MOST_COUNTED = 5000
+/** A trigram with more rows than this is counted as having this many. The index counts them in 8 ms. */
+export const MOST_COUNTED = 30_000
 
 /** How to find the rows that may contain a search text. */
 export interface Candidates {

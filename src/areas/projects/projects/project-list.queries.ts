@@ -192,6 +192,10 @@ const PAGE = 20
 const isAlongOrder = async ({ count: found }: Candidates): Promise<boolean> =>
   found >= MOST_COUNTED || 2 * found * found > PAGE * (await highestId())
 
+/** Returns whether the total is counted sooner by comparing all projects, one after another, than by looking up each candidate. */
+const isCommon = async ({ count: found }: Candidates): Promise<boolean> =>
+  found >= MOST_COUNTED || 4 * found > (await highestId())
+
 let highest: { readonly at: number; readonly id: number } | undefined
 
 /** Returns about the number of projects, as it was at most a minute ago. */
@@ -259,13 +263,14 @@ export async function pageOfProjects(
   const found = and(withTrigrams(candidates), comparison)
   const along = candidates !== undefined && (await isAlongOrder(candidates))
   const filter = along ? comparison : found
+  const counted = candidates && along && (await isCommon(candidates)) ? comparison : found
   const follows = (scope === 'all' || scope === 'visible') && !wanted.visibility && (along || !candidates)
   const index = follows ? { archived: wanted.archived, others: comparisonOf({ search: wanted.search }) } : undefined
   const part = window(query)
   const list = typeof scope === 'string' ? scope : 'group'
   return withReach(list, idOf(actor), reach => {
     const plan = planOf(scope, { actor, reach, filter, part })
-    const total = candidates && plan.counting ? totalOfSearch(plan.counting(found), along) : plan.total
+    const total = candidates && plan.counting ? totalOfSearch(plan.counting(counted), along) : plan.total
     return readPage({ ...plan, total, index }, query, actor, reach)
   })
 }

@@ -1,7 +1,9 @@
-// Far pages of lists of projects begin at known places. They are the same as if everything before them was read.
+// Far pages of lists of projects begin at known places. They are the same as if everything before them was read. So is the page of a
+// search that finds most projects.
 import { audit } from '../../../../src/areas/ground/audit/audit.js'
 import { execute, row, rows } from '../../../../src/db/connect/sql.js'
 import { transact } from '../../../../src/db/connect/transact.js'
+import { addTrigrams, PROJECT_TEXTS } from '../../../../src/db/lists/trigrams.js'
 import { testApp } from '../../../helpers/app.js'
 import { someOrigin } from '../../../helpers/factory.js'
 import { numbersTo } from '../../../helpers/numbers.js'
@@ -61,4 +63,17 @@ t.test('far pages of lists of projects', async t => {
     await audit(someOrigin, { action: 'project.create', target: { type: 'project', id: 1, name: 'it' } })
   })
   await check('after a project that is older than others')
+
+  const texts = await rows<{ id: number; name: string }>("select id, name from projects where name like 'many-%'")
+  await addTrigrams(
+    PROJECT_TEXTS,
+    texts.map(({ id, name }) => ({ id, texts: [name] }))
+  )
+  // The index finds all of them for both, and the texts decide.
+  for (const search of ['many', 'many-1']) {
+    const all = await wanted(`name like '%${search}%'`, 'desc')
+    const answer = await app.as(admin).get(`/projects/all?search=${search}&page=2`)
+    const ids = answer.json().map(({ id }: { id: number }) => id)
+    t.strictSame([ids, answer.headers['x-total']], [all.slice(20, 40), String(all.length)], search)
+  }
 })
