@@ -48,11 +48,12 @@ const notified = (
   `if(${member} is null, null, (select s.level from notification_settings s
     where s.user_id = ${user} and s.source_type = '${type}' and s.source_id = ${source}))`
 
-const SHOWN = `m.access_level as project_access_level, g.access_level as group_access_level,
+const NO_NOTIFICATIONS = 'null as project_notification_level, null as group_notification_level'
+const SHOWN_LEVELS = 'm.access_level as project_access_level, g.access_level as group_access_level'
+const SHOWN = `${SHOWN_LEVELS},
   ${notified('Project', { member: 'm.user_id', user: 'm.user_id', source: 'p.id' })} as project_notification_level,
   ${notified('Group', { member: 'g.user_id', user: 'g.user_id', source: 'p.namespace_id' })} as group_notification_level`
-const NOTHING_SHOWN = `null as project_access_level, null as group_access_level, null as project_notification_level,
-  null as group_notification_level`
+const NOTHING_SHOWN = `null as project_access_level, null as group_access_level, ${NO_NOTIFICATIONS}`
 
 const joinsOf = (user: string) => `left join members m
     on m.source_type = 'project' and m.source_id = p.id and m.user_id = ${user} and ${lasts('m')}
@@ -211,14 +212,25 @@ const LEVELS = ['project_access_level', 'group_access_level']
 export const HIGHEST = `cast(max(mine.level) as unsigned) as access_level,
   ${LEVELS.map(level => `cast(max(mine.${level}) as unsigned) as ${level}`).join(', ')}`
 
+const PAGE_LEVELS = LEVELS.map(level => `page.${level}`).join(', ')
+
 /** For a statement whose part `page` has the columns HIGHEST. */
 export const OF_PAGE: Membership = {
   columns: 'page.access_level',
-  shown: `${LEVELS.map(level => `page.${level}`).join(', ')}, ${notified('Project', { member: 'page.project_access_level', user: '?', source: 'p.id' })} as project_notification_level,
+  shown: `${PAGE_LEVELS}, ${notified('Project', { member: 'page.project_access_level', user: '?', source: 'p.id' })} as project_notification_level,
     ${notified('Group', { member: 'page.group_access_level', user: '?', source: 'p.namespace_id' })} as group_notification_level`,
   joins: '',
   values: (asker, before, after) => [asker, asker, ...before, ...after]
 }
+
+const QUIET: ReadonlyMap<Membership, Membership> = new Map([
+  [USER, { ...USER, shown: `${SHOWN_LEVELS}, ${NO_NOTIFICATIONS}` }],
+  [ADMINISTRATOR, { ...ADMINISTRATOR, shown: `${SHOWN_LEVELS}, ${NO_NOTIFICATIONS}` }],
+  [OF_PAGE, { ...OF_PAGE, shown: `${PAGE_LEVELS}, ${NO_NOTIFICATIONS}`, values: NOBODY.values }]
+])
+
+/** Returns the same for a caller who has chosen a notification level nowhere: the database then does not search for them. */
+export const withoutNotifications = (membership: Membership): Membership => QUIET.get(membership) ?? membership
 
 /** Returns the visibility levels that open a project to this user without a membership. */
 export const openLevels = ({ external }: { readonly external: boolean }): readonly number[] =>

@@ -1,10 +1,11 @@
 // Lists of projects, of which the API shows a page at a time.
 import type { Actor } from '../../../access/actor.js'
-import { HIGHEST, lasts, membershipOf, OF_PAGE, openLevels, visibleProjects } from '../../../access/membership.js'
+import { HIGHEST, lasts, membershipOf, openLevels, visibleProjects } from '../../../access/membership.js'
 import {
   memberProjectsWithin,
   membershipWithin,
   ownedWithin,
+  pageWithin,
   type Reach,
   reachOf,
   visibleWithin,
@@ -292,7 +293,7 @@ async function readPage(
   // An index provides the ids of the page first; only their rows are joined. The order uses the columns of the page:
   // with those of the joined rows, all 20 went through a temporary table on the disk.
   const ids = idsBy(place, column ? [`${column.sql} as counted`] : [])
-  const membership = hasLevels ? OF_PAGE : membershipWithin(reach, actor)
+  const membership = hasLevels ? pageWithin(reach) : membershipWithin(reach, actor)
   const more = reachOf(idOf(actor))
   const idsFrom = (way: Direction, from: Place): Fragment => {
     if (!index) return and(ids, fromPlace(`p.${place}`, 'p.id', way, from))
