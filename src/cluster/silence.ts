@@ -6,11 +6,14 @@ import { forgetWithPool } from '../db/connect/connection.js'
 import { Unavailable } from '../errors.js'
 import { log } from '../log.js'
 
-const LOOK_MS = 1000
-/** Looks without a sign of life. A late look counts once, because this process may have stood still itself. */
-const MOST_LOOKS = 7
+const LOOK_MS = 500
+/**
+ * Looks without a sign of life. A late look counts once, because this process may have stood still itself. Where a third of all packets
+ * gets lost, an answer arrives after one of so many questions.
+ */
+const MOST_LOOKS = 10
 /** The same for a machine that nothing has been heard of since it was silent for so long. */
-const LOOKS_AT_LOST = 2
+const LOOKS_AT_LOST = 3
 
 /** A machine gives no sign of life. Nobody knows whether it has done what a request asks for. */
 export class PeerSilent extends Unavailable {
