@@ -115,7 +115,8 @@ function askForHealth(peer: Peer): void {
   })
   request.once('error', ({ code }: NodeJS.ErrnoException) => {
     // Its kernel refuses, as the server is about to stop or to start: it also ends the connections of a process that has died.
-    if (code === 'ECONNREFUSED' || code === 'ECONNRESET') hear(peer)
+    // A question that this process has given up fails in the same way.
+    if (peer.asked.has(request) && (code === 'ECONNREFUSED' || code === 'ECONNRESET')) hear(peer)
   })
   request.end()
 }
@@ -127,7 +128,9 @@ function hear(peer: Peer): void {
 }
 
 function stopAsking({ asked }: Peer): void {
-  for (const request of asked) request.destroy()
+  const open = [...asked]
+  asked.clear()
+  for (const request of open) request.destroy()
 }
 
 function lose(address: string, peer: Peer): void {

@@ -110,7 +110,9 @@ t.test('requests to a machine that stands still end', async t => {
   await running
   input?.()
 
+  const began = performance.now()
   t.type(await endOf(begin('/never')), PeerSilent, 'and the next one, too')
+  t.comment(`after ${Math.round(performance.now() - began)} ms`)
   peer.kill('SIGCONT')
   const [last] = (await once(begin('/begun'), 'response')) as [IncomingMessage]
   last.destroy()
