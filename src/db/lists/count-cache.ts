@@ -147,11 +147,33 @@ export const changeOfProjects = async (): Promise<string> => (await lastChanges(
 export const countProjects = (condition: Fragment): Promise<number> => countGrowing(PROJECTS, condition)
 
 /** Does the same for the rows of a table that meet a condition, by the alias of the table. */
-export async function countGrowing(growing: Growing, { sql, values }: Fragment): Promise<number> {
-  const { table, alias } = growing
-  const whole = { sql: `select count(*) as total from ${table} ${alias} where (${sql})`, values }
+export async function countGrowing(growing: Growing, condition: Fragment): Promise<number> {
+  const whole = wholeOf(growing, condition)
+  const parts = await partsOf(growing, condition)
+  if (!parts) return countTotal(whole.sql, whole.values)
+  const all = parts.total + (await count(parts.young.sql, parts.young.values))
+  if (all < LARGE) large.delete(keyOf(whole))
+  return all
+}
+
+/** A large total: the number of old rows, and a statement that counts the young ones. */
+interface Parts {
+  readonly total: number
+  readonly young: Fragment
+}
+
+/** Returns the parts of what `countProjects` returns, so that another statement may count the young rows; undefined for a small total. */
+export const partsOfProjects = (condition: Fragment): Promise<Parts | undefined> => partsOf(PROJECTS, condition)
+
+const wholeOf = ({ table, alias }: Growing, { sql, values }: Fragment): Fragment => ({
+  sql: `select count(*) as total from ${table} ${alias} where (${sql})`,
+  values
+})
+
+async function partsOf(growing: Growing, condition: Fragment): Promise<Parts | undefined> {
+  const whole = wholeOf(growing, condition)
   const key = keyOf(whole)
-  if (!large.has(key)) return countTotal(whole.sql, values)
+  if (!large.has(key)) return undefined
   const change = (await lastChanges())[growing.change]
   let known = old.get(key)
   if (known?.change !== change) {
@@ -161,10 +183,8 @@ export async function countGrowing(growing: Growing, { sql, values }: Fragment):
     known.found.catch(() => old.delete(key))
   }
   const { upTo, total, until } = await known.found
-  const all = total + (await count(`${whole.sql} and ${alias}.id > ?`, [...values, upTo]))
   noteFreshness(until)
-  if (all < LARGE) large.delete(key)
-  return all
+  return { total, young: { sql: `${whole.sql} and ${growing.alias}.id > ?`, values: [...whole.values, upTo] } }
 }
 
 async function countOld({ table, alias, young }: Growing, { sql, values }: Fragment): Promise<OldRows> {

@@ -13,7 +13,13 @@ import {
 } from '../../../access/reach.js'
 import { type Fragment, marks, padded, row, rows } from '../../../db/connect/sql.js'
 import { and, below, contains, equals } from '../../../db/lists/conditions.js'
-import { changeOfProjects, countProjects, isLargeTotal, noteTotal } from '../../../db/lists/count-cache.js'
+import {
+  changeOfProjects,
+  countProjects,
+  isLargeTotal,
+  noteTotal,
+  partsOfProjects
+} from '../../../db/lists/count-cache.js'
 import { fromPlace, fromPlaceAmong, type Place } from '../../../db/lists/keyset-cache.js'
 import {
   countTotal,
@@ -237,6 +243,7 @@ interface Along {
 interface OfPage {
   readonly reach?: Reach
   readonly counted?: number
+  readonly young?: number
 }
 
 /** Returns a page of projects as rows. */
@@ -294,7 +301,8 @@ async function readPage(
   // with those of the joined rows, all 20 went through a temporary table on the disk.
   const ids = idsBy(place, column ? [`${column.sql} as counted`] : [])
   const membership = hasLevels ? pageWithin(reach) : membershipWithin(reach, actor)
-  const more = reachOf(idOf(actor))
+  const parts = projects && !isFar(part) ? await partsOfProjects(projects) : undefined
+  const more = [reachOf(idOf(actor)), ...(parts ? [{ ...parts.young, sql: `(${parts.young.sql}) as young` }] : [])]
   const idsFrom = (way: Direction, from: Place): Fragment => {
     if (!index) return and(ids, fromPlace(`p.${place}`, 'p.id', way, from))
     const common = { column: 'p.archived', value: Number(index.archived) }
@@ -307,9 +315,9 @@ async function readPage(
     const start = selectListed(
       membership,
       `${inPage} page join projects p on p.id = page.id`,
-      `, ${more.sql}${column ? ', page.counted' : ''}`
+      `, ${more.map(({ sql }) => sql).join(', ')}${column ? ', page.counted' : ''}`
     )
-    const values = [...more.values, ...(column?.values ?? []), ...found.values]
+    const values = [...more.flatMap(({ values }) => values), ...(column?.values ?? []), ...found.values]
     return readListed<OfPage>(
       {
         sql: `${start} order by page.place ${way}, page.id ${way}`,
@@ -329,17 +337,19 @@ async function readPage(
     const placed = ({ id, kept }: ListedProject) => ({ at: kept.row.created_at, id })
     return pageOfGrowing(part, { key: JSON.stringify(ids), direction, count, read, placed })
   }
-  const counting = countOthers()
+  const counting = parts ? undefined : countOthers()
   const reading = hasLevels
     ? { direction, sql: part.sql }
-    : await readingOf(part, direction, async () => (await counting) + (await countOwn()))
-  const [found, others] = await Promise.all([read(reading), counting])
+    : await readingOf(part, direction, async () => ((await counting) ?? 0) + (await countOwn()))
+  const [found, counted] = await Promise.all([read(reading), counting])
+  // A page without items has no row with the column.
+  const young = found[0]?.young
+  const others = counted ?? (young === undefined ? await countOthers() : (parts?.total ?? 0) + young)
   const items = reading.direction === direction ? found : found.toReversed()
   if (!column) return { items, total: others, page, perPage }
-  // A page beyond the end has no row with the column.
-  const counted = items[0]?.counted ?? (page === 1 ? 0 : await countOwn())
-  if (own) noteTotal(own, counted)
-  return { items, total: others + counted, page, perPage }
+  const ofCaller = items[0]?.counted ?? (page === 1 ? 0 : await countOwn())
+  if (own) noteTotal(own, ofCaller)
+  return { items, total: others + ofCaller, page, perPage }
 }
 
 /** The maximum number of projects of each kind in the detail of a group. The list of its projects has pages. */
