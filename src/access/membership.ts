@@ -102,7 +102,7 @@ export function membersOfProject(projectId: number, least: Level = GUEST): Fragm
   return { sql: ways.map(({ sql }) => sql).join('\n union all '), values: ways.flatMap(({ values }) => values) }
 }
 
-const NOBODY: Membership = {
+export const NOBODY: Membership = {
   columns: 'null as access_level',
   shown: NOTHING_SHOWN,
   joins: '',
@@ -115,6 +115,17 @@ const USER: Membership = {
   shown: SHOWN,
   joins: JOINS,
   values: (asker, before, after) => [...before, asker, asker, ...after]
+}
+
+/** The caller is a user who is a member of projects, and of no group. */
+export const DIRECT: Membership = {
+  columns: 'm.access_level',
+  shown: `m.access_level as project_access_level, null as group_access_level,
+    ${notified('Project', { member: 'm.user_id', user: 'm.user_id', source: 'p.id' })} as project_notification_level,
+    null as group_notification_level`,
+  joins: `left join members m
+    on m.source_type = 'project' and m.source_id = p.id and m.user_id = ? and ${lasts('m')}`,
+  values: (asker, before, after) => [...before, asker, ...after]
 }
 
 /** Reads no effective level, because `levelIn` gives administrators the level of an owner anyway. */
@@ -224,6 +235,10 @@ export const OF_PAGE: Membership = {
 }
 
 const QUIET: ReadonlyMap<Membership, Membership> = new Map([
+  [
+    DIRECT,
+    { ...DIRECT, shown: `m.access_level as project_access_level, null as group_access_level, ${NO_NOTIFICATIONS}` }
+  ],
   [USER, { ...USER, shown: `${SHOWN_LEVELS}, ${NO_NOTIFICATIONS}` }],
   [ADMINISTRATOR, { ...ADMINISTRATOR, shown: `${SHOWN_LEVELS}, ${NO_NOTIFICATIONS}` }],
   [OF_PAGE, { ...OF_PAGE, shown: `${PAGE_LEVELS}, ${NO_NOTIFICATIONS}`, values: NOBODY.values }]

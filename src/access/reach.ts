@@ -7,9 +7,11 @@ import { OWNER } from '../lib/levels.js'
 import { lruOf } from '../lib/lru.js'
 import type { Actor } from './actor.js'
 import {
+  DIRECT,
   lasts,
   type Membership,
   membershipOf,
+  NOBODY,
   OF_PAGE,
   openLevels,
   ownedNamespaces,
@@ -64,42 +66,17 @@ export async function withReach<T extends Listed>(
   return has(needed, ~assumed) ? read(needed) : page
 }
 
-const NOT_MEMBER: Membership = {
-  columns: 'null as access_level',
-  shown: `null as project_access_level, null as group_access_level, null as project_notification_level,
-    null as group_notification_level`,
-  joins: '',
-  values: (_, before, after) => [...before, ...after]
-}
-
-const DIRECT: Membership = {
-  columns: 'm.access_level',
-  shown: `m.access_level as project_access_level, null as group_access_level, if(m.user_id is null, null,
-    (select s.level from notification_settings s
-      where s.user_id = m.user_id and s.source_type = 'Project' and s.source_id = p.id)) as project_notification_level,
-    null as group_notification_level`,
-  joins: `left join members m
-    on m.source_type = 'project' and m.source_id = p.id and m.user_id = ? and ${lasts('m')}`,
-  values: (asker, before, after) => [...before, asker, ...after]
-}
-
-const DIRECT_AND_QUIET: Membership = {
-  ...DIRECT,
-  shown: `m.access_level as project_access_level, null as group_access_level, null as project_notification_level,
-    null as group_notification_level`
-}
-
 /** Does the same as `membershipOf`, for a user with this reach. */
 export function membershipWithin(reach: Reach, actor: Actor): Membership {
-  const whole = membershipOf(actor)
-  if (!actor.user) return whole
-  if (has(reach, GROUPS)) return has(reach, NOTIFIED) ? whole : withoutNotifications(whole)
-  if (!has(reach, PROJECTS)) return NOT_MEMBER
-  return has(reach, NOTIFIED) ? DIRECT : DIRECT_AND_QUIET
+  if (!actor.user) return membershipOf(actor)
+  return noticed(reach, has(reach, GROUPS) ? membershipOf(actor) : has(reach, PROJECTS) ? DIRECT : NOBODY)
 }
 
 /** Returns OF_PAGE for a user with this reach. */
-export const pageWithin = (reach: Reach): Membership => (has(reach, NOTIFIED) ? OF_PAGE : withoutNotifications(OF_PAGE))
+export const pageWithin = (reach: Reach): Membership => noticed(reach, OF_PAGE)
+
+const noticed = (reach: Reach, membership: Membership): Membership =>
+  has(reach, NOTIFIED) ? membership : withoutNotifications(membership)
 
 const OWN_NAMESPACE = "(select o.id from namespaces o where o.owner_id = ? and o.kind = 'user' limit 1)"
 
