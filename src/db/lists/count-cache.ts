@@ -148,18 +148,18 @@ export const countProjects = (condition: Fragment): Promise<number> => countGrow
 
 /** Does the same for the rows of a table that meet a condition, by the alias of the table. */
 export async function countGrowing(growing: Growing, condition: Fragment): Promise<number> {
-  const whole = wholeOf(growing, condition)
   const parts = await partsOf(growing, condition)
-  if (!parts) return countTotal(whole.sql, whole.values)
-  const all = parts.total + (await count(parts.young.sql, parts.young.values))
-  if (all < LARGE) large.delete(keyOf(whole))
-  return all
+  if (parts) return parts.with(await count(parts.young.sql, parts.young.values))
+  const { sql, values } = wholeOf(growing, condition)
+  return countTotal(sql, values)
 }
 
-/** A large total: the number of old rows, and a statement that counts the young ones. */
+/** A large total, of which the old rows have been counted. */
 interface Parts {
-  readonly total: number
+  /** The statement that counts the young rows. */
   readonly young: Fragment
+  /** Returns the total with the number of young rows. */
+  with(young: number): number
 }
 
 /** Returns the parts of what `countProjects` returns, so that another statement may count the young rows; undefined for a small total. */
@@ -184,7 +184,13 @@ async function partsOf(growing: Growing, condition: Fragment): Promise<Parts | u
   }
   const { upTo, total, until } = await known.found
   noteFreshness(until)
-  return { total, young: { sql: `${whole.sql} and ${growing.alias}.id > ?`, values: [...whole.values, upTo] } }
+  return {
+    young: { sql: `${whole.sql} and ${growing.alias}.id > ?`, values: [...whole.values, upTo] },
+    with: young => {
+      if (total + young < LARGE) large.delete(key)
+      return total + young
+    }
+  }
 }
 
 async function countOld({ table, alias, young }: Growing, { sql, values }: Fragment): Promise<OldRows> {

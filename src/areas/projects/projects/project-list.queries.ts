@@ -257,8 +257,8 @@ export async function listProjects(
 }
 
 /**
- * Returns a page of projects. Takes two statements for any length, only one for the scopes `member` and `owned`, and three
- * for a far page of the scope `visible`; one more for projects whose rows are not kept.
+ * Returns a page of projects. Takes two statements for any length, only one for the scopes `member` and `owned` and where the total is
+ * large and known, and three for a far page of the scope `visible`; one more for projects whose rows are not kept.
  */
 export async function pageOfProjects(
   scope: ProjectScope,
@@ -344,7 +344,7 @@ async function readPage(
   const [found, counted] = await Promise.all([read(reading), counting])
   // A page without items has no row with the column.
   const young = found[0]?.young
-  const others = counted ?? (young === undefined ? await countOthers() : (parts?.total ?? 0) + young)
+  const others = counted ?? (parts && young !== undefined ? parts.with(young) : await countOthers())
   const items = reading.direction === direction ? found : found.toReversed()
   if (!column) return { items, total: others, page, perPage }
   const ofCaller = items[0]?.counted ?? (page === 1 ? 0 : await countOwn())
