@@ -101,6 +101,8 @@ export class GitTimeout extends GitFailure {
 /** Git was ended because this machine no longer owns the storage of the repository. */
 export class GitAway extends GitFailure {
   override name = 'GitAway'
+  /** The reason that a client gets. */
+  static readonly reason = 'this machine does not serve the storage any more'
 }
 
 const STDERR_LIMIT = 16 * 1024

@@ -73,7 +73,7 @@ export function answerTo(error: unknown, request: FastifyRequest): Answer {
   if (error instanceof GitLimit)
     return { status: 413, body: { message: `413 Request Entity Too Large: ${error.message}` } }
   if (error instanceof GitTimeout) return unavailable('git does not answer in time', 10)
-  if (error instanceof GitAway) return unavailable('this machine does not serve the storage any more')
+  if (error instanceof GitAway) return unavailable(GitAway.reason)
   if (isDiskFull(error)) return diskFull()
   if (isDatabaseAway(error)) return unavailable('the database is not available')
   // Many requests change the same records at once, and this one lost each time.

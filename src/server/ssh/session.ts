@@ -204,7 +204,7 @@ function reasonOf(error: unknown): string | undefined {
   if (error instanceof NotFound) return MISSING
   if (error instanceof Forbidden) return error.reason ?? 'you may not do this in this project'
   if (error instanceof Failure || error instanceof GitLimit) return error.message
-  if (error instanceof GitAway) return 'this machine does not serve the storage any more: try again'
+  if (error instanceof GitAway) return `${GitAway.reason}: try again`
   if (error instanceof GitFailure && error.code === null) return 'git was stopped, because it took too long'
   return undefined
 }
