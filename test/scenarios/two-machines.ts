@@ -89,13 +89,8 @@ export async function twoMachines(t: Test, { name, shared }: { name: string; sha
       }
       const [machine] = at
       if (!machine) throw new Error('no machine runs')
-      const made = { name }
-      const { status, json } = await ask<{ id: number; path_with_namespace: string }>(
-        machine,
-        'POST',
-        '/projects',
-        made
-      )
+      const made = await ask<{ id: number; path_with_namespace: string }>(machine, 'POST', '/projects', { name })
+      const { status, json } = made
       if (status !== 201) throw new Error(`POST /projects: ${status} ${JSON.stringify(json)}`)
       return { id: json.id, path: json.path_with_namespace }
     },

@@ -1,5 +1,4 @@
 // Imports the archive of a project. All of it is checked and loaded while it is invisible; the last transaction makes it visible.
-
 import type { Origin } from '../../../access/actor.js'
 import { row, rows } from '../../../db/connect/sql.js'
 import { transact } from '../../../db/connect/transact.js'
