@@ -54,7 +54,9 @@ const clusters = {
   'libgalera_smm.so': 'galera-4',
   wsrep_sst_rsync: 'mariadb-server',
   haproxy: 'haproxy',
-  faketime: 'faketime'
+  faketime: 'faketime',
+  iptables: 'iptables',
+  ip: 'iproute2'
 }
 
 /** `npm run package` needs the first one; the long tests also check the packages and install them. */

@@ -59,7 +59,7 @@ async function pick(world: World, cluster: Cluster): Promise<Victim> {
   return (victims[Math.floor(world.random() * victims.length)] ?? (() => node))()
 }
 
-/** Cuts a part off from others, or lets it lose a third of what it sends. All processes continue. */
+/** Cuts a part off from others, lets it lose a third of what it sends, or delays that. All processes continue. */
 async function pickSplit({ random }: World, { rows, machines, network }: Cluster): Promise<Victim> {
   const writer = (await rows.writer()) as PartName
   const nodes = rows.nodes.map(({ name }) => name as PartName)
@@ -79,9 +79,13 @@ async function pickSplit({ random }: World, { rows, machines, network }: Cluster
     network.heal()
     await Promise.all(rows.nodes.map(node => node.inStep()))
   }
-  if (random() < 0.3) {
-    const lossy = ([writer, spare, one.name, 'bucket', 'haproxy'] as const)[Math.floor(random() * 5)] ?? writer
-    return { name: `lossy-${lossy}`, away: SPLIT_AWAY, kill: async () => network.disturb(lossy, 0.3), start }
+  const chance = random()
+  if (chance < 0.5) {
+    const troubled = ([writer, spare, one.name, 'bucket', 'haproxy'] as const)[Math.floor(random() * 5)] ?? writer
+    if (chance < 0.25) {
+      return { name: `slow-${troubled}`, away: SPLIT_AWAY, kill: () => network.delay(troubled), start }
+    }
+    return { name: `lossy-${troubled}`, away: SPLIT_AWAY, kill: async () => network.disturb(troubled, 0.3), start }
   }
   const [name, from] = splits[Math.floor(random() * splits.length)] ?? [spare, others(spare)]
   return { name: `${name}|${from.join('+')}`, away: SPLIT_AWAY, kill: async () => network.split(name, from), start }
