@@ -182,9 +182,9 @@ async function makeIssues({ projects, issues, users, firstProject, firstUser }: 
       [firstProject, firstUser, firstUser]
     )
   })
-  // As if their words were known: the task that adds them would need hours.
+  // As if their words were known: the task that adds them would need hours. The worker may have begun with it.
   await inParts(issues, (_, first, last) =>
-    execute("insert into issue_words (word, issue_id) select '', id from issues where id between ? and ?", [
+    execute("insert ignore into issue_words (word, issue_id) select '', id from issues where id between ? and ?", [
       first + 1,
       last + 1
     ])
