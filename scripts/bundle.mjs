@@ -1,6 +1,6 @@
 // Joins the modules of server, worker, commands and completion into a few files: to find, read and link hundreds of modules takes Node.js
-// longer than to run them. Packages stay outside, and modules that are imported on demand stay in separate files. The three packages that
-// nearly everything loads are joined as well: they have 450 files.
+// longer than to run them. Modules that are imported on demand stay in separate files. Server and worker also join the packages that they
+// load at their start. The three packages that nearly everything loads are one file each: they have 450 files.
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
 import { build } from 'esbuild'
@@ -12,8 +12,8 @@ const ENTRIES = {
   completion: 'cli/names.js',
   commands: 'cli/commands'
 }
-/** These log no stack traces. */
-const UNLOGGED = ['commands', 'completion']
+/** These log no stack traces, and their packages stay outside. */
+const SHORT = ['commands', 'completion']
 
 /** Each is the only module that loads its package. The files of the package are joined in its place, for commands and bundles. */
 const LOADERS = ['src/cli/oclif', 'src/db/connect/driver', 'src/db/connect/orm']
@@ -28,8 +28,7 @@ export async function joinModules(to, entries = ENTRIES) {
   try {
     mkdirSync(draft, { recursive: true })
     for (const [name, entry] of Object.entries(entries)) {
-      const sourcemap = !UNLOGGED.includes(name)
-      await joinOne(entriesOf(join('dist/src', entry)), join(draft, name), { sourcemap })
+      await joinOne(entriesOf(join('dist/src', entry)), join(draft, name), SHORT.includes(name) ? APART : WHOLE)
     }
     renameSync(draft, to)
   } finally {
@@ -56,20 +55,52 @@ function entriesOf(place) {
   return names.map(name => ({ in: join(place, name), out: name.slice(0, -3).replaceAll('/', '.') }))
 }
 
-async function joinOne(entryPoints, folder, { sourcemap }) {
+async function joinOne(entryPoints, folder, { plugins = [], ...options }) {
   await build({
     ...COMMON,
+    ...options,
     entryPoints,
     outdir: folder,
     splitting: true,
-    packages: 'external',
-    sourcemap,
-    sourcesContent: false,
     plugins: [
+      ...plugins,
       { name: 'places', setup: keepPlaces(folder) },
       { name: 'loaders', setup: keepLoaders(folder) }
     ]
   })
+}
+
+/** Texts in files of packages that are replaced. */
+const CHANGES = [
+  {
+    // The driver reads the version of the server, which is ASCII, in an encoding of MySQL, so that each command would load all encodings.
+    file: /\/mysql2\/lib\/packets\/(handshake|auth_switch_request)\.js$/,
+    text: "'cesu8'",
+    by: "'latin1'"
+  },
+  {
+    // The page of the API finds its static files by the place of its module.
+    file: /\/@fastify\/swagger-ui\/lib\/routes\.js$/,
+    text: '__dirname',
+    by: "require('node:path').dirname(require.resolve('@fastify/swagger-ui/lib/routes.js'))"
+  },
+  {
+    // The router compiles a function for each part of the path of each route: longer than all its calls take.
+    file: /\/find-my-way\/lib\/node\.js$/,
+    text: /new Function\('path', 'i'.*/,
+    by: '(path, i) => path.startsWith(prefix, i)'
+  }
+]
+
+function changeTexts(bundle) {
+  for (const { file, text, by } of CHANGES) {
+    bundle.onLoad({ filter: file }, ({ path }) => {
+      const before = readFileSync(path, 'utf8')
+      const contents = before.replaceAll(text instanceof RegExp ? new RegExp(text, 'g') : text, () => by)
+      if (contents === before) throw new Error(`${path} has no ${text} any more: see scripts/bundle.mjs`)
+      return { contents }
+    })
+  }
 }
 
 /** Modules find files, threads and processes by their own place, which is that of the bundle otherwise. */
@@ -87,8 +118,33 @@ const keepLoaders = folder => bundle =>
     return kept ? { path: relative(resolve(folder), file), external: true } : undefined
   })
 
-/** Packages of the older kind require modules of Node.js. */
-const REQUIRE = "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);"
+/** Packages of the older kind require modules of Node.js. Our own modules have the usual name of this function. */
+const REQUIRE = {
+  js: "import { createRequire as requireFrom } from 'node:module'; const require = requireFrom(import.meta.url);"
+}
+
+/** How the packages of a program are joined, or not. */
+const APART = { packages: 'external' }
+const WHOLE = {
+  banner: REQUIRE,
+  sourcemap: true,
+  sourcesContent: false,
+  plugins: [
+    { name: 'packages', setup: joinAtStart },
+    { name: 'changes', setup: changeTexts }
+  ]
+}
+
+/** Packages with compiled code are no text. */
+const COMPILED = /^(@node-rs\/argon2|ssh2)$/
+
+/** Packages that our modules import on demand stay outside. */
+function joinAtStart(bundle) {
+  bundle.onResolve({ filter: /^[^./]/ }, ({ path, importer, kind }) => {
+    if (kind === 'entry-point' || importer.includes('/node_modules/')) return undefined
+    return kind === 'dynamic-import' || COMPILED.test(path) ? { path, external: true } : undefined
+  })
+}
 
 /** Joins the files of packages with the modules that load them, in the folder of all compiled modules. */
 export async function joinPackages(to = 'dist') {
@@ -99,11 +155,11 @@ export async function joinPackages(to = 'dist') {
       entryPoints: [`${loader}.ts`],
       outfile: placeOf(loader, to),
       metafile: true,
-      banner: { js: REQUIRE },
+      banner: REQUIRE,
       external: OUTSIDE,
       plugins: [
         { name: 'later', setup: loadLater },
-        { name: 'ascii', setup: readAscii },
+        { name: 'changes', setup: changeTexts },
         { name: 'left', setup: leaveOut }
       ]
     })
@@ -140,13 +196,6 @@ function loadLater(bundle) {
   bundle.onLoad({ filter: /./, namespace: 'later' }, ({ path, pluginData }) => ({
     contents: `let found; module.exports = new Proxy({}, { get: (_, name) => (found ??= require(${JSON.stringify(path)}))[name] })`,
     resolveDir: pluginData
-  }))
-}
-
-/** The driver reads the version of the server, which is ASCII, in an encoding of MySQL, so that each command would load all encodings. */
-function readAscii(bundle) {
-  bundle.onLoad({ filter: /\/mysql2\/lib\/packets\/(handshake|auth_switch_request)\.js$/ }, ({ path }) => ({
-    contents: readFileSync(path, 'utf8').replaceAll("'cesu8'", "'latin1'")
   }))
 }
 
