@@ -1,6 +1,7 @@
 // Allows only one run of a task at a time, on any number of machines. The lock is a row with a lease that the run renews. When
 // the holder dies, its own machine knows at once; other machines know when the lease ends.
 import { randomBytes } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { hasEnded, isClockSteady, rowsWithClock } from '../../../cluster/clock.js'
 import { joinMachines } from '../../../cluster/machines.js'
 import { machineMark, runsHere } from '../../../cluster/this-machine.js'
@@ -10,6 +11,7 @@ import { AlreadyRunning, Unavailable } from '../../../errors.js'
 import { startOf } from '../../../lib/process-status.js'
 
 const LEASE_S = 30
+const RENEW_MS = (LEASE_S * 1000) / 3
 
 export interface TaskLock {
   /** Aborts when the lease is lost, for example because the database was unavailable for long: another process may run by then. */
@@ -38,7 +40,7 @@ export async function takeLock(task: string): Promise<TaskLock> {
   if (!(await outlasting(() => take(task, holder))))
     throw new AlreadyRunning(`${task} runs already${await whoRuns(task)}`)
   const lost = new AbortController()
-  const timer = setInterval(() => void renew(task, holder, lost).catch(() => undefined), (LEASE_S * 1000) / 3)
+  const timer = setInterval(() => void renew(task, holder, lost).catch(() => undefined), RENEW_MS)
   return {
     signal: lost.signal,
     release: async () => {
@@ -79,6 +81,8 @@ async function take(task: string, holder: string): Promise<boolean> {
   // The answer to an earlier statement was lost.
   if (held.holder === holder) return true
   if (!isStale(held)) return false
+  // A process that has just started may have missed a jump of the clock. A holder that lives renews its lease in this time.
+  if (!hasDiedHere(held) && performance.now() < LEASE_S * 1000) await sleep(RENEW_MS + 1000)
   // If several processes find the lock stale, only one of them changes the row that all have read.
   const taken = await execute(
     `update maintenance_locks set holder = ?, lease_until = ${LEASE_END} where task = ? and holder = ? and lease_until = ?`,
@@ -96,8 +100,11 @@ async function renew(task: string, holder: string, lost: AbortController): Promi
 }
 
 /** Returns whether no living process holds a lock. */
-export function isStale({ holder, is_late }: LockRow): boolean {
-  if (is_late === 1 && isClockSteady(LEASE_S * 1000)) return true
+export const isStale = (lock: LockRow): boolean =>
+  (lock.is_late === 1 && isClockSteady(LEASE_S * 1000)) || hasDiedHere(lock)
+
+/** Returns whether the holder of a lock was a process of this machine, and is gone. */
+function hasDiedHere({ holder }: LockRow): boolean {
   const [where, pid, start] = holder.split('#')
   return where === machineKey() && !runsHere(Number(pid), Number(start))
 }
