@@ -87,13 +87,13 @@ export class SeenLeases {
   #ends: ReadonlyMap<string, number> = new Map()
 
   note(leases: readonly SeenLease[]): void {
-    const isForeign = leases.some(
-      ({ key, end, ended, isOld }) =>
-        ended && end.getTime() > (this.#ends.get(key) ?? (isOld ? Number.POSITIVE_INFINITY : 0))
-    )
+    const ended = leases.filter(({ ended }) => ended)
+    const isForeign = ended.some(({ key, end }) => end.getTime() > (this.#ends.get(key) ?? Number.POSITIVE_INFINITY))
+    // It may have ended just before the first look, or have been given by another clock.
+    const mayBeForeign = ended.some(({ key, isOld }) => !isOld && !this.#ends.has(key))
     this.#ends = new Map(leases.map(({ key, end }) => [key, end.getTime()]))
-    if (!isForeign) return
-    if (isClockSteady(60_000))
+    if (!isForeign && !mayBeForeign) return
+    if (isForeign && isClockSteady(60_000))
       log().warn('other machines use a database with another clock: are all nodes set with NTP?')
     jumpedAt = performance.now()
   }

@@ -1,7 +1,7 @@
 // Git over HTTP ("Transport"): NAMESPACE/PROJECT.git/{info/refs,git-upload-pack,git-receive-pack}. The server reads the
 // whole request before it starts anything for it, so that a stalled client holds only its socket.
 
-import type { Readable } from 'node:stream'
+import { Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { slotOwner } from '../access/actor.js'
@@ -12,6 +12,7 @@ import { refuseDuringMaintenance } from '../areas/ground/settings/maintenance-mo
 import { describeMergeRequests } from '../areas/planning/merge-requests/push-answers.js'
 import { projectUrls } from '../areas/projects/projects/project-urls.js'
 import { isOldPath, type ProjectRow } from '../areas/projects/projects/projects.queries.js'
+import { isCluster } from '../cluster/storages.js'
 import { config as configuration } from '../config.js'
 import { BadRequest, Failure, Forbidden, NotHere, SecondFactorNeeded, Unauthorized } from '../errors.js'
 import { readArriving, spoolRequest } from '../git/transport/request-spool.js'
@@ -19,8 +20,9 @@ import { advertise, type Caller, type Output, type Service, uploadPack } from '.
 import { watchAccess } from './access-watch.js'
 import { drain } from './discard-body.js'
 import { type GitAccess, openForGit, type GitPath as Path, pathOf } from './git-access.js'
-import { passOnAfter } from './pass-on.js'
+import { isSmall, passOnAfter } from './pass-on.js'
 import { answerTo } from './plugins/errors.js'
+import { sentBodies } from './sent-bodies.js'
 import { cutStalledAnswer, cutStalledRequest } from './stalled-clients.js'
 
 interface GitRequest extends GitAccess {
@@ -40,7 +42,15 @@ export const gitHttpRoutes: FastifyPluginAsync = async app => {
   )
   // The bodies are the streams of git: Fastify must neither parse nor collect them.
   app.removeAllContentTypeParsers()
-  app.addContentTypeParser('*', (_request, payload, done) => done(null, payload))
+  app.addContentTypeParser('*', (request, payload, done) => {
+    if (!isCluster() || !isSmall(request)) return done(null, payload)
+    // The repository may move to another machine while a push waits: then that one gets the same body.
+    payload.toArray().then((parts: Buffer[]) => {
+      const body = Buffer.concat(parts)
+      sentBodies.set(request, body)
+      done(null, Readable.from([body]))
+    }, done)
+  })
 
   app.get<{ Params: Path; Querystring: { service?: string } }>(
     '/:namespace/:project/info/refs',

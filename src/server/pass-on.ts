@@ -17,8 +17,8 @@ import { config } from '../config.js'
 import { NotHere, Unavailable } from '../errors.js'
 import { requestScope } from '../lib/request-scope.js'
 import { log } from '../log.js'
-import { formBodies } from './form-bodies.js'
 import { identify } from './plugins/authenticate.js'
+import { sentBodies } from './sent-bodies.js'
 
 /** How long this server may send requests to the former machine of a project that has moved: that one answers 421, see below. */
 const KNOWN_MS = 1000
@@ -116,9 +116,11 @@ async function mayPassOn(request: FastifyRequest, storage: string): Promise<bool
 }
 
 async function knownStorageOf(name: string): Promise<string | undefined> {
-  const known = storages.get(name) ?? { storage: await storageOf(name) }
-  storages.set(name, known)
-  return known.storage
+  const known = storages.get(name)
+  if (known) return known.storage
+  const storage = await storageOf(name)
+  storages.set(name, { storage })
+  return storage
 }
 
 /**
@@ -133,13 +135,15 @@ export async function passOnAfter(error: unknown, request: FastifyRequest, reply
     reply.send({ message: '421 Misdirected Request' })
     return true
   }
+  const isUnread = !reads(request) && isStill(request)
   if (reads(request)) learned.add(routeOf(request))
-  else if (!isPlain(request.body)) return false
+  else if (!isUnread && !isPlain(request.body) && !sentBodies.has(request)) return false
+  storages.delete(nameOf(request) ?? '')
   const address = await addressOfOwner(error.storage)
-  if (address === null && again.getStore()) return false
+  if (address === null && (isUnread || again.getStore())) return false
   // A form is accepted once, and now it is sent once more.
   if (request.acceptedForm) await forgetForm(request.acceptedForm)
-  const body = reads(request) ? undefined : (formBodies.get(request) ?? request.body)
+  const body = reads(request) ? undefined : isUnread ? UNREAD : (sentBodies.get(request) ?? request.body)
   if (address === null) await answerAgain(request, reply, body)
   else await passOn(request, reply, address, body)
   return true
@@ -163,13 +167,18 @@ async function answerAgain(request: FastifyRequest, reply: FastifyReply, body: u
   reply.raw.writeHead(answer.statusCode, kept(answer.headers as IncomingHttpHeaders)).end(answer.rawPayload)
 }
 
+/** Whether the body is a stream of which nothing has been read, such as that of a push. */
+const isStill = ({ raw, body }: FastifyRequest): boolean =>
+  body === raw && raw.readableFlowing === null && !raw.readableDidRead
+
 const isPlain = (body: unknown): boolean =>
   body === undefined || body === null || Object.getPrototypeOf(body) === Object.prototype
 
 /** A body up to this size, in bytes, is read first, so that it can be sent again to the next owner of the storage. */
 const SMALL = 65_536
 
-const isSmall = ({ raw }: FastifyRequest): boolean => Number(raw.headers['content-length'] ?? Number.NaN) <= SMALL
+export const isSmall = ({ raw }: FastifyRequest): boolean =>
+  Number(raw.headers['content-length'] ?? Number.NaN) <= SMALL
 
 /** A body that has not been read: it is passed on as it arrives. */
 const UNREAD = Symbol('a body that has not been read')

@@ -123,6 +123,27 @@ t.test('a project moves to the disk of another machine while people use it', asy
   await checkOnly(t, project)
 })
 
+t.test('no push through the former machine fails while a project moves, and after that', async t => {
+  const project = await projectOn('alpha')
+  const moving = move(second, project, 'beta')
+  for (let pushes = 0, late = 0; late < 6; pushes++) {
+    if ((await storageOf(project)) === 'beta') late++
+    await git(source, ['push', '--quiet', remote(alpha, project.path), `master:refs/heads/push-${pushes}`])
+  }
+  const { code, stdout, stderr } = await moving
+  t.equal(code, 0, stdout + stderr)
+})
+
+t.test('a project that was created on another machine is no damage', async t => {
+  await makeProject([alpha, beta], 'beta', 'never-used')
+  const { stdout } = await commandOn(second, ['doctor', '--json'])
+  const { checks } = JSON.parse(stdout) as { checks: { name: string; ok: boolean }[] }
+  t.match(
+    checks.find(({ name }) => name === 'repositories'),
+    { ok: true }
+  )
+})
+
 t.test('a move between machines may be killed at any time: one copy counts, and the next try moves it', async t => {
   const project = await projectOn('alpha')
   const work = t.testdir({})
@@ -292,6 +313,7 @@ t.test('to-dos and texts show commits of both machines, on each of them', async 
   await killMachine(beta)
   for (const { id } of todos)
     t.match(await ask(alpha, 'DELETE', `/todos/${id}`), { status: 200, json: { state: 'done', target: { id: sha } } })
+  t.equal((await ask(alpha, 'GET', `/projects/${there.id}/repository/tree`)).status, 503, 'nobody has its disk')
   beta = await startMachine(second)
   await isBack(there)
 })

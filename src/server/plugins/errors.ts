@@ -40,7 +40,11 @@ export function answerErrors(app: FastifyInstance): void {
 
 /** Lets the machine that has the repository answer. */
 async function answerThere(error: errors.NotHere, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-  return (await passOnAfter(error, request, reply)) ? reply : send(reply, answerTo(error, request))
+  try {
+    return (await passOnAfter(error, request, reply)) ? reply : send(reply, answerTo(error, request))
+  } catch (failure) {
+    return send(reply, answerTo(failure, request))
+  }
 }
 
 /** Answers a request whose URL is so wrong that Fastify cannot look for a route, for example with escapes that are not UTF-8. */

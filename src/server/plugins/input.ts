@@ -9,7 +9,7 @@ import { addPair, type Form, hasMorePairs, parseForm } from '../../lib/form.js'
 import { hasMoreValues } from '../../lib/json.js'
 import { validator, type Wrong } from '../../lib/validate.js'
 import { drain } from '../discard-body.js'
-import { formBodies } from '../form-bodies.js'
+import { sentBodies } from '../sent-bodies.js'
 import { cutStalledRequest } from '../stalled-clients.js'
 import { bodyLimitOf, tooLarge } from './bounds.js'
 
@@ -60,7 +60,7 @@ export async function readInput(app: FastifyInstance): Promise<void> {
     (request, body, done) => done(null, parseJson(textOf(request, body as Buffer)))
   )
   app.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'buffer' }, (request, body, done) => {
-    formBodies.set(request, body as Buffer)
+    sentBodies.set(request, body as Buffer)
     done(null, parseWholeForm(textOf(request, body as Buffer)))
   })
   await app.register(multipart, { limits: FIELDS })

@@ -1,6 +1,6 @@
 // Finds projects without their repository.
 import { accessSync, constants, existsSync } from 'node:fs'
-import { storagePath } from '../../../cluster/storages.js'
+import { isCluster, storagePath } from '../../../cluster/storages.js'
 import { row, rows } from '../../../db/connect/sql.js'
 import { createRepository } from '../../../git/repository/repository.js'
 import { ofThisMachine, repositoryPath } from '../../projects/projects/repositories.js'
@@ -36,7 +36,10 @@ const EMPTY = `p.last_activity_at <= p.created_at + interval 1 second and ${UNUS
 // A job creates the repositories of forks and imports. One that failed leaves none: the first push creates it.
 const THERE = `coalesce(p.import_state, '') <> 'waiting' and not (coalesce(p.import_state, '') = 'failed' and ${UNUSED})`
 
-/** Checks for the repositories of all projects, or of `sample` random ones. */
+/**
+ * Checks for the repositories of all projects, or of `sample` random ones. With several machines, a project that another one has created
+ * gets its repository at its first use, so one that was never used may lack it.
+ */
 export async function findMissing(
   sample?: number
 ): Promise<{ missing: MissingRepository[]; away: AwayStorage[]; looked: number; of: number }> {
@@ -56,7 +59,8 @@ export async function findMissing(
   })
   const names = [...new Set(missing.map(({ storage }) => storage))]
   const away = names.filter(name => isAway(name, projects, missing)).map(name => ({ name, path: storagePath(name) }))
-  return { missing, away, looked: projects.length, of: total }
+  const lost = isCluster() ? missing.filter(({ empty }) => !empty) : missing
+  return { missing: lost, away, looked: projects.length, of: total }
 }
 
 /** Whether this user cannot use the folder of a storage, or it has nothing of the repositories that have lost something. */
