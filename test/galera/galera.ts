@@ -182,7 +182,10 @@ function proxy(above: string, network: string, sections: readonly string[]): Dae
   const folder = join(above, 'haproxy')
   mkdirSync(folder)
   const address = `${network}.21`
-  const text = configured('haproxy.cfg', network).replace('127.0.0.1:3306', `${address}:3306`)
+  // Its group marks its packets (chaos/network.ts).
+  const text = configured('haproxy.cfg', network)
+    .replace(/^ {2}(user|group) haproxy\n/gm, '')
+    .replace('127.0.0.1:3306', `${address}:3306`)
   writeFileSync(join(folder, 'haproxy.cfg'), [text, ...sections.map(file => configured(file, network))].join('\n'))
   return daemonOf('haproxy', address, folder, () => [
     ...['setpriv', ...asPart('haproxy'), '--pdeathsig', 'KILL'],

@@ -52,8 +52,12 @@ function faultOf(path: string): { fault: string; remedy: string } | null {
   if (!existsSync(path)) return { fault: 'is a broken link', remedy: `mount the target of ${path}, or remove the link` }
   const { uid, mode } = statSync(path)
   if (!statSync(path).isDirectory()) return { fault: 'is not a folder', remedy: `move ${path} away` }
-  if (uid !== process.getuid?.())
-    return { fault: `belongs to user ${uid}`, remedy: `chown it to the owner of the home` }
+  if (uid !== process.getuid?.()) {
+    const chown = 'chown it to the owner of the home'
+    // The folder of a mount belongs to root, so that nothing is written to it while the mount is missing.
+    const remedy = uid === 0 ? `mount its file system, or, if it has none, ${chown}` : chown
+    return { fault: `belongs to user ${uid}`, remedy }
+  }
   if (mode & 0o077) return { fault: 'is open to other users', remedy: `chmod 700 ${path}` }
   try {
     accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK)
@@ -94,8 +98,12 @@ export const foldersCheck: Check = {
   examine: () => {
     if (isNew()) throw new NotExamined('the home does not exist yet')
     const all = folders()
-    if (all.every(({ fault }) => fault?.fault === MISSING)) return 'the first start creates them'
-    const ill = all.filter(({ fault }) => fault !== null)
+    const missing = all.filter(({ fault }) => fault?.fault === MISSING)
+    if (missing.length === all.length) return 'the first start creates them'
+    // The folders that machines share are made by hand.
+    const areNew = missing.length > 0 && !existsSync(secretsFile())
+    const ill = all.filter(each => each.fault !== null && !(areNew && missing.includes(each)))
+    if (ill.length === 0 && areNew) return `the first start creates ${missing.map(({ name }) => name).join(', ')}`
     if (ill.length === 0) return `${all.map(({ name }) => name).join(', ')}`
     throw new Ailment(
       `${count(ill.length, 'folder')} of the home ${ill.length === 1 ? 'has' : 'have'} a fault`,

@@ -21,7 +21,9 @@ export default class StoragesGive extends BaseCommand {
     const { flags, args } = await this.parse(StoragesGive)
     this.configure(flags)
     const storage = await withDatabase(() => giveStorage(args.name, args.machine, commandOrigin()))
-    this.log(`asked machine ${args.machine} to take the storage ${storage.name}`)
+    this.log(
+      `asked machine ${args.machine} to take the storage ${storage.name}: if it reaches the folder, storages list shows it there in some seconds`
+    )
     return { storage }
   }
 }
