@@ -207,6 +207,21 @@ async function renew(): Promise<boolean> {
 }
 
 /**
+ * Notes that this server or worker ends in order, so that others see it at once. Another process of its kind on this machine, such as
+ * a server that takes over its socket, has renewed later, and stays.
+ */
+export async function leaveMachines(): Promise<void> {
+  clearInterval(renewals)
+  const left = config().queue.lease - Math.floor((performance.now() - renewedAt) / 1000)
+  for (const kind of kinds) {
+    await execute(
+      `update machines set ${kind}_until = now(3) where boot = ? and ${kind}_until <= now(3) + interval ? second`,
+      [machine(), left]
+    )
+  }
+}
+
+/**
  * Takes the row of an earlier boot, so that a machine keeps its id. Machines may share the folder of the file, as containers
  * with one volume do: the row of a machine that may live is never taken.
  */

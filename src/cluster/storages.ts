@@ -361,8 +361,13 @@ function hold(storage: Storage): void {
 function lose(storage: Storage, isGiven: boolean): void {
   clearTimeout(held.get(storage.name)?.timer)
   held.delete(storage.name)
-  log().warn({ storage: storage.name }, 'this machine does not own the storage any more')
-  listener?.lost(storage, isGiven)
+  // A command only looks on.
+  if (!listener) return
+  const reason = isGiven
+    ? 'another machine owns the storage now'
+    : 'the lease of the storage was not renewed, so this machine must not use it'
+  log().warn({ storage: storage.name }, reason)
+  listener.lost(storage, isGiven)
 }
 
 /** Gives storages to the machines that want them, as soon as the changes of refs that this machine has begun are settled. */

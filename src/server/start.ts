@@ -9,7 +9,7 @@ import { writeUsesRegularly } from '../areas/people/credentials/last-use.js'
 import { requireLocalAdmin } from '../areas/people/users/last-admin.js'
 import { FIRST_LINK_HOURS, firstLink } from '../areas/reach/accounts/first-administrator.js'
 import { maySignUp } from '../areas/reach/accounts/sign-ups.js'
-import { joinMachines, requireClock } from '../cluster/machines.js'
+import { joinMachines, leaveMachines, requireClock } from '../cluster/machines.js'
 import { ownStorages } from '../cluster/storages.js'
 import { config, publicUrl, servesAt, takeAddress } from '../config.js'
 import { closeDatabase } from '../db/connect/connection.js'
@@ -99,6 +99,7 @@ export async function startServer(): Promise<Server> {
       forgetAddress()
       closeWake()
       await closeGitProcesses()
+      await leaveMachines().catch(() => undefined)
       await closeDatabase()
     }
   }

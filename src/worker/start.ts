@@ -11,7 +11,7 @@ import { clearStaleLocks } from '../areas/code/repository/stale-locks.js'
 import { hookLanes, mirrorLanes } from '../areas/ground/hooks/targets.js'
 import { requireKey } from '../areas/ground/settings/encryption-key.js'
 import { importLanes } from '../areas/projects/imports/fill-repository.js'
-import { joinMachines, markLost, requireClock } from '../cluster/machines.js'
+import { joinMachines, leaveMachines, markLost, requireClock } from '../cluster/machines.js'
 import { config } from '../config.js'
 import { closeDatabase } from '../db/connect/connection.js'
 import { requireSchema } from '../db/schema/migrate.js'
@@ -135,6 +135,7 @@ export async function startWorker(): Promise<Worker> {
       closeMail()
       closeWake()
       await closeGitProcesses()
+      await leaveMachines().catch(() => undefined)
       await closeDatabase()
     }
   }

@@ -9,6 +9,7 @@ import {
   isDrained,
   joinMachines,
   knownUids,
+  leaveMachines,
   machineUid,
   markLost,
   mayClaim,
@@ -68,6 +69,20 @@ t.test('the row shows what the machine is, and which of its processes run', asyn
   t.match(await read(), [{ ...own, address: 'http://10.0.0.11:8080', server: 1, worker: null }])
   await joinMachines('worker')
   t.match(await read(), [{ server: 1, worker: 1 }])
+})
+
+t.test('a server that ends in order is not waited for, unless another one of this machine took over', async t => {
+  const runs = () => row('select server_until > now(3) as server, lease_until > now(3) as machine from machines')
+  await joinAgain()
+  await joinMachines('server')
+  t.match(await runs(), { server: 1, machine: 1 })
+  await leaveMachines()
+  t.match(await runs(), { server: 0, machine: 1 })
+  await joinAgain()
+  await joinMachines('server')
+  await execute('update machines set server_until = server_until + interval 5 second')
+  await leaveMachines()
+  t.match(await runs(), { server: 1 })
 })
 
 t.test('a process knows the id of its machine, and whether it is drained, since its last renewal', async t => {

@@ -83,11 +83,13 @@ export async function forgetMachine(named: string, origin: Origin): Promise<Mach
   return machine
 }
 
-const mayRun = (machine: MachineRow) =>
-  new Conflict(
-    stateOf(machine) === 'late'
-      ? `machine ${machine.name} may still run, because its lease ended at ${machine.lease_until.toISOString()}: try again a lease later`
-      : `machine ${machine.name} runs: stop its server and its worker first`
+function mayRun(machine: MachineRow): Conflict {
+  const { name, lease_until: end, has_server: server, has_worker: worker } = machine
+  return new Conflict(
+    stateOf(machine) === 'late' || server + worker === 0
+      ? `machine ${name} may still run: try again a lease after ${end.toISOString()}, the end of its lease`
+      : `machine ${name} runs: stop its server and its worker first`
   )
+}
 
 const targetOf = ({ uid, name }: MachineRow) => ({ type: 'machine', id: uid, name })
