@@ -6,3 +6,6 @@ export function bytesText(bytes: number): string {
   const value = bytes / 1024 ** at
   return `${at === 0 || value >= 100 ? Math.round(value) : value.toFixed(1)} ${UNITS[at]}`
 }
+
+/** Returns the bytes of a text in memory: two for each character if one of them is beyond Latin-1. */
+export const memoryOf = (text: string): number => (/[\u0100-\uffff]/.test(text) ? 2 : 1) * text.length

@@ -1,6 +1,7 @@
 // The way to texts and code for pages: rendered on a thread of their own, so that pages do not delay changes, and kept by content.
 import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
+import { memoryOf } from '../lib/bytes.js'
 import { LONGEST_CODE, MOST_LINES } from './highlight.js'
 import { languageOfFile } from './languages.js'
 import { SHORT_TEXT } from './markdown.js'
@@ -20,18 +21,17 @@ const LATE = 'This text is not formatted, because formatting this page takes too
 /** Milliseconds for which such a text is shown plain: it may have been the machine that was slow. */
 const AGAIN = { ttl: 60_000 }
 
-/** Bytes. In memory, a text has two bytes for each character if one of them is beyond Latin-1. */
+/** Bytes. */
 const MOST = 8 * 1024 * 1024
-const bytesOf = (text: string): number => (/[\u0100-\uffff]/.test(text) ? 2 : 1) * text.length
 const EXTRA = 300
 
 const texts = new LRUCache<string, TextPieces>({
   maxSize: MOST,
   sizeCalculation: ({ parts, gaps }, key) =>
-    EXTRA + bytesOf(key) + gaps.length * EXTRA + parts.reduce((sum, part) => sum + bytesOf(part), 0)
+    EXTRA + memoryOf(key) + gaps.length * EXTRA + parts.reduce((sum, part) => sum + memoryOf(part), 0)
 })
 /** An empty text stands for code that takes too long. */
-const codes = new LRUCache<string, string>({ maxSize: 2 * MOST, sizeCalculation: code => EXTRA + bytesOf(code) })
+const codes = new LRUCache<string, string>({ maxSize: 2 * MOST, sizeCalculation: code => EXTRA + memoryOf(code) })
 
 /** Most notes are short: they are their own key, which takes less time than a digest. */
 const SHORT_KEY = 300

@@ -8,6 +8,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { LRUCache } from 'lru-cache'
 import { forgetWithPool } from '../../db/connect/connection.js'
 import { readsContentOnly } from '../../db/ownership/proven.js'
+import { memoryOf } from '../../lib/bytes.js'
 import { type Reading, requestScope } from '../../lib/request-scope.js'
 
 declare module 'fastify' {
@@ -55,10 +56,8 @@ const SECRET = /token/i
 const kept = new LRUCache<string, Answer>({
   maxSize: MOST,
   sizeCalculation: ({ text, proof, headers }, key) =>
-    EXTRA + [key, text, proof, ...Object.values(headers)].reduce((sum, each) => sum + bytesOf(each), 0)
+    EXTRA + [key, text, proof, ...Object.values(headers)].reduce((sum, each) => sum + memoryOf(each), 0)
 })
-/** In memory, a text has two bytes for each character if one of them is beyond Latin-1. */
-const bytesOf = (text: string): number => (/[\u0100-\uffff]/.test(text) ? 2 : 1) * text.length
 forgetWithPool(() => kept.clear())
 
 /** Sends the kept answer to a request whose project was found. Without one, notes what the new answer depends on. */

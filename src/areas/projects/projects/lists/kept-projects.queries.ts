@@ -11,6 +11,7 @@ import { forgetWithPool } from '../../../../db/connect/connection.js'
 import { VERSION, type Versions } from '../../../../db/connect/content.js'
 import { currentTransaction } from '../../../../db/connect/scope.js'
 import { type Fragment, marks, padded, rows } from '../../../../db/connect/sql.js'
+import { memoryOf } from '../../../../lib/bytes.js'
 import { MACHINE_MEMORY, shareOf } from '../../../../lib/machine-memory.js'
 import { readProjectRows, type ShownProjectRow, selectShownProjects } from '../projects.queries.js'
 
@@ -53,22 +54,22 @@ export interface KeptProject {
 }
 
 const MIB = 2 ** 20
-const SHARE = { part: 1 / 512, least: 8 * MIB, most: 64 * MIB }
+const SHARE = { part: 1 / 256, least: 8 * MIB, most: 128 * MIB }
 /** Bytes for the object of a row and its entry, besides its texts. */
 const OBJECT = 2000
 /** Most callers are not members, or have one of five levels. */
 const MOST_TEXTS = 8
 /** Milliseconds. It limits the effect of rows of other tables that were changed without the product, such as by hand. */
-const KEEP_MS = 60_000
+const KEEP_MS = 300_000
 
 const kept = new LRUCache<number, KeptProject>({ maxSize: shareOf(MACHINE_MEMORY, SHARE), sizeCalculation: bytesOf })
 forgetWithPool(() => kept.clear())
 
-/** In memory, a text has two bytes for each character if one of them is beyond Latin-1. */
 function bytesOf({ proof, texts }: KeptProject): number {
-  let characters = 2 * proof.state.length
-  for (const { text } of texts.values()) characters += text.length
-  return OBJECT + 2 * characters
+  // The row has about the same texts.
+  let bytes = OBJECT + 2 * memoryOf(proof.state)
+  for (const { text } of texts.values()) bytes += memoryOf(text)
+  return bytes
 }
 
 /** Keeps a text of the record of a project that is still kept. */
