@@ -54,3 +54,24 @@ export async function wantStorage(name: string, uid: string): Promise<boolean> {
   )
   return affectedRows === 1
 }
+
+/** What still is in a storage: projects, copies that projects moved away from, and repositories of removed projects. */
+export interface StorageContent {
+  readonly projects: number
+  readonly copies: number
+  readonly removed: number
+}
+
+/** Removes the row of a storage. Returns what is in it instead when it is not empty. Call it in a transaction. */
+export async function deleteStorage(name: string): Promise<StorageContent | undefined> {
+  await row('select id from storages where name = ? for update', [name])
+  const found = await row<StorageContent>(
+    `select (select count(*) from projects where storage = ?) as projects,
+       (select count(*) from old_repositories where storage = ?) as copies,
+       (select count(*) from project_removals where storage = ?) as removed`,
+    [name, name, name]
+  )
+  if (found && found.projects + found.copies + found.removed > 0) return found
+  await execute('delete from storages where name = ?', [name])
+  return undefined
+}

@@ -1,4 +1,4 @@
-// Lists, drains and forgets machines, and adds storages.
+// Lists, drains and forgets machines, and adds and removes storages.
 import { cpSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { joinMachines, machineUid } from '../../src/cluster/machines.js'
@@ -7,6 +7,7 @@ import { closeDatabase } from '../../src/db/connect/connection.js'
 import { execute, row, rows } from '../../src/db/connect/sql.js'
 import { cli } from '../helpers/cli.js'
 import { testDatabase } from '../helpers/database.js'
+import { factory } from '../helpers/factory.js'
 import t from '../helpers/tap.js'
 import { until } from '../helpers/until.js'
 
@@ -187,6 +188,31 @@ t.test('storages add refuses the folder of another storage, and a copy of it', a
   t.same(await actions(), ['storage.add fast'])
   rmSync(join(copy, '.storage'))
   t.match(await add('again', copy), { code: 0 })
+})
+
+t.test('storages remove takes only an empty storage from the list, which gets no new projects', async t => {
+  t.teardown(() => execute('delete from storages'))
+  await execute(
+    "insert into storages (name, marker, lease_until, created_at) values ('slow', repeat('0', 32), now(3), now(3))"
+  )
+  const storages = (command: string) => cli(['storages', command, 'slow'], { environment })
+  const remove = () => storages('remove')
+  t.match(await storages('undrain'), { code: 0 })
+  t.match(await remove(), { code: 4, stderr: /new projects go to the storage slow: gitstead storages drain slow/ })
+  t.match(await storages('drain'), { code: 0 })
+  const { id } = await factory.project(await factory.user())
+  await execute("update projects set storage = 'slow' where id = ?", [id])
+  t.match(await remove(), {
+    code: 4,
+    stderr: /the storage slow has projects \(1\): gitstead storages drain slow --move/
+  })
+  await execute("update projects set storage = 'default' where id = ?", [id])
+  await execute("insert into old_repositories (project_id, storage, removable_at) values (?, 'slow', now(3))", [id])
+  t.match(await remove(), { code: 4, stderr: /the storage slow still has copies of moved projects/ })
+  await execute('delete from old_repositories')
+  t.match(await remove(), { code: 0, stdout: /^removed the storage slow; its folder \S+\/repositories\/slow stays\n$/ })
+  t.same(await rows('select name from storages'), [])
+  t.match(await remove(), { stderr: /no storage is called "slow"/ })
 })
 
 t.test('drain --wait fails when somebody ends the drain', async t => {

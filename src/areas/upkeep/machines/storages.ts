@@ -2,6 +2,7 @@
 import type { Origin } from '../../../access/actor.js'
 import { joinMachines } from '../../../cluster/machines.js'
 import {
+  deleteStorage,
   listOwners,
   listStorages,
   type StorageView,
@@ -14,6 +15,7 @@ import { config } from '../../../config.js'
 import { transact } from '../../../db/connect/transact.js'
 import { Conflict, Invalid, NoSuch } from '../../../errors.js'
 import { audit } from '../../ground/audit/audit.js'
+import { applicationSettings } from '../../ground/settings/settings.queries.js'
 import { requireMachine } from './machines.js'
 
 /**
@@ -40,6 +42,32 @@ export async function addStorageAt(name: string, path: string, origin: Origin): 
     })
   })
   return requireStorage(name)
+}
+
+/**
+ * Removes an empty storage from the list; its folder stays. Throws NoSuch, and Conflict while something is in it, or while new projects go
+ * there.
+ */
+export async function removeStorage(name: string, origin: Origin): Promise<StorageView> {
+  const storage = await requireStorage(name)
+  if ((await applicationSettings()).repository_storages.includes(name))
+    throw new Conflict(`new projects go to the storage ${name}: gitstead storages drain ${name}`)
+  await transact(async () => {
+    const left = await deleteStorage(name)
+    if (left) {
+      throw new Conflict(
+        left.projects > 0
+          ? `the storage ${name} has projects (${left.projects}): gitstead storages drain ${name} --move`
+          : `the storage ${name} still has copies of moved projects, or repositories of removed ones: try again in an hour`
+      )
+    }
+    await audit(origin, {
+      action: 'storage.remove',
+      target: { type: 'storage', id: name, name },
+      changes: { path: { before: storage.path } }
+    })
+  })
+  return storage
 }
 
 /** Gives a storage to a machine that reaches its folder. Throws NoSuch, and Conflict when the machine owns it already or several have the name. */
