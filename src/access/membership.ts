@@ -24,8 +24,8 @@ const effectiveLevel = (user: string) => `cast(nullif(greatest(coalesce(m.access
   if(p.has_shares, coalesce(${sharedLevel(user)}, 0), 0)), 0) as unsigned)`
 
 /** The level without shares. The database plans a search for shares even where `has_shares` is false, which takes 80 us. */
-const LEVEL_WITHOUT_SHARES =
-  'cast(nullif(greatest(coalesce(m.access_level, 0), coalesce(g.access_level, 0)), 0) as unsigned) as access_level'
+const OWN_LEVEL = 'cast(nullif(greatest(coalesce(m.access_level, 0), coalesce(g.access_level, 0)), 0) as unsigned)'
+const LEVEL_WITHOUT_SHARES = `${OWN_LEVEL} as access_level`
 
 /** The parts of a statement that reads the levels of a caller in each project `p`. */
 export interface Membership {
@@ -67,9 +67,9 @@ export const LEVEL_OF_EACH = { column: `${effectiveLevel('u.id')} as access_leve
 /**
  * Returns the effective level in the project `p` of the user in a column such as `t.user_id`: for a statement that
  * starts from few rows, with two look-ups for each. `visibleProjects` starts from all memberships instead. Null without
- * a level; the owner of a namespace has no row.
+ * a level; the owner of a namespace has no row. `ownLevel` is the level without shares.
  */
-export const levelBy = (user: string) => ({ level: effectiveLevel(user), joins: joinsOf(user) })
+export const levelBy = (user: string) => ({ level: effectiveLevel(user), ownLevel: OWN_LEVEL, joins: joinsOf(user) })
 
 /**
  * Returns each kind of access to one project with at least this level, as `user_id`; with `user`, only for the user in

@@ -59,11 +59,13 @@ const IN_ORDER = 'force index (todos_list)'
 /** Finds to-dos one by one by their ids. With another index, the database would first count how many there are of each. */
 const BY_ID = 'force index (primary)'
 
-const { level: LEVEL, joins: LEVELS } = levelBy('t.user_id')
+const { level: LEVEL, ownLevel: OWN_LEVEL, joins: LEVELS } = levelBy('t.user_id')
 
 interface Readable {
   readonly joins: string
   readonly condition: string
+  /** The same for projects without shares, and true for those with shares. */
+  readonly maybe: string
 }
 
 /**
@@ -72,12 +74,15 @@ interface Readable {
  */
 function readable(actor: Actor): Readable {
   const user = askerOf(actor)
-  if (user.admin) return { joins: '', condition: `(${leastLevel('true', 'true')} is not null)` }
+  if (user.admin) {
+    const condition = `(${leastLevel('true', 'true')} is not null)`
+    return { joins: '', condition, maybe: condition }
+  }
   const open = `p.visibility_level in (${openLevels(user).join(', ')})`
   const named = 'i.author_id = t.user_id or i.assignee_id = t.user_id'
   const least = leastLevel(open, `not i.confidential or ${named}`)
-  const level = `if(w.owner_id = t.user_id, ${OWNER}, ${LEVEL})`
-  return { joins: LEVELS, condition: `(${least} = 0 or ${level} >= ${least})` }
+  const by = (level: string) => `(${least} = 0 or if(w.owner_id = t.user_id, ${OWNER}, ${level}) >= ${least})`
+  return { joins: LEVELS, condition: by(LEVEL), maybe: `(${by(OWN_LEVEL)} or p.has_shares)` }
 }
 
 /**
@@ -126,7 +131,7 @@ function listOf(actor: Actor, filter: TodoFilter): List {
 
 /**
  * A page of the to-dos of the caller, newest first. It takes one statement if the page shows the total or the list is cached, and
- * otherwise up to three.
+ * otherwise up to three. A page of a cached list with projects that have shares takes one more.
  */
 export async function listTodos(query: TodoListQuery, actor: Actor): Promise<Page<TodoRow>> {
   const part = window(query)
@@ -194,14 +199,17 @@ async function pageOfKept(
     return (await wholeOf({ userId, state })) === whole ? { items: [], total: ids.length, page, perPage } : undefined
   }
   const list = padded(wanted)
-  const items = await rows<TodoRow & { readonly whole: string }>(
-    `select straight_join ${LISTED}, ${WHOLE} as whole from ${joined(BY_ID)} ${able.joins} ${NOTES}
-     where t.id in (${marks(list)}) and t.user_id = ? and t.state = ? and ${able.condition} order by t.id desc`,
-    [userId, state, ...list, userId, state]
-  )
+  const read = (condition: string) =>
+    rows<TodoRow & { readonly whole: string; readonly has_shares: number }>(
+      `select straight_join ${LISTED}, p.has_shares, ${WHOLE} as whole from ${joined(BY_ID)} ${able.joins} ${NOTES}
+       where t.id in (${marks(list)}) and t.user_id = ? and t.state = ? and ${condition} order by t.id desc`,
+      [userId, state, ...list, userId, state]
+    )
+  const found = await read(able.maybe)
+  const items = found.some(item => item.has_shares === 1) ? await read(able.condition) : found
   if (items.length < wanted.length || items.some(item => item.whole !== whole)) return undefined
   // The page is the same as one that was read without the cache.
-  const shown = items.map(({ whole: _, ...todo }) => todo)
+  const shown = items.map(({ whole: _, has_shares: __, ...todo }) => todo)
   return { items: await withNotes(shown), total: ids.length, page, perPage }
 }
 

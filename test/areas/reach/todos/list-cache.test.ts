@@ -31,6 +31,10 @@ t.test('pages and totals after every change', async t => {
   const other = await app.make.project()
   const user = await app.make.member(project, DEVELOPER)
   await app.make.member(other, REPORTER, user)
+  const third = await app.make.project()
+  const group = await app.make.group()
+  await app.make.groupMember(group, REPORTER, user)
+  await app.make.share(third, group, REPORTER)
   const [me, owner, stranger] = [app.as(user), app.as(project.owner), app.as(other.owner)]
   const actor = actorOf(user)
   const open = async (values: object = {}, of = project, by = owner): Promise<string> => {
@@ -42,6 +46,7 @@ t.test('pages and totals after every change', async t => {
   const paths: string[] = []
   for (let at = 0; at < 16; at++) paths.push(await open({ title: `Issue ${at}` }))
   for (let at = 0; at < 9; at++) paths.push(await open({}, other, stranger))
+  for (let at = 0; at < 3; at++) paths.push(await open({}, third, app.as(third.owner)))
   const unassigned = await open({ assignee_id: 0, confidential: true, description: `@${user.username}` })
   const check = async (name: string) => {
     for (const state of ['pending', 'done']) {
@@ -67,6 +72,7 @@ t.test('pages and totals after every change', async t => {
     'one added by a mention': () => ok(owner.post(`${paths[5]}/notes`, { body: `@${user.username}` })),
     'issues switched off': () => ok(stranger.put(`/projects/${other.id}`, { issues_enabled: false })),
     'issues switched on': () => ok(stranger.put(`/projects/${other.id}`, { issues_enabled: true })),
+    'a share removed': () => ok(app.as(third.owner).delete(`/projects/${third.id}/share/${group.id}`)),
     'a lower level': () => ok(owner.put(member, { access_level: GUEST })),
     'an issue made confidential': () => ok(owner.put(paths[3] ?? '', { assignee_id: 0, confidential: true })),
     'one of them closed': () => ok(owner.put(paths[3] ?? '', { state_event: 'close' })),
