@@ -75,7 +75,8 @@ export const viewMigration = (of: Stored) => {
     map: of.map,
     named_people: Object.keys(of.people).length,
     rate: of.rate,
-    keys: of.keys,
+    // Commands of an earlier version left it out.
+    keys: of.keys === true,
     commit_comments: of.comments === true,
     trust_addresses: of.trust === true,
     state: row.state,

@@ -3,6 +3,8 @@ import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import { Unavailable } from '../../../errors.js'
 import { mergeBase } from '../../../git/history/merge-base.js'
+import { readCommit } from '../../../git/objects/objects.js'
+import { isObjectId } from '../../../git/objects/reader.js'
 import { GitFailure } from '../../../git/process/run.js'
 import { type PackedRef, portableRefs } from '../../../git/repository/packs.js'
 import { createRepository } from '../../../git/repository/repository.js'
@@ -61,12 +63,13 @@ export class Uncloneable extends SourceRefusal {}
 
 /** Fetches into the copy in this folder. Throws Uncloneable when the repository cannot be fetched. */
 export async function fetchCopy(folder: string, fetching: Fetching): Promise<Repository> {
-  const { url, username, password, refspecs, commits, skipped, signal } = fetching
+  const { url, refspecs, commits, skipped, signal } = fetching
   const path = join(folder, 'repository.git')
   await createRepository(path)
   let branch: string | null
   try {
-    branch = await fetchFrom({ url, username, password, more: refspecs }, path, signal)
+    branch = await fetchFrom({ ...fetching, more: refspecs }, path, signal)
+    await fetchMore(path, fetching)
   } catch (error) {
     throw error instanceof CannotFill ? new Uncloneable(url, `cannot be cloned: ${error.message}`) : error
   }
@@ -76,6 +79,31 @@ export async function fetchCopy(folder: string, fetching: Fetching): Promise<Rep
   const hash = createHash('sha256')
   for (const { ref, id } of refs) hash.update(`${ref} ${id}\n`)
   return { path, branch, refs, hash: hash.update(branch ?? '').digest('hex') }
+}
+
+/** At most this many commits are fetched that no ref of the source holds. */
+const MOST_MORE = 500
+/** Not every source gives commits by their ids, so these many failures are enough. */
+const MOST_FAILURES = 3
+
+/** Fetches the commits that no ref of the source holds any more, such as those before a forced push, or those of a fork. */
+async function fetchMore(path: string, fetching: Fetching): Promise<void> {
+  const { refspecs, commits, signal } = fetching
+  const absent: string[] = []
+  for (const id of commits) if (isObjectId(id) && !(await readCommit(path, id))) absent.push(id)
+  const fetch = (ids: readonly string[]) =>
+    fetchFrom({ ...fetching, more: [...refspecs, ...ids] }, path, signal).then(
+      () => true,
+      error => {
+        if (error instanceof CannotFill) return false
+        throw error
+      }
+    )
+  const some = absent.slice(0, MOST_MORE)
+  if (some.length === 0 || (await fetch(some))) return
+  // One that is missing there spoils all.
+  let failures = 0
+  for (const id of some) if (failures < MOST_FAILURES && !(await fetch([id]))) failures++
 }
 
 const AT_ONCE = 4

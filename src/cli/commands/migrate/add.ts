@@ -54,7 +54,7 @@ export default class MigrateAdd extends BaseCommand {
     })
     const people = flags.people === undefined ? {} : await readPeople(flags.people)
     const map = Object.fromEntries((flags.map ?? []).map(pairOf))
-    const { kind, rate, keys } = flags
+    const { kind, rate } = flags
     const { name } = await withDatabase(async () => {
       await checkPeople(people)
       const settings = {
@@ -63,7 +63,7 @@ export default class MigrateAdd extends BaseCommand {
         map,
         people,
         rate,
-        keys,
+        keys: flags.keys === true,
         trust: flags['trust-addresses'] === true,
         comments: flags['commit-comments'] === true
       }

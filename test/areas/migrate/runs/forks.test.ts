@@ -59,6 +59,9 @@ t.test('a fork that comes after its source is one again, and its merge request c
   const early = await run('forks', [original.path])
   t.same(results(early), ['created'])
   t.match(await get(here.original, '/merge_requests'), [{ merge_status: 'cannot_be_merged', source_branch: 'fix' }])
+  const [proposal] = await get(here.original, '/merge_requests')
+  const commits = await get(here.original, `/merge_requests/${proposal.id}/commits`)
+  t.match(commits, [{ title: 'Fix' }], 'its commits are here without the fork')
   const late = await run('forks', [fork.path, original.path])
   t.same(results(late), ['created', 'unchanged'])
 

@@ -50,7 +50,8 @@ t.test('groups, members, personal projects and hooks come', async t => {
   await app.make.file(engine, 'README.md', 'The engine\n')
   await createProjectHook({ id: engine.id }, { url: 'https://hooks.example.org/in', push_events: true }, someOrigin)
   await app.as(bob).post(`/projects/${engine.id}/issues`, { title: 'Broken' })
-  await app.make.project({ owner: bob, name: 'notes' })
+  const notes = await app.make.project({ owner: bob, name: 'notes' })
+  await app.as(bob).post(`/projects/${notes.id}/archive`)
   await app.runJobs()
 
   await run(['db', 'migrate'])

@@ -80,8 +80,15 @@ function sourceOf(client: Client, url: URL, options?: ReadOptions): Source {
     projects: async function* () {
       const { isAdmin } = await about()
       const path = isAdmin ? 'projects/all' : 'projects'
-      for await (const page of client.list(`${path}?per_page=100&order_by=id&sort=asc`)) {
-        for (const project of fitting(page, check.project, unreported)) yield projectOf(project)
+      const seen = new Set<number>()
+      // Gitstead lists archived projects only on request. GitLab lists them in both.
+      for (const archived of ['', '&archived=true']) {
+        for await (const page of client.list(`${path}?per_page=100&order_by=id&sort=asc${archived}`)) {
+          for (const project of fitting(page, check.project, unreported)) {
+            if (!seen.has(project.id)) yield projectOf(project)
+            seen.add(project.id)
+          }
+        }
       }
     },
     project: async path => {
