@@ -136,6 +136,22 @@ t.test('commits, changes and versions come from git', async t => {
   t.equal((await owner.put(`${one}/merge`)).statusCode, 405)
 })
 
+t.test('a merge request whose commits are missing shows what is there', async t => {
+  const { project, owner, path } = await subject()
+  const { id } = await makeMergeRequest(project)
+  const [version] = (await owner.get(`${path}/${id}/versions`)).json()
+  const parts = ['', '/changes', '/closes_issues', '/versions', `/versions/${version.id}`]
+  for (const [column, commits] of [
+    ['start_sha', 1],
+    ['base_sha', 0],
+    ['head_sha', 0]
+  ] as const) {
+    await execute(`update merge_request_versions set ${column} = ? where id = ?`, ['f'.repeat(40), version.id])
+    for (const part of parts) t.equal((await owner.get(`${path}/${id}${part}`)).statusCode, 200, `${column} ${part}`)
+    t.equal((await owner.get(`${path}/${id}/commits`)).json().length, commits, column)
+  }
+})
+
 t.test('invalid values at creation are refused by name', async t => {
   const { project, owner, path } = await subject()
   const stranger = await app.make.project()

@@ -59,6 +59,23 @@ t.test('its tabs show the texts, commits, changes and pipelines', async t => {
   t.equal((await owner.get(`${path}/diffs?version=999999`)).status, 404)
 })
 
+t.test('its tabs answer when git has no longer its commits', async t => {
+  const { owner, path, mergeRequest, api, record } = await subject({ labels: 'one' })
+  const missing = 'f'.repeat(40)
+  await execute('update merge_request_versions set start_sha = ?, base_sha = ? where merge_request_id = ?', [
+    missing,
+    missing,
+    mergeRequest.id
+  ])
+  const tabs = ['', '/commits', '/diffs', '/diffs?view=parallel', '/pipelines', '/edit']
+  for (const tab of tabs) t.equal((await owner.get(`${path}${tab}`)).status, 200, tab)
+  await execute('update merge_request_versions set head_sha = ? where merge_request_id = ?', [missing, mergeRequest.id])
+  await execute('update merge_requests set head_sha = ? where id = ?', [missing, mergeRequest.id])
+  for (const tab of tabs) t.equal((await owner.get(`${path}${tab}`)).status, 200, tab)
+  // Its branch is still there.
+  t.equal((await api.put(`${record}/merge`)).statusCode, 200)
+})
+
 t.test('each version can be read, and more labels or issues need no more statements', async t => {
   const { owner, path, project, mergeRequest, api } = await subject({ labels: 'one' })
   await app.make.file(project, 'later.txt', 'later\n', 'feature')

@@ -53,14 +53,24 @@ export async function countCommits(project: ProjectRow, version: ComparedCommits
   return (version && (await rangeOf(repositoryPath(project), version)))?.total ?? 0
 }
 
-/** Returns undefined when git no longer has the commits of the target branch. */
-async function rangeOf(
+async function rangeOf(repository: string, version: ComparedCommits): Promise<CommitRange | undefined> {
+  const pair = await pairOf(repository, version.head_sha, [version.start_sha, version.base_sha])
+  return pair && commitsBetween(repository, pair.from, pair.to, MOST_COMMITS)
+}
+
+/**
+ * Returns the head, and the first of the others that git has; undefined without one of both. A target branch may have
+ * been rewritten, and its old commits pruned; and a merge request that came from another forge can name commits that
+ * forge did not give.
+ */
+async function pairOf(
   repository: string,
-  { start_sha: start, base_sha: base, head_sha: head }: ComparedCommits
-): Promise<CommitRange | undefined> {
-  // The target branch may have been rewritten, and its old commit pruned.
-  const from = start !== null && (await readCommit(repository, start)) ? start : base
-  return from === null ? undefined : commitsBetween(repository, from, head, MOST_COMMITS)
+  head: string,
+  others: readonly (string | null)[]
+): Promise<{ from: string; to: string } | undefined> {
+  if (!(await readCommit(repository, head))) return undefined
+  for (const from of others) if (from !== null && (await readCommit(repository, from))) return { from, to: head }
+  return undefined
 }
 
 /** Returns the differences of files between the common commit of the branches and the head. Empty without a version. */
@@ -68,11 +78,13 @@ export async function readPatches(
   project: ProjectRow,
   version: ComparedCommits | undefined
 ): Promise<Omit<Changes, 'commits'>> {
-  if (!version) return { patches: [], isCut: false }
+  if (!version || version.state === 'empty') return { patches: [], isCut: false }
   const { start_sha: start, base_sha: base, head_sha: head } = version
-  const from = base ?? start
-  if (from === null || version.state === 'empty') return { patches: [], isCut: false }
-  const { patches, isCut } = await patchesBetween(repositoryPath(project), from, head)
+  if (base === null && start === null) return { patches: [], isCut: false }
+  const repository = repositoryPath(project)
+  const pair = await pairOf(repository, head, [base, start])
+  if (!pair) return { patches: [], isCut: true }
+  const { patches, isCut } = await patchesBetween(repository, pair.from, pair.to)
   return { patches, isCut: isCut || patches.some(({ isTooLarge }) => isTooLarge) }
 }
 
