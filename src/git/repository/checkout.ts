@@ -52,7 +52,8 @@ const quote = (word: string) => `'${word.replaceAll("'", `'\\''`)}'`
 
 /**
  * Sends objects of the repository to a git process that fetches at the other end of the socket, until that process
- * ends. Any commit may be requested, since a branch may have moved after the push. Throws GitFailure when git fails.
+ * ends. Any commit may be requested, since a branch may have moved after the push. Throws GitFailure when git fails
+ * or takes too long, and GitAway.
  */
 export async function sendObjects(
   repository: string,
@@ -77,7 +78,7 @@ export async function sendObjects(
     const exit = await git.done
     // The process may end before its last output has gone to the socket.
     await sent
-    if (exit.code !== 0 && exit.ended === undefined) throw failure(['upload-pack'], exit, git.stderr())
+    if (exit.code !== 0 && exit.ended !== 'killed') throw failure(['upload-pack'], exit, git.stderr())
   } finally {
     socket.end()
   }

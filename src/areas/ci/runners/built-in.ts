@@ -3,6 +3,7 @@ import { createWriteStream } from 'node:fs'
 import { pipeline } from 'node:stream/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { NotHere, Unavailable } from '../../../errors.js'
+import { GitAway } from '../../../git/process/run.js'
 import { checkoutCommands, sendObjects } from '../../../git/repository/checkout.js'
 import { log } from '../../../log.js'
 import { executeBuild } from '../../../runner/execute.js'
@@ -174,7 +175,10 @@ async function getSources(
   })
   if (exitCode !== 0) repositoryPath(project)
   // The error of the sending side is more specific.
-  await sent
+  await sent?.catch(error => {
+    // This machine may have got the storage back since.
+    throw error instanceof GitAway ? new NotHere(project.storage) : error
+  })
   if (exitCode !== 0) throw new Error(`the checkout ended with exit code ${exitCode}`)
 }
 

@@ -1,7 +1,7 @@
 // Builds that really run, in the sandbox, through the code of the worker.
 import { execFileSync } from 'node:child_process'
 import { closeSync, constants, openSync, readFileSync, writeSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import type { Test } from 'tap'
 import { cancelBuild } from '../../../../src/areas/ci/builds/claim.js'
 import { lookAfterBuilds, runNextBuild } from '../../../../src/areas/ci/runners/built-in.js'
@@ -11,6 +11,7 @@ import { joinStorages } from '../../../../src/cluster/storages.js'
 import { config } from '../../../../src/config.js'
 import { execute, row } from '../../../../src/db/connect/sql.js'
 import { NotHere } from '../../../../src/errors.js'
+import { endRunning } from '../../../../src/git/process/running.js'
 import { prepareHome } from '../../../../src/home.js'
 import { reapProcesses, registerProcess, unregisterProcess } from '../../../../src/queue/processes.js'
 import { closeWake, listenForWake } from '../../../../src/queue/wake.js'
@@ -289,15 +290,17 @@ async function giveStorageAway(t: Test): Promise<void> {
   })
 }
 
-t.test('a build whose storage leaves the machine during the checkout starts again', async t => {
+/** Runs a build whose checkout waits, takes the storage away, and lets the checkout continue. The build starts again. */
+async function leaveDuringCheckout(t: Test, leave: (repository: string) => Promise<void> | void): Promise<void> {
   const build = await one('true')
   const found = await row<{ id: number; storage: string }>(
     'select p.id, p.storage from projects p join builds b on b.project_id = p.id where b.id = ?',
     [build.id]
   )
   if (!found) throw new Error('no project')
+  const repository = repositoryPath(found)
   // Git reads this file first, and waits until somebody writes to it.
-  const pipe = join(repositoryPath(found), 'shallow')
+  const pipe = join(repository, 'shallow')
   execFileSync('mkfifo', [pipe])
   const running = runNextBuild(worker, never())
   running.catch(() => undefined)
@@ -306,13 +309,21 @@ t.test('a build whose storage leaves the machine during the checkout starts agai
     open = ifOpen(pipe)
     return open !== -1
   })
-  await giveStorageAway(t)
+  await leave(repository)
   writeSync(open, 'as if the owner had ended git')
   closeSync(open)
   await t.rejects(running, NotHere)
   t.match(await stateOf(build), { status: 'running', attempt: 1, failure_reason: null })
   await cancelBuild(build.id)
-})
+}
+
+t.test('a build whose storage leaves the machine during the checkout starts again', t =>
+  leaveDuringCheckout(t, () => giveStorageAway(t))
+)
+
+t.test('a build whose storage was away for a moment during the checkout starts again', t =>
+  leaveDuringCheckout(t, repository => endRunning(dirname(repository)))
+)
 
 /** Opens a pipe that somebody reads. Returns -1 without a reader. */
 function ifOpen(pipe: string): number {
