@@ -14,6 +14,7 @@ import { storageOf } from '../areas/projects/projects/repositories.js'
 import { askPeer, PASSED_ON, passedOnFor } from '../cluster/peers.js'
 import { addressOfOwner, isCluster, ownerNow } from '../cluster/storages.js'
 import { config } from '../config.js'
+import { forgetWithPool } from '../db/connect/connection.js'
 import { NotHere, Unavailable } from '../errors.js'
 import { requestScope } from '../lib/request-scope.js'
 import { log } from '../log.js'
@@ -26,6 +27,8 @@ const KNOWN = 10_000
 /** A machine that does not answer may have died: the storage has no owner or another one after six seconds. */
 const TRIES_MS = 8_000
 const PAUSE_MS = 250
+/** Milliseconds between two lines of the log about one machine, which may be away for hours. */
+const WARN_MS = 10_000
 /** RFC 9110: the request went to a server that cannot answer it. */
 const MISDIRECTED = 421
 /** Names the storage that the request needs: a merge request from a fork needs the one of its target. */
@@ -248,7 +251,7 @@ function tryOne(
     })
     asked.once('timeout', () => asked.destroy(new Unavailable('the other machine is silent')))
     asked.once('error', error => {
-      if (!signal.aborted) log().warn({ address, error: String(error) }, 'another machine did not answer')
+      if (!signal.aborted) warnOf(address, error)
       resolve(reply.raw.headersSent || (isSent && !reads(request)) ? 'lost' : 'again')
     })
     asked.once('response', answer => {
@@ -265,6 +268,15 @@ function tryOne(
       resolve('answered')
     })
   })
+}
+
+const warned = new LRUCache<string, true>({ max: KNOWN, ttl: WARN_MS })
+forgetWithPool(() => warned.clear())
+
+function warnOf(address: string, error: Error): void {
+  if (warned.has(address)) return
+  warned.set(address, true)
+  log().warn({ address, error: String(error) }, 'another machine did not answer')
 }
 
 /** The handler has already parsed the other bodies. */

@@ -116,6 +116,20 @@ t.test('drain and undrain change a machine once, and the audit says so', async t
   t.match(await run('drain', 'beta', 'nobody'), { code: 3, stdout: /drained machine beta/ })
 })
 
+t.test('drain warns when no server or no worker is left', async t => {
+  for (const name of ['beta', 'delta']) await addMachine(name, 60)
+  await execute('update machines set server_until = lease_until')
+  t.equal((await run('drain', 'beta')).stderr, '')
+  const { code, stderr } = await run('drain', 'delta')
+  t.equal(code, 0)
+  t.match(stderr, /warning: no server is left .*\n.*warning: no worker is left that begins jobs: machines undrain/)
+  await run('undrain', 'delta')
+  await execute("update machines set worker_until = null where name = 'delta'")
+  const again = await run('drain', 'beta')
+  t.notMatch(again.stderr, 'server')
+  t.match(again.stderr, 'no worker is left')
+})
+
 t.test('drain --wait ends when the machine knows and its jobs have ended', async t => {
   await addMachine('beta', 20)
   const process = await addJob('beta'.padEnd(32, '0'))

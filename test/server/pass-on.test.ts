@@ -7,6 +7,7 @@ import { execute, row } from '../../src/db/connect/sql.js'
 import { transact } from '../../src/db/connect/transact.js'
 import { prepareHome } from '../../src/home.js'
 import { type RequestScope, requestScope } from '../../src/lib/request-scope.js'
+import { log } from '../../src/log.js'
 import { testApp } from '../helpers/app.js'
 import { until } from '../helpers/until.js'
 
@@ -17,14 +18,14 @@ const { owner } = project
 const stranger = await app.make.user()
 
 /** Another machine owns the storage: it does not answer, and its lease ends in some seconds. */
-async function ownedElsewhere(seconds: number) {
+async function ownedElsewhere(seconds: number, port = 1) {
   const uid = 'f'.repeat(32)
   await execute('delete from storages')
   await execute('delete from machines where uid = ?', [uid])
   await execute(
     `insert into machines (uid, name, boot, version, address, created_at, started_at, lease_until, server_until)
-     values (?, 'away', ?, '1', 'http://127.0.0.1:1', now(3), now(3), now(3) + interval ? second, now(3) + interval ? second)`,
-    [uid, uid, seconds, seconds]
+     values (?, 'away', ?, '1', ?, now(3), now(3), now(3) + interval ? second, now(3) + interval ? second)`,
+    [uid, uid, `http://127.0.0.1:${port}`, seconds, seconds]
   )
   await execute(
     `insert into storages (name, marker, owner, lease_until, created_at)
@@ -87,6 +88,26 @@ for (const [what, seconds] of [
     for (const time of [1, 2]) t.same(await answers(project.id, project.path), missing, `time ${time}`)
   })
 }
+
+t.test('the log has one line for many tries to reach a machine', async t => {
+  await isBack()
+  await ownedElsewhere(60, 2)
+  const warnings = t.capture(log(), 'warn')
+  const created = [1, 2].map(number =>
+    app.fastify.inject({
+      method: 'POST',
+      url: `/api/v3/projects/${project.id}/issues`,
+      headers: { 'private-token': owner.privateToken },
+      payload: { title: `${number}` }
+    })
+  )
+  // Each of them tries four times in a second.
+  await new Promise(resolve => setTimeout(resolve, 1500))
+  await isBack()
+  await Promise.all(created)
+  const lines = warnings().filter(({ args }) => args.includes('another machine did not answer'))
+  t.equal(lines.length, 1)
+})
 
 t.test('a member waits until the owner is back', async t => {
   await ownedElsewhere(-1)

@@ -66,6 +66,15 @@ export async function whenDrained(
   }
 }
 
+/** What no machine does any more, because all that could are drained or away, each as a sentence for a person. */
+export async function partsWithoutMachine(): Promise<string[]> {
+  const ready = (await listMachines()).filter(machine => stateOf(machine) === 'live')
+  return [
+    ...(ready.some(({ has_server: has }) => has === 1) ? [] : ['no server is left that a proxy sends new requests to']),
+    ...(ready.some(({ has_worker: has }) => has === 1) ? [] : ['no worker is left that begins jobs'])
+  ].map(text => `${text}: machines undrain lets a machine begin work again`)
+}
+
 /** Throws NoSuch, and Conflict when processes of the machine may still run. */
 export async function requireForgettable(named: string): Promise<MachineRow> {
   const machine = await requireMachine(named)

@@ -1,5 +1,5 @@
 import { viewMachine } from '../../../areas/upkeep/machines/machine-states.js'
-import { drainMachine, whenDrained } from '../../../areas/upkeep/machines/machines.js'
+import { drainMachine, partsWithoutMachine, whenDrained } from '../../../areas/upkeep/machines/machines.js'
 import { BaseCommand } from '../../framework/base.js'
 import { doEach } from '../../framework/each.js'
 import { commandOrigin } from '../../framework/origin.js'
@@ -46,6 +46,10 @@ export default class MachinesDrain extends BaseCommand {
       this.log(flags.wait ? `${machineName(view)} holds nothing${kept}` : `drained ${machineName(view)}`)
       return { drained: view }
     }
-    return withDatabase(() => doEach(argv.map(String), this.jsonEnabled(), drain))
+    return withDatabase(async () => {
+      const result = await doEach(argv.map(String), this.jsonEnabled(), drain)
+      for (const missing of await partsWithoutMachine()) this.logToStderr(`gitstead: warning: ${missing}`)
+      return result
+    })
   }
 }
