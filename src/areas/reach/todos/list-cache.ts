@@ -1,4 +1,4 @@
-// Caches lists of to-dos as their ids. Whether a user may read a to-do depends on its project, its target and the memberships of
+// Caches lists of to-dos as their ids, with their projects. Whether a user may read a to-do depends on its project, its target and the memberships of
 // the user, so counting them costs a check of each. A cached list is valid
 // - while the user has the same to-dos: its pages compare that, for changes of any process (`whole`);
 // - until a change that the audit log records (db/lists/count-cache.ts): to memberships, projects, groups or users;
@@ -13,20 +13,22 @@ import { lastChange } from '../../../db/lists/count-cache.js'
 export interface KeptList {
   /** Newest first. */
   readonly ids: Uint32Array
+  /** The project of each. */
+  readonly projects: Uint32Array
   /** Identifies the set of all to-dos of the user in the state of the list, from just before the list was read. */
   readonly whole: string
   readonly change: string
   readonly day: number
 }
 
-/** The limit of to-dos in a cached list: 20 KB. */
+/** The limit of to-dos in a cached list: 40 KB. */
 export const MOST_KEPT = 5000
 const KEEP_MS = 5000
 const DAY_MS = 86_400_000
 
 /** At most 4 MB. */
 const kept = new LRUCache<string, KeptList>({
-  maxSize: 1_000_000,
+  maxSize: 500_000,
   sizeCalculation: ({ ids }) => ids.length + 100,
   ttl: KEEP_MS
 })
@@ -62,19 +64,24 @@ export const forgetLists = (): void =>
 /** Reads a list and caches it. Undefined when it is too long for that. */
 export async function keepList(
   key: string,
-  read: { readonly whole: () => Promise<string>; readonly ids: () => Promise<number[]> }
+  read: {
+    readonly whole: () => Promise<string>
+    readonly todos: () => Promise<readonly { readonly id: number; readonly project_id: number }[]>
+  }
 ): Promise<KeptList | undefined> {
   if (long.has(key)) return undefined
   const day = today()
   const before = forgotten
   // Read before the ids, so that a change in between only costs another reading.
   const [change, whole] = await Promise.all([lastChange(), read.whole()])
-  const ids = await read.ids()
-  if (ids.length > MOST_KEPT) {
+  const todos = await read.todos()
+  if (todos.length > MOST_KEPT) {
     long.set(key, true)
     return undefined
   }
-  const list = { ids: Uint32Array.from(ids), whole, change, day }
+  const ids = Uint32Array.from(todos, ({ id }) => id)
+  const projects = Uint32Array.from(todos, ({ project_id: id }) => id)
+  const list = { ids, projects, whole, change, day }
   if (before === forgotten) kept.set(key, list)
   return list
 }

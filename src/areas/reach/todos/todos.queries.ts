@@ -60,6 +60,7 @@ const IN_ORDER = 'force index (todos_list)'
 const BY_ID = 'force index (primary)'
 
 const { level: LEVEL, ownLevel: OWN_LEVEL, joins: LEVELS } = levelBy('t.user_id')
+const OF_CALLER = levelBy('u.id')
 
 interface Readable {
   readonly joins: string
@@ -130,21 +131,42 @@ function listOf(actor: Actor, filter: TodoFilter): List {
 }
 
 /**
- * A page of the to-dos of the caller, newest first. It takes one statement if the page shows the total or the list is cached, and
- * otherwise up to three. A page of a cached list with projects that have shares takes one more.
+ * A page of the to-dos of the caller, newest first. It takes one statement if the page shows the total, two if the list is cached, and
+ * otherwise up to three. A page of a cached list with projects that have shares takes up to two more.
  */
-export async function listTodos(query: TodoListQuery, actor: Actor): Promise<Page<TodoRow>> {
+export const listTodos = async (query: TodoListQuery, actor: Actor): Promise<Page<TodoRow>> =>
+  (await pageUnlessSent(query, actor, () => false)) as Page<TodoRow>
+
+/**
+ * Does the same, and offers `send` what proves the page and all that its issues and merge requests show. Of a cached list, one statement
+ * reads only that at first. Returns undefined as soon as `send` returns true.
+ */
+export async function pageUnlessSent(
+  query: TodoListQuery,
+  actor: Actor,
+  send: (proof: string) => boolean
+): Promise<Page<TodoRow> | undefined> {
   const part = window(query)
   const list = listOf(actor, query)
   const known = await keptList(list.key)
-  const kept = known && (await pageOfKept(known, list, part))
-  if (kept) return kept
-  if (known) forgetList(list.key)
+  const proof = known && (await proofOf(known, list, part))
+  if (proof !== undefined && send(proof)) return undefined
+  const kept = known && proof !== undefined && (await pageOfKept(known, list, part))
+  if (known && !kept) forgetList(list.key)
+  const page = kept || (await pageOfList(list, part))
+  // A commit may disappear from its repository, which nothing here proves.
+  const isProven = page.items.every(({ commit_id: commit }) => commit === null)
+  // Of a kept page, `send` again: it only knows what is read from then on. The proof is older than the page, so it proves it as well.
+  return isProven && send(kept ? (proof ?? '') : JSON.stringify(page)) ? undefined : page
+}
+
+/** Reads a page of a list that is not cached, and caches the list if it has more than this page. */
+async function pageOfList(list: List, part: Window): Promise<Page<TodoRow>> {
   const { page, perPage } = part
   // Few users have more than one page, and a single page shows the total.
   const first = page === 1 ? await readPage(list, part.sql) : undefined
   if (first && first.length < perPage) return { items: first, total: first.length, page, perPage }
-  const read = await keepList(list.key, { whole: () => wholeOf(list), ids: () => idsOf(list) })
+  const read = await keepList(list.key, { whole: () => wholeOf(list), todos: () => todosOf(list) })
   if (read && first) return { items: first, total: read.ids.length, page, perPage }
   const again = read && (await pageOfKept(read, list, part))
   if (again) return again
@@ -167,14 +189,12 @@ const readPage = async ({ from, where }: List, limit: string): Promise<TodoRow[]
 const withNotes = (found: readonly TodoRow[]): Promise<TodoRow[]> =>
   withLongTexts(found, { table: 'notes', column: 'note', idOf: todo => todo.note_id })
 
-/** The ids of a list that can be cached, and one more than the limit for a longer list. */
-async function idsOf({ from, where }: List): Promise<number[]> {
-  const found = await rows<{ id: number }>(
-    `select straight_join t.id from ${from} where ${where.sql} order by t.id desc limit ${MOST_KEPT + 1}`,
+/** The to-dos of a list that can be cached, and one more than the limit for a longer list. */
+const todosOf = ({ from, where }: List) =>
+  rows<{ id: number; project_id: number }>(
+    `select straight_join t.id, t.project_id from ${from} where ${where.sql} order by t.id desc limit ${MOST_KEPT + 1}`,
     where.values
   )
-  return found.map(({ id }) => id)
-}
 
 /**
  * Identifies the set of the to-dos of a user in one state by their number and a mix of their ids. An index has both, at 0.2
@@ -188,29 +208,57 @@ async function wholeOf({ userId, state }: Pick<List, 'userId' | 'state'>): Promi
   return found?.whole ?? ''
 }
 
-/** Reads a page of a cached list. Undefined when the list has changed, or when the user may no longer read a to-do of the page. */
+const placeOf = ({ page, perPage }: Window) => [(page - 1) * perPage, page * perPage] as const
+
+/** Everything that decides about access to the targets in a project `p`, what to-dos show of it, and the version of its content. */
+const OF_PROJECT = `p.id, p.name, p.path, p.visibility_level, p.issues_enabled, p.merge_requests_enabled, p.has_shares,
+  w.name as namespace_name, w.path as namespace_path, w.owner_id, ${VERSION.columns}`
+
+/**
+ * Reads what proves a page of a cached list: the set of to-dos, which do not change themselves except for their state, and their projects.
+ * Undefined when the list has changed.
+ */
+async function proofOf(
+  { ids, projects, whole }: KeptList,
+  { key, userId, state }: List,
+  part: Window
+): Promise<string | undefined> {
+  const shown = ids.subarray(...placeOf(part))
+  const text = (found: readonly object[]) => JSON.stringify([key, whole, ids.length, [...shown], found])
+  if (shown.length === 0) return (await wholeOf({ userId, state })) === whole ? text([]) : undefined
+  const list = padded([...new Set(projects.subarray(...placeOf(part)))])
+  const read = (level: string) =>
+    rows<{ readonly whole: string; readonly has_shares: number }>(
+      `select ${OF_PROJECT}, ${level} as level, ${WHOLE} as whole from projects p straight_join namespaces w on w.id = p.namespace_id
+       straight_join users u on u.id = ? ${VERSION.joins} ${OF_CALLER.joins} where p.id in (${marks(list)})`,
+      [userId, state, userId, ...list]
+    )
+  const own = await read(OF_CALLER.ownLevel)
+  const found = own.some(({ has_shares: has }) => has === 1) ? await read(OF_CALLER.level) : own
+  return found.every(row => row.whole === whole) ? text(found) : undefined
+}
+
+/** Reads a page of a cached list. Undefined when a to-do has changed since, or when the user may no longer read one of the page. */
 async function pageOfKept(
-  { ids, whole }: KeptList,
+  { ids }: KeptList,
   { readable: able, userId, state }: List,
-  { page, perPage }: Window
+  part: Window
 ): Promise<Page<TodoRow> | undefined> {
-  const wanted = [...ids.subarray((page - 1) * perPage, page * perPage)]
-  if (wanted.length === 0) {
-    return (await wholeOf({ userId, state })) === whole ? { items: [], total: ids.length, page, perPage } : undefined
-  }
+  const { page, perPage } = part
+  const wanted = [...ids.subarray(...placeOf(part))]
+  if (wanted.length === 0) return { items: [], total: ids.length, page, perPage }
   const list = padded(wanted)
   const read = (condition: string) =>
-    rows<TodoRow & { readonly whole: string; readonly has_shares: number }>(
-      `select straight_join ${LISTED}, p.has_shares, ${WHOLE} as whole from ${joined(BY_ID)} ${able.joins} ${NOTES}
+    rows<TodoRow & { readonly has_shares: number }>(
+      `select straight_join ${LISTED}, p.has_shares from ${joined(BY_ID)} ${able.joins} ${NOTES}
        where t.id in (${marks(list)}) and t.user_id = ? and t.state = ? and ${condition} order by t.id desc`,
-      [userId, state, ...list, userId, state]
+      [...list, userId, state]
     )
   const found = await read(able.maybe)
   const items = found.some(item => item.has_shares === 1) ? await read(able.condition) : found
-  if (items.length < wanted.length || items.some(item => item.whole !== whole)) return undefined
+  if (items.length < wanted.length) return undefined
   // The page is the same as one that was read without the cache.
-  const shown = items.map(({ whole: _, has_shares: __, ...todo }) => todo)
-  return { items: await withNotes(shown), total: ids.length, page, perPage }
+  return { items: await withNotes(items.map(({ has_shares: _, ...todo }) => todo)), total: ids.length, page, perPage }
 }
 
 /**

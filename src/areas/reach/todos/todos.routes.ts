@@ -8,7 +8,7 @@ import { requireMergeRequest } from '../../planning/merge-requests/merge-request
 import { finishListed, finishTodo } from './mark-done.js'
 import { readTodos } from './readings.js'
 import { markTodo } from './todos.js'
-import { listTodos, requireTodo, type TodoRow } from './todos.queries.js'
+import { pageUnlessSent, requireTodo, type TodoRow } from './todos.queries.js'
 import { IssueParams, MergeRequestParams, TodoFilter, TodoListQuery, TodoParams } from './todos.schema.js'
 import { Todo, viewTodo, viewUnread } from './todos.view.js'
 
@@ -37,10 +37,8 @@ export const todoRoutes: FastifyPluginAsyncTypebox = async app => {
       }
     },
     async ({ query, actor }, reply) => {
-      const page = await listTodos(query, actor)
-      // Issues and merge requests have versions; a commit may disappear from its repository.
-      const isProven = page.items.every(({ commit_id: commit }) => commit === null)
-      if (isProven && reply.sendKept(JSON.stringify(page))) return reply
+      const page = await pageUnlessSent(query, actor, proof => reply.sendKept(proof))
+      if (!page) return reply
       return reply.page({ ...page, items: await readTodos(page.items, actor) }, viewTodo)
     }
   )

@@ -102,7 +102,7 @@ t.test('pages and totals after every change', async t => {
   }
 })
 
-t.test('a page of a cached list takes one statement about to-dos', async t => {
+t.test('a page of a cached list takes two statements about to-dos, and one when nothing has changed', async t => {
   const project = await app.make.project()
   const user = await app.make.member(project, DEVELOPER)
   const [me, owner] = [app.as(user), app.as(project.owner)]
@@ -114,5 +114,9 @@ t.test('a page of a cached list takes one statement about to-dos', async t => {
     (await statementsOf(() => me.get('/todos', { per_page: 5, page: number }))).filter(sql => /\btodos\b/.test(sql))
       .length
   t.ok((await page(2)) > 1, 'the list is read')
-  for (const number of [2, 1, 2, 3]) t.equal(await page(number), 1)
+  // The first request reads what proves it and the page, the next one only the first.
+  for (const number of [2, 1, 3]) {
+    t.equal(await page(number), 2)
+    t.equal(await page(number), 1)
+  }
 })
