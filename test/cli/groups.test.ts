@@ -77,7 +77,7 @@ t.test('groups delete reports what it deletes, and deletes the projects too', as
   t.match((await run('groups', 'delete', 'doomed', '--dry-run')).stdout, /projects: 1\n {2}doomed\/.*\nmembers: 2\n/)
   t.match(await run('groups', 'delete', 'doomed', 'ghost', '--yes'), {
     code: 3,
-    stdout: `deleted group doomed (id ${group.id}) with 1 projects\n`,
+    stdout: `deleted group doomed (id ${group.id}) with 1 project\n`,
     stderr: /ghost: no group is called "ghost"/
   })
   t.same(await rows('select id from projects where id in (?, ?)', [project.id, kept.id]), [{ id: kept.id }])

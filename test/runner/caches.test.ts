@@ -115,7 +115,7 @@ t.test('a script cannot store files of the machine through links', async t => {
   const script = ['mkdir kept; ln -s /etc/passwd kept/secret; ln -s /etc kept/etc; echo plain >kept/file; rm -f x']
   const { trace } = await build({ project: 5, caches: [cache({ paths: ['kept/', 'kept/etc/passwd'] })], script })
   t.match(trace, /WARNING: "kept\/secret" is not packed/)
-  t.match(trace, /Kept the cache default: 1 files/)
+  t.match(trace, /Kept the cache default: 1 file/)
 })
 
 t.test('the store is bounded: the least recently used caches are removed first', async t => {

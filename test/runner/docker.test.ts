@@ -116,7 +116,7 @@ if (canRunEngine) {
       script: ['cat kept/file || echo none; mkdir -p kept; echo found >kept/file; touch -d "2099-01-01 00:00" kept']
     }
     // The clock of an engine may be ahead: tar does not warn about it.
-    t.match((await build(job)).trace, /\nnone\nKept the cache default: 1 files/)
+    t.match((await build(job)).trace, /\nnone\nKept the cache default: 1 file/)
     t.match((await build(job)).trace, /Restoring the cache default\n[\s\S]*\nfound\nKept/)
   })
 

@@ -1,6 +1,7 @@
 import { checkRestore, restoreHome } from '../../areas/upkeep/backup/restore-home.js'
 import { restoreProject } from '../../areas/upkeep/backup/restore-project.js'
 import { findBackup, viewBackup } from '../../areas/upkeep/backup/store.js'
+import { counted } from '../../lib/counted.js'
 import { BaseCommand, type FlagsOf } from '../framework/base.js'
 import { confirm, requireAnswer } from '../framework/confirm.js'
 import { ExitCode } from '../framework/failures.js'
@@ -106,15 +107,15 @@ export default class Restore extends BaseCommand {
     if (flags['dry-run']) {
       await checkRestore(backup, options)
       const record = viewBackup(backup.folder, backup.manifest)
-      this.log(`would restore ${record.id} with ${record.projects} projects into ${into}`)
+      this.log(`would restore ${record.id} with ${counted(record.projects, 'project')} into ${into}`)
       return { would_restore: record, into }
     }
     const restored = await endedBySignals(signal =>
       restoreHome(backup, { ...options, signal }, commandOrigin())
     ).finally(line.end)
     this.log(
-      `restored ${restored.backup} into ${restored.home}: ${restored.projects} projects, ${restored.repositories} ` +
-        `repositories, ${restored.files} files`
+      `restored ${restored.backup} into ${restored.home}: ${counted(restored.projects, 'project')}, ` +
+        `${counted(restored.repositories, 'repository', 'repositories')}, ${counted(restored.files, 'file')}`
     )
     for (const column of restored.left_out) this.log(`left out the column ${column}: no migration makes it`)
     return restored

@@ -60,6 +60,3 @@ export interface CheckResult {
   /** What --fix did; null when it did nothing. */
   readonly mended: string | null
 }
-
-/** Returns a number with its noun, such as `1 job` or `3 jobs`. */
-export const count = (number: number, one: string, many = `${one}s`) => `${number} ${number === 1 ? one : many}`

@@ -4,8 +4,9 @@ import { measureReplica } from '../../db/connect/replica-looks.js'
 import { clockSkew, databaseNodes, databaseVersion } from '../../db/connect/server.js'
 import { isMigrating, migrationStates, newerMigrations } from '../../db/schema/migrate.js'
 import { Unavailable } from '../../errors.js'
+import { counted } from '../../lib/counted.js'
 import { futureJobs } from '../../queue/inspect.js'
-import { Ailment, type Check, count } from './check.js'
+import { Ailment, type Check } from './check.js'
 
 /** Times in records would be off by as much. A server or worker warns beyond a quarter of a lease, and refuses to start beyond ten minutes. */
 const LARGEST_DRIFT_MS = 2000
@@ -46,7 +47,7 @@ export const schemaCheck: Check = {
     if (missing.length > 0 && (await isMigrating())) throw new Ailment(MIGRATING, 'wait until it is ready')
     const newer = await newerMigrations()
     if (missing.length === 0 && newer.length > 0)
-      return `${count(newer.length, 'migration')} of a newer version, with which this one works: upgrade this machine`
+      return `${counted(newer.length, 'migration')} of a newer version, with which this one works: upgrade this machine`
     if (missing.length === 0) return `current: ${states.at(-1)?.name}`
     throw new Ailment(
       `${missing.length} of ${states.length} migrations are missing`,
@@ -89,7 +90,7 @@ export const clockCheck: Check = {
     }
     const future = await futureJobs()
     if (future > 0)
-      throw new Ailment(`${count(future, 'job comes', 'jobs come')} from the future: the clock was set back`, remedy)
+      throw new Ailment(`${counted(future, 'job comes', 'jobs come')} from the future: the clock was set back`, remedy)
     return `the clock of the database is ${Math.abs(drift)} ms off`
   }
 }

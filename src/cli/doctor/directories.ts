@@ -1,6 +1,7 @@
 // Tries each directory of identity.ldap as far as it can without a person.
 import { config } from '../../config.js'
-import { Ailment, type Check, count } from './check.js'
+import { counted } from '../../lib/counted.js'
+import { Ailment, type Check } from './check.js'
 
 export const directoriesCheck: Check = {
   name: 'directories',
@@ -13,7 +14,7 @@ export const directoriesCheck: Check = {
     const faults = await tryDirectories()
     const [first] = faults
     if (!first)
-      return `${count(total, 'directory answers', 'directories answer')}, and the service account finds people`
+      return `${counted(total, 'directory answers', 'directories answer')}, and the service account finds people`
     const details = faults.slice(1).map(({ found, remedy }) => `${found}: ${remedy}`)
     throw new Ailment(first.found, first.remedy, details)
   }

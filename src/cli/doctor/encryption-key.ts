@@ -1,8 +1,8 @@
 // Checks that the key of the home is that of the database, and that it decrypts what the database has encrypted.
-
 import { findUndecryptable } from '../../areas/ground/settings/encrypted-values.js'
 import { problemOfKey, stateOfKey } from '../../areas/ground/settings/encryption-key.js'
-import { Ailment, type Check, count } from './check.js'
+import { counted } from '../../lib/counted.js'
+import { Ailment, type Check } from './check.js'
 
 const SHOWN = 20
 
@@ -21,7 +21,7 @@ export const encryptionKeyCheck: Check = {
     if (lost.length === 0)
       return `it is that of the database, and decrypts ${all ? 'every value' : 'the newest values'}`
     throw new Ailment(
-      `${count(lost.length, 'encrypted value')} cannot be decrypted`,
+      `${counted(lost.length, 'encrypted value')} cannot be decrypted`,
       'another machine with its own secrets.json may have written them: set them again, or delete them',
       lost.slice(0, SHOWN).map(({ column, id }) => `${column} of row ${id}`)
     )

@@ -1,11 +1,11 @@
 // Compares repositories and files with the rows of the database.
-
 import { missingGraphs, writeMissingGraphs } from '../../areas/code/repository/commit-graphs.js'
 import { findWrongHeads, mendHeads } from '../../areas/code/repository/heads.js'
 import { type AwayStorage, findMissing, remakeMissing } from '../../areas/code/repository/missing-repositories.js'
 import { clearStaleLocks, findStaleLocks } from '../../areas/code/repository/stale-locks.js'
 import { findOrphans } from '../../areas/upkeep/maintenance/orphaned-files.js'
-import { Ailment, type Check, count } from './check.js'
+import { counted } from '../../lib/counted.js'
+import { Ailment, type Check } from './check.js'
 
 /** How many to check: enough to find a common fault. --all checks every one. */
 const SAMPLE = 1000
@@ -23,7 +23,7 @@ export const repositoriesCheck: Check = {
     if (missing.length === 0) return looked === of ? `all ${of} exist` : `looked for ${looked} of ${of}, all exist`
     const lost = missing.filter(({ empty }) => !empty)
     throw new Ailment(
-      `${count(missing.length, 'project')} of ${looked} without a repository`,
+      `${counted(missing.length, 'project')} of ${looked} without a repository`,
       remedyOf(away, lost.length > 0),
       missing
         .slice(0, SHOWN)
@@ -31,7 +31,7 @@ export const repositoriesCheck: Check = {
     )
   },
   mend: async context =>
-    `made ${count(await remakeMissing(limitOf(context)), 'empty repository', 'empty repositories')}`
+    `made ${counted(await remakeMissing(limitOf(context)), 'empty repository', 'empty repositories')}`
 }
 
 function remedyOf(away: readonly AwayStorage[], isLost: boolean): string {
@@ -52,7 +52,7 @@ export const headsCheck: Check = {
     if (wrong.length === 0) return 'every HEAD names the default branch'
     const isMissing = wrong.some(({ fault }) => fault === 'missing')
     throw new Ailment(
-      `HEAD of ${count(wrong.length, 'repository', 'repositories')} does not name an existing default branch`,
+      `HEAD of ${counted(wrong.length, 'repository', 'repositories')} does not name an existing default branch`,
       isMissing
         ? 'push the missing branch, or set another default branch: PUT /projects/:id with default_branch'
         : 'run gitstead doctor --fix: it points HEAD at the default branch',
@@ -61,7 +61,7 @@ export const headsCheck: Check = {
         .map(({ project, fault }) => `project ${project.id}: ${project.default_branch} ${SAID[fault]}`)
     )
   },
-  mend: async context => `changed HEAD of ${count(await mendHeads(limitOf(context)), 'repository', 'repositories')}`
+  mend: async context => `changed HEAD of ${counted(await mendHeads(limitOf(context)), 'repository', 'repositories')}`
 }
 
 const SAID = { missing: 'does not exist', elsewhere: 'is not the branch that HEAD names' }
@@ -74,12 +74,12 @@ export const commitGraphsCheck: Check = {
     const missing = await missingGraphs(limitOf(context))
     if (missing.length === 0) return 'no commit graph is missing'
     throw new Ailment(
-      `${count(missing.length, 'repository', 'repositories')} without a commit graph`,
+      `${counted(missing.length, 'repository', 'repositories')} without a commit graph`,
       'run gitstead doctor --fix, or gitstead maintenance run repository_upkeep',
       missing.slice(0, SHOWN).map(({ id }) => `project ${id}`)
     )
   },
-  mend: async context => `wrote ${count(await writeMissingGraphs(limitOf(context)), 'commit graph')}`
+  mend: async context => `wrote ${counted(await writeMissingGraphs(limitOf(context)), 'commit graph')}`
 }
 
 export const locksCheck: Check = {
@@ -90,12 +90,12 @@ export const locksCheck: Check = {
     const stale = await findStaleLocks(limitOf(context))
     if (stale.length === 0) return 'no dead process holds a lock'
     throw new Ailment(
-      `dead processes of git left ${count(stale.length, 'lock')}`,
+      `dead processes of git left ${counted(stale.length, 'lock')}`,
       'run gitstead doctor --fix: it removes them',
       stale.slice(0, SHOWN)
     )
   },
-  mend: async context => `removed ${count((await clearStaleLocks(limitOf(context))).length, 'lock')}`
+  mend: async context => `removed ${counted((await clearStaleLocks(limitOf(context))).length, 'lock')}`
 }
 
 export const orphansCheck: Check = {

@@ -16,7 +16,8 @@ import {
 import { basename, join } from 'node:path'
 import { config } from '../../config.js'
 import { HOME_FOLDERS, problemOfHome, stateOfHome } from '../../home.js'
-import { Ailment, type Check, count, NotExamined } from './check.js'
+import { counted } from '../../lib/counted.js'
+import { Ailment, type Check, NotExamined } from './check.js'
 
 const secretsFile = () => join(config().home, 'secrets.json')
 const isNew = () => !existsSync(config().home)
@@ -106,7 +107,7 @@ export const foldersCheck: Check = {
     if (ill.length === 0 && areNew) return `the first start creates ${missing.map(({ name }) => name).join(', ')}`
     if (ill.length === 0) return `${all.map(({ name }) => name).join(', ')}`
     throw new Ailment(
-      `${count(ill.length, 'folder')} of the home ${ill.length === 1 ? 'has' : 'have'} a fault`,
+      `${counted(ill.length, 'folder')} of the home ${ill.length === 1 ? 'has' : 'have'} a fault`,
       ill[0]?.fault?.remedy ?? '',
       ill.map(({ name, fault }) => `${name} ${fault?.fault}: ${fault?.remedy}`)
     )

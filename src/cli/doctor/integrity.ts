@@ -5,7 +5,8 @@ import { lookIntoRepositories } from '../../areas/code/repository/integrity.js'
 import { countLinkedObjects, lookAtObjects } from '../../areas/projects/lfs/usage.js'
 import { lastGoodBackup } from '../../areas/upkeep/backup/last-backup.js'
 import { migrationStates } from '../../db/schema/migrate.js'
-import { Ailment, type Check, count } from './check.js'
+import { counted } from '../../lib/counted.js'
+import { Ailment, type Check } from './check.js'
 
 /** How many one run checks without --all. The next run continues. */
 const REPOSITORIES = 1000
@@ -26,10 +27,10 @@ export const integrityCheck: Check = {
       ...(!all && { most: REPOSITORIES }),
       progress: (done, total) => progress?.('repositories', done, total)
     })
-    const said = `looked into ${count(looked, 'repository', 'repositories')}, ${unchanged} unchanged since the last look`
+    const said = `looked into ${counted(looked, 'repository', 'repositories')}, ${unchanged} unchanged since the last look`
     if (damaged.length === 0) return said
     throw new Ailment(
-      `${count(damaged.length, 'repository is', 'repositories are')} damaged; ${said}`,
+      `${counted(damaged.length, 'repository is', 'repositories are')} damaged; ${said}`,
       'check the disk, then restore the project: gitstead restore --help',
       damaged.slice(0, SHOWN).map(({ id, path, problem }) => `project ${id}: ${problem} (${path})`)
     )
@@ -46,10 +47,10 @@ export const buildFilesCheck: Check = {
       ...(!all && { most: BUILDS }),
       progress: (done, total) => progress?.('files of builds', done, total)
     })
-    const said = `looked at ${count(looked, 'build')}${complete ? '' : '; the next run continues'}`
+    const said = `looked at ${counted(looked, 'build')}${complete ? '' : '; the next run continues'}`
     if (damaged.length === 0) return said
     throw new Ailment(
-      `${count(damaged.length, 'file')} of builds ${damaged.length === 1 ? 'is' : 'are'} damaged; ${said}`,
+      `${counted(damaged.length, 'file')} of builds ${damaged.length === 1 ? 'is' : 'are'} damaged; ${said}`,
       'restore them from a backup (gitstead restore BACKUP --project PROJECT), or retry the builds',
       damaged.slice(0, SHOWN)
     )
@@ -66,10 +67,10 @@ export const lfsFilesCheck: Check = {
       ...(!all && { from: randomBytes(32).toString('hex'), most: LFS_FILES }),
       progress: done => progress?.('files in LFS', done, all ? total : Math.min(total, LFS_FILES))
     })
-    const said = `looked at ${looked} of ${count(total, 'file')}`
+    const said = `looked at ${looked} of ${counted(total, 'file')}`
     if (lost === 0) return said
     throw new Ailment(
-      `${count(lost, 'file')} in LFS ${lost === 1 ? 'is' : 'are'} missing or damaged; ${said}`,
+      `${counted(lost, 'file')} in LFS ${lost === 1 ? 'is' : 'are'} missing or damaged; ${said}`,
       'check the disk or the bucket, then restore the files from a backup: gitstead restore BACKUP --project PROJECT',
       damaged
         .slice(0, SHOWN)
@@ -100,7 +101,7 @@ export const backupsCheck: Check = {
     }
     const hours = hoursSince(last.made_at, now)
     const unseen = last.seen ? '' : '; its folder does not exist now'
-    const said = `the last good one is ${count(Math.floor(hours), 'hour')} old: ${last.path}${unseen}`
+    const said = `the last good one is ${counted(Math.floor(hours), 'hour')} old: ${last.path}${unseen}`
     if (hours < OLDEST_BACKUP) return said
     throw new Ailment(said, remedy)
   }

@@ -1,5 +1,4 @@
 // Checks the workers and their work: jobs, ref changes, hooks, maintenance.
-
 import { abandonedChanges, settleOpenChanges } from '../../areas/code/refs/recovery.js'
 import { restingHooks } from '../../areas/ground/hooks/hooks.queries.js'
 import { maintenanceMode } from '../../areas/ground/settings/maintenance-mode.js'
@@ -7,13 +6,14 @@ import { releaseStaleLocks, runTask } from '../../areas/upkeep/maintenance/maint
 import { lastRuns } from '../../areas/upkeep/maintenance/maintenance.queries.js'
 import { isStale, listLocks } from '../../areas/upkeep/maintenance/maintenance-lock.js'
 import { findLostRemovals } from '../../areas/upkeep/removal/unfinished-removals.js'
+import { counted } from '../../lib/counted.js'
 import { pausedQueues } from '../../queue/administer.js'
 import { deadJobs, FAILING_TRIES, failingJobs, lostJobs } from '../../queue/inspect.js'
 import { processMetrics, queueMetrics } from '../../queue/metrics.js'
 import { reapProcesses } from '../../queue/processes.js'
 import { allowedRanges } from '../../webhooks/target.js'
 import { commandOrigin } from '../framework/origin.js'
-import { Ailment, type Check, count } from './check.js'
+import { Ailment, type Check } from './check.js'
 
 /** Seconds that the oldest job of a queue may wait. A build may wait longer, because it waits for all builds before it. */
 const LONGEST_WAIT: { readonly [queue: string]: number } = { builds: 86_400, maintenance: 7200 }
@@ -42,7 +42,7 @@ export const workersCheck: Check = {
     }
     return workers.length === 0
       ? 'no worker, because the appliance is down'
-      : `${count(workers.length, 'worker')} running`
+      : `${counted(workers.length, 'worker')} running`
   }
 }
 
@@ -54,7 +54,7 @@ export const jobsCheck: Check = {
     const lost = await lostJobs()
     if (lost.length === 0) return 'no dead process holds a job'
     throw new Ailment(
-      `dead processes hold ${count(lost.length, 'job')}`,
+      `dead processes hold ${counted(lost.length, 'job')}`,
       'start a worker, or run gitstead doctor --fix: it puts the jobs back into their queues',
       lost.slice(0, 20).map(id => `job ${id}`)
     )
@@ -62,7 +62,7 @@ export const jobsCheck: Check = {
   mend: async () => {
     const before = (await lostJobs()).length
     await reapProcesses()
-    return `put ${count(before, 'job')} back into the queues`
+    return `put ${counted(before, 'job')} back into the queues`
   }
 }
 
@@ -74,7 +74,7 @@ export const deadJobsCheck: Check = {
     const dead = await deadJobs()
     if (dead.length === 0) return 'no job is dead'
     throw new Ailment(
-      `${count(
+      `${counted(
         dead.reduce((sum, { count: some }) => sum + some, 0),
         'job'
       )} failed for good`,
@@ -93,7 +93,7 @@ export const retriedJobsCheck: Check = {
     if (failing.length === 0) return `no job has failed ${FAILING_TRIES} times`
     const total = failing.reduce((sum, { count: some }) => sum + some, 0)
     throw new Ailment(
-      `${count(total, 'job')} ${total === 1 ? 'fails' : 'fail'} again and again`,
+      `${counted(total, 'job')} ${total === 1 ? 'fails' : 'fail'} again and again`,
       'see why with gitstead jobs list --state delayed and gitstead jobs show',
       failing.map(({ name, count: some, id, error }) => `${name}: ${some}; job ${id}: ${error}`)
     )
@@ -129,14 +129,14 @@ export const refChangesCheck: Check = {
     const open = await abandonedChanges()
     if (open === 0) return 'no ref change is left open'
     throw new Ailment(
-      `dead processes left ${count(open, 'ref change')} open`,
+      `dead processes left ${counted(open, 'ref change')} open`,
       'start a worker, or run gitstead doctor --fix: it reads the refs and settles each change'
     )
   },
   mend: async () => {
     const before = await abandonedChanges()
     await settleOpenChanges()
-    return `settled ${count(before - (await abandonedChanges()), 'ref change')}`
+    return `settled ${counted(before - (await abandonedChanges()), 'ref change')}`
   }
 }
 
@@ -148,12 +148,13 @@ export const removalsCheck: Check = {
     const lost = await findLostRemovals()
     if (lost.length === 0) return 'no removal has lost its job'
     throw new Ailment(
-      `the removal of ${count(lost.length, 'project')} has lost its job`,
+      `the removal of ${counted(lost.length, 'project')} has lost its job`,
       'run gitstead doctor --fix: it gives each removal a new job',
       lost.slice(0, 20).map(({ project_id, path_with_namespace: path }) => `project ${project_id}: ${path}`)
     )
   },
-  mend: async () => `gave ${count((await runTask('unfinished_removals', {}, commandOrigin())).count, 'removal')} a job`
+  mend: async () =>
+    `gave ${counted((await runTask('unfinished_removals', {}, commandOrigin())).count, 'removal')} a job`
 }
 
 export const hooksCheck: Check = {
@@ -161,11 +162,11 @@ export const hooksCheck: Check = {
   about: 'no hook pauses because its receiver fails',
   needs: 'rows',
   examine: async () => {
-    const allowed = `public addresses and ${count(allowedRanges().length, 'more range')} allowed`
+    const allowed = `public addresses and ${counted(allowedRanges().length, 'more range')} allowed`
     const { hooks, resting } = await restingHooks()
-    if (resting.length === 0) return `${count(hooks, 'hook')}; ${allowed}`
+    if (resting.length === 0) return `${counted(hooks, 'hook')}; ${allowed}`
     throw new Ailment(
-      `the receivers of ${count(resting.length, 'hook')} of ${hooks} fail`,
+      `the receivers of ${counted(resting.length, 'hook')} of ${hooks} fail`,
       'repair the receiver, or remove the hook with gitstead hooks remove',
       resting
         .slice(0, 20)
@@ -187,7 +188,7 @@ export const maintenanceCheck: Check = {
     const stale = locks.filter(isStale)
     if (stale.length > 0) {
       throw new Ailment(
-        `dead runs hold ${count(stale.length, 'lock')}`,
+        `dead runs hold ${counted(stale.length, 'lock')}`,
         'run gitstead doctor --fix, or run the task again: both release the lock',
         stale.map(({ task }) => task)
       )
@@ -196,7 +197,7 @@ export const maintenanceCheck: Check = {
     if (failed.length === 0)
       return locks.length === 0 ? 'no task runs' : `running: ${locks.map(({ task }) => task).join(', ')}`
     throw new Ailment(
-      `the last run of ${count(failed.length, 'task')} failed`,
+      `the last run of ${counted(failed.length, 'task')} failed`,
       `run it by hand: gitstead maintenance run ${failed[0]?.task}`,
       failed.map(({ task, error }) => `${task}: ${error?.split('\n', 1)[0]}`)
     )

@@ -3,8 +3,9 @@ import { listMachines, type MachineRow } from '../../cluster/machine-rows.js'
 import { knownUids } from '../../cluster/machines.js'
 import { listStorages } from '../../cluster/storage-rows.js'
 import { storagesElsewhere } from '../../cluster/storages.js'
+import { counted } from '../../lib/counted.js'
 import { fullVersion } from '../../version.js'
-import { Ailment, type Check, count } from './check.js'
+import { Ailment, type Check } from './check.js'
 
 /** Milliseconds. The row has the time when it was sent, so a slow statement makes a clock look slow. */
 const LARGEST_OFFSET = 2000
@@ -20,7 +21,7 @@ export const machinesCheck: Check = {
     const faults = machines.flatMap(machine => faultsOf(machine, here.includes(machine.uid)))
     if (faults.length === 0) return summary(machines)
     throw new Ailment(
-      `${count(faults.length, 'machine')} of ${machines.length} ${faults.length === 1 ? 'has' : 'have'} a fault`,
+      `${counted(faults.length, 'machine')} of ${machines.length} ${faults.length === 1 ? 'has' : 'have'} a fault`,
       'start a machine that is late, or remove it with gitstead machines forget; upgrade an old one; set a wrong clock with NTP',
       faults.slice(0, 20)
     )
@@ -31,7 +32,7 @@ function summary(machines: readonly MachineRow[]): string {
   const living = machines.filter(({ lives }) => lives === 1)
   const drained = living.filter(({ drained_at }) => drained_at !== null)
   const named = drained.length === 0 ? '' : `; drained: ${drained.map(({ name }) => name).join(', ')}`
-  return `${count(living.length, 'machine')} running${named}`
+  return `${counted(living.length, 'machine')} running${named}`
 }
 
 /** Returns one line for a machine with faults, otherwise none. */
@@ -57,7 +58,7 @@ export const storagesCheck: Check = {
     const without = storages.filter(({ machine }) => machine === null)
     if (without.length > 0)
       throw new Ailment(
-        `no machine owns ${count(without.length, 'storage')} of ${storages.length}: their projects answer 503`,
+        `no machine owns ${counted(without.length, 'storage')} of ${storages.length}: their projects answer 503`,
         'is the folder mounted? Start a machine that reaches it (gitstead storages list)',
         without.map(({ name, path }) => `${name}: ${path}`)
       )

@@ -1,7 +1,8 @@
 // Tries the providers of OpenID Connect, as far as it is possible without a person.
 import { config } from '../../config.js'
+import { counted } from '../../lib/counted.js'
 import { plainText } from '../../lib/display-width.js'
-import { Ailment, type Check, count } from './check.js'
+import { Ailment, type Check } from './check.js'
 
 export const providersCheck: Check = {
   name: 'providers',
@@ -21,7 +22,7 @@ export const providersCheck: Check = {
           // The time of an answer has no fractions, and the answer takes a moment.
           const isWrong = ahead !== null && Math.abs(ahead) > settings.clock_skew + 2
           if (isWrong) return { name, problem: `its clock differs by ${ahead} seconds: set both clocks with NTP` }
-          return { name, says: `${count(keys, 'key')}${endsSessions ? ', ends sessions' : ''}` }
+          return { name, says: `${counted(keys, 'key')}${endsSessions ? ', ends sessions' : ''}` }
         } catch (error) {
           const { message, reason } = error as Error & { reason?: string }
           return { name, problem: plainText(reason ?? message) }
@@ -31,7 +32,7 @@ export const providersCheck: Check = {
     const wrong = found.filter(({ problem }) => problem !== undefined)
     if (wrong.length === 0) return found.map(({ name, says }) => `${name} answers (${says})`).join(', ')
     throw new Ailment(
-      `${count(wrong.length, 'provider')} of ${found.length} cannot sign anybody in`,
+      `${counted(wrong.length, 'provider')} of ${found.length} cannot sign anybody in`,
       'compare identity.oidc in the configuration with the discovery document of the provider, ISSUER/.well-known/openid-configuration',
       wrong.map(({ name, problem }) => `${name}: ${problem}`)
     )

@@ -1,7 +1,8 @@
 // Looks for rights that nothing ends any more.
 import { retiredProviders } from '../../areas/people/identity/retired-providers.js'
+import { counted } from '../../lib/counted.js'
 import { plainText } from '../../lib/display-width.js'
-import { Ailment, type Check, count } from './check.js'
+import { Ailment, type Check } from './check.js'
 
 export const retiredProvidersCheck: Check = {
   name: 'given_rights',
@@ -12,7 +13,7 @@ export const retiredProvidersCheck: Check = {
     const [first] = retired
     if (!first) return 'no membership and no SSH key comes from a provider that is gone'
     throw new Ailment(
-      `${count(retired.length, 'provider')} that gave memberships or keys ${retired.length === 1 ? 'is' : 'are'} not in the configuration`,
+      `${counted(retired.length, 'provider')} that gave memberships or keys ${retired.length === 1 ? 'is' : 'are'} not in the configuration`,
       `correct the name in the configuration, or take them back: gitstead identities retire ${plainText(first.provider)}`,
       retired.map(({ provider, gifts }) => `${plainText(provider)}: ${gifts}`)
     )

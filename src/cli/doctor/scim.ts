@@ -2,7 +2,8 @@
 import { missingGroups } from '../../areas/people/scim/memberships.js'
 import { listScimTokens } from '../../areas/people/scim/scim-tokens.js'
 import { config } from '../../config.js'
-import { Ailment, type Check, count } from './check.js'
+import { counted } from '../../lib/counted.js'
+import { Ailment, type Check } from './check.js'
 
 /** Time to make a new token, and to enter it in the directory. */
 const WARN_MS = 14 * 86_400_000
@@ -23,7 +24,7 @@ export const scimCheck: Check = {
         : []
     )
     const [first, ...others] = [...missing, ...ending]
-    if (first === undefined) return `${count(newest.length, 'directory', 'directories')} with a token`
+    if (first === undefined) return `${counted(newest.length, 'directory', 'directories')} with a token`
     const remedy =
       missing.length > 0
         ? 'create the group, or correct identity.scim.members in the configuration'

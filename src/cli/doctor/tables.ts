@@ -13,7 +13,8 @@ import {
   NoScratchDatabase,
   type SchemaShape
 } from '../../db/schema/shape.js'
-import { Ailment, type Check, count, NotExamined } from './check.js'
+import { counted } from '../../lib/counted.js'
+import { Ailment, type Check, NotExamined } from './check.js'
 
 const SHOWN = 20
 
@@ -27,7 +28,7 @@ export const tablesCheck: Check = {
     const differences = compareShapes(await currentShape(), expected)
     if (differences.length === 0) return `all ${expected.size} definitions are as the migrations make them`
     throw new Ailment(
-      `${count(differences.length, 'definition')} of the schema ${differences.length === 1 ? 'differs' : 'differ'}`,
+      `${counted(differences.length, 'definition')} of the schema ${differences.length === 1 ? 'differs' : 'differ'}`,
       'undo the changes that were made by hand; a restore leaves out extra tables and columns',
       differences.slice(0, SHOWN)
     )

@@ -5,6 +5,7 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { Failure } from '../../errors.js'
+import { counted } from '../../lib/counted.js'
 import { isDiskFull } from '../../lib/disk-full.js'
 import type { CacheStore, CacheWish, RunnerResult } from '../job.js'
 import type { Run } from '../stages.js'
@@ -95,7 +96,7 @@ async function keep(run: Run, store: CacheStore, wish: CacheWish, before: Set<st
     })
     if (!packed) return trace.line(`WARNING: no files match the cache ${shown(name)}; it stays as it was`)
     await store.put({ key: name, ending: wish.ending }, to)
-    trace.line(`Kept the cache ${shown(name)}: ${packed.files} files, ${packed.size} bytes`)
+    trace.line(`Kept the cache ${shown(name)}: ${counted(packed.files, 'file')}, ${packed.size} bytes`)
   } catch (error) {
     halt.signal.throwIfAborted()
     trace.line(`WARNING: the cache ${shown(name)} is not kept: ${reasonOf(error)}`)

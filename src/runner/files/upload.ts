@@ -2,6 +2,7 @@
 import { join } from 'node:path'
 import { config } from '../../config.js'
 import { Failure } from '../../errors.js'
+import { counted } from '../../lib/counted.js'
 import { isDiskFull } from '../../lib/disk-full.js'
 import type { ArtifactsWish, RunnerResult } from '../job.js'
 import { type Run, StageFailure } from '../stages.js'
@@ -59,7 +60,7 @@ async function packFor(
     warn: text => trace.line(`WARNING: ${text}`)
   })
   if (!packed) return undefined
-  trace.line(`${packed.files} files, ${packed.size} bytes`)
+  trace.line(`${counted(packed.files, 'file')}, ${packed.size} bytes`)
   return { path, size: packed.size, filename: archiveName(expand(wish.name, lookup)) }
 }
 

@@ -1,6 +1,7 @@
 import { leftInBucket } from '../../../areas/upkeep/backup/copy-uploads.js'
 import { createBackup, planBackup } from '../../../areas/upkeep/backup/create.js'
 import { bytesText } from '../../../lib/bytes.js'
+import { counted } from '../../../lib/counted.js'
 import { BaseCommand } from '../../framework/base.js'
 import { ExitCode } from '../../framework/failures.js'
 import { commandOrigin } from '../../framework/origin.js'
@@ -46,7 +47,9 @@ export default class BackupCreate extends BaseCommand {
     const keep = flags.keep === undefined ? {} : { keep: flags.keep }
     if (flags['dry-run']) {
       const plan = await withDatabase(() => planBackup({ ...place, ...keep }))
-      this.log(`would write a backup of ${plan.would_create.projects} projects into ${plan.would_create.folder}`)
+      this.log(
+        `would write a backup of ${counted(plan.would_create.projects, 'project')} into ${plan.would_create.folder}`
+      )
       for (const id of plan.would_delete) this.log(`would delete ${id}`)
       return plan
     }
@@ -62,7 +65,7 @@ export default class BackupCreate extends BaseCommand {
       .endedBySignals(signal => withDatabase(() => createBackup({ ...options, signal }, commandOrigin())))
       .finally(line.end)
     this.log(
-      `${backup.id}: ${backup.repositories} repositories, ${backup.files} files, ${bytesText(backup.bytes)} ` +
+      `${backup.id}: ${counted(backup.repositories, 'repository', 'repositories')}, ${counted(backup.files, 'file')}, ${bytesText(backup.bytes)} ` +
         `(${bytesText(backup.new_bytes)} new)\n${backup.path}`
     )
     const left = leftInBucket()

@@ -1,5 +1,6 @@
 import { fetchBackup } from '../../../areas/upkeep/backup/bucket/fetch.js'
 import { bytesText } from '../../../lib/bytes.js'
+import { counted } from '../../../lib/counted.js'
 import { BaseCommand } from '../../framework/base.js'
 import { progressLine } from '../../framework/progress.js'
 import { endedBySignals } from '../../framework/signals.js'
@@ -31,7 +32,7 @@ export default class BackupFetch extends BaseCommand {
       progress: (done: number, total: number) => line.show('fetch', done, total)
     }
     const backup = await endedBySignals(signal => fetchBackup(args.backup, { ...options, signal })).finally(line.end)
-    this.log(`${backup.id}: ${backup.files} files, ${bytesText(backup.bytes)}\n${backup.path}`)
+    this.log(`${backup.id}: ${counted(backup.files, 'file')}, ${bytesText(backup.bytes)}\n${backup.path}`)
     return backup
   }
 }

@@ -1,5 +1,6 @@
 import { damagedBackups, findBackup } from '../../../areas/upkeep/backup/store.js'
 import { verifyBackup } from '../../../areas/upkeep/backup/verify.js'
+import { counted } from '../../../lib/counted.js'
 import { BaseCommand } from '../../framework/base.js'
 import { doEach } from '../../framework/each.js'
 import { progressLine } from '../../framework/progress.js'
@@ -58,7 +59,7 @@ export default class BackupVerify extends BaseCommand {
     for (const problem of result.problems) this.log(`FAIL  ${problem}`)
     for (const note of result.notes) this.log(`note  ${note}`)
     this.log(
-      `${result.backup.id}: ${result.ok ? 'ok' : 'not ok'}: ${files} files, ${repositories} repositories, ${refs} refs`
+      `${result.backup.id}: ${result.ok ? 'ok' : 'not ok'}: ${counted(files, 'file')}, ${counted(repositories, 'repository', 'repositories')}, ${counted(refs, 'ref')}`
     )
     if (!result.ok) process.exitCode = 1
     return { ...result, passed_over: passedOver }

@@ -3,6 +3,7 @@ import { viewGroupLine } from '../../../areas/people/groups/groups.line.js'
 import { requireGroup } from '../../../areas/people/groups/groups.queries.js'
 import { deleteGroup } from '../../../areas/upkeep/removal/group-deletion.js'
 import * as queries from '../../../areas/upkeep/removal/group-deletion.queries.js'
+import { counted } from '../../../lib/counted.js'
 import { BaseCommand } from '../../framework/base.js'
 import { destroyingFlags, requireAnswer } from '../../framework/confirm.js'
 import { destroyEach } from '../../framework/each.js'
@@ -39,7 +40,7 @@ export default class GroupsDelete extends BaseCommand {
     }
     const destroy = async (group: Group) => {
       await deleteGroup(group.id, commandOrigin())
-      this.log(`deleted group ${group.path} (id ${group.id}) with ${group.projects} projects`)
+      this.log(`deleted group ${group.path} (id ${group.id}) with ${counted(group.projects, 'project')}`)
       return { deleted: group }
     }
     const dryRun = flags['dry-run'] === true

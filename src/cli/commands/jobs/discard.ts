@@ -1,5 +1,6 @@
 import { discardableJobs, discardJobs } from '../../../areas/upkeep/jobs/jobs.js'
 import { viewJob } from '../../../areas/upkeep/jobs/jobs.view.js'
+import { counted } from '../../../lib/counted.js'
 import type { JobRow } from '../../../queue/administer.js'
 import { BaseCommand } from '../../framework/base.js'
 import { type Confirming, confirm, destroyingFlags, requireAnswer } from '../../framework/confirm.js'
@@ -44,7 +45,7 @@ export default class JobsDiscard extends BaseCommand {
       return this.would(jobs, total)
     }
     const discarded = await withDatabase(async () => {
-      if (!how.yes) await confirm(`to discard ${(await discardableJobs('dead')).total} jobs`, how)
+      if (!how.yes) await confirm(`to discard ${counted((await discardableJobs('dead')).total, 'job')}`, how)
       return discardJobs('dead', commandOrigin())
     })
     this.log(`discarded ${discarded}`)

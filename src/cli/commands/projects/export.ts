@@ -1,6 +1,7 @@
 import { exportProject } from '../../../areas/upkeep/project-archives/export.js'
 import { EXTRAS, type Extra } from '../../../areas/upkeep/project-archives/format.js'
 import { bytesText } from '../../../lib/bytes.js'
+import { counted } from '../../../lib/counted.js'
 import { BaseCommand } from '../../framework/base.js'
 import { commandOrigin } from '../../framework/origin.js'
 import { progressLine } from '../../framework/progress.js'
@@ -53,8 +54,9 @@ export default class ProjectsExport extends BaseCommand {
     const { counts, refs, uploads, traces, artifacts, lfs, missing_files: missing } = exported
     const files = traces + artifacts > 0 ? `${traces} traces, ${artifacts} artifacts, ` : ''
     this.log(
-      `${exported.project}: ${counts.issue} issues, ${counts.merge_request} merge requests, ${counts.note} comments, ` +
-        `${counts.pipeline} pipelines, ${refs} refs, ${uploads} uploads, ${lfs} LFS files, ${files}${bytesText(exported.bytes)}\n${exported.path}`
+      `${exported.project}: ${counted(counts.issue, 'issue')}, ${counted(counts.merge_request, 'merge request')}, ` +
+        `${counted(counts.note, 'comment')}, ${counted(counts.pipeline, 'pipeline')}, ${counted(refs, 'ref')}, ${counted(uploads, 'upload')}, ` +
+        `${counted(lfs, 'LFS file')}, ${files}${bytesText(exported.bytes)}\n${exported.path}`
     )
     if (missing > 0)
       this.log(`${missing} traces, artifacts or LFS files were lost or have expired: the archive lacks them`)

@@ -1,4 +1,5 @@
 import { lookIntoRepository } from '../../../areas/code/repository/integrity.js'
+import { counted } from '../../../lib/counted.js'
 import { BaseCommand } from '../../framework/base.js'
 import { ExitCode } from '../../framework/failures.js'
 import { Flags } from '../../oclif.js'
@@ -51,7 +52,9 @@ export default class ProjectsFsck extends BaseCommand {
       matters: ({ state }) => state === 'damaged'
     })
     if (!('found' in result)) return result
-    this.log(`checked ${result.done} repositories: ${result.found.length} damaged, ${result.failed.length} failed`)
+    this.log(
+      `checked ${counted(result.done, 'repository', 'repositories')}: ${result.found.length} damaged, ${result.failed.length} failed`
+    )
     return { looked: result.done, damaged: result.found, failed: result.failed }
   }
 }

@@ -1,6 +1,7 @@
 import type { Files } from '../../../areas/code/repository/upkeep.js'
 import { packNow } from '../../../areas/code/repository/upkeep.js'
 import { bytesText } from '../../../lib/bytes.js'
+import { counted } from '../../../lib/counted.js'
 import { BaseCommand } from '../../framework/base.js'
 import { ExitCode } from '../../framework/failures.js'
 import { eachRepository, everyFlag, repositoryArgs } from '../../topics/each-repository.js'
@@ -50,7 +51,9 @@ export default class ProjectsGc extends BaseCommand {
       matters: () => false
     })
     if (!('found' in result)) return result
-    this.log(`packed ${result.done - result.failed.length} repositories, ${result.failed.length} failed`)
+    this.log(
+      `packed ${counted(result.done - result.failed.length, 'repository', 'repositories')}, ${result.failed.length} failed`
+    )
     return { packed: result.done - result.failed.length, failed: result.failed }
   }
 }

@@ -1,4 +1,5 @@
 import { importProject } from '../../../areas/upkeep/project-archives/import.js'
+import { counted } from '../../../lib/counted.js'
 import { BaseCommand } from '../../framework/base.js'
 import { commandOrigin } from '../../framework/origin.js'
 import { progressLine } from '../../framework/progress.js'
@@ -42,11 +43,14 @@ export default class ProjectsImport extends BaseCommand {
     ).finally(line.end)
     const { counts, missing_members: members, missing_users: people } = imported
     this.log(
-      `imported ${imported.path_with_namespace} (id ${imported.id}): ${counts.issue} issues, ${counts.merge_request} merge ` +
-        `requests, ${counts.note} comments, ${counts.pipeline} pipelines, ${imported.refs} refs, ${imported.uploads} uploads, ${imported.lfs} LFS files`
+      `imported ${imported.path_with_namespace} (id ${imported.id}): ${counted(counts.issue, 'issue')}, ` +
+        `${counted(counts.merge_request, 'merge request')}, ${counted(counts.note, 'comment')}, ${counted(counts.pipeline, 'pipeline')}, ` +
+        `${counted(imported.refs, 'ref')}, ${counted(imported.uploads, 'upload')}, ${counted(imported.lfs, 'LFS file')}`
     )
     if (counts.hook + counts.pipeline_schedule > 0)
-      this.log(`disabled until you enable them: ${counts.hook} hooks, ${counts.pipeline_schedule} schedules`)
+      this.log(
+        `disabled until you enable them: ${counted(counts.hook, 'hook')}, ${counted(counts.pipeline_schedule, 'schedule')}`
+      )
     if (members.length > 0)
       this.log(
         `members without an account here: ${members.slice(0, 50).join(', ')}${members.length > 50 ? ', ...' : ''}`

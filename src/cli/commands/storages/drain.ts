@@ -1,4 +1,5 @@
 import { drainStorage, emptyStorage } from '../../../areas/upkeep/file-moves/drain-storage.js'
+import { counted } from '../../../lib/counted.js'
 import { BaseCommand } from '../../framework/base.js'
 import { ExitCode } from '../../framework/failures.js'
 import { commandOrigin } from '../../framework/origin.js'
@@ -32,7 +33,7 @@ export default class StoragesDrain extends BaseCommand {
           })
           for (const { project, error } of failed) this.logToStderr(`gitstead: ${project}: ${error}`)
           if (failed.length > 0) process.exitCode = ExitCode.failed
-          this.log(`moved ${moved} projects, ${failed.length} failed`)
+          this.log(`moved ${counted(moved, 'project')}, ${failed.length} failed`)
           return { storages, moved, failed }
         }),
       'the projects that have moved stay in their new storages'

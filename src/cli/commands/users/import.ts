@@ -1,5 +1,6 @@
 import type { Refusal } from '../../../areas/people/users/import/user-import.js'
 import { IMPORT_COLUMNS, importUsers, REQUIRED_COLUMNS } from '../../../areas/people/users/import/user-import.js'
+import { counted } from '../../../lib/counted.js'
 import { BaseCommand } from '../../framework/base.js'
 import { commandOrigin } from '../../framework/origin.js'
 import { progressLine } from '../../framework/progress.js'
@@ -85,7 +86,7 @@ export default class UsersImport extends BaseCommand {
     if (refused.length > 0) process.exitCode = 1
     const dry = flags['dry-run']
     const also = flags.update ? (dry ? `, update ${updated}` : `, updated ${updated}, left ${unchanged} unchanged`) : ''
-    this.log(`${dry ? 'would create' : 'created'} ${created} users${also}, refused ${refused.length}`)
+    this.log(`${dry ? 'would create' : 'created'} ${counted(created, 'user')}${also}, refused ${refused.length}`)
     if (flags.update && !dry && created + updated === 0) this.log('nothing has changed')
     if (flags['dry-run']) return { would_create: created, ...(flags.update && { would_update: updated }), refused }
     return { created, ...(flags.update && { updated, unchanged }), refused }
