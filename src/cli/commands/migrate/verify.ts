@@ -1,4 +1,4 @@
-import { verifyMigration } from '../../../areas/migrate/runs/verify.js'
+import { verifyMigration } from '../../../areas/migrate/runs/verify/verify.js'
 import { BaseCommand } from '../../framework/base.js'
 import { printable } from '../../output/table.js'
 import { migrationArgs, onMigration, projectFlags } from '../../topics/migrations.js'

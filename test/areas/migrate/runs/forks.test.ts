@@ -2,7 +2,7 @@
 import t from 'tap'
 import { addMigration, findMigration } from '../../../../src/areas/migrate/runs/migrations.js'
 import { runMigration } from '../../../../src/areas/migrate/runs/run.js'
-import { verifyMigration } from '../../../../src/areas/migrate/runs/verify.js'
+import { verifyMigration } from '../../../../src/areas/migrate/runs/verify/verify.js'
 import { execute } from '../../../../src/db/connect/sql.js'
 import { someOrigin } from '../../../helpers/factory.js'
 import { ownSource } from '../own-source.js'

@@ -11,7 +11,7 @@ import {
 import { planMigration } from '../../../../src/areas/migrate/runs/plan.js'
 import { type RunOptions, runMigration } from '../../../../src/areas/migrate/runs/run.js'
 import { INSTANCE, openSession, withPart } from '../../../../src/areas/migrate/runs/session.js'
-import { verifyMigration } from '../../../../src/areas/migrate/runs/verify.js'
+import { verifyMigration } from '../../../../src/areas/migrate/runs/verify/verify.js'
 import { wikiRecords } from '../../../../src/areas/migrate/runs/wikis.js'
 import { publicUrl } from '../../../../src/config.js'
 import { execute, rows } from '../../../../src/db/connect/sql.js'
@@ -265,23 +265,42 @@ t.test('a run that ends at any request continues, and brings the same', async t 
   t.same(await rows('select * from project_removals'), [], 'nothing of the ended runs is left')
 })
 
+const verified = async (name: string) => {
+  const given = { origin: someOrigin, signal: new AbortController().signal }
+  const [found] = await verifyMigration(await findMigration(name), [project.path], given)
+  return found
+}
+
 t.test('verify compares both sides record by record', async t => {
   const path = await prepare('verified')
-  const verify = async () =>
-    verifyMigration(await findMigration('verified'), [project.path], {
-      origin: someOrigin,
-      signal: new AbortController().signal
-    })
-  t.match(await verify(), [{ from: project.path, to: null }])
+  t.match(await verified('verified'), { from: project.path, to: null })
   await run('verified')
-  const [same] = await verify()
+  const same = await verified('verified')
   t.match(same, { to: path, different: 0, differences: [], counts: {}, refs: [] })
   t.ok((same?.compared ?? 0) > 30)
   const [issue] = (await owner.get(`/projects/${encodeURIComponent(path)}/issues?iid=1`)).json()
   await owner.put(`/projects/${issue.project_id}/issues/${issue.id}`, { title: 'Changed here' })
   await app.make.file(project, 'newer.txt', 'only there\n')
-  const [other] = await verify()
-  t.match(other, { differences: ['issue 1: title, updated_at'], refs: ['refs/heads/master'] })
+  t.match(await verified('verified'), { differences: ['issue 1: title, updated_at'], refs: ['refs/heads/master'] })
+})
+
+t.test('verify finds the same record in another order, and names one that is missing', async t => {
+  const path = await prepare('ordered')
+  // The source lists issues by this time, and an archive has them by their numbers.
+  const first = 'update issues set created_at = ? where project_id = ? and iid = 1'
+  const [{ created_at: before } = { created_at: null }] = await rows<{ created_at: Date }>(
+    'select created_at from issues where project_id = ? and iid = 1',
+    [project.id]
+  )
+  await execute(first, [new Date(), project.id])
+  await run('ordered')
+  t.match(await verified('ordered'), { to: path, different: 0, differences: [], counts: {} })
+  const [issue] = (await owner.get(`/projects/${encodeURIComponent(path)}/issues?iid=2`)).json()
+  t.equal((await app.as(admin).delete(`/projects/${issue.project_id}/issues/${issue.id}`)).statusCode, 200)
+  const lacking = await verified('ordered')
+  t.match(lacking?.counts, { issue: { here: (lacking?.counts.issue?.there ?? 0) - 1 } })
+  t.ok(lacking?.differences.includes('issue 2: is not here'), JSON.stringify(lacking?.differences))
+  await execute(first, [before, project.id])
 })
 
 t.test('the wiki of a project becomes a project of its own', async t => {

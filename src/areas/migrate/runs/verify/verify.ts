@@ -1,0 +1,92 @@
+// Compares what the source has with what is here, record by record. Both sides become records of an archive in the same order.
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { nobody } from '../../../../access/actor.js'
+import { linked } from '../../../projects/imports/lfs/pointers.js'
+import { findProject } from '../../../projects/projects/projects.queries.js'
+import { exportProject } from '../../../upkeep/project-archives/export.js'
+import type { SourceProject } from '../../sources/source.js'
+import { writeRecords } from '../archive.js'
+import { collect } from '../collect.js'
+import { pathHere } from '../convert.js'
+import { uploadOf } from '../files.js'
+import { namedFiles } from '../lfs.js'
+import { keepResult, type Migration } from '../migrations.js'
+import { converterOf, copyRepository } from '../move-project.js'
+import { openNamespaces } from '../namespaces.js'
+import { knownPeople } from '../people.js'
+import { findMigrated } from '../project-here.js'
+import { withBases } from '../repository.js'
+import { projectsOf } from '../run.js'
+import { INSTANCE, openSession, type Part, type Session, withPart } from '../session.js'
+import { newSkips } from '../skips.js'
+import { readSpool } from '../spool.js'
+import { workingOn } from '../work-folder.js'
+import { type Compared, compare } from './compare.js'
+
+export interface Verified extends Compared {
+  readonly from: string
+  /** Null: it has not come yet. */
+  readonly to: string | null
+}
+
+/** Writes only its result into the database. Throws AlreadyRunning, ReadElsewhere and SourceFailure. */
+export function verifyMigration(
+  migration: Migration,
+  projects: readonly string[],
+  given: Pick<Session, 'origin' | 'signal'> & Partial<Pick<Session, 'progress'>>
+): Promise<readonly Verified[]> {
+  return workingOn(migration, given.signal, async signal => {
+    const session = await openSession(migration, { ...given, signal })
+    return withPart(session, INSTANCE, async ({ source }) => {
+      const own = { ...session, login: (await source.about()).username }
+      const { pathOf } = await openNamespaces(own, source, newSkips().skipped)
+      const verified: Verified[] = []
+      for await (const project of projectsOf(source, projects)) {
+        signal.throwIfAborted()
+        verified.push(await withPart(own, project.id, part => verifyProject(own, part, { project, pathOf })))
+      }
+      return keepResult(migration, 'verify', verified)
+    })
+  })
+}
+
+interface Verifying {
+  readonly project: SourceProject
+  readonly pathOf: (path: string) => string | null
+}
+
+async function verifyProject(session: Session, part: Part, { project, pathOf }: Verifying): Promise<Verified> {
+  const known = await findMigrated(session.place, project.id)
+  const here = known && (await findProject(String(known.project_id), nobody))
+  const nothing = { from: project.path, to: null, counts: {}, compared: 0, different: 0, differences: [], refs: [] }
+  if (!known || !here) return nothing
+  const collected = await collect(session, part, project)
+  const repository = await copyRepository(session, part, project, collected)
+  const named = await namedFiles(session, part, repository)
+  const linkedHere = (await linked(known.project_id, named)).length
+  const [records, archive] = [join(part.folder, 'there.jsonl'), join(part.folder, 'here.zip')]
+  try {
+    const path = pathHere(project.path.split('/').at(-1) ?? project.path)
+    const people = await knownPeople(session.place, collected.survey.people)
+    // Files that did not come are a difference of the texts that name them.
+    const kept = new Map(
+      [...collected.survey.files].map(([url, file]) => [url, { url, size: 0, path: '', ...uploadOf(project.id, file) }])
+    )
+    const to = { namespace: '', username: '', overwrite: false, pathOf }
+    const convert = await converterOf(
+      { session, part, project, collected, people, repository, to, path, picture: null, hasLfs: linkedHere > 0 },
+      kept
+    )
+    await writeRecords(withBases(readSpool(collected.spool), repository.path), records, convert)
+    await rm(archive, { force: true })
+    await exportProject(here, { output: archive, extras: ['variables'], signal: session.signal }, session.origin)
+    const compared = await compare(records, archive, { refs: repository.refs, owner: known.path.split('/')[0] ?? '' })
+    const lfs = { lfs: { there: named.length, here: linkedHere } }
+    const counts = linkedHere === named.length ? compared.counts : { ...compared.counts, ...lfs }
+    return { ...nothing, to: known.path, ...compared, counts }
+  } finally {
+    await rm(records, { force: true })
+    await rm(archive, { force: true })
+  }
+}
