@@ -92,6 +92,7 @@ import { scimVersions } from './0177-scim-versions.js'
 import { preparedMigrations } from './0184-migrations.js'
 import { lfsSizes } from './0191-lfs-sizes.js'
 import { leaseLengths } from './0193-lease-lengths.js'
+import { migratedBy } from './0194-migrated-by.js'
 import type { Migration } from './migration.js'
 
 export const migrations: readonly Migration[] = [
@@ -186,5 +187,6 @@ export const migrations: readonly Migration[] = [
   scimVersions,
   preparedMigrations,
   lfsSizes,
-  leaseLengths
+  leaseLengths,
+  migratedBy
 ]

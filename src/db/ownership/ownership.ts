@@ -125,7 +125,12 @@ const LINES = {
   old_repositories: { writer: 'upkeep', owners: [keptAfter('projects')], backup: false },
   // A restored project is one that was changed here, which no migration replaces.
   migrations: { writer: 'migrate', encrypted: ['token_encrypted'] },
-  migrated_projects: { writer: 'migrate/runs', owners: [deletedWith('projects')], restore: false },
+  migrated_projects: {
+    writer: 'migrate/runs',
+    owners: [deletedWith('projects')],
+    others: ['migration_id'],
+    restore: false
+  },
   migrated_people: { writer: 'migrate/runs', owners: [deletedWith('users')] },
   repository_upkeeps: { writer: 'code/repository', owners: [deletedWith('projects')], restore: false },
 

@@ -66,7 +66,11 @@ export const PlanBody = Type.Object(
 export const RunBody = Type.Object(
   {
     projects,
-    overwrite: Type.Optional(Flag('replaces projects also when somebody has changed them here; default false'))
+    overwrite: Type.Optional(
+      Flag(
+        'replaces projects also when somebody has changed them here, or another migration has brought them; default false'
+      )
+    )
   },
   { title: 'MigrationRun', description: 'What to bring.' }
 )

@@ -59,12 +59,13 @@ export const moveProject = (session: Session, project: SourceProject, to: Destin
     const named = await namedFiles(session, part, repository)
     const there = stateThere(session, part, repository, named)
     const path = pathHere(project.path.split('/').at(-1) ?? project.path)
-    const about = { from: project.path, to: known?.path ?? `${to.namespace}/${path}`, refs: repository.refs.length }
+    const about = { from: project.path, refs: repository.refs.length }
     if (known?.there === there) {
       await part.end()
       const counts = Object.fromEntries(collected.survey.counts)
       return {
         ...about,
+        to: known.path,
         result: 'unchanged',
         counts,
         files: collected.survey.files.size,
@@ -82,6 +83,15 @@ export const moveProject = (session: Session, project: SourceProject, to: Destin
     await part.end()
     return { ...about, ...done, skipped: collected.skips.list() }
   })
+
+/** Throws Conflict for a project that another migration has brought. */
+export async function refuseForeign({ place, migration }: Session, project: SourceProject): Promise<void> {
+  const known = await findMigrated(place, project.id)
+  if (!known?.migration || known.migration === migration.name) return
+  throw new Conflict(
+    `${known.path} came with the migration ${known.migration}: run that one, or replace the project with --overwrite`
+  )
+}
 
 const changedHere = ({ path }: MigratedProject) =>
   new Conflict(
@@ -138,9 +148,9 @@ interface Work {
   readonly there: string
 }
 
-async function load(work: Work): Promise<Pick<Moved, 'result' | 'counts' | 'files' | 'lfs'>> {
+async function load(work: Work): Promise<Pick<Moved, 'to' | 'result' | 'counts' | 'files' | 'lfs'>> {
   const { session, part, project, collected, repository, to, path, known, there } = work
-  const { origin, signal, progress, place } = session
+  const { origin, signal, progress, place, migration } = session
   const files = await filesOf(part.client, work)
   const lfs = await bringFiles(session, part, { project, repository, skips: collected.skips, keys: work.named })
   const picture = await asPicture(files.get(project.avatarUrl ?? ''))
@@ -152,7 +162,7 @@ async function load(work: Work): Promise<Pick<Moved, 'result' | 'counts' | 'file
   const all = picture ? [...others, picture] : others
   await writeProject(archive, { project: project.path, records, counts, repository, files: all, signal })
   await rm(records)
-  await importProject(
+  const { path_with_namespace } = await importProject(
     archive,
     {
       namespace: to.namespace,
@@ -163,12 +173,19 @@ async function load(work: Work): Promise<Pick<Moved, 'result' | 'counts' | 'file
       ...(known && { replaces: known.project_id }),
       fill: id => insertLinks(id, lfs),
       before: () => removeOld(known, to, origin),
-      after: id => recordMigrated(id, { place, id: project.id, there, repository: repository.path })
+      after: id =>
+        recordMigrated(id, { place, migrationId: migration.id, id: project.id, there, repository: repository.path })
     },
     origin
   )
   await rm(archive, { force: true })
-  return { result: known ? 'replaced' : 'created', counts, files: files.size, lfs: lfs.length }
+  return {
+    to: path_with_namespace,
+    result: known ? 'replaced' : 'created',
+    counts,
+    files: files.size,
+    lfs: lfs.length
+  }
 }
 
 /** Nobody changes the project between the last look at it and its removal. */

@@ -1,6 +1,8 @@
 // What a migrated project was when it came, there and here. A later run replaces it only while nobody has changed it here.
 import { createHash } from 'node:crypto'
+import { duplicateKey } from '../../../db/connect/failure.js'
 import { execute, row } from '../../../db/connect/sql.js'
+import { Conflict } from '../../../errors.js'
 import { portableRefs } from '../../../git/repository/packs.js'
 import { repositoryPath } from '../../projects/projects/repositories.js'
 
@@ -11,30 +13,38 @@ export interface MigratedProject {
   /** Hashes of what the project had there, and here. */
   readonly there: string
   readonly here: string
+  /** The migration that brought it; null when that was removed, or an earlier program brought the project. */
+  readonly migration: string | null
 }
 
 /** Returns the project here that came from a project of the source. */
 export const findMigrated = (place: string, id: string): Promise<MigratedProject | undefined> =>
   row<MigratedProject>(
-    `select m.project_id, concat(n.path, '/', p.path) as path, p.storage, m.there, m.here from migrated_projects m
-     join projects p on p.id = m.project_id join namespaces n on n.id = p.namespace_id where m.source = ? and m.source_project = ?`,
+    `select m.project_id, concat(n.path, '/', p.path) as path, p.storage, m.there, m.here, b.name as migration
+     from migrated_projects m join projects p on p.id = m.project_id join namespaces n on n.id = p.namespace_id
+     left join migrations b on b.id = m.migration_id where m.source = ? and m.source_project = ?`,
     [place, id]
   )
 
 interface Arrival {
   readonly place: string
+  readonly migrationId: number
   readonly id: string
   readonly there: string
   /** The path of the copy that the repository was filled from. */
   readonly repository: string
 }
 
-/** Records a project. Call it in the transaction that makes the project visible. */
-export async function recordMigrated(projectId: number, { place, id, there, repository }: Arrival): Promise<void> {
+/** Records a project. Call it in the transaction that makes the project visible. Throws Conflict when another run was faster. */
+export async function recordMigrated(projectId: number, arrival: Arrival): Promise<void> {
+  const { place, migrationId, id, there, repository } = arrival
   await execute(
-    `insert into migrated_projects (project_id, source, source_project, there, here, created_at) values (?, ?, ?, ?, ?, ?)`,
-    [projectId, place, id, there, await stateOf(projectId, repository), new Date()]
-  )
+    `insert into migrated_projects (project_id, source, source_project, there, here, migration_id, created_at) values (?, ?, ?, ?, ?, ?, ?)`,
+    [projectId, place, id, there, await stateOf(projectId, repository), migrationId, new Date()]
+  ).catch(error => {
+    if (duplicateKey(error) === undefined) throw error
+    throw new Conflict('another migration has just brought this project')
+  })
 }
 
 /** The tables whose rows people change, with the column that names the project. */

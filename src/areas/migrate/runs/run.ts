@@ -4,7 +4,7 @@ import { Failure } from '../../../errors.js'
 import type { Skipped, Source, SourceProject } from '../sources/source.js'
 import { relateForks } from './forks.js'
 import { keepResult, type Migration } from './migrations.js'
-import { type Moved, moveProject } from './move-project.js'
+import { type Moved, moveProject, refuseForeign } from './move-project.js'
 import { openNamespaces } from './namespaces.js'
 import { assignConfirmed, listPlaceholders } from './placeholders.js'
 import { Uncloneable } from './repository.js'
@@ -55,11 +55,10 @@ export function runMigration(
       const namespaces = await openNamespaces(own, source, skips.skipped)
       for await (const project of projectsOf(source, options.projects)) {
         signal.throwIfAborted()
-        const place = async () => ({
-          ...(await namespaces.of(project)),
-          overwrite: options.overwrite,
-          pathOf: namespaces.pathOf
-        })
+        const place = async () => {
+          if (!options.overwrite) await refuseForeign(own, project)
+          return { ...(await namespaces.of(project)), overwrite: options.overwrite, pathOf: namespaces.pathOf }
+        }
         const moved = await place()
           .then(to => moveProject(own, project, to))
           .catch(failureOf(project, signal))

@@ -7,7 +7,7 @@ import { migrationArgs, onMigration, projectFlags, skippedLines } from '../../to
 export default class MigrateRun extends BaseCommand {
   static override summary = 'Move projects from another forge, or bring them up to date'
   static override description =
-    'Brings groups with their members, and projects with repository, labels, milestones, issues, merge requests, comments and files. Authors, dates and numbers stay. A project is visible when it is whole. A run that was killed continues where it was. Run the command again until the day of the move: a project that has changed there is replaced by a new one with the same path and a new id; one that has not is left as it is; one that somebody has changed here is refused, unless you give --overwrite. A project that fails does not stop the others; the exit code is then 1. The report is also in HOME/migrations/NAME/report.json. With --json: the report.'
+    'Brings groups with their members, and projects with repository, labels, milestones, issues, merge requests, comments and files. Authors, dates and numbers stay. A project is visible when it is whole. A run that was killed continues where it was. Run the command again until the day of the move: a project that has changed there is replaced by a new one with the same path and a new id; one that has not is left as it is; one that somebody has changed here, or that another migration has brought, is refused, unless you give --overwrite. A project that fails does not stop the others; the exit code is then 1. The report is also in HOME/migrations/NAME/report.json. With --json: the report.'
   static override examples = [
     '<%= config.bin %> migrate run old',
     '<%= config.bin %> migrate run old --project tools/web --project tools/cli',
@@ -16,7 +16,9 @@ export default class MigrateRun extends BaseCommand {
   static override args = migrationArgs
   static override flags = {
     ...projectFlags,
-    overwrite: Flags.boolean({ description: 'replace projects also when somebody has changed them here' })
+    overwrite: Flags.boolean({
+      description: 'replace projects also when somebody has changed them here, or another migration has brought them'
+    })
   }
 
   async run() {

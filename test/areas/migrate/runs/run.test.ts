@@ -1,7 +1,12 @@
 // A project moves from one Gitstead to another. The source listens here, and the target is the same appliance: other namespaces of it.
 import t from 'tap'
 import { openChanges, settleChanges } from '../../../../src/areas/code/refs/ref-changes.js'
-import { addMigration, findMigration, type Settings } from '../../../../src/areas/migrate/runs/migrations.js'
+import {
+  addMigration,
+  findMigration,
+  removeMigration,
+  type Settings
+} from '../../../../src/areas/migrate/runs/migrations.js'
 import { type Moved, moveProject } from '../../../../src/areas/migrate/runs/move-project.js'
 import {
   assignConfirmed,
@@ -162,6 +167,28 @@ t.test('a project that somebody has changed here is replaced only on request', a
   t.match((await run('changed', { overwrite: true })).projects, [{ result: 'replaced' }])
   t.not((await owner.get(`/projects/${encodeURIComponent(path)}/issues`)).json()[0].title, 'Only here')
 })
+
+t.test(
+  'a project that another migration has brought is replaced only on request, or when that one is removed',
+  async t => {
+    const path = await prepare('mine')
+    await run('mine')
+    const other = await app.make.group({ owner: project.owner })
+    await addMigration('theirs', admin.privateToken, settingsFor(other.path), someOrigin)
+    const idOf = async (at: string) => (await owner.get(`/projects/${encodeURIComponent(at)}`)).json().id
+    const id = await idOf(path)
+    const error = `${path} came with the migration mine: run that one, or replace the project with --overwrite`
+    t.match((await run('theirs')).projects, [{ result: 'failed', error }])
+    t.equal(await idOf(path), id)
+    t.match((await run('mine')).projects, [{ result: 'unchanged', to: path }])
+    const there = `${other.path}/${project.path.split('/')[1]}`
+    t.match((await run('theirs', { overwrite: true })).projects, [{ result: 'replaced', to: there }])
+    t.equal(await idOf(path), undefined)
+    t.match((await run('mine')).projects, [{ result: 'failed', error: /came with the migration theirs/ }])
+    await removeMigration(await findMigration('theirs'), someOrigin)
+    t.match((await run('mine')).projects, [{ result: 'replaced', to: path }])
+  }
+)
 
 t.test('a branch that moved here counts as a change, and one that moved there is brought', async t => {
   const path = await prepare('moved')
