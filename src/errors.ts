@@ -92,7 +92,8 @@ export class Invalid extends Failure {
     const errors = typeof attribute === 'string' ? { [attribute]: [text] } : attribute
     super(
       Object.entries(errors)
-        .map(([name, texts]) => `${name} ${texts.join(', ')}`)
+        // Texts of `base` are whole sentences, about no attribute.
+        .map(([name, texts]) => `${name === 'base' ? '' : `${name} `}${texts.join(', ')}`)
         .join('; ')
     )
     this.errors = errors

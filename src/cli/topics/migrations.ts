@@ -1,12 +1,14 @@
 // What the commands of migrations have in common.
 
 import { findMigration, type Migration } from '../../areas/migrate/runs/migrations.js'
+import type { Assigned } from '../../areas/migrate/runs/placeholders.js'
 import type { Session } from '../../areas/migrate/runs/session.js'
 import { commandOrigin } from '../framework/origin.js'
 import { progressLine } from '../framework/progress.js'
 import { endedBySignals } from '../framework/signals.js'
 import { withDatabase } from '../framework/with-database.js'
 import { Args, Flags } from '../oclif.js'
+import { printable } from '../output/table.js'
 
 export const migrationArgs = {
   name: Args.string({ required: true, description: 'the name of the migration' })
@@ -39,3 +41,14 @@ export const skippedLines = (
   skipped: readonly { readonly what: string; readonly why: string; readonly count: number }[]
 ): readonly string[] =>
   skipped.map(({ what, why, count }) => `  not: ${what}${count > 1 ? ` (${count} times)` : ''}: ${why}`)
+
+export const refusedLines = (refused: Assigned['refused']): readonly string[] =>
+  refused.map(({ placeholder, user, error }) =>
+    printable(`${user} could not get the records of ${placeholder}: ${error}`)
+  )
+
+/** `1 issue`, `32 notes`, `2 commit statuses`; a question mark for an unknown number. `what` is a kind, or its plural. */
+export function counted(count: number | null, what: string): string {
+  const name = what.replaceAll('_', ' ').replace(/(?<![su])s$/, '')
+  return count === 1 ? `1 ${name}` : `${count ?? '?'} ${name}${name.endsWith('s') ? 'es' : 's'}`
+}

@@ -2,7 +2,7 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { MissingObject, openLinkedObject, storeObject } from '../../areas/projects/lfs/objects.js'
 import { config } from '../../config.js'
-import { BadRequest, RangeNotSatisfiable } from '../../errors.js'
+import { BadRequest, RangeNotSatisfiable, Unprocessable } from '../../errors.js'
 import { type ByteRange, byteRange } from '../../lib/byte-range.js'
 import { mayBeDirect } from '../../storage/direct-downloads.js'
 import { watchAccess } from '../access-watch.js'
@@ -44,6 +44,10 @@ export const transferRoutes: FastifyPluginAsync = async app => {
       const { raw, params, query, headers } = request
       const size = Number(query.size ?? headers['content-length'])
       if (!Number.isSafeInteger(size) || size < 0) throw new BadRequest('the size of the object is missing')
+      // Only the end of the body would show it otherwise.
+      const length = headers['content-length']
+      if (length !== undefined && Number(length) !== size)
+        throw new Unprocessable(`the body has ${length} bytes, but the object has ${size}`)
       cutStalledRequest(raw)
       const end = endLate(() => raw.destroy(new Error('the upload took longer than lfs.timeout')))
       try {

@@ -1,8 +1,9 @@
 // Git LFS with the stock client over HTTP: what people do with it, and what goes wrong.
 import { randomBytes } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { request } from 'node:http'
+import { type IncomingMessage, request } from 'node:http'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import t from 'tap'
 import { lfsSizeOf } from '../../../src/areas/projects/lfs/sizes.js'
 import { config } from '../../../src/config.js'
@@ -149,6 +150,23 @@ t.test('a client that leaves in the middle leaves nothing', async t => {
   await until('the draft is gone', () => drafts().length === 0)
   t.notOk(isStored(oid))
   t.notOk(await row('select 1 from lfs_objects where oid = ?', [oid]))
+})
+
+t.test('a body whose Content-Length is not the size of the object is refused before any byte is read', async t => {
+  const oid = hashOf(Buffer.from('announced'))
+  for (const length of ['1000000000000', '8']) {
+    const sent = request(`${url}${objectUrl(oid)}?size=9`, {
+      method: 'PUT',
+      headers: { ...asked, 'content-type': 'application/octet-stream', 'content-length': length }
+    })
+    sent.on('error', () => undefined)
+    sent.flushHeaders()
+    const answer = await new Promise<IncomingMessage>(resolve => sent.once('response', resolve))
+    t.equal(answer.statusCode, 422)
+    t.match(await text(answer), `the body has ${length} bytes, but the object has 9`)
+    sent.destroy()
+  }
+  t.same(drafts(), [])
 })
 
 t.test('two uploads of the same object at once', async t => {

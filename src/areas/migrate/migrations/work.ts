@@ -42,8 +42,8 @@ const WORK: {
     return 'succeeded'
   },
   assign: async (migration, _, given) => {
-    await assignConfirmedOf(migration, given)
-    return 'succeeded'
+    const { refused } = await assignConfirmedOf(migration, given)
+    return refused.length > 0 ? 'partial' : 'succeeded'
   }
 }
 

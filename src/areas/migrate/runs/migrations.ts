@@ -109,6 +109,7 @@ export async function addMigration(
   if (!/^[\x21-\x7e]{1,1000}$/.test(token)) throw new Invalid('token', 'is not a token')
   const settings = JSON.stringify(rest)
   if (Buffer.byteLength(settings) > LARGEST_SETTINGS) throw new Invalid('people', 'are too many')
+  await requireNamespaces(Object.values(rest.map))
   await adoptFolders()
   const id = await transact(async () => {
     const { insertId } = await execute(
@@ -124,6 +125,15 @@ export async function addMigration(
     throw new Conflict(`there is a migration ${name} already`)
   })
   return requireMigration(id)
+}
+
+async function requireNamespaces(paths: readonly string[]): Promise<void> {
+  for (const path of new Set(paths))
+    if (!(await row('select 1 from namespaces where path_key = lower(?)', [path])))
+      throw new Invalid(
+        'map',
+        `names the namespace ${path}, which does not exist here: create the group first, or correct the path`
+      )
 }
 
 export const targetOf = ({ id, name }: Pick<MigrationRow, 'id' | 'name'>) => ({ type: 'migration', id, name })

@@ -20,6 +20,18 @@ export interface Namespaces {
   of(project: SourceProject): Promise<{ readonly namespace: string; readonly username: string }>
   /** Where a project of the source is here, or will be. */
   pathOf(path: string): string | null
+  /** The groups of the source that were brought for projects so far. */
+  brought(): readonly string[]
+}
+
+/** Throws Conflict for the path of a project of the source that no forge gives. */
+export function checkSourcePath(path: string): void {
+  const parts = path.split('/')
+  const isWrong = (part: string) => part.trim() === '' || /^\.{1,2}$|\p{Cc}|\\|\.git$/iu.test(part)
+  if (parts.length < 2 || parts.some(isWrong))
+    throw new Conflict(
+      `the path ${JSON.stringify(path.slice(0, 300))} at the source is refused: it is not NAMESPACE/PROJECT, or a part is empty, is . or .., has control characters or ends in .git; rename the project there`
+    )
 }
 
 export async function openNamespaces(session: Session, source: Source, skipped: Skipped): Promise<Namespaces> {
@@ -31,6 +43,7 @@ export async function openNamespaces(session: Session, source: Source, skipped: 
   const { migration, place } = session
   const map = new Map(Object.entries(migration.map).map(([from, to]) => [from.toLowerCase(), to]))
   const people = await knownPeople(place, [])
+  const brought: string[] = []
   const ready = new Map<string, { readonly namespace: string; readonly username: string }>()
 
   async function prepare(path: string): Promise<{ readonly namespace: string; readonly username: string }> {
@@ -51,7 +64,9 @@ export async function openNamespaces(session: Session, source: Source, skipped: 
   async function bring(group: SourceGroup): Promise<void> {
     const usernames = new Set(group.members.map(({ username }) => username))
     const members = await resolvePeople(source, usernames, optionsOf(session), session.origin)
-    await bringGroup(group, { people: members, isOwn: await claim(session, group.path), skipped }, session.origin)
+    const isOwn = await claim(session, group.path)
+    if (isOwn) brought.push(group.path)
+    await bringGroup(group, { people: members, isOwn, skipped }, session.origin)
   }
 
   return {
@@ -66,7 +81,8 @@ export async function openNamespaces(session: Session, source: Source, skipped: 
       const namespace = parts.slice(0, -1).join('/')
       const here = map.get(namespace.toLowerCase()) ?? people.get(keyOf(namespace)) ?? namespacePath(namespace)
       return parts.length < 2 ? null : `${here}/${pathHere(parts.at(-1) ?? '')}`
-    }
+    },
+    brought: () => brought
   }
 }
 
@@ -110,6 +126,13 @@ async function claim({ migration }: Session, path: string): Promise<boolean> {
   const [from, here] = [path.toLowerCase(), namespacePath(path).toLowerCase()]
   if (!own.has(here)) await writeJson(join(migration.folder, GROUPS), Object.fromEntries(own.set(here, from)))
   return true
+}
+
+/** Forgets that this migration has created the group here of a group of the source: it is gone. */
+export async function disown(migration: Migration, path: string): Promise<void> {
+  const own = await ownGroups(migration)
+  if (own.delete(namespacePath(path).toLowerCase()))
+    await writeJson(join(migration.folder, GROUPS), Object.fromEntries(own))
 }
 
 /** Throws NoSuch for a user whom the sysadmin has named and who does not exist. */

@@ -4,14 +4,16 @@ import { execute, row, rows } from '../../../db/connect/sql.js'
 import { transact } from '../../../db/connect/transact.js'
 import { countTotal, type Page, type PageRequest, window } from '../../../db/lists/paginate.js'
 import { giveContributions } from '../../../db/ownership/owned-rows.js'
-import { Conflict, NoSuch, NotFound } from '../../../errors.js'
+import { BadRequest, Conflict, NoSuch, NotFound } from '../../../errors.js'
 import { personalProjects } from '../../ground/activity/project-snapshots.js'
 import { audit, changesBetween } from '../../ground/audit/audit.js'
 import { giveMemberships } from '../../people/members/give-memberships.js'
 import { requireUser } from '../../people/users/users.queries.js'
+import { transferToUser } from '../../projects/project-groups/transfer.js'
 import { underLock } from '../../upkeep/maintenance/maintenance-lock.js'
 import { deleteUser } from '../../upkeep/removal/user-deletion.js'
 import { keepResult, type Migration, placeOf, type Settings } from './migrations.js'
+import { withoutChange } from './project-here.js'
 import { lockOf } from './work-folder.js'
 
 export interface Placeholder {
@@ -32,9 +34,12 @@ const FROM = 'from migrated_people p join users u on u.id = p.user_id'
 const WHERE = 'where p.is_placeholder = true'
 const PLACEHOLDERS = `select ${COLUMNS} ${FROM} ${WHERE}`
 
-/** Returns placeholders in the order of their ids, those after `after`. */
-export const listPlaceholders = (after = 0, limit = 1000): Promise<Placeholder[]> =>
-  rows<Placeholder>(`${PLACEHOLDERS} and p.user_id > ? order by p.user_id limit ${Math.trunc(limit)}`, [after])
+/** Returns placeholders in the order of their ids: those of one source, or of all. */
+export const listPlaceholders = (source?: Pick<Settings, 'url'>, limit = 1000): Promise<Placeholder[]> =>
+  rows<Placeholder>(
+    `${PLACEHOLDERS} ${source ? 'and p.source = ?' : ''} order by p.user_id limit ${Math.trunc(limit)}`,
+    source ? [placeOf(source)] : []
+  )
 
 /** Returns a page of the placeholders of one source, in the order of their ids. */
 export async function pagePlaceholders(source: Pick<Settings, 'url'>, query: PageRequest): Promise<Page<Placeholder>> {
@@ -61,21 +66,37 @@ export async function requirePlaceholder(username: string): Promise<Placeholder>
   return found
 }
 
+/** Throws Conflict when the user has projects with the paths or names of the personal projects of a placeholder. */
+async function refuseTaken(
+  placeholderId: number,
+  user: { readonly id: number; readonly username: string }
+): Promise<void> {
+  const taken = await rows<{ path: string }>(
+    `select distinct q.path from projects p join namespaces n on n.id = p.namespace_id and n.kind = 'user' and n.owner_id = ?
+       join namespaces o on o.kind = 'user' and o.owner_id = ?
+       join projects q on q.namespace_id = o.id and (q.path_key = p.path_key or q.name_key = p.name_key) order by q.path limit 5`,
+    [placeholderId, user.id]
+  )
+  if (taken.length === 0) return
+  const names = taken.map(({ path }) => `${user.username}/${path}`).join(', ')
+  throw new Conflict(
+    `projects of ${user.username} have the paths or names of personal projects of the placeholder: rename, transfer or delete ${names}`
+  )
+}
+
 /**
- * Gives everything of a placeholder to a user, and deletes the placeholder. When it is killed, the next call continues. Throws Conflict
- * for a placeholder with personal projects, which must be transferred first.
+ * Gives everything of a placeholder to a user, with its personal projects, and deletes the placeholder. When it is killed, the next call
+ * continues. Throws Conflict when the user has projects with the same paths or names, or cannot sign in.
  */
 export async function assignPlaceholder(placeholder: Placeholder, username: string, origin: Origin): Promise<void> {
   const user = await requireUser(username)
   const { id, username: from } = placeholder
   if (user.id === id || user.state !== 'active') throw new Conflict(`${user.username} cannot sign in`)
-  const projects = await personalProjects(id)
-  if (projects.length > 0) {
-    const names = projects.slice(0, 5).map(project => project.path_with_namespace)
-    throw new Conflict(`transfer the personal projects of ${from} first: ${names.join(', ')}`)
-  }
+  await refuseTaken(id, user)
   const given = await giveContributions(id, user.id)
   await transact(async () => {
+    for (const { id: projectId } of await personalProjects(id))
+      await withoutChange(projectId, () => transferToUser(projectId, user.id, origin))
     await giveMemberships(id, user.id, origin)
     // Later runs give new records to the user.
     await execute('update migrated_people set user_id = ?, is_placeholder = false where user_id = ?', [user.id, id])
@@ -88,16 +109,20 @@ export async function assignPlaceholder(placeholder: Placeholder, username: stri
   await deleteUser(id, origin)
 }
 
-/**
- * Gives placeholders to the users who have confirmed the address that the source has verified: those of one source, or of all. Returns
- * them.
- */
+export interface Assigned {
+  readonly assigned: readonly { readonly placeholder: string; readonly user: string }[]
+  /** Those about whom somebody has to decide. */
+  readonly refused: readonly { readonly placeholder: string; readonly user: string; readonly error: string }[]
+}
+
+/** Gives placeholders to the users who have confirmed the address that the source has verified: those of one source, or of all. */
 export async function assignConfirmed(
   origin: Origin,
   signal: AbortSignal,
   source?: Pick<Settings, 'url'>
-): Promise<readonly { readonly placeholder: string; readonly user: string }[]> {
-  const assigned: { placeholder: string; user: string }[] = []
+): Promise<Assigned> {
+  const assigned: Assigned['assigned'][number][] = []
+  const refused: Assigned['refused'][number][] = []
   const [where, values] = source ? [`${WHERE} and p.source = ?`, [placeOf(source), placeOf(source)]] : [WHERE, []]
   const found = await rows<Placeholder & { owner: string }>(
     `select o.username as owner, ${COLUMNS} ${FROM}
@@ -106,24 +131,24 @@ export async function assignConfirmed(
        join users o on o.id = e.user_id and o.state = 'active' ${where} limit ${MOST_AT_ONCE}`,
     values
   )
-  for (const { owner, ...placeholder } of found) {
+  for (const { owner: user, ...placeholder } of found) {
     signal.throwIfAborted()
     try {
-      await assignPlaceholder(placeholder, owner, origin)
-      assigned.push({ placeholder: placeholder.username, user: owner })
+      await assignPlaceholder(placeholder, user, origin)
+      assigned.push({ placeholder: placeholder.username, user })
     } catch (error) {
-      // Somebody has to decide about personal projects.
-      if (!(error instanceof Conflict)) throw error
+      if (!(error instanceof Conflict || error instanceof BadRequest)) throw error
+      refused.push({ placeholder: placeholder.username, user, error: error.message })
     }
   }
-  return assigned
+  return { assigned, refused }
 }
 
 /** Does that for the source of a migration, while nobody else works on the migration, and keeps the result. Throws AlreadyRunning. */
 export const assignConfirmedOf = (
   migration: Migration,
   { origin, signal }: { readonly origin: Origin; readonly signal: AbortSignal }
-): Promise<unknown> =>
+): Promise<Assigned> =>
   underLock(lockOf(migration), signal, async signal =>
-    keepResult(migration, 'assign', { assigned: await assignConfirmed(origin, signal, migration) })
+    keepResult(migration, 'assign', await assignConfirmed(origin, signal, migration))
   )

@@ -8,7 +8,7 @@ import { namespacePath } from './groups.js'
 import { namedFiles } from './lfs.js'
 import { keepResult, type Migration } from './migrations.js'
 import { copyRepository } from './move-project.js'
-import { isForeign } from './namespaces.js'
+import { checkSourcePath, isForeign } from './namespaces.js'
 import { keyOf, knownPeople, matchPeople, peopleOptions } from './people.js'
 import { projectsOf } from './run.js'
 import { INSTANCE, openSession, type Part, type Session, withPart } from './session.js'
@@ -62,6 +62,12 @@ export function planMigration(
       for await (const project of projectsOf(source, options.projects)) {
         signal.throwIfAborted()
         const { path, size } = project
+        try {
+          checkSourcePath(path)
+        } catch (error) {
+          problems.push((error as Error).message)
+          continue
+        }
         namespaces.add(path.split('/').slice(0, -1).join('/').toLowerCase())
         if (options.quick)
           projects.push({ path, size, counts: await source.counts(project), files: null, lfs: null, skipped: [] })

@@ -83,7 +83,24 @@ async function stateOf(id: number, repository: string): Promise<string> {
 }
 
 /** Returns whether the project is still what came. A push that has begun counts: git may accept it at any moment. */
-export async function isUnchanged({ project_id: id, storage, here }: MigratedProject): Promise<boolean> {
+export async function isUnchanged({
+  project_id: id,
+  storage,
+  here
+}: Pick<MigratedProject, 'project_id' | 'storage' | 'here'>): Promise<boolean> {
   if (await row("select 1 from ref_changes where project_id = ? and state = 'open' limit 1", [id])) return false
   return (await stateOf(id, repositoryPath({ id, storage }))) === here
+}
+
+/** Does what must not count as a change that somebody has made here. Call it inside `transact`. */
+export async function withoutChange(projectId: number, work: () => Promise<void>): Promise<void> {
+  const known = await row<Pick<MigratedProject, 'project_id' | 'storage' | 'here'>>(
+    'select m.project_id, p.storage, m.here from migrated_projects m join projects p on p.id = m.project_id where p.id = ?',
+    [projectId]
+  )
+  const was = known && (await isUnchanged(known))
+  await work()
+  if (!was) return
+  const here = await stateOf(projectId, repositoryPath({ id: projectId, storage: known.storage }))
+  await execute('update migrated_projects set here = ? where project_id = ?', [here, projectId])
 }

@@ -3,10 +3,11 @@ import { join } from 'node:path'
 import { Failure } from '../../../errors.js'
 import type { Skipped, Source, SourceProject } from '../sources/source.js'
 import { relateForks } from './forks.js'
+import { removeLeftovers } from './leftovers.js'
 import { keepResult, type Migration } from './migrations.js'
 import { type Moved, moveProject, refuseForeign } from './move-project.js'
-import { openNamespaces } from './namespaces.js'
-import { assignConfirmed, listPlaceholders } from './placeholders.js'
+import { checkSourcePath, type Namespaces, openNamespaces } from './namespaces.js'
+import { type Assigned, assignConfirmed, listPlaceholders } from './placeholders.js'
 import { Uncloneable } from './repository.js'
 import { INSTANCE, openSession, type Session, withPart } from './session.js'
 import { newSkips } from './skips.js'
@@ -32,8 +33,10 @@ export interface Report {
   readonly ended_at: string
   readonly projects: readonly (Moved | Failed)[]
   readonly skipped: ReturnType<ReturnType<typeof newSkips>['list']>
-  /** The first thousand placeholders. */
+  /** The first thousand placeholders of this source. */
   readonly placeholders: readonly string[]
+  /** Placeholders whose person has confirmed the address, but could not get the records. */
+  readonly unassigned: Assigned['refused']
   /** The file with this report. */
   readonly file: string
 }
@@ -53,37 +56,59 @@ export function runMigration(
       const { username: login } = await source.about()
       const own = { ...session, login }
       const namespaces = await openNamespaces(own, source, skips.skipped)
-      for await (const project of projectsOf(source, options.projects)) {
-        signal.throwIfAborted()
-        const place = async () => {
-          if (!options.overwrite) await refuseForeign(own, project)
-          return { ...(await namespaces.of(project)), overwrite: options.overwrite, pathOf: namespaces.pathOf }
-        }
-        const moved = await place()
-          .then(to => moveProject(own, project, to))
-          .catch(failureOf(project, signal))
-        projects.push(moved)
-        const wiki = moved.result === 'failed' ? null : await wikiOf(source, project)
-        if (!wiki) continue
-        const records = wikiRecords(own, project)
-        const done = await place()
-          .then(to => moveProject(own, wiki, { ...to, records }))
-          .catch(withoutWiki(skips.skipped))
-          .catch(failureOf(wiki, signal))
-        if (done) projects.push(done)
+      const running = { session: own, source, namespaces, options, skipped: skips.skipped }
+      try {
+        for await (const moved of movedProjects(running)) projects.push(moved)
+        await relateForks(own, projectsOf(source, options.projects), skips.skipped)
+      } finally {
+        // When the run is ended from outside, another one continues with what there is.
+        if (!signal.aborted) await removeLeftovers(own, namespaces.brought())
       }
-      await relateForks(own, projectsOf(source, options.projects), skips.skipped)
       await end()
     })
-    await assignConfirmed(given.origin, signal)
-    const placeholders = (await listPlaceholders()).map(({ username }) => username)
+    const { refused: unassigned } = await assignConfirmed(given.origin, signal, migration)
+    const placeholders = (await listPlaceholders(migration)).map(({ username }) => username)
     const file = join(migration.folder, 'report.json')
     const ended_at = new Date().toISOString()
     const about = { migration: migration.name, source: migration.url, started_at, ended_at }
-    const report: Report = { ...about, projects, skipped: skips.list(), placeholders, file }
+    const report: Report = { ...about, projects, skipped: skips.list(), placeholders, unassigned, file }
     await writeJson(file, report)
     return keepResult(migration, 'run', report)
   })
+}
+
+interface Running {
+  readonly session: Session
+  readonly source: Source
+  readonly namespaces: Namespaces
+  readonly options: RunOptions
+  readonly skipped: Skipped
+}
+
+/** Moves each project, and then its wiki. */
+async function* movedProjects(running: Running): AsyncGenerator<Moved | Failed> {
+  const { session, source, namespaces, options, skipped } = running
+  const { signal } = session
+  for await (const project of projectsOf(source, options.projects)) {
+    signal.throwIfAborted()
+    const place = async () => {
+      checkSourcePath(project.path)
+      if (!options.overwrite) await refuseForeign(session, project)
+      return { ...(await namespaces.of(project)), overwrite: options.overwrite, pathOf: namespaces.pathOf }
+    }
+    const moved = await place()
+      .then(to => moveProject(session, project, to))
+      .catch(failureOf(project, signal))
+    yield moved
+    const wiki = moved.result === 'failed' ? null : await wikiOf(source, project)
+    if (!wiki) continue
+    const records = wikiRecords(session, project)
+    const done = await place()
+      .then(to => moveProject(session, wiki, { ...to, records }))
+      .catch(withoutWiki(skipped))
+      .catch(failureOf(wiki, signal))
+    if (done) yield done
+  }
 }
 
 /** Forges say only that a project may have a wiki. Without pages, there is nothing to clone. */

@@ -143,6 +143,8 @@ export function openClient(options: ClientOptions): OpenClient {
     for (let redirects = 0; ; redirects++) {
       const answer = await attempts(url, async () => {
         return transport.get(url, headers, async ({ status, headers, stream }) => {
+          if (Number(headers['content-length']) > LARGEST_PAGE)
+            throw new SourceRefusal(url, `is larger than ${LARGEST_PAGE} bytes, by its Content-Length`)
           // The bodies of other answers are not read: nobody needs them, and they may repeat the token.
           return { status, headers, text: status === 200 ? await readText(url, stream, LARGEST_PAGE) : '' }
         })
@@ -151,7 +153,10 @@ export function openClient(options: ClientOptions): OpenClient {
       if (redirects === MOST_REDIRECTS) throw new SourceRefusal(first, 'redirects too often')
       const next = redirectOf(url, answer.headers.location)
       if (next.origin !== base.origin)
-        throw new SourceRefusal(url, `redirects to another server, ${next.origin}: give the URL of that server instead`)
+        throw new SourceRefusal(
+          url,
+          `redirects to another server, ${originOf(next)}: give the URL of that server instead`
+        )
       url = next
     }
   }
@@ -257,6 +262,9 @@ function redirectOf(url: URL, location: string | undefined): URL {
   if (location === undefined || !URL.canParse(location, url)) throw new SourceRefusal(url, 'redirects to no URL')
   return new URL(location, url)
 }
+
+/** URLs of other schemes have no origin. */
+const originOf = ({ origin, protocol }: URL) => (origin === 'null' ? `a URL that begins with ${protocol}` : origin)
 
 function hintOf(status: number): string {
   if (status === 401) return ': the token is wrong or has ended'

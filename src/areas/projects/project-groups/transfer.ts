@@ -1,4 +1,4 @@
-// Moves a project into a group. No file moves, because the place of a repository depends only on the id of its project.
+// Moves a project into another namespace. No file moves, because the place of a repository depends only on the id of its project.
 import type { Origin } from '../../../access/actor.js'
 import { execute, row } from '../../../db/connect/sql.js'
 import { transact } from '../../../db/connect/transact.js'
@@ -12,7 +12,7 @@ import { endProjectRedirect, redirectProject } from '../../ground/paths/redirect
 import { takenBy } from '../projects/project-update.js'
 import { lowerForks } from '../projects/project-visibility.js'
 
-interface Group {
+interface Namespace {
   readonly id: number
   readonly path: string
   readonly visibility_level: number
@@ -22,35 +22,45 @@ interface Group {
  * Moves a project into a group. A project that is more visible than the group gets the group's level. The old path redirects to
  * the project. Throws NotFound, and BadRequest when the group already has the project, or another one with its name.
  */
-export async function transferProject(projectId: number, groupId: number, origin: Origin): Promise<void> {
-  await transact(async () => {
-    const project = await Project.findByPk(projectId, { lock: true })
-    if (!project) throw new NotFound('Project')
-    const group = await row<Group>(
+export const transferProject = (projectId: number, groupId: number, origin: Origin): Promise<void> =>
+  transact(async () => {
+    const group = await row<Namespace>(
       "select id, path, visibility_level from namespaces where id = ? and kind = 'group' lock in share mode",
       [groupId]
     )
     if (!group) throw new NotFound('Group')
-    await move(project, group, origin)
+    await move(projectId, group, origin)
   })
-}
 
-async function move(project: Project, group: Group, origin: Origin): Promise<void> {
-  if (project.namespaceId === group.id) throw refused({ namespace: ['already has the project'] })
+/** The same into the namespace of a user. Not specified: the limit of projects of the user does not count here. */
+export const transferToUser = (projectId: number, userId: number, origin: Origin): Promise<void> =>
+  transact(async () => {
+    const namespace = await row<Namespace>(
+      "select id, path, 20 as visibility_level from namespaces where owner_id = ? and kind = 'user' lock in share mode",
+      [userId]
+    )
+    if (!namespace) throw new NotFound('User')
+    await move(projectId, namespace, origin)
+  })
+
+async function move(projectId: number, namespace: Namespace, origin: Origin): Promise<void> {
+  const project = await Project.findByPk(projectId, { lock: true })
+  if (!project) throw new NotFound('Project')
+  if (project.namespaceId === namespace.id) throw refused({ namespace: ['already has the project'] })
   const before = await projectSnapshot(project.id)
   const old = { namespaceId: project.namespaceId, path: project.path }
-  const visibilityLevel = Math.min(project.visibilityLevel, group.visibility_level)
+  const visibilityLevel = Math.min(project.visibilityLevel, namespace.visibility_level)
   try {
-    await project.update({ namespaceId: group.id, visibilityLevel })
+    await project.update({ namespaceId: namespace.id, visibilityLevel })
   } catch (error) {
     const taken = takenBy(error)
     throw taken instanceof Invalid ? refused(taken.errors, taken) : error
   }
-  await endProjectRedirect({ namespaceId: group.id, path: project.path })
+  await endProjectRedirect({ namespaceId: namespace.id, path: project.path })
   await redirectProject(old, project.id)
   await lowerForks(project.id, visibilityLevel, origin)
   // A project cannot be shared with its own group.
-  await execute('delete from project_group_links where project_id = ? and group_id = ?', [project.id, group.id])
+  await execute('delete from project_group_links where project_id = ? and group_id = ?', [project.id, namespace.id])
   const after = await projectSnapshot(project.id)
   await publish({
     kind: 'project.transferred',

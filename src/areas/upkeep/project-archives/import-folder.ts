@@ -6,11 +6,12 @@ import { basename, join } from 'node:path'
 import type { Origin } from '../../../access/actor.js'
 import { config } from '../../../config.js'
 import { row } from '../../../db/connect/sql.js'
-import { DiskFull, Failure, NoSuch, Unavailable } from '../../../errors.js'
+import { DiskFull, Failure, Invalid, NoSuch, Unavailable } from '../../../errors.js'
 import { GitFailure } from '../../../git/process/run.js'
 import { portableRefs, writePack } from '../../../git/repository/packs.js'
 import { prepareRepository } from '../../../git/repository/repository.js'
 import { isDiskFull } from '../../../lib/disk-full.js'
+import { visibilityName } from '../../../lib/levels.js'
 import { pathProblem } from '../../../lib/path.js'
 import { version } from '../../../version.js'
 import { objectsNamed } from '../../projects/imports/lfs/pointers.js'
@@ -47,7 +48,8 @@ export async function importFolder(folder: string, options: FolderOptions, origi
   const { namespace, creator, dryRun, signal, refuse, done } = options
   const root = await realpath(folder).catch(() => null)
   if (root === null || !(await stat(root)).isDirectory()) throw new NoSuch('folder', folder)
-  await placeOfNewProject(`${namespace}/any`, creator)
+  const { namespaceId } = await placeOfNewProject(`${namespace}/any`, creator)
+  await requireVisible(namespaceId, options)
   const seen = new Map<string, string>()
   for await (const path of repositoriesIn(root, signal)) {
     const shown = shownBelow(root, path)
@@ -69,6 +71,19 @@ export async function importFolder(folder: string, options: FolderOptions, origi
       refuse(shown, error.message.replace(/\p{Cc}+/gu, ' ').slice(0, 500))
     }
   }
+}
+
+/** The import of an archive would lower the visibility without a word. */
+async function requireVisible(id: number, { namespace, visibility }: FolderOptions): Promise<void> {
+  const group = await row<{ level: number }>(
+    "select visibility_level as level from namespaces where id = ? and kind = 'group' and visibility_level < ?",
+    [id, visibility]
+  )
+  if (group)
+    throw new Invalid(
+      'visibility',
+      `is more than that of the group ${namespace}, which is ${visibilityName(group.level)}: choose that one, or change the group first`
+    )
 }
 
 const isRefusal = (error: unknown): error is Error =>

@@ -3,7 +3,7 @@ import { bytesText } from '../../../lib/bytes.js'
 import { BaseCommand } from '../../framework/base.js'
 import { Flags } from '../../oclif.js'
 import { printable } from '../../output/table.js'
-import { migrationArgs, onMigration, projectFlags, skippedLines } from '../../topics/migrations.js'
+import { counted, migrationArgs, onMigration, projectFlags, skippedLines } from '../../topics/migrations.js'
 
 const MOST_SHOWN = 50
 
@@ -32,16 +32,16 @@ export default class MigratePlan extends BaseCommand {
       `version ${printable(source.version)}, as ${source.username}${source.is_admin ? ', an administrator' : ''}`
     )
     for (const { path, size, counts, files, lfs, skipped } of projects) {
-      const numbers = Object.entries(counts).flatMap(([kind, count]) => (count === 0 ? [] : `${count ?? '?'} ${kind}`))
-      const large = lfs?.files ? [`${lfs.files} files in LFS, ${bytesText(lfs.bytes)}`] : []
-      const more = [...(size === null ? [] : [bytesText(size)]), ...(files ? [`${files} files`] : []), ...large]
+      const numbers = Object.entries(counts).flatMap(([kind, count]) => (count === 0 ? [] : counted(count, kind)))
+      const large = lfs?.files ? [`${counted(lfs.files, 'file')} in LFS, ${bytesText(lfs.bytes)}`] : []
+      const more = [...(size === null ? [] : [bytesText(size)]), ...(files ? [counted(files, 'file')] : []), ...large]
       this.log(
         [printable(`${path}: ${[...numbers, ...more].join(', ')}`), ...skippedLines(skipped).map(printable)].join('\n')
       )
     }
     for (const problem of problems) this.log(printable(problem))
     if (flags.quick) return plan
-    this.log(`${Object.keys(matched).length} people have a user here, ${unmatched.length} have none`)
+    this.log(`people with a user here: ${Object.keys(matched).length}, without: ${unmatched.length}`)
     if (unmatched.length > 0)
       this.log(
         printable(`  ${unmatched.slice(0, MOST_SHOWN).join(', ')}${unmatched.length > MOST_SHOWN ? ', ...' : ''}`)

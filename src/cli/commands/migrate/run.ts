@@ -2,7 +2,7 @@ import { runMigration } from '../../../areas/migrate/runs/run.js'
 import { BaseCommand } from '../../framework/base.js'
 import { Flags } from '../../oclif.js'
 import { printable } from '../../output/table.js'
-import { migrationArgs, onMigration, projectFlags, skippedLines } from '../../topics/migrations.js'
+import { migrationArgs, onMigration, projectFlags, refusedLines, skippedLines } from '../../topics/migrations.js'
 
 export default class MigrateRun extends BaseCommand {
   static override summary = 'Move projects from another forge, or bring them up to date'
@@ -36,7 +36,9 @@ export default class MigrateRun extends BaseCommand {
         )
     }
     for (const line of skippedLines(report.skipped)) this.log(printable(line))
-    if (report.placeholders.length > 0) this.log('some people have placeholders: see gitstead migrate placeholders')
+    for (const line of refusedLines(report.unassigned)) this.log(line)
+    if (report.placeholders.length > 0)
+      this.log(`some people have placeholders: see gitstead migrate placeholders ${args.name}`)
     this.log(report.file)
     if (report.projects.some(({ result }) => result === 'failed')) process.exitCode = 1
     return report

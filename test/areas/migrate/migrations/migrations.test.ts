@@ -131,7 +131,8 @@ t.test('a project moves by API, from the plan to the verification', async t => {
 })
 
 t.test('a run whose project fails is partial, and one whose source refuses the token fails', async t => {
-  const { path } = await prepare('partial', { map: { [group.path]: 'no-such-group' } })
+  const { path, to } = await prepare('partial')
+  await asker.delete(`/groups/${to.split('/')[0]}`)
   await asker.post(`${path}/run`, only)
   await app.runJobs()
   t.match(await shown(path), { state: 'partial', result: { report: { projects: [{ result: 'failed' }] } } })
@@ -157,6 +158,7 @@ t.test('wrong questions', async t => {
     { rate: 0 },
     { rate: 1001 },
     { map: { crew: '' } },
+    { map: { crew: 'no-such-namespace' } },
     { people: { ada: 'nobody-has-this-name' } },
     { people: Object.fromEntries(Array.from({ length: 10_001 }, (_, at) => [`u${at}`, 'x'])) }
   ]
@@ -365,7 +367,7 @@ t.test('people who have confirmed their address get their records by a request',
     state: 'succeeded',
     work: 'assign',
     result_of: 'assign',
-    result: { report: { assigned: [{ placeholder: placeholders[0], user: person.username }] } }
+    result: { report: { assigned: [{ placeholder: placeholders[0], user: person.username }], refused: [] } }
   })
   t.same((await asker.get(`${here.path}/placeholders`)).json(), [])
   t.match((await asker.get(`${elsewhere.path}/placeholders`)).json(), [{ username: placeholders[1] }], 'another forge')
@@ -392,4 +394,26 @@ t.test('a migration that an earlier program has prepared is known', async t => {
   await asker.post(`${path}/plan`, { ...only, quick: true })
   await app.runJobs()
   t.notOk(existsSync(folder), 'the folder of a migration that another machine has removed goes away')
+})
+
+t.test('a request names the people who could not get their records, and why', async t => {
+  const { path } = await prepare('refused')
+  await execute('delete from migrated_people')
+  const person = await app.make.user()
+  const { id } = await transact(() =>
+    insertPlaceholder({ username: 'with-projects', name: 'With projects' }, someOrigin)
+  )
+  await execute(
+    'insert into migrated_people (source, username, user_id, is_placeholder, email, created_at) values (?, ?, ?, true, ?, ?)',
+    [placeOf({ url }), 'with-projects', id, person.email, new Date()]
+  )
+  for (const owner of [{ id, username: 'with-projects' }, person])
+    await app.make.project({ owner: owner as never, name: 'notes' })
+  await asker.post(`${path}/assign`)
+  await app.runJobs()
+  const error = new RegExp(`: rename, transfer or delete ${person.username}/notes$`)
+  t.match(await shown(path), {
+    state: 'partial',
+    result: { report: { assigned: [], refused: [{ placeholder: 'with-projects', user: person.username, error }] } }
+  })
 })

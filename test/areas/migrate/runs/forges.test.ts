@@ -5,10 +5,11 @@ import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { addMigration, findMigration } from '../../../../src/areas/migrate/runs/migrations.js'
+import { planMigration } from '../../../../src/areas/migrate/runs/plan.js'
 import { runMigration } from '../../../../src/areas/migrate/runs/run.js'
 import { verifyMigration } from '../../../../src/areas/migrate/runs/verify/verify.js'
 import { loadConfig } from '../../../../src/config.js'
-import { rows } from '../../../../src/db/connect/sql.js'
+import { execute, rows } from '../../../../src/db/connect/sql.js'
 import { testApp } from '../../../helpers/app.js'
 import { testDatabase } from '../../../helpers/database.js'
 import { someOrigin } from '../../../helpers/factory.js'
@@ -151,6 +152,45 @@ t.test('a project of GitLab is here with every field', async t => {
   t.match(await rows('select enabled from hooks where url = ?', ['https://ci.example.com/hook']), [{ enabled: 0 }])
   t.same(report.placeholders.toSorted(), ['bob', 'cleo'])
   t.ok(forge.received.every(({ method }) => method === 'GET'))
+})
+
+const escaped = (text: string) => text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')
+
+t.test('projects whose paths no forge gives are refused by name, and the others come', async t => {
+  await execute('delete from migrated_projects')
+  const { forge, own } = await subject(t, gitlab.conversation(), gitlab.GITLAB)
+  const good = own['projects/team%2Fsub%2Ftool'] as object
+  const wrong = [
+    '../evil',
+    'team/../evil',
+    'team//evil',
+    '/evil',
+    'evil',
+    'team/',
+    'team/ev\u0000il',
+    'team/a\nb',
+    'team/evil.git',
+    'a\\b/evil'
+  ]
+  own.projects = [...wrong.map((path, at) => ({ ...good, id: 100 + at, path_with_namespace: path })), good]
+  own['projects/7/avatar'] = 404
+  const group = await app.make.group({ visibilityLevel: 20 })
+  const map = { 'team/sub': group.path }
+  const settings = { kind: 'gitlab4', url: forge.url.href, map, people: {}, rate: 1000, keys: false }
+  const migration = await addMigration('wrong-paths', 'sesame', settings, someOrigin)
+  const given = { origin: someOrigin, signal }
+  const errorFor = (path: string) =>
+    `the path ${JSON.stringify(path)} at the source is refused: it is not NAMESPACE/PROJECT`
+  const { problems } = await planMigration(migration, { projects: [], quick: true }, given)
+  t.match(
+    problems,
+    wrong.map(errorFor).map(text => new RegExp(`^${escaped(text)}`))
+  )
+  const { projects } = await runMigration(migration, { projects: [], overwrite: false }, given)
+  t.match(projects, [
+    ...wrong.map(path => ({ from: path, result: 'failed', error: new RegExp(`^${escaped(errorFor(path))}`) })),
+    { from: 'team/sub/tool', result: 'created' }
+  ])
 })
 
 t.test('a repository of Gitea is here with every field', async t => {

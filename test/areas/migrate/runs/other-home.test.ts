@@ -83,24 +83,48 @@ t.test('groups, members, personal projects and hooks come', async t => {
   ])
   t.match(await ask('select url, enabled from @hooks'), [{ url: 'https://hooks.example.org/in', enabled: 0 }])
   await connection.end()
-  t.match(await run(['migrate', 'placeholders']), {
-    placeholders: [{ username: 'bob', source_username: 'bob', email: 'bob@example.org' }]
-  })
-  await user('robert', 'bob@example.org')
-  const kept = await gitstead(['migrate', 'assign', '--confirmed', '--json'], { environment })
-  t.match(JSON.parse(kept.stdout), { assigned: [] }, 'somebody must decide about the personal project')
-  const refused = await gitstead(['migrate', 'assign', 'bob', 'robert'], { environment })
-  t.equal(refused.code, 4)
-  t.match(refused.stderr, /transfer the personal projects of bob first: bob\/notes/)
   t.match(await run(['migrate', 'verify', 'old']), {
     projects: [
       { different: 0, refs: [] },
       { different: 0, refs: [] }
     ]
   })
+  t.match(await run(['migrate', 'placeholders']), {
+    placeholders: [{ username: 'bob', source_username: 'bob', email: 'bob@example.org' }]
+  })
+  await user('robert', 'bob@example.org')
+  t.match(await run(['migrate', 'placeholders', 'old']), { placeholders: [{ username: 'bob' }] })
+  await run(['migrate', 'add', 'another', 'https://forge.example.org', '--kind', 'gitea', '--token-stdin'], 'sesame\n')
+  t.same(await run(['migrate', 'placeholders', 'another']), { placeholders: [] }, 'only those of its forge')
+  await run(['projects', 'create', 'robert/notes'])
+  const error = /^projects of robert have the paths .*: rename, transfer or delete robert\/notes$/
+  const kept = await gitstead(['migrate', 'assign', '--confirmed', '--json'], { environment })
+  t.equal(kept.code, 1)
+  t.match(JSON.parse(kept.stdout), { assigned: [], refused: [{ placeholder: 'bob', user: 'robert', error }] })
+  const shown = await gitstead(['migrate', 'assign', '--confirmed'], { environment })
+  t.match(shown.stdout, /^robert could not get the records of bob: projects of robert/)
+  const refused = await gitstead(['migrate', 'assign', 'bob', 'robert'], { environment })
+  t.equal(refused.code, 4)
+  t.match(refused.stderr, /rename, transfer or delete robert\/notes/)
+  await run(['projects', 'delete', 'robert/notes', '--yes'])
+  t.match(await run(['migrate', 'assign', '--confirmed']), {
+    assigned: [{ placeholder: 'bob', user: 'robert' }],
+    refused: []
+  })
+  t.match(await run(['projects', 'show', 'robert/notes']), { path_with_namespace: 'robert/notes' })
+  await app.as(bob).post(`/projects/${notes.id}/unarchive`)
+  await app.as(bob).post(`/projects/${notes.id}/labels`, { name: 'later', color: '#123456' })
+  t.match(
+    (await run(['migrate', 'run', 'old'])).projects,
+    [
+      { from: 'machines/engine', result: 'unchanged' },
+      { from: 'bob/notes', to: 'robert/notes', result: 'replaced' }
+    ],
+    'the new place does not count as a change'
+  )
 
   const settingsFile = join(home, 'migrations/old/migration.json')
   t.notMatch(readFileSync(settingsFile, 'utf8'), admin.privateToken, 'the token is encrypted')
   t.match(await run(['migrate', 'remove', 'old', '--yes']), { removed: 'old' })
-  t.match(await run(['migrate', 'list']), { migrations: [] })
+  t.match(await run(['migrate', 'list']), { migrations: [{ name: 'another' }] })
 })

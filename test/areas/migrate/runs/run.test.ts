@@ -262,13 +262,16 @@ t.test('an address that somebody confirms later brings the records of its placeh
   )
   const [placeholder] = (await run('confirmed')).placeholders
   t.equal(placeholder, `${stranger.username}-2`)
-  t.same(await assignConfirmed(someOrigin, new AbortController().signal), [])
+  t.same(await assignConfirmed(someOrigin, new AbortController().signal), { assigned: [], refused: [] })
   await execute("update users set email = 'other@example.org' where id = ?", [stranger.id])
   await execute("update users set email = 'late-there@example.org', email_confirmed_at = ? where id = ?", [
     new Date(),
     late.id
   ])
-  t.same(await assignConfirmed(someOrigin, new AbortController().signal), [{ placeholder, user: late.username }])
+  t.same(await assignConfirmed(someOrigin, new AbortController().signal), {
+    assigned: [{ placeholder, user: late.username }],
+    refused: []
+  })
   const [issue] = (await owner.get(`/projects/${encodeURIComponent(path)}/issues?iid=2`)).json()
   t.match(issue.author, { username: late.username })
 })

@@ -246,6 +246,18 @@ t.test('a source that drips a byte at a time, or falls silent, ends with a named
   }
 })
 
+t.test('a page that announces too many bytes is refused before they come, once', async t => {
+  // It sends nothing: only the header says how much would come.
+  const { run, asked } = await subject(t, r => r.writeHead(200, { 'content-length': '1000000000000' }).write('['))
+  await t.rejects(run(1).get('page'), { message: /is larger than 33554432 bytes, by its Content-Length/ })
+  t.equal(asked().length, 1)
+})
+
+t.test('a redirect to a URL without an origin is named by its scheme', async t => {
+  const { run } = await subject(t, r => r.writeHead(302, { location: 'data:text/plain,x' }).end())
+  await t.rejects(run(1).get('page'), { message: /redirects to another server, a URL that begins with data:/ })
+})
+
 t.test('a page that a power failure has cut is fetched again', async t => {
   const { run, asked, folder } = await subject(t, response => json(response, 1))
   await run(1).get('page')

@@ -184,3 +184,12 @@ t.test('files in LFS come along from where git-lfs keeps them', async t => {
   renameSync(path, join(folder, 'wrong.git'))
   t.match((await run(folder, owner.username)).refused, { 'wrong.git': /another SHA-256/ })
 })
+
+t.test('a group that is less visible than the projects would be is refused', async t => {
+  const group = await app.make.group({ owner: await app.make.user(), visibilityLevel: 0 })
+  const folder = t.testdir()
+  makeBare(join(folder, 'a.git'))
+  await t.rejects(run(folder, group.path), {
+    message: `visibility is more than that of the group ${group.path}, which is private: choose that one, or change the group first`
+  })
+})
