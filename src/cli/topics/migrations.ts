@@ -3,6 +3,7 @@
 import { findMigration, type Migration } from '../../areas/migrate/runs/migrations.js'
 import type { Assigned } from '../../areas/migrate/runs/placeholders.js'
 import type { Session } from '../../areas/migrate/runs/session.js'
+import { counted } from '../../lib/counted.js'
 import { commandOrigin } from '../framework/origin.js'
 import { progressLine } from '../framework/progress.js'
 import { endedBySignals } from '../framework/signals.js'
@@ -47,8 +48,9 @@ export const refusedLines = (refused: Assigned['refused']): readonly string[] =>
     printable(`${user} could not get the records of ${placeholder}: ${error}`)
   )
 
-/** `1 issue`, `32 notes`, `2 commit statuses`; a question mark for an unknown number. `what` is a kind, or its plural. */
-export function counted(count: number | null, what: string): string {
-  const name = what.replaceAll('_', ' ').replace(/(?<![su])s$/, '')
-  return count === 1 ? `1 ${name}` : `${count ?? '?'} ${name}${name.endsWith('s') ? 'es' : 's'}`
+/** `1 issue`, `32 notes`, `2 commit statuses`; a question mark for an unknown number. `kind` may be in the plural. */
+export function countedKind(count: number | null, kind: string): string {
+  const one = kind.replaceAll('_', ' ').replace(/(?<![su])s$/, '')
+  const many = `${one}${one.endsWith('s') ? 'es' : 's'}`
+  return count === null ? `? ${many}` : counted(count, one, many)
 }

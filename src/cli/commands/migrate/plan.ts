@@ -1,9 +1,10 @@
 import { planMigration } from '../../../areas/migrate/runs/plan.js'
 import { bytesText } from '../../../lib/bytes.js'
+import { counted } from '../../../lib/counted.js'
 import { BaseCommand } from '../../framework/base.js'
 import { Flags } from '../../oclif.js'
 import { printable } from '../../output/table.js'
-import { counted, migrationArgs, onMigration, projectFlags, skippedLines } from '../../topics/migrations.js'
+import { countedKind, migrationArgs, onMigration, projectFlags, skippedLines } from '../../topics/migrations.js'
 
 const MOST_SHOWN = 50
 
@@ -32,7 +33,7 @@ export default class MigratePlan extends BaseCommand {
       `version ${printable(source.version)}, as ${source.username}${source.is_admin ? ', an administrator' : ''}`
     )
     for (const { path, size, counts, files, lfs, skipped } of projects) {
-      const numbers = Object.entries(counts).flatMap(([kind, count]) => (count === 0 ? [] : counted(count, kind)))
+      const numbers = Object.entries(counts).flatMap(([kind, count]) => (count === 0 ? [] : countedKind(count, kind)))
       const large = lfs?.files ? [`${counted(lfs.files, 'file')} in LFS, ${bytesText(lfs.bytes)}`] : []
       const more = [...(size === null ? [] : [bytesText(size)]), ...(files ? [counted(files, 'file')] : []), ...large]
       this.log(

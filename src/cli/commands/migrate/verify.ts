@@ -1,4 +1,5 @@
 import { verifyMigration } from '../../../areas/migrate/runs/verify/verify.js'
+import { counted } from '../../../lib/counted.js'
 import { BaseCommand } from '../../framework/base.js'
 import { printable } from '../../output/table.js'
 import { migrationArgs, onMigration, projectFlags } from '../../topics/migrations.js'
@@ -25,7 +26,9 @@ export default class MigrateVerify extends BaseCommand {
       const wrong = to === null || different > 0 || refs.length > 0 || numbers.length > 0
       if (wrong) process.exitCode = 1
       const head =
-        to === null ? `${from}: has not come yet` : `${from} and ${to}: ${compared} records, ${different} differ`
+        to === null
+          ? `${from}: has not come yet`
+          : `${from} and ${to}: ${counted(compared, 'record')}, ${different} differ`
       const lines = [head, ...numbers, ...differences.map(line => `  ${line}`), ...refs.map(ref => `  ${ref}`)]
       this.log(lines.map(printable).join('\n'))
     }
