@@ -1,6 +1,7 @@
 // Makes the projects that have come forks of each other, as they are at the source, and lets merge requests come from the forks. A fork
 // and its source come in any order, so this happens at the end of each run. It changes nothing that somebody has set here.
 import { nobody } from '../../../access/actor.js'
+import { rows } from '../../../db/connect/sql.js'
 import { Conflict } from '../../../errors.js'
 import { takeSource } from '../../planning/merge-requests/versions/late-forks.js'
 import { linkFork } from '../../projects/imports/forks.js'
@@ -62,6 +63,39 @@ async function comesFrom(id: number, ancestor: number): Promise<boolean> {
     if (at === undefined) return false
   }
   return true
+}
+
+/** What other projects say of a project: its forks, and the merge requests that come from it, by the id of their target. */
+interface Relations {
+  readonly forks: readonly number[]
+  readonly proposals: ReadonlyMap<number, readonly number[]>
+}
+
+/** Reads them, before the project is removed. */
+export async function relationsOf(id: number): Promise<Relations> {
+  const forks = await rows<{ id: number }>(
+    'select forked_to_project_id as id from forked_project_links where forked_from_project_id = ?',
+    [id]
+  )
+  const found = await rows<{ target: number; iid: number }>(
+    'select target_project_id as target, iid from merge_requests where source_project_id = ? and target_project_id <> ?',
+    [id, id]
+  )
+  const proposals = Map.groupBy(found, ({ target }) => target)
+  return {
+    forks: forks.map(({ id }) => id),
+    proposals: new Map([...proposals].map(([target, some]) => [target, some.map(({ iid }) => iid)]))
+  }
+}
+
+/** Gives them to the project that takes its place: a run of this project alone reads no others. Call it inside `transact`. */
+export async function takeRelations({ origin }: Session, id: number, { forks, proposals }: Relations): Promise<void> {
+  const source = await findProject(String(id), nobody)
+  for (const forkId of forks) {
+    const fork = await findProject(String(forkId), nobody)
+    if (source && fork && fork.visibility_level <= source.visibility_level) await linkFork(forkId, source, origin)
+  }
+  for (const [target, iids] of proposals) await takeSource(target, iids, id)
 }
 
 async function takeSources(session: Session, { id }: SourceProject, target: ProjectRow): Promise<void> {

@@ -18,6 +18,7 @@ import { writeProject, writeRecords } from './archive.js'
 import { type Collected, collect } from './collect.js'
 import { converter, pathHere } from './convert.js'
 import { asPicture, downloadFiles, type KeptFile } from './files.js'
+import { relationsOf, takeRelations } from './forks.js'
 import { bringFiles, namedFiles } from './lfs.js'
 import { keyOf, type PeopleHere, peopleOptions, resolvePeople } from './people.js'
 import { findMigrated, isUnchanged, type MigratedProject, recordMigrated } from './project-here.js'
@@ -162,6 +163,7 @@ async function load(work: Work): Promise<Pick<Moved, 'to' | 'result' | 'counts' 
   const all = picture ? [...others, picture] : others
   await writeProject(archive, { project: project.path, records, counts, repository, files: all, signal })
   await rm(records)
+  let relations: Awaited<ReturnType<typeof relationsOf>> | undefined
   const { path_with_namespace } = await importProject(
     archive,
     {
@@ -172,9 +174,15 @@ async function load(work: Work): Promise<Pick<Moved, 'to' | 'result' | 'counts' 
       progress: (what, done, total) => progress(`${what} of ${project.path}`, done, total),
       ...(known && { replaces: known.project_id }),
       fill: id => insertLinks(id, lfs),
-      before: () => removeOld(known, to, origin),
-      after: id =>
-        recordMigrated(id, { place, migrationId: migration.id, id: project.id, there, repository: repository.path })
+      before: async () => {
+        relations = known && (await relationsOf(known.project_id))
+        await removeOld(known, to, origin)
+      },
+      after: async id => {
+        if (relations) await takeRelations(session, id, relations)
+        const { path: copy } = repository
+        await recordMigrated(id, { place, migrationId: migration.id, id: project.id, there, repository: copy })
+      }
     },
     origin
   )

@@ -96,6 +96,24 @@ t.test('a fork that comes after its source is one again, and its merge request c
     t.same(results(await run('forks', [original.path, fork.path])), ['unchanged', 'unchanged'])
   })
 
+  t.test('also when only one of both is read again', async t => {
+    await app.as(ada).post(`/projects/${original.id}/issues`, { title: 'Later still' })
+    const { id: forkId } = await get(here.fork)
+    t.same(results(await run('forks', [original.path])), ['replaced'])
+    const { id, forks_count: forks } = await get(here.original)
+    t.equal(forks, 1)
+    t.match(await get(here.fork), { id: forkId, forked_from_project: { id } })
+    await app.as(bob).post(`/projects/${fork.id}/issues`, { title: 'Later still' })
+    t.same(results(await run('forks', [fork.path])), ['replaced'])
+    const newer = await get(here.fork)
+    t.not(newer.id, forkId)
+    t.match(newer, { forked_from_project: { id } })
+    t.match(await get(here.original, '/merge_requests'), [
+      { source_project_id: newer.id, merge_status: 'can_be_merged' }
+    ])
+    t.same(results(await run('forks', [original.path, fork.path])), ['unchanged', 'unchanged'])
+  })
+
   t.test('and it can be merged', async t => {
     const [{ id }] = await get(here.original, '/merge_requests')
     const to = encodeURIComponent(here.original)
