@@ -41,10 +41,11 @@ function open(client: Client, url: URL): Source {
     users: () => readUsers(forge),
     user: username => readUser(forge, username),
     groups: () => readGroups(forge),
-    projects: async function* () {
+    projects: async function* (skipped) {
       const { isAdmin } = await readSelf(forge)
       const list = isAdmin && (await version()) !== null ? 'repos/search?sort=id&order=asc' : 'user/repos'
-      for await (const found of itemsOf(forge, list, checkRepository)) yield sourceProject(found)
+      for await (const found of itemsOf(forge, list, checkRepository, { what: 'project', skipped }))
+        yield sourceProject(found)
     },
     project: async path => {
       const at = `repos/${path.split('/').map(encodeURIComponent).join('/')}`

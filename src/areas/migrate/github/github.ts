@@ -79,9 +79,9 @@ function openGithub(client: Client, { base, web }: Server): Source {
     groups: async function* () {
       yield* readGroups(client, (await self()).isAdmin)
     },
-    projects: async function* () {
+    projects: async function* (skipped) {
       const seen = new Set<number>()
-      const reading = { client, skipped: () => {}, repo: '' }
+      const reading = { client, skipped, repo: '' }
       for await (const list of repositoryLists(client, (await self()).isAdmin)) {
         for await (const found of items(reading, list, Repository, { what: 'project', optional: true })) {
           // Only the repository itself names its source.

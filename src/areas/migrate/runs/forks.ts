@@ -88,7 +88,7 @@ export async function relationsOf(id: number): Promise<Relations> {
   }
 }
 
-/** Gives them to the project that takes its place: a run of this project alone reads no others. Call it inside `transact`. */
+/** Gives them to the project that takes its place: a run of only this project reads no others. Call it inside `transact`. */
 export async function takeRelations({ origin }: Session, id: number, { forks, proposals }: Relations): Promise<void> {
   const source = await findProject(String(id), nobody)
   for (const forkId of forks) {

@@ -59,7 +59,8 @@ export function planMigration(
       const problems: string[] = []
       const people = new Set<string>()
       const namespaces = new Set<string>()
-      for await (const project of projectsOf(source, options.projects)) {
+      const listed = projectsOf(source, options.projects, ({ from, error }) => problems.push(`${from}: ${error}`))
+      for await (const project of listed) {
         signal.throwIfAborted()
         const { path, size } = project
         try {

@@ -58,7 +58,7 @@ export function runMigration(
       const namespaces = await openNamespaces(own, source, skips.skipped)
       const running = { session: own, source, namespaces, options, skipped: skips.skipped }
       try {
-        for await (const moved of movedProjects(running)) projects.push(moved)
+        for await (const moved of movedProjects(running, failed => projects.push(failed))) projects.push(moved)
         await relateForks(own, projectsOf(source, options.projects), skips.skipped)
       } finally {
         // When the run is ended from outside, another one continues with what there is.
@@ -86,10 +86,10 @@ interface Running {
 }
 
 /** Moves each project, and then its wiki. */
-async function* movedProjects(running: Running): AsyncGenerator<Moved | Failed> {
+async function* movedProjects(running: Running, unreadable: (failed: Failed) => void): AsyncGenerator<Moved | Failed> {
   const { session, source, namespaces, options, skipped } = running
   const { signal } = session
-  for await (const project of projectsOf(source, options.projects)) {
+  for await (const project of projectsOf(source, options.projects, unreadable)) {
     signal.throwIfAborted()
     const place = async () => {
       checkSourcePath(project.path)
@@ -126,7 +126,33 @@ const failureOf =
     return { from: path, result: 'failed', error: error.message.slice(0, 1000) }
   }
 
-export async function* projectsOf(source: Source, paths: readonly string[]): AsyncGenerator<SourceProject> {
-  if (paths.length === 0) return yield* source.projects()
+/** Reads these projects, or all. `unreadable` gets each item of the list that is no project as the API describes it, once. */
+export async function* projectsOf(
+  source: Source,
+  paths: readonly string[],
+  unreadable: (failed: Failed) => void = () => {}
+): AsyncGenerator<SourceProject> {
   for (const path of paths) yield await source.project(path)
+  if (paths.length > 0) return
+  // Some sources list a project more than once.
+  const seen = new Set<string>()
+  yield* source.projects((_, why, item) => {
+    if (item === undefined) return
+    const from = nameOfItem(item)
+    if (from === NAMELESS || !seen.has(from)) unreadable({ from, result: 'failed', error: `${why}: repair it there` })
+    seen.add(from)
+  })
+}
+
+const NAMELESS = 'a project without a path'
+
+function nameOfItem(item: unknown): string {
+  const { path_with_namespace: path, full_name: name, id } = (item ?? {}) as { readonly [name: string]: unknown }
+  const text = [path, name].find(each => typeof each === 'string' && each !== '')
+  if (text !== undefined)
+    return String(text)
+      .replace(/\p{Cc}+/gu, ' ')
+      .toWellFormed()
+      .slice(0, 500)
+  return Number.isSafeInteger(id) ? `the project with the id ${id}` : NAMELESS
 }

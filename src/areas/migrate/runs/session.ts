@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import type { Origin } from '../../../access/actor.js'
 import { config } from '../../../config.js'
 import { BadParameters } from '../../../errors.js'
+import { SourceRefusal } from '../../projects/imports/source-failures.js'
 import { type OpenClient, openClient } from '../sources/client.js'
 import type { Reader, Source } from '../sources/source.js'
 import { type Migration, placeOf, tokenOf } from './migrations.js'
@@ -65,6 +66,10 @@ export async function withPart<T>(session: Session, id: string, work: (part: Par
       source: reader.open(client, url, { commitComments: migration.comments === true }),
       end: () => endRun(folder, run)
     })
+  } catch (error) {
+    // The next run asks again for what the source has sent wrongly: it may have been mended.
+    if (error instanceof SourceRefusal) await endRun(folder, run)
+    throw error
   } finally {
     client.close()
   }

@@ -35,7 +35,7 @@ export function* fitting<T>(
 ): Generator<T> {
   for (const value of page) {
     const fits = check(value)
-    if (fits === null) report.skipped(report.what, 'the source sends it in another form than its API describes')
+    if (fits === null) report.skipped(report.what, 'the source sends it in another form than its API describes', value)
     else yield fits
   }
 }

@@ -73,8 +73,12 @@ export interface SourceFile extends FilePlace {
   readonly name: string
 }
 
-/** Reports what cannot be migrated, such as `skipped('award emoji', 'the source does not show who gave them')`. It counts equal calls. @public */
-export type Skipped = (what: string, why: string) => void
+/**
+ * Reports what cannot be migrated, such as `skipped('award emoji', 'the source does not show who gave them')`. It counts equal calls.
+ * `item` is what the source has sent in another form than its API describes.
+ * @public
+ */
+export type Skipped = (what: string, why: string, item?: unknown) => void
 
 /** How a text refers to things here. Each function returns what stands in the text instead. @public */
 export interface Rewriting {
@@ -96,7 +100,8 @@ export interface Source {
   users(): AsyncIterable<SourceUser>
   user(username: string): Promise<SourceUser | null>
   groups(): AsyncIterable<SourceGroup>
-  projects(): AsyncIterable<SourceProject>
+  /** Reports the items of the list that are no projects as its API describes them. */
+  projects(skipped: Skipped): AsyncIterable<SourceProject>
   /** Throws SourceFailure when there is no such project. */
   project(path: string): Promise<SourceProject>
   /** Counts for `migrate plan`, with as few requests as possible. Null: unknown. */

@@ -46,7 +46,7 @@ t.test('people, organizations and repositories', async t => {
       ]
     }
   ])
-  const [found, ...others] = await all(source.projects())
+  const [found, ...others] = await all(source.projects(() => {}))
   t.same(others, [])
   t.match(found, {
     id: '7',
@@ -69,7 +69,7 @@ t.test('without an administrator, people are those of the organizations, and nob
     // A hidden address.
     { username: 'bob', email: null, state: 'active' }
   ])
-  t.match(await all(source.projects()), [{ path: 'team/tool' }])
+  t.match(await all(source.projects(() => {})), [{ path: 'team/tool' }])
   const narrow = await subject(t, { 'admin/orgs': 403, 'admin/users': 403 })
   t.match(await narrow.source.about(), { isAdmin: false }, 'a token without the scope for administrators')
   t.same(

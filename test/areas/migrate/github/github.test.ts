@@ -238,7 +238,7 @@ t.test('people, organizations and repositories', async t => {
     }
   ])
   t.same(
-    (await all(source.projects())).map(({ path }) => path),
+    (await all(source.projects(() => {}))).map(({ path }) => path),
     ['crew/tool']
   )
   t.same(

@@ -77,14 +77,14 @@ function sourceOf(client: Client, url: URL, options?: ReadOptions): Source {
         }
       }
     },
-    projects: async function* () {
+    projects: async function* (skipped) {
       const { isAdmin } = await about()
       const path = isAdmin ? 'projects/all' : 'projects'
       const seen = new Set<number>()
       // Gitstead lists archived projects only on request. GitLab lists them in both.
       for (const archived of ['', '&archived=true']) {
         for await (const page of client.list(`${path}?per_page=100&order_by=id&sort=asc${archived}`)) {
-          for (const project of fitting(page, check.project, unreported)) {
+          for (const project of fitting(page, check.project, { what: 'project', skipped })) {
             if (!seen.has(project.id)) yield projectOf(project)
             seen.add(project.id)
           }

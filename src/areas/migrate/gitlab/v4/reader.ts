@@ -34,12 +34,11 @@ function open(client: Client, url: URL, options?: ReadOptions): Source {
     users: () => readUsers(client),
     user: username => readUser(client, username),
     groups: () => readGroups(client),
-    projects: async function* () {
+    projects: async function* (skipped) {
       const { isAdmin } = await readSelf(client)
       const query = `per_page=100&pagination=keyset&order_by=id&sort=asc&statistics=true${isAdmin ? '' : '&membership=true'}`
       for await (const page of client.list(`projects?${query}`)) {
-        // A project that is not as documented is missing in the list; `migrate run --project` names the reason.
-        for (const found of fitting(page, checkProject, { what: 'project', skipped: () => {} }))
+        for (const found of fitting(page, checkProject, { what: 'project', skipped }))
           yield sourceProject(found, base, await version())
       }
     },

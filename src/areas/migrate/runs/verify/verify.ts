@@ -42,7 +42,7 @@ export function verifyMigration(
       const own = { ...session, login: (await source.about()).username }
       const { pathOf } = await openNamespaces(own, source, newSkips().skipped)
       const verified: Verified[] = []
-      for await (const project of projectsOf(source, projects)) {
+      for await (const project of projectsOf(source, projects, ({ from }) => verified.push({ ...NOTHING, from }))) {
         signal.throwIfAborted()
         verified.push(await withPart(own, project.id, part => verifyProject(own, part, { project, pathOf })))
       }
@@ -50,6 +50,9 @@ export function verifyMigration(
     })
   })
 }
+
+/** A project that has not come. */
+const NOTHING = { to: null, counts: {}, compared: 0, different: 0, differences: [], refs: [] }
 
 interface Verifying {
   readonly project: SourceProject
@@ -59,7 +62,7 @@ interface Verifying {
 async function verifyProject(session: Session, part: Part, { project, pathOf }: Verifying): Promise<Verified> {
   const known = await findMigrated(session.place, project.id)
   const here = known && (await findProject(String(known.project_id), nobody))
-  const nothing = { from: project.path, to: null, counts: {}, compared: 0, different: 0, differences: [], refs: [] }
+  const nothing = { ...NOTHING, from: project.path }
   if (!known || !here) return nothing
   const collected = await collect(session, part, project)
   const repository = await copyRepository(session, part, project, collected)
