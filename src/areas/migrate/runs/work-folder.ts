@@ -109,8 +109,11 @@ export const runOf = async (part: string): Promise<number> =>
   (await markerOf(dirname(dirname(part))))?.first_run ??
   1
 
-export const endRun = (part: string, run: number): Promise<void> =>
-  writeJson(join(part, 'state.json'), { run: run + 1 })
+export async function endRun(part: string, run: number): Promise<void> {
+  // Nothing has been stored if the source has refused the first request.
+  await mkdir(part, { recursive: true, mode: 0o700 })
+  await writeJson(join(part, 'state.json'), { run: run + 1 })
+}
 
 /** Undefined for a file that is missing, or that a power failure has cut. */
 export async function readJson<T>(path: string): Promise<T | undefined> {
