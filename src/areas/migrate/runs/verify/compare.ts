@@ -106,11 +106,11 @@ class Waiting {
   private size = 0
 
   take(key: string): Waiter | undefined {
-    const [first, ...rest] = this.byKey.get(key) ?? []
+    const same = this.byKey.get(key)
+    const first = same?.shift()
     if (!first) return undefined
     this.size--
-    if (rest.length > 0) this.byKey.set(key, rest)
-    else this.byKey.delete(key)
+    if (same?.length === 0) this.byKey.delete(key)
     return first
   }
 
