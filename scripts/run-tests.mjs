@@ -33,7 +33,7 @@ async function runShared(name, list) {
   const lanes = Array.from({ length: Math.min(AT_ONCE, list.length) }, async (_, lane) => {
     for (let before = -1; before < taken() && taken() < list.length; ) {
       before = taken()
-      await run(`${name} files ${lane + 1}`, ['dist/test/helpers/several-files.js', at], ['TAP_TIMEOUT=0'])
+      await run(`${name} files ${lane + 1}`, ['dist/test/helpers/several-files.js', at])
     }
   })
   await Promise.all(lanes)
@@ -47,10 +47,9 @@ function usesDatabase(file) {
   return reachedFrom([file]).has('dist/src/db/connect/connection.js')
 }
 
-/** A process that runs many files limits the time of each of them. */
-function run(name, args, environment = []) {
+function run(name, args) {
   // tap adds one of the loaders to NODE_OPTIONS.
-  return t.spawn('env', ['-u', 'NODE_OPTIONS', ...environment, process.execPath, '--enable-source-maps', ...args], {
+  return t.spawn('env', ['-u', 'NODE_OPTIONS', process.execPath, '--enable-source-maps', ...args], {
     name,
     buffered: true
   })

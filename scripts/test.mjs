@@ -5,15 +5,24 @@
 //   npm test -- --long            attacks, killed processes, other long tests, and every cell of the access matrix
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { createWriteStream, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  createWriteStream,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { changedFiles, programsOf, testFiles, testsOfChanges } from './test-files.mjs'
 
-/** Seconds for one file. Only a fault takes this long, however busy the machine is. */
-process.env.TAP_TIMEOUT = '1800'
+/** Tests have no limit of their own: `runTests` ends a run in which nothing happens. */
+process.env.TAP_TIMEOUT = '0'
 
 /**
  * Tests in a browser, of backups of whole homes, and others that take more than about ten seconds of a processor: `npm run test:long`.
@@ -104,6 +113,9 @@ const LONG = [
   'test/worker/worker.test.ts'
 ]
 
+/** Milliseconds until another file ends. Only a fault takes longer, however busy the machine is. */
+const STALLED = process.argv.includes('--long') ? 900_000 : 300_000
+
 /** The seconds of each file in the last run that included it. */
 const TIMES = '.tap/times.json'
 
@@ -189,6 +201,7 @@ async function runTests() {
       ? ['--enable-source-maps', 'dist/test/helpers/one-file.js', file]
       : ['scripts/run-tests.mjs', ...files]
   const tests = spawn(process.execPath, program, { stdio: ['ignore', 'pipe', 'inherit'] })
+  const watch = endWhenStalled(tests, process.env.GITSTEAD_TEST_TIMES)
   const lines = []
   for await (const line of createInterface(tests.stdout)) {
     output.write(`${line}\n`)
@@ -196,7 +209,8 @@ async function runTests() {
     // Files that share a process are one level deeper.
     if (/^(not )?ok |^ {4}(not )?ok \d+ - dist\/test\//.test(line)) process.stdout.write(`${line}\n`)
   }
-  const code = tests.exitCode ?? (await once(tests, 'exit'))[0]
+  const code = tests.exitCode ?? tests.signalCode ?? (await once(tests, 'exit'))[0]
+  clearInterval(watch)
   output.end()
   keepTimes(process.env.GITSTEAD_TEST_TIMES)
   await server?.stop()
@@ -204,13 +218,34 @@ async function runTests() {
   return { code, lines }
 }
 
+/** Kills the run, and names the files that did not end, when no file has begun or ended for too long. */
+function endWhenStalled(tests, path) {
+  let [changed, size] = [Date.now(), 0]
+  return setInterval(() => {
+    const now = statSync(path, { throwIfNoEntry: false })?.size ?? 0
+    if (now !== size) [changed, size] = [Date.now(), now]
+    if (Date.now() - changed < STALLED) return
+    const ended = new Set(linesOf(path).flatMap(line => (line.wall === undefined ? [] : [line.file])))
+    const running = linesOf(path).flatMap(({ file }) => (ended.has(file) ? [] : [file]))
+    process.stdout.write(`no test file has ended for ${STALLED / 1000} s: ${running.join(', ')}\n`)
+    const children = readFileSync(`/proc/${tests.pid}/task/${tests.pid}/children`, 'utf8').split(' ').filter(Boolean)
+    tests.kill('SIGKILL')
+    for (const child of children) process.kill(Number(child), 'SIGKILL')
+  }, 5000)
+}
+
+/** What test/helpers/times.ts wrote. */
+function linesOf(path) {
+  if (!existsSync(path)) return []
+  return readFileSync(path, 'utf8')
+    .trim()
+    .split('\n')
+    .map(line => JSON.parse(line))
+}
+
 /** Files that a run of many files did not reach keep their times. */
 function keepTimes(path) {
-  if (!existsSync(path)) return
-  for (const line of readFileSync(path, 'utf8').trim().split('\n')) {
-    const { file, ...time } = JSON.parse(line)
-    times[file] = time
-  }
+  for (const { file, ...time } of linesOf(path)) if (time.wall !== undefined) times[file] = time
   const sorted = Object.entries(times).sort(([, one], [, other]) => other.cpu - one.cpu)
   writeFileSync(TIMES, `{\n${sorted.map(([file, time]) => `"${file}": ${JSON.stringify(time)}`).join(',\n')}\n}\n`)
 }

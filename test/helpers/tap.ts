@@ -6,16 +6,13 @@ import { loadConfig } from '../../src/config.js'
 
 let current: Test = root
 
-/** Milliseconds for one of the files that share a process, like the limit in scripts/test.mjs for other files. */
-const FILE_TIMEOUT = 1_800_000
-
 export type { Test }
 export { current as default }
 
 /** Runs a test file as one test of this process. Changes of the environment end with the file. */
 export async function runFile(name: string, load: () => Promise<unknown>): Promise<void> {
   const before = { ...process.env }
-  await root.test(name, { timeout: FILE_TIMEOUT }, async file => {
+  await root.test(name, async file => {
     current = file
     await load()
   })

@@ -1,17 +1,18 @@
 // The seconds that a test file takes, for `.tap/times.json`: the next run starts the slowest files first.
 import { appendFileSync, readdirSync, readFileSync } from 'node:fs'
 
-/** One line of the file that GITSTEAD_TEST_TIMES names. `cpu` includes the processes that the file starts. */
+/** The second of two lines of the file that GITSTEAD_TEST_TIMES names. `cpu` includes the processes that the file starts. */
 export interface FileTime {
   readonly file: string
   readonly wall: number
   readonly cpu: number
 }
 
-/** Starts the clock; the function that it returns writes the line of this file. */
+/** Starts the clock, and writes the name of the file, for runs that hang. The function that it returns writes the times. */
 export function startClock(file: string): () => void {
   const path = process.env.GITSTEAD_TEST_TIMES
   if (path === undefined) return () => undefined
+  appendFileSync(path, `${JSON.stringify({ file })}\n`)
   const [wall, cpu] = [performance.now(), cpuSeconds(process.pid)]
   return () => {
     const time: FileTime = {
