@@ -52,6 +52,8 @@ export function cutStalledRequest(request: IncomingMessage): void {
     cut: () => request.destroy(new Error('the client stopped sending'))
   })
   request.once('close', stop)
+  // What reads the body gets the error. Without a listener, that of a request that nobody reads would end the process.
+  request.on('error', () => undefined)
 }
 
 /** Cuts the client off when it stops taking the answer. */

@@ -12,6 +12,8 @@ const { runFile } = await import('./tap.js')
 const [shared = ''] = process.argv.slice(2)
 /** Bytes of a process that takes no more files: scripts/run-tests.mjs starts another one. */
 const LARGE = 550 * 1024 ** 2
+/** Milliseconds in which a process whose files have ended must end. */
+const KEPT_MS = 30_000
 const files = JSON.parse(readFileSync(join(shared, 'files.json'), 'utf8')) as string[]
 
 for (const [at, file] of files.entries()) {
@@ -25,6 +27,10 @@ for (const [at, file] of files.entries()) {
 // Work of the last file that is still running may have opened a pool again, whose connections would keep this process.
 const { closeDatabase } = await import('../../src/db/connect/connection.js')
 await closeDatabase()
+setTimeout(() => {
+  process.stderr.write(`the tests have ended, but something keeps their process: ${process.getActiveResourcesInfo()}\n`)
+  process.exit(1)
+}, KEPT_MS).unref()
 
 /** False when another process was first. */
 function take(at: number): boolean {

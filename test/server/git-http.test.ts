@@ -277,6 +277,26 @@ t.test('clients that send nothing take no slot and are cut off', async t => {
   t.same(slotCounts(), { running: 0, waiting: 0 })
 })
 
+t.test('a client that keeps a refused compressed fetch open is cut off, and the server continues', async t => {
+  const app = await testApp(t)
+  const { home, database } = config()
+  const again = (stall: number) => loadConfig({ home, git: { stall }, database: { url: database.url } })
+  const project = await filled(app)
+  const { port } = await listening(app)
+  again(1)
+  t.teardown(async () => void again(30))
+  const body = gzipSync(Buffer.alloc(11_000_000, '0032have '))
+  const socket = connect(port, '127.0.0.1')
+  t.teardown(async () => void socket.destroy())
+  const [answered, closed] = [once(socket, 'data'), once(socket, 'close')]
+  socket.write(`POST ${pathOf(project)}.git/git-upload-pack HTTP/1.1\r\nHost: x\r\nContent-Encoding: gzip\r\n`)
+  socket.write(`Content-Length: ${body.length}\r\n\r\n`)
+  socket.write(body.subarray(0, -100))
+  t.match(String(await answered), /^HTTP\/1.1 413 /)
+  await closed
+  t.equal((await app.nobody.inject({ url: refs(pathOf(project)) })).statusCode, 200)
+})
+
 t.test('a client that reads no answer holds no slot, and is cut off', async t => {
   const app = await testApp(t)
   const { home, database } = config()

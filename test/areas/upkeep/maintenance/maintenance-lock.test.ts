@@ -1,10 +1,10 @@
 // Story: the clock of the database had jumped by minutes, so that a lock of a task that ran looked as if it had ended, and a command that had
 // just started began the same task once more.
 import { setTimeout as sleep } from 'node:timers/promises'
+import t from 'tap'
 import { takeLock } from '../../../../src/areas/upkeep/maintenance/maintenance-lock.js'
 import { execute, row } from '../../../../src/db/connect/sql.js'
 import { testDatabase } from '../../../helpers/database.js'
-import t from '../../../helpers/tap.js'
 
 await testDatabase()
 
