@@ -93,6 +93,7 @@ import { preparedMigrations } from './0184-migrations.js'
 import { lfsSizes } from './0191-lfs-sizes.js'
 import { leaseLengths } from './0193-lease-lengths.js'
 import { migratedBy } from './0194-migrated-by.js'
+import { projectRowVersion } from './0195-project-row-version.js'
 import type { Migration } from './migration.js'
 
 export const migrations: readonly Migration[] = [
@@ -188,5 +189,6 @@ export const migrations: readonly Migration[] = [
   preparedMigrations,
   lfsSizes,
   leaseLengths,
-  migratedBy
+  migratedBy,
+  projectRowVersion
 ]

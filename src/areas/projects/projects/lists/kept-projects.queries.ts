@@ -1,9 +1,12 @@
-// Keeps the rows that lists of projects show. A list reads only what proves them: all columns of each project in one, and the
-// version of what records show of its issues, its namespace and its owner (db/connect/content.ts). If these are the same as when the
-// row was read, nothing has changed that the record shows, in this process or another one. Only other rows are read again.
+// Keeps the rows that lists of projects show. A list reads only what proves them: the version of each row, and the version of what
+// records show of its issues, its namespace and its owner (db/connect/content.ts). If these are the same as when the row was read,
+// nothing has changed that the record shows, in this process or another one. Only other rows are read again.
 //
 // 20 rows of the 50 columns took 0.1 ms of this process, their records and their JSON 0.3 ms more; and the database joined two more
 // tables. What depends on the caller, such as levels, is read for each request.
+//
+// The database sets the version of a row: the time, in microseconds, of the statement that changes it. Two statements that begin in the
+// same microsecond leave the same version. Only a row that is read between their commits could then be shown until `KEEP_MS` has passed.
 import { LRUCache } from 'lru-cache'
 import { type Actor, nobody } from '../../../../access/actor.js'
 import { countShares, type Membership, membershipOf } from '../../../../access/membership.js'
@@ -27,8 +30,8 @@ interface Levels {
 
 /** What proves a row. */
 interface Proof extends Versions {
-  /** All columns of the project that are read. */
-  readonly state: string
+  /** The time of the statement that has last changed the row. */
+  readonly row_version: string
 }
 
 /** A project of a list. */
@@ -55,7 +58,7 @@ export interface KeptProject {
 
 const MIB = 2 ** 20
 const SHARE = { part: 1 / 256, least: 8 * MIB, most: 128 * MIB }
-/** Bytes for the object of a row and its entry, besides its texts. */
+/** Bytes for the object of a row and its entry, without its texts. */
 const OBJECT = 2000
 /** Most callers are not members, or have one of five levels. */
 const MOST_TEXTS = 8
@@ -65,9 +68,9 @@ const KEEP_MS = 300_000
 const kept = new LRUCache<number, KeptProject>({ maxSize: shareOf(MACHINE_MEMORY, SHARE), sizeCalculation: bytesOf })
 forgetWithPool(() => kept.clear())
 
-function bytesOf({ proof, texts }: KeptProject): number {
-  // The row has about the same texts.
-  let bytes = OBJECT + 2 * memoryOf(proof.state)
+function bytesOf({ row, texts }: KeptProject): number {
+  let bytes = OBJECT
+  for (const value of Object.values(row)) if (typeof value === 'string') bytes += memoryOf(value)
   for (const { text } of texts.values()) bytes += memoryOf(text)
   return bytes
 }
@@ -84,10 +87,8 @@ export function keepText(project: KeptProject, variant: string, text: RecordText
 }
 
 const NOBODY = membershipOf(nobody)
-const COLUMNS = [...new Set(selectShownProjects(NOBODY, 'projects p').match(/\bp\.\w+/g))]
-/** `quote` keeps the columns apart, and null from a text. It cannot read what is no text. */
-const STATE = `concat_ws(',', ${COLUMNS.map(name => `quote(${name.endsWith('_encrypted') ? `hex(${name})` : name})`).join(', ')})`
-const PROOF = `${STATE} as state, ${VERSION.columns}`
+/** As text: a date of the driver has no microseconds. */
+const PROOF = `cast(p.row_version as char) as row_version, ${VERSION.columns}`
 
 /**
  * Returns the beginning of a statement that reads projects `p` for `readListed`; `more` are additional columns. The columns of the
@@ -124,11 +125,13 @@ export const rowOf = ({ kept: { row }, ...listed }: ListedProject): ShownProject
   group_notification_level: listed.group_notification_level
 })
 
-function keptOf({ id, state, project_version: own, all_version: all }: Levels & Proof): KeptProject | undefined {
+function keptOf({ id, row_version, project_version: own, all_version: all }: Levels & Proof): KeptProject | undefined {
   const project = kept.get(id)
   if (!project || Date.now() > project.until) return undefined
   const { proof } = project
-  return proof.state === state && proof.project_version === own && proof.all_version === all ? project : undefined
+  return proof.row_version === row_version && proof.project_version === own && proof.all_version === all
+    ? project
+    : undefined
 }
 
 const WIDE = selectShownProjects(NOBODY, `projects p ${VERSION.joins}`, `, ${PROOF}`)
@@ -141,10 +144,10 @@ async function readMissing(ids: readonly number[]): Promise<ReadonlyMap<number, 
   const list = padded(ids)
   const statement = { sql: `${WIDE} where p.id in (${marks(list)})`, values: list }
   const found = await readProjectRows<ShownProjectRow & Proof>(statement, NOBODY, nobody)
-  for (const { state, project_version, all_version, ...whole } of found) {
+  for (const { row_version, project_version, all_version, ...whole } of found) {
     // The buffer of the driver holds all rows.
     const row = { ...whole, runners_token_encrypted: Buffer.from(whole.runners_token_encrypted) }
-    const project = { row, proof: { state, project_version, all_version }, until, texts: new Map() }
+    const project = { row, proof: { row_version, project_version, all_version }, until, texts: new Map() }
     read.set(row.id, project)
     // Nobody else may see what a transaction has not committed.
     if (!currentTransaction()) kept.set(row.id, project)
