@@ -94,6 +94,7 @@ import { lfsSizes } from './0191-lfs-sizes.js'
 import { leaseLengths } from './0193-lease-lengths.js'
 import { migratedBy } from './0194-migrated-by.js'
 import { projectRowVersion } from './0195-project-row-version.js'
+import { buildRowVersions } from './0196-build-row-versions.js'
 import type { Migration } from './migration.js'
 
 export const migrations: readonly Migration[] = [
@@ -190,5 +191,6 @@ export const migrations: readonly Migration[] = [
   lfsSizes,
   leaseLengths,
   migratedBy,
-  projectRowVersion
+  projectRowVersion,
+  buildRowVersions
 ]

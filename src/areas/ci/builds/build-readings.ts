@@ -17,16 +17,21 @@ import type { BuildReading } from './builds.view.js'
 import { mayDownload } from './files/artifact-access.js'
 
 /** Returns a page of builds; with `sha`, only builds of that commit. Throws NotFound when the commit does not exist. */
-export async function readBuilds(
+export async function pageOfBuilds<Row>(
   project: ProjectRow,
   query: BuildListQuery,
+  list: (projectId: number, query: BuildListQuery, sha?: string) => Promise<Page<Row>>,
   sha?: string
-): Promise<Page<BuildReading>> {
-  const repository = repositoryPath(project)
-  const commit = sha === undefined ? undefined : await resolveCommit(repository, sha)
+): Promise<Page<Row>> {
+  const commit = sha === undefined ? undefined : await resolveCommit(repositoryPath(project), sha)
   if (commit === null) throw new NotFound('Commit')
-  const page = await listBuilds(project.id, query, commit?.id)
-  return { ...page, items: await Promise.all(page.items.map(build => withCommit(repository, build))) }
+  return list(project.id, query, commit?.id)
+}
+
+/** Returns a page of builds with their commits. */
+export async function readBuilds(project: ProjectRow, query: BuildListQuery): Promise<Page<BuildReading>> {
+  const page = await listBuilds(project.id, query)
+  return { ...page, items: await withCommits(project, page.items) }
 }
 
 /** Returns a build with its commit. Throws NothingThere when the project has no build with this id. */
@@ -39,10 +44,13 @@ export async function readBuildsById(
   project: ProjectRow,
   ids: readonly number[]
 ): Promise<ReadonlyMap<number, BuildReading>> {
-  const found = await findBuilds(project.id, ids)
-  const repository = repositoryPath(project)
-  return new Map(await Promise.all(found.map(async build => [build.id, await withCommit(repository, build)] as const)))
+  const found = await readProvenBuilds(project, ids)
+  return new Map(found.map(reading => [reading.build.id, reading]))
 }
+
+/** Returns builds of a project with their commits and what proves them, in any order. */
+export const readProvenBuilds = async (project: ProjectRow, ids: readonly number[]) =>
+  withCommits(project, await findBuilds(project.id, ids))
 
 /** The headers of a request for a file. */
 export interface PartRequest {
@@ -118,10 +126,13 @@ function chooser({ range, 'if-range': known }: PartRequest, etag?: string): Choo
   }
 }
 
-const withCommit = async (repository: string, build: BuildRow): Promise<BuildReading> => ({
+const withCommit = async <Row extends BuildRow>(repository: string, build: Row) => ({
   build,
   commit: await readCommit(repository, build.sha).catch(error => unreadable(build, error))
 })
+
+const withCommits = <Row extends BuildRow>(project: ProjectRow, builds: readonly Row[]) =>
+  Promise.all(builds.map(build => withCommit(repositoryPath(project), build)))
 
 /** A commit that git cannot read must not hide the other builds. */
 function unreadable({ id, sha }: BuildRow, error: unknown): Commit | null {

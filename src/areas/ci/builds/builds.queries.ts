@@ -48,6 +48,12 @@ interface BuildColumns {
   readonly runner_name: string | null
 }
 
+/** A build of a list. `proof` is the same for as long as nothing has changed that its record shows. */
+export interface ProvenBuild {
+  readonly id: number
+  readonly proof: string
+}
+
 interface WithProject {
   /** NAMESPACE/PROJECT; null while the builds of a removed project are being removed. */
   readonly project: string | null
@@ -64,6 +70,7 @@ const COLUMNS = `b.id, b.project_id, b.name, b.stage, b.ref, b.tag, b.sha, b.sta
   r.is_shared as runner_is_shared, r.name as runner_name`
 const JOINS = `left join pipelines l on l.id = b.pipeline_id left join users u on u.id = b.user_id
   left join runners r on r.id = b.runner_id`
+const PROOF = `concat_ws(' ', b.row_version, l.row_version, ifnull(u.row_version, '-'), ifnull(r.row_version, '-')) as proof`
 const NAMED_COLUMNS = `${COLUMNS}, concat(n.path, '/', p.path) as project`
 const NAMED_JOINS = `${JOINS} left join projects p on p.id = b.project_id left join namespaces n on n.id = p.namespace_id`
 
@@ -72,11 +79,11 @@ export function findBuild(projectId: number, id: number): Promise<BuildRow | und
 }
 
 /** Returns builds of a project by their ids. */
-export function findBuilds(projectId: number, ids: readonly number[]): Promise<BuildRow[]> {
+export function findBuilds(projectId: number, ids: readonly number[]): Promise<(BuildRow & ProvenBuild)[]> {
   if (ids.length === 0) return Promise.resolve([])
   const listed = padded(ids)
-  return rows<BuildRow>(
-    `select ${COLUMNS} from builds b ${JOINS} where b.project_id = ? and b.id in (${marks(listed)})`,
+  return rows<BuildRow & ProvenBuild>(
+    `select ${COLUMNS}, ${PROOF} from builds b ${JOINS} where b.project_id = ? and b.id in (${marks(listed)})`,
     [projectId, ...listed]
   )
 }
@@ -150,33 +157,42 @@ const afterIds = (
 ) => `from (select b.id from builds b where ${sql}
   order by b.id ${direction} ${limit}) page join builds b on b.id = page.id`
 
+type List<Row> = (projectId: number, query: BuildListQuery, sha?: string) => Promise<Page<Row>>
+
 /** Returns a page of builds, newest first. With `sha`, the page has only builds of that commit. */
-export function listBuilds(projectId: number, query: BuildListQuery, sha?: string): Promise<Page<BuildRow>> {
-  const where = conditionOf({ projectId, sha, statuses: query.scope })
-  return pageOfIds<BuildRow>(window(query), {
-    direction: 'desc',
-    counting: countingBuilds(where),
-    countExactly: () => countGrowing(BUILDS, where),
-    // The status of each build changes.
-    moves: query.scope !== undefined,
-    idOf: ({ id }) => id,
-    read: ({ direction, sql, until, from }) => {
-      // Without statuses, an index has the rows in their order. Reading the ids first takes 0.2 ms.
-      if (query.scope === undefined && until <= FAR) {
-        return oldRows<BuildRow>(
-          `select ${COLUMNS} from builds b ${JOINS} where ${where.sql} order by b.id desc ${sql}`,
-          where.values
+export const listBuilds: List<BuildRow> = listOf(COLUMNS)
+
+/** Like `listBuilds`, but without the records. */
+export const listProofs: List<ProvenBuild> = listOf(`b.id, ${PROOF}`)
+
+function listOf<Row extends { readonly id: number }>(columns: string): List<Row> {
+  return (projectId, query, sha) => {
+    const where = conditionOf({ projectId, sha, statuses: query.scope })
+    return pageOfIds<Row>(window(query), {
+      direction: 'desc',
+      counting: countingBuilds(where),
+      countExactly: () => countGrowing(BUILDS, where),
+      // The status of each build changes.
+      moves: query.scope !== undefined,
+      idOf: ({ id }) => id,
+      read: ({ direction, sql, until, from }) => {
+        // Without statuses, an index has the rows in their order. Reading the ids first takes 0.2 ms.
+        if (query.scope === undefined && until <= FAR) {
+          return oldRows<Row>(
+            `select ${columns} from builds b ${JOINS} where ${where.sql} order by b.id desc ${sql}`,
+            where.values
+          )
+        }
+        const page = and(where, from && fromId('b.id', direction, from))
+        // Without a place, the rows must be those that were counted.
+        const read = from ? oldRows<Row> : rows<Row>
+        return read(
+          `select ${columns} ${afterIds(page, direction, sql)} ${JOINS} order by page.id ${direction}`,
+          page.values
         )
       }
-      const page = and(where, from && fromId('b.id', direction, from))
-      // Without a place, the rows must be those that were counted.
-      const read = from ? oldRows<BuildRow> : rows<BuildRow>
-      return read(
-        `select ${COLUMNS} ${afterIds(page, direction, sql)} ${JOINS} order by page.id ${direction}`,
-        page.values
-      )
-    }
-  })
+    })
+  }
 }
 
 /** Returns the newest builds that match a filter, at most `limit`, and the total number. */

@@ -6,9 +6,10 @@ import { contentDisposition } from '../../../lib/disposition.js'
 import { Bytes, PlainText, ProjectParams } from '../../../lib/schema.js'
 import { Type } from '../../../lib/type.js'
 import { mayBeDirect } from '../../../storage/direct-downloads.js'
-import { readArtifactsOf, readArtifactsOfRef, readBuild, readBuilds, readTraceOf } from './build-readings.js'
+import { readArtifactsOf, readArtifactsOfRef, readBuild, readTraceOf } from './build-readings.js'
 import { BuildListQuery, BuildParams, CommitParams, JobQuery, RefParams } from './builds.schema.js'
 import { Build, viewBuild } from './builds.view.js'
+import { sendBuilds } from './shown/kept-builds.js'
 
 const TAGS = ['Builds']
 
@@ -59,7 +60,7 @@ export const buildRoutes: FastifyPluginAsyncTypebox = async app => {
         response: many
       }
     },
-    async ({ project, query }, reply) => reply.page(await readBuilds(project, query), viewBuild)
+    async ({ project, query }, reply) => sendBuilds(reply, project, query)
   )
 
   app.get(
@@ -75,7 +76,7 @@ export const buildRoutes: FastifyPluginAsyncTypebox = async app => {
         response: many
       }
     },
-    async ({ project, params, query }, reply) => reply.page(await readBuilds(project, query, params.sha), viewBuild)
+    async ({ project, params, query }, reply) => sendBuilds(reply, project, query, params.sha)
   )
 
   app.get(

@@ -9,8 +9,8 @@ import { viewFor } from '../projects.view.js'
 import { keepText, type ListedProject, type RecordText, rowOf } from './kept-projects.queries.js'
 import { tokenFor } from './shown-token.js'
 
-/** What a reply of the server offers for it. */
-interface Reply<Sent> {
+/** What a reply of the server offers for lists of kept texts. */
+export interface TextReply<Sent> {
   /** Returns the JSON of a record of the list that the route answers. */
   jsonOf(record: object): string
   /** Sends the records of a page, with its headers. */
@@ -19,7 +19,7 @@ interface Reply<Sent> {
 
 /** Sends a page of projects as the caller may see them. */
 export async function sendProjects<Sent>(
-  reply: Reply<Sent>,
+  reply: TextReply<Sent>,
   page: Page<ListedProject>,
   actor: Actor,
   options: ReadingOptions = {}
