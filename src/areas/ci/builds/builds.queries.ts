@@ -176,14 +176,14 @@ function listOf<Row extends { readonly id: number }>(columns: string): List<Row>
       moves: query.scope !== undefined,
       idOf: ({ id }) => id,
       read: ({ direction, sql, until, from }) => {
+        const page = and(where, from && fromId('b.id', direction, from))
         // Without statuses, an index has the rows in their order. Reading the ids first takes 0.2 ms.
         if (query.scope === undefined && until <= FAR) {
           return oldRows<Row>(
-            `select ${columns} from builds b ${JOINS} where ${where.sql} order by b.id desc ${sql}`,
-            where.values
+            `select ${columns} from builds b ${JOINS} where ${page.sql} order by b.id ${direction} ${sql}`,
+            page.values
           )
         }
-        const page = and(where, from && fromId('b.id', direction, from))
         // Without a place, the rows must be those that were counted.
         const read = from ? oldRows<Row> : rows<Row>
         return read(

@@ -1,4 +1,5 @@
 // Kept rows of projects: each list shows every change at once, also those that another process has made.
+import { lockRow } from '../../../../../src/db/connect/lock-row.js'
 import { execute, rows } from '../../../../../src/db/connect/sql.js'
 import { transact } from '../../../../../src/db/connect/transact.js'
 import { DEVELOPER, GUEST, MASTER, REPORTER } from '../../../../../src/lib/levels.js'
@@ -40,6 +41,8 @@ t.test('a list whose rows are kept answers the same, with one statement less', a
     headers: { 'if-none-match': String(first.headers.etag) }
   })
   t.equal(known.statusCode, 304)
+  await transact(() => lockRow('projects', first.json()[0].id))
+  t.equal(await countStatements(ask), 2, 'a lock changes nothing')
   await app.make.project({ owner })
   t.equal(await countStatements(ask), 3, 'the rows that are not kept, too')
   t.equal((await ask()).json().length, 4)
