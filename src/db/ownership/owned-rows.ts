@@ -3,7 +3,7 @@
 import { batches } from '../../lib/batches.js'
 import { deleteInBatches, execute, marks, rows, type Value } from '../connect/sql.js'
 import { transact } from '../connect/transact.js'
-import { goesWith, linksTo } from './owned-tables.js'
+import { goesWith, linksTo, tablesOf } from './owned-tables.js'
 import type { Link, TableName } from './ownership.js'
 
 const AT_ONCE = 1000
@@ -110,6 +110,24 @@ export async function giveContributions(from: number, to: number): Promise<Parti
       changed = (await execute(statement, [to, from])).affectedRows
       given[table] = (given[table] ?? 0) + changed
     }
+  }
+  return given
+}
+
+/**
+ * Gives everything that names a user in projects to another user, except memberships. Where both have a row of which one user has only
+ * one, such as a participant, that of the other user stays, and the one of the first is left. Returns the number of rows by table.
+ */
+export async function giveRecords(from: number, to: number): Promise<Partial<Record<TableName, number>>> {
+  const given = await giveContributions(from, to)
+  const ofProjects = new Set(tablesOf('projects'))
+  ofProjects.delete('members')
+  for (const { table, link } of linksTo('users')) {
+    if (link.contribution !== undefined || !ofProjects.has(table)) continue
+    // Not in batches: a row that stays would be found again and again.
+    const statement = `update ignore ${table} set ${link.column} = ? where ${link.column} = ?`
+    const { changedRows } = await execute(statement, [to, from])
+    if (changedRows > 0) given[table] = (given[table] ?? 0) + changedRows
   }
   return given
 }

@@ -83,8 +83,9 @@ export function converter(conversion: Conversion): (draft: Draft) => ProjectReco
       if (done.labels.has(String(values.title))) return leaveOut('a label with the same title exists')
       done.labels.add(String(values.title))
     }
-    const key = draft.iid === undefined ? null : `${draft.kind} ${draft.iid}`
-    // A page moves while a list is read, when somebody adds a record in the meantime.
+    const same = draft.kind === 'member' ? values.username : draft.iid
+    const key = same === undefined ? null : `${draft.kind} ${same}`
+    // A page moves while a list is read, when somebody adds a record in the meantime. Two people there may be one member here.
     if (key !== null && done.keys.has(key)) return null
     if (key !== null) done.keys.add(key)
     try {

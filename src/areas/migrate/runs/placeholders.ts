@@ -3,7 +3,7 @@ import type { Origin } from '../../../access/actor.js'
 import { execute, row, rows } from '../../../db/connect/sql.js'
 import { transact } from '../../../db/connect/transact.js'
 import { countTotal, type Page, type PageRequest, window } from '../../../db/lists/paginate.js'
-import { giveContributions } from '../../../db/ownership/owned-rows.js'
+import { giveRecords } from '../../../db/ownership/owned-rows.js'
 import { BadRequest, Conflict, NoSuch, NotFound } from '../../../errors.js'
 import { personalProjects } from '../../ground/activity/project-snapshots.js'
 import { audit, changesBetween } from '../../ground/audit/audit.js'
@@ -93,7 +93,7 @@ export async function assignPlaceholder(placeholder: Placeholder, username: stri
   const { id, username: from } = placeholder
   if (user.id === id || user.state !== 'active') throw new Conflict(`${user.username} cannot sign in`)
   await refuseTaken(id, user)
-  const given = await giveContributions(id, user.id)
+  const given = await giveRecords(id, user.id)
   await transact(async () => {
     for (const { id: projectId } of await personalProjects(id))
       await withoutChange(projectId, () => transferToUser(projectId, user.id, origin))

@@ -36,7 +36,7 @@ app.fastify.server.prependListener('request', ({ method = '', url = '' }) => {
   if (requests.length === kill.at) kill.ending.abort(new Error('killed'))
 })
 
-const { project, group, stranger } = await makeEverything(app)
+const { project, group, stranger, developer } = await makeEverything(app)
 const owner = app.as(project.owner)
 const upload = await owner.inject({
   method: 'POST',
@@ -72,6 +72,11 @@ const prepare = async (name: string) => {
   const place = await app.make.group({ owner: project.owner })
   await addMigration(name, admin.privateToken, settingsFor(place.path), someOrigin)
   return `${place.path}/${project.path.split('/')[1]}`
+}
+const verified = async (name: string) => {
+  const given = { origin: someOrigin, signal: new AbortController().signal }
+  const [found] = await verifyMigration(await findMigration(name), [project.path], given)
+  return found
 }
 const answers = async (path: string) => {
   const { id } = (await owner.get(`/projects/${encodeURIComponent(path)}`)).json()
@@ -225,8 +230,12 @@ t.test('people without an account get placeholders, which somebody takes over', 
   await execute('delete from migrated_people')
   // The source no longer proves the address.
   await execute('update users set email_confirmed_at = null, confirmed_at = null where id = ?', [stranger.id])
+  const third = async () => (await owner.get(`/projects/${project.id}/issues?iid=3`)).json()[0].id
+  await owner.put(`/projects/${project.id}/issues/${await third()}`, { assignee_id: stranger.id })
+  await app.runJobs()
   const report = await run('people')
   const [placeholder] = report.placeholders
+  t.same((await verified('people'))?.differences, [])
   t.equal(placeholder, `${stranger.username}-2`)
   const second = async () => (await owner.get(`/projects/${encodeURIComponent(path)}/issues?iid=2`)).json()[0]
   t.match((await second()).author, { username: placeholder, state: 'blocked' })
@@ -241,12 +250,15 @@ t.test('people without an account get placeholders, which somebody takes over', 
     { origin: someOrigin, signal: new AbortController().signal }
   )
   t.same([unmatched, matched[stranger.username]], [[], placeholder], 'a plan knows them')
-  const person = await app.make.user()
+  // Takes part in the first issue as well, so that both have rows of it.
+  const person = developer
   await assignPlaceholder(await requirePlaceholder(String(placeholder)), person.username, someOrigin)
+  await app.runJobs()
   t.match((await second()).author, { username: person.username })
-  const members = (await owner.get(`/projects/${encodeURIComponent(path)}/members`)).json()
-  t.ok(members.some(({ username }: { username: string }) => username === person.username))
   t.same(await rows('select id from users where username = ?', [String(placeholder)]), [])
+  const { differences, counts } = (await verified('people')) ?? {}
+  t.same(differences, ['issue 4: description', 'note about Issue 3: note'], 'only texts still name the placeholder')
+  t.same(counts, {})
   await run('people', { overwrite: true })
   t.match((await second()).author, { username: person.username }, 'later runs know the person')
 })
@@ -294,12 +306,6 @@ t.test('a run that ends at any request continues, and brings the same', async t 
   await app.runJobs()
   t.same(await rows('select * from project_removals'), [], 'nothing of the ended runs is left')
 })
-
-const verified = async (name: string) => {
-  const given = { origin: someOrigin, signal: new AbortController().signal }
-  const [found] = await verifyMigration(await findMigration(name), [project.path], given)
-  return found
-}
 
 t.test('verify compares both sides record by record', async t => {
   const path = await prepare('verified')
