@@ -1,7 +1,7 @@
 // People and organizations of Gitea.
 import { ahead } from '../sources/ahead.js'
-import { checked, momentOf } from '../sources/shapes.js'
-import type { Person, SourceGroup, SourceMember, SourceUser } from '../sources/source.js'
+import { checked, fittingOne, momentOf } from '../sources/shapes.js'
+import type { Person, Skipped, SourceGroup, SourceMember, SourceUser } from '../sources/source.js'
 import { type Forge, itemsOf } from './lists.js'
 import type { Reading } from './reading.js'
 import { type Author, Key, Organization, Permission, Team, User } from './shapes.js'
@@ -25,35 +25,19 @@ export async function readSelf({ client }: Forge) {
   return { username: self?.login ?? '', isAdmin }
 }
 
-/** All users for an administrator; otherwise those of the organizations of the token. */
-export async function* readUsers(forge: Forge): AsyncGenerator<SourceUser> {
-  const { isAdmin } = await readSelf(forge)
-  if (isAdmin) {
-    yield* ahead(itemsOf(forge, 'admin/users', checkUser), AT_ONCE, user => withKeys(forge, user, true))
-    return
-  }
-  const seen = new Set<string>()
-  for await (const { members } of readGroups(forge)) {
-    for (const { username } of members) {
-      if (seen.has(username)) continue
-      seen.add(username)
-      const found = await readUser(forge, username)
-      if (found) yield found
-    }
-  }
-}
-
-export async function readUser(forge: Forge, username: string): Promise<SourceUser | null> {
+export async function readUser(forge: Forge, username: string, skipped: Skipped): Promise<SourceUser | null> {
   if (!/^[\w.-]{1,255}$/.test(username) || /^\.{1,2}$/.test(username)) return null
-  const found = checkUser((await forge.client.find(`users/${username}`))?.body)
-  return found && found.id > 0 ? withKeys(forge, found, (await readSelf(forge)).isAdmin) : null
+  const found = fittingOne((await forge.client.find(`users/${username}`))?.body, checkUser, { what: 'user', skipped })
+  if (!found || found.id <= 0) return null
+  const keys: { title: string; key: string }[] = []
+  const report = { what: `key of ${username}`, skipped }
+  const list = `users/${encodeURIComponent(found.login)}/keys`
+  for await (const { title, key } of itemsOf(forge, list, checkKey, report)) keys.push({ title: title ?? '', key })
+  return { ...userOf(found, (await readSelf(forge)).isAdmin), keys }
 }
 
 /** Only administrators see the address of everybody, and who is active: others see all accounts as inactive. */
-async function withKeys(forge: Forge, user: User, isAdmin: boolean): Promise<SourceUser> {
-  const keys: { title: string; key: string }[] = []
-  for await (const { title, key } of itemsOf(forge, `users/${encodeURIComponent(user.login)}/keys`, checkKey))
-    keys.push({ title: title ?? '', key })
+function userOf(user: User, isAdmin: boolean): SourceUser {
   const createdAt = momentOf(user.created)
   return {
     username: user.login,
@@ -62,8 +46,7 @@ async function withKeys(forge: Forge, user: User, isAdmin: boolean): Promise<Sou
     isVerified: false,
     isAdmin: user.is_admin === true,
     state: isAdmin && (user.prohibit_login || user.active === false) ? 'blocked' : 'active',
-    ...(createdAt !== null && { createdAt }),
-    keys
+    ...(createdAt !== null && { createdAt })
   }
 }
 
@@ -80,14 +63,18 @@ const VISIBILITIES: { readonly [visibility: string]: SourceGroup['visibility'] }
   limited: 'internal'
 }
 
-export async function* readGroups(forge: Forge): AsyncGenerator<SourceGroup> {
+export async function* readGroups(forge: Forge, skipped: Skipped): AsyncGenerator<SourceGroup> {
   const { isAdmin } = await readSelf(forge)
-  const organizations = itemsOf(forge, isAdmin ? 'admin/orgs' : 'user/orgs', checkOrganization)
+  const organizations = itemsOf(forge, isAdmin ? 'admin/orgs' : 'user/orgs', checkOrganization, {
+    what: 'group',
+    skipped
+  })
   yield* ahead(organizations, AT_ONCE, async ({ username, full_name, description, visibility }) => {
     const members = new Map<string, SourceMember>()
     // Members of a team that has only some repositories become members of these.
-    for await (const team of itemsOf(forge, `orgs/${encodeURIComponent(username)}/teams`, checkTeam))
-      if (isOfAll(team)) await addMembers(forge, team, members)
+    const teams = `orgs/${encodeURIComponent(username)}/teams`
+    for await (const team of itemsOf(forge, teams, checkTeam, { what: `team of ${username}`, skipped }))
+      if (isOfAll(team)) await addMembers({ ...forge, what: `member of ${username}`, skipped }, team, members)
     return {
       path: username,
       name: full_name?.trim() || username,
@@ -101,12 +88,17 @@ export async function* readGroups(forge: Forge): AsyncGenerator<SourceGroup> {
 const isOfAll = ({ permission, includes_all_repositories }: Team) =>
   permission === 'owner' || includes_all_repositories === true
 
-async function addMembers(forge: Forge, team: Team, members: Map<string, SourceMember>) {
+interface Listing extends Forge {
+  readonly what: string
+  readonly skipped: Skipped
+}
+
+async function addMembers(listing: Listing, team: Team, members: Map<string, SourceMember>) {
   // The rights of a team may differ between code, issues and others.
   const units = Object.values(team.units_map ?? {}).map(levelOf)
   const level = Math.max(levelOf(team.permission ?? ''), ...units) as SourceMember['level'] | 0
   if (level === 0) return
-  for await (const user of itemsOf(forge, `teams/${team.id}/members`, checkUser)) {
+  for await (const user of itemsOf(listing, `teams/${team.id}/members`, checkUser, listing)) {
     const username = personOf(user)
     if (username === null || (members.get(username)?.level ?? 0) >= level) continue
     members.set(username, { username, level })
@@ -121,16 +113,18 @@ const permissionOf = ({ permissions }: User) => (permissions?.admin ? 'admin' : 
 
 /** The collaborators of a repository, and the members of the teams that have only some repositories. */
 export async function readMembers(reading: Reading): Promise<SourceMember[]> {
-  const { path, repository, client } = reading
+  const { path, repository, client, skipped } = reading
+  const report = { what: 'member', skipped }
   const members = new Map<string, SourceMember>()
   if (reading.isOfOrganization)
-    for await (const team of itemsOf(reading, `${path}/teams`, checkTeam))
-      if (!isOfAll(team)) await addMembers(reading, team, members)
+    for await (const team of itemsOf(reading, `${path}/teams`, checkTeam, { what: 'team', skipped }))
+      if (!isOfAll(team)) await addMembers({ ...reading, ...report }, team, members)
   const withLevel = async (user: User) => {
     const found = await client.find(`${path}/collaborators/${encodeURIComponent(user.login)}/permission`)
     return { user, level: levelOf(checkPermission(found?.body)?.permission ?? permissionOf(user)) }
   }
-  for await (const { user, level } of ahead(itemsOf(reading, `${path}/collaborators`, checkUser), AT_ONCE, withLevel)) {
+  const collaborators = itemsOf(reading, `${path}/collaborators`, checkUser, report)
+  for await (const { user, level } of ahead(collaborators, AT_ONCE, withLevel)) {
     const username = personOf(user)
     if (username === null || username === repository.owner.login || level === 0) continue
     if ((members.get(username)?.level ?? 0) < level) members.set(username, { username, level })

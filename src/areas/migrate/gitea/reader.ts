@@ -5,7 +5,7 @@ import type { Client } from '../sources/client.js'
 import { checked } from '../sources/shapes.js'
 import type { Reader, Source, SourceProject } from '../sources/source.js'
 import { type Forge, itemsOf } from './lists.js'
-import { readGroups, readSelf, readUser, readUsers } from './people.js'
+import { readGroups, readSelf, readUser } from './people.js'
 import { repositoryRecords } from './records.js'
 import { Repository, Version } from './shapes.js'
 import { giteaText } from './texts.js'
@@ -38,9 +38,8 @@ function open(client: Client, url: URL): Source {
   return {
     refspecs: ['+refs/pull/*/head:refs/pull/*/head'],
     about: async () => ({ version: (await version()) ?? 'Gogs', ...(await readSelf(forge)) }),
-    users: () => readUsers(forge),
-    user: username => readUser(forge, username),
-    groups: () => readGroups(forge),
+    user: (username, skipped) => readUser(forge, username, skipped),
+    groups: skipped => readGroups(forge, skipped),
     projects: async function* (skipped) {
       const { isAdmin } = await readSelf(forge)
       const list = isAdmin && (await version()) !== null ? 'repos/search?sort=id&order=asc' : 'user/repos'

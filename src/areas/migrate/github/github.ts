@@ -6,7 +6,7 @@ import { checked } from '../sources/shapes.js'
 import type { Draft, Reader, Skipped, Source, SourceProject } from '../sources/source.js'
 import { items, type Reading } from './lists.js'
 import { noteDrafts, readChanges, readParticipants } from './notes.js'
-import { memberDrafts, organizationNames, readGroups, readUser, userNames } from './people.js'
+import { type Lists, memberDrafts, organizationNames, readGroups, readUser, userNames } from './people.js'
 import { issueDrafts, type Known, mergeRequestDrafts, readPullNumbers } from './planned.js'
 import {
   hookDrafts,
@@ -69,21 +69,15 @@ function openGithub(client: Client, { base, web }: Server): Source {
       const version = checkMeta((await client.find('meta'))?.body)?.installed_version ?? 'current'
       return { version, ...(await self()) }
     },
-    users: async function* () {
-      for await (const name of userNames(client, (await self()).isAdmin)) {
-        const found = await readUser(client, name, isCloud)
-        if (found) yield found
-      }
-    },
-    user: name => readUser(client, name, isCloud),
-    groups: async function* () {
-      yield* readGroups(client, (await self()).isAdmin)
+    user: (name, skipped) => readUser({ client, skipped }, name, isCloud),
+    groups: async function* (skipped) {
+      yield* readGroups({ client, skipped }, (await self()).isAdmin)
     },
     projects: async function* (skipped) {
       const seen = new Set<number>()
-      const reading = { client, skipped, repo: '' }
-      for await (const list of repositoryLists(client, (await self()).isAdmin)) {
-        for await (const found of items(reading, list, Repository, { what: 'project', optional: true })) {
+      const lists = { client, skipped }
+      for await (const list of repositoryLists(lists, (await self()).isAdmin)) {
+        for await (const found of items(lists, list, Repository, { what: 'project', optional: true })) {
           // Only the repository itself names its source.
           if (!seen.has(found.id)) yield projectOf(found.fork ? await whole(found) : found)
           seen.add(found.id)
@@ -130,11 +124,11 @@ const projectOf = (found: Repository): SourceProject => ({
 })
 
 /** Yields lists of repositories: those of the token, and those of all owners for an administrator of an own server. */
-async function* repositoryLists(client: Client, isAdmin: boolean): AsyncGenerator<string> {
+async function* repositoryLists(lists: Lists, isAdmin: boolean): AsyncGenerator<string> {
   yield 'user/repos?affiliation=owner,collaborator,organization_member'
   if (!isAdmin) return
-  for await (const name of organizationNames(client, true)) yield `orgs/${name}/repos?type=all`
-  for await (const name of userNames(client, true)) yield `users/${name}/repos?type=owner`
+  for await (const name of organizationNames(lists, true)) yield `orgs/${name}/repos?type=all`
+  for await (const name of userNames(lists)) yield `users/${name}/repos?type=owner`
 }
 
 async function* records(

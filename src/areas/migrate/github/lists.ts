@@ -28,7 +28,7 @@ interface ListOptions {
 
 /** Yields the items of a list. An item that is not as the API describes it is reported. */
 export async function* items<S extends TSchema>(
-  { client, skipped }: Reading,
+  { client, skipped }: Pick<Reading, 'client' | 'skipped'>,
   path: string,
   schema: S,
   { what, optional = false }: ListOptions

@@ -1,6 +1,5 @@
 // People and organizations of GitHub.
-import type { Client } from '../sources/client.js'
-import { checked, firstMoment, momentOf } from '../sources/shapes.js'
+import { checked, firstMoment, fittingOne, momentOf } from '../sources/shapes.js'
 import type { SourceGroup, SourceMember, SourceUser } from '../sources/source.js'
 import { items, type Reading } from './lists.js'
 import { Account, Collaborator, Key, Login, Organization, personOf, type Repository } from './shapes.js'
@@ -9,16 +8,18 @@ const checkAccount = checked(Account)
 const checkOrganization = checked(Organization)
 const TITLE = 'GitHub'
 
-/** Lists whose items are left out without a line in the report of a project. */
-const quiet = (client: Client): Reading => ({ client, skipped: () => {}, repo: '' })
+/** The lists of no repository. */
+export type Lists = Pick<Reading, 'client' | 'skipped'>
 
 /** Returns an account; null for organizations, bots and unknown names. `isCloud`: the service verifies the addresses that it shows. */
-export async function readUser(client: Client, username: string, isCloud: boolean): Promise<SourceUser | null> {
+export async function readUser(lists: Lists, username: string, isCloud: boolean): Promise<SourceUser | null> {
   if (!/^[\w.-]{1,200}$/.test(username) || /^\.{1,2}$/.test(username)) return null
-  const account = checkAccount((await client.find(`users/${username}`))?.body)
+  const { client, skipped } = lists
+  const account = fittingOne((await client.find(`users/${username}`))?.body, checkAccount, { what: 'user', skipped })
   if (!account || (account.type ?? 'User') !== 'User' || personOf(account) === null) return null
   const keys: { title: string; key: string }[] = []
-  for await (const { id, key } of items(quiet(client), `users/${username}/keys`, Key, { what: 'key', optional: true }))
+  const options = { what: `key of ${username}`, optional: true }
+  for await (const { id, key } of items(lists, `users/${username}/keys`, Key, options))
     keys.push({ title: `${TITLE} ${id}`, key })
   const at = account.created_at === undefined ? null : momentOf(account.created_at)
   return {
@@ -32,37 +33,24 @@ export async function readUser(client: Client, username: string, isCloud: boolea
   }
 }
 
-/** Yields names of accounts: all for an administrator of an own server, otherwise the members of the organizations of the token. */
-export async function* userNames(client: Client, isAdmin: boolean): AsyncGenerator<string> {
-  const all = quiet(client)
-  if (isAdmin) {
-    for await (const account of items(all, 'users', Account, { what: 'user' }))
-      if ((account.type ?? 'User') === 'User' && personOf(account) !== null) yield account.login
-    return
-  }
-  const seen = new Set<string>()
-  for await (const organization of organizationNames(client, false)) {
-    for await (const { login } of items(all, `orgs/${organization}/members`, Login, {
-      what: 'member',
-      optional: true
-    })) {
-      if (!seen.has(login)) yield login
-      seen.add(login)
-    }
-  }
+/** Yields the names of all accounts: only an administrator of an own server needs them. */
+export async function* userNames(lists: Lists): AsyncGenerator<string> {
+  for await (const account of items(lists, 'users', Account, { what: 'user' }))
+    if ((account.type ?? 'User') === 'User' && personOf(account) !== null) yield account.login
 }
 
-export async function* organizationNames(client: Client, isAdmin: boolean): AsyncGenerator<string> {
+export async function* organizationNames(lists: Lists, isAdmin: boolean): AsyncGenerator<string> {
   const path = isAdmin ? 'organizations' : 'user/orgs'
-  for await (const { login } of items(quiet(client), path, Login, { what: 'organization' }))
+  for await (const { login } of items(lists, path, Login, { what: 'group' }))
     if (/^[\w.-]{1,200}$/.test(login) && !/^\.{1,2}$/.test(login)) yield login
 }
 
 const LEVELS_OF_ALL: { readonly [permission: string]: SourceMember['level'] } = { read: 20, write: 30, admin: 40 }
 
-export async function* readGroups(client: Client, isAdmin: boolean): AsyncGenerator<SourceGroup> {
-  for await (const name of organizationNames(client, isAdmin)) {
-    const found = checkOrganization((await client.find(`orgs/${name}`))?.body)
+export async function* readGroups(lists: Lists, isAdmin: boolean): AsyncGenerator<SourceGroup> {
+  const { client, skipped } = lists
+  for await (const name of organizationNames(lists, isAdmin)) {
+    const found = fittingOne((await client.find(`orgs/${name}`))?.body, checkOrganization, { what: 'group', skipped })
     if (!found) continue
     // Not specified: on GitHub, other members get what the organization grants all of them, which only owners see. Without it, they
     // become guests.
@@ -73,7 +61,7 @@ export async function* readGroups(client: Client, isAdmin: boolean): AsyncGenera
       ['member', other]
     ] as const) {
       const path = `orgs/${name}/members?role=${role}`
-      for await (const { login } of items(quiet(client), path, Login, { what: 'member', optional: true }))
+      for await (const { login } of items(lists, path, Login, { what: `member of ${name}`, optional: true }))
         members.push({ username: login, level })
     }
     const visibility = (found.public_repos ?? 0) > 0 ? 'public' : 'private'

@@ -23,7 +23,7 @@ const properties = {
   state: OneOf(
     STATES,
     'MigrationState',
-    'what the last request does, or how it ended. `partial`: some projects failed. Commands do not change it'
+    'what the last request does, or how it ended. `partial`: some projects failed, or something could not be read. Commands do not change it'
   ),
   work: work('what the last request asked for'),
   projects: Type.Array(Text('the path of a project'), {

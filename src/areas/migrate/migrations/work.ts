@@ -7,7 +7,7 @@ import { log } from '../../../log.js'
 import { type Migration, requireMigration, type State, type Work } from '../runs/migrations.js'
 import { assignConfirmedOf } from '../runs/placeholders.js'
 import { planMigration } from '../runs/plan.js'
-import { runMigration } from '../runs/run.js'
+import { isPartial, runMigration } from '../runs/run.js'
 import type { Session } from '../runs/session.js'
 import { verifyMigration } from '../runs/verify/verify.js'
 import { ReadElsewhere } from '../runs/work-folder.js'
@@ -35,7 +35,7 @@ const WORK: {
   },
   run: async (migration, { projects = [], overwrite = false }, given) => {
     const report = await runMigration(migration, { projects, overwrite }, given)
-    return report.projects.some(({ result }) => result === 'failed') ? 'partial' : 'succeeded'
+    return isPartial(report) ? 'partial' : 'succeeded'
   },
   verify: async (migration, { projects = [] }, given) => {
     await verifyMigration(migration, projects, given)

@@ -78,7 +78,7 @@ export const moveProject = (session: Session, project: SourceProject, to: Destin
       await part.end()
       throw changedHere(known)
     }
-    const people = await resolvePeople(part.source, collected.survey.people, optionsOf(session), session.origin)
+    const people = await resolvePeople(part.source, collected.survey.people, peopleOptions(session), session.origin)
     const work = { session, part, project, collected, repository, named, people, to, path, known, there }
     const done = await load(work)
     await part.end()
@@ -98,8 +98,6 @@ const changedHere = ({ path }: MigratedProject) =>
   new Conflict(
     `${path} was changed here since it came: the source is not read into it again, unless you give --overwrite`
   )
-
-const optionsOf = ({ place, migration }: Session) => peopleOptions(place, migration)
 
 export function copyRepository(
   session: Session,

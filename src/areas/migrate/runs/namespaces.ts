@@ -36,7 +36,7 @@ export function checkSourcePath(path: string): void {
 
 export async function openNamespaces(session: Session, source: Source, skipped: Skipped): Promise<Namespaces> {
   const groups = new Map<string, SourceGroup>()
-  for await (const group of source.groups()) {
+  for await (const group of source.groups(session.unreadable.skipped)) {
     if (groups.size === MOST_GROUPS) throw new Conflict(`the source has more than ${MOST_GROUPS} groups`)
     groups.set(group.path.toLowerCase(), group)
   }
@@ -55,7 +55,7 @@ export async function openNamespaces(session: Session, source: Source, skipped: 
       const namespace = namespacePath(group.path)
       return { namespace, username: await creatorIn(namespace) }
     }
-    const found = await resolvePeople(source, new Set([path]), optionsOf(session), session.origin)
+    const found = await resolvePeople(source, new Set([path]), peopleOptions(session), session.origin)
     const username = found.get(keyOf(path)) ?? path
     people.set(keyOf(path), username)
     return { namespace: username, username }
@@ -63,7 +63,7 @@ export async function openNamespaces(session: Session, source: Source, skipped: 
 
   async function bring(group: SourceGroup): Promise<void> {
     const usernames = new Set(group.members.map(({ username }) => username))
-    const members = await resolvePeople(source, usernames, optionsOf(session), session.origin)
+    const members = await resolvePeople(source, usernames, peopleOptions(session), session.origin)
     const isOwn = await claim(session, group.path)
     if (isOwn) brought.push(group.path)
     await bringGroup(group, { people: members, isOwn, skipped }, session.origin)
@@ -85,8 +85,6 @@ export async function openNamespaces(session: Session, source: Source, skipped: 
     brought: () => brought
   }
 }
-
-const optionsOf = ({ place, migration }: Session) => peopleOptions(place, migration)
 
 /** In a group without an owner who can sign in, an administrator becomes the creator of the projects. */
 async function creatorIn(namespace: string): Promise<string> {

@@ -9,8 +9,8 @@ import { insertPlaceholder } from '../../people/users/ghost/placeholders.js'
 import { insertReadKey, readKey } from '../../people/users/keys.js'
 import { requireUser } from '../../people/users/users.queries.js'
 import { ahead } from '../sources/ahead.js'
-import type { Source, SourceUser } from '../sources/source.js'
-import type { Settings } from './migrations.js'
+import type { Skipped, Source, SourceUser } from '../sources/source.js'
+import type { Session } from './session.js'
 
 const AT_ONCE = 500
 const REQUESTS_AT_ONCE = 8
@@ -28,13 +28,14 @@ export interface PeopleOptions {
   readonly keys: boolean
   /** Addresses match also where the source does not say who has proved them. */
   readonly trust: boolean
+  readonly unreadable: Skipped
 }
 
 /** Returns how a migration finds people. */
-export const peopleOptions = (
-  place: string,
-  { people, keys, trust = false }: Pick<Settings, 'people' | 'keys' | 'trust'>
-): PeopleOptions => ({ place, given: people, keys, trust })
+export function peopleOptions({ place, migration, unreadable }: Session): PeopleOptions {
+  const { people, keys, trust = false } = migration
+  return { place, given: people, keys, trust, unreadable: unreadable.skipped }
+}
 
 export const keyOf = (username: string): string => username.toLowerCase().slice(0, LONGEST)
 
@@ -63,11 +64,13 @@ export interface Match {
 export async function* matchPeople(
   source: Source,
   usernames: readonly string[],
-  { given, trust }: Pick<PeopleOptions, 'given' | 'trust'>
+  { given, keys, trust, unreadable }: PeopleOptions
 ): AsyncGenerator<Match> {
   const names = new Map(Object.entries(given).map(([there, here]) => [keyOf(there), here]))
+  // Keys that nobody gets are no fault.
+  const skipped: Skipped = (what, why, item) => (keys || what === 'user') && unreadable(what, why, item)
   yield* ahead(usernames, REQUESTS_AT_ONCE, async username => {
-    const user = await source.user(username)
+    const user = await source.user(username, skipped)
     const named = names.get(keyOf(username))
     if (named !== undefined) return { username, user, here: await requireUser(named) }
     if (user === null || user.isVerified !== false) return { username, user, here: await userWithAddress(user?.email) }

@@ -59,8 +59,7 @@ export function planMigration(
       const problems: string[] = []
       const people = new Set<string>()
       const namespaces = new Set<string>()
-      const listed = projectsOf(source, options.projects, ({ from, error }) => problems.push(`${from}: ${error}`))
-      for await (const project of listed) {
+      for await (const project of projectsOf(session, source, options.projects)) {
         signal.throwIfAborted()
         const { path, size } = project
         try {
@@ -93,15 +92,12 @@ export function planMigration(
       const unknown = [...people].filter(name => !known.has(keyOf(name))).sort()
       const matched: Record<string, string> = Object.fromEntries(known)
       const unmatched: string[] = []
-      for await (const { username: name, here } of matchPeople(
-        source,
-        unknown,
-        peopleOptions(session.place, migration)
-      )) {
+      for await (const { username: name, here } of matchPeople(source, unknown, peopleOptions(session))) {
         if (here) matched[name] = here.username
         else unmatched.push(name)
       }
       for (const group of groups) problems.push(...(await problemsOf(migration, group)))
+      problems.push(...session.unreadable.list().map(({ from, error }) => `${from}: ${error}`))
       const about = { version, username, is_admin: isAdmin }
       return keepResult(migration, 'plan', { source: about, projects, problems, matched, unmatched })
     })
@@ -109,10 +105,14 @@ export function planMigration(
 }
 
 /** Returns the groups of the projects. Those that go elsewhere bring no members. */
-async function groupsOf({ migration }: Session, source: Source, paths: ReadonlySet<string>): Promise<SourceGroup[]> {
+async function groupsOf(
+  { migration, unreadable }: Session,
+  source: Source,
+  paths: ReadonlySet<string>
+): Promise<SourceGroup[]> {
   const mapped = new Set(Object.keys(migration.map).map(path => path.toLowerCase()))
   const groups: SourceGroup[] = []
-  for await (const group of source.groups()) {
+  for await (const group of source.groups(unreadable.skipped)) {
     const path = group.path.toLowerCase()
     if (paths.has(path) && !mapped.has(path)) groups.push(group)
   }

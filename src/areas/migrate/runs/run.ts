@@ -10,7 +10,7 @@ import { checkSourcePath, type Namespaces, openNamespaces } from './namespaces.j
 import { type Assigned, assignConfirmed, listPlaceholders } from './placeholders.js'
 import { Uncloneable } from './repository.js'
 import { INSTANCE, openSession, type Session, withPart } from './session.js'
-import { newSkips } from './skips.js'
+import { newSkips, type Unreadable } from './skips.js'
 import { wikiOf, wikiRecords } from './wikis.js'
 import { workingOn, writeJson } from './work-folder.js'
 
@@ -32,6 +32,8 @@ export interface Report {
   readonly started_at: string
   readonly ended_at: string
   readonly projects: readonly (Moved | Failed)[]
+  /** What could not be read, such as a project or a member of a group. */
+  readonly unreadable: ReturnType<Unreadable['list']>
   readonly skipped: ReturnType<ReturnType<typeof newSkips>['list']>
   /** The first thousand placeholders of this source. */
   readonly placeholders: readonly string[]
@@ -40,6 +42,10 @@ export interface Report {
   /** The file with this report. */
   readonly file: string
 }
+
+/** Whether something did not come that should have. */
+export const isPartial = ({ projects, unreadable }: Report): boolean =>
+  unreadable.length > 0 || projects.some(({ result }) => result === 'failed')
 
 /** Runs a migration. Throws AlreadyRunning, ReadElsewhere, and SourceFailure when the source cannot be read at all. */
 export function runMigration(
@@ -58,8 +64,8 @@ export function runMigration(
       const namespaces = await openNamespaces(own, source, skips.skipped)
       const running = { session: own, source, namespaces, options, skipped: skips.skipped }
       try {
-        for await (const moved of movedProjects(running, failed => projects.push(failed))) projects.push(moved)
-        await relateForks(own, projectsOf(source, options.projects), skips.skipped)
+        for await (const moved of movedProjects(running)) projects.push(moved)
+        await relateForks(own, projectsOf(own, source, options.projects), skips.skipped)
       } finally {
         // When the run is ended from outside, another one continues with what there is.
         if (!signal.aborted) await removeLeftovers(own, namespaces.brought())
@@ -71,7 +77,8 @@ export function runMigration(
     const file = join(migration.folder, 'report.json')
     const ended_at = new Date().toISOString()
     const about = { migration: migration.name, source: migration.url, started_at, ended_at }
-    const report: Report = { ...about, projects, skipped: skips.list(), placeholders, unassigned, file }
+    const found = { projects, unreadable: session.unreadable.list(), skipped: skips.list() }
+    const report: Report = { ...about, ...found, placeholders, unassigned, file }
     await writeJson(file, report)
     return keepResult(migration, 'run', report)
   })
@@ -86,10 +93,10 @@ interface Running {
 }
 
 /** Moves each project, and then its wiki. */
-async function* movedProjects(running: Running, unreadable: (failed: Failed) => void): AsyncGenerator<Moved | Failed> {
+async function* movedProjects(running: Running): AsyncGenerator<Moved | Failed> {
   const { session, source, namespaces, options, skipped } = running
   const { signal } = session
-  for await (const project of projectsOf(source, options.projects, unreadable)) {
+  for await (const project of projectsOf(session, source, options.projects)) {
     signal.throwIfAborted()
     const place = async () => {
       checkSourcePath(project.path)
@@ -126,33 +133,12 @@ const failureOf =
     return { from: path, result: 'failed', error: error.message.slice(0, 1000) }
   }
 
-/** Reads these projects, or all. `unreadable` gets each item of the list that is no project as the API describes it, once. */
+/** Reads these projects, or all. */
 export async function* projectsOf(
+  { unreadable }: Session,
   source: Source,
-  paths: readonly string[],
-  unreadable: (failed: Failed) => void = () => {}
+  paths: readonly string[]
 ): AsyncGenerator<SourceProject> {
   for (const path of paths) yield await source.project(path)
-  if (paths.length > 0) return
-  // Some sources list a project more than once.
-  const seen = new Set<string>()
-  yield* source.projects((_, why, item) => {
-    if (item === undefined) return
-    const from = nameOfItem(item)
-    if (from === NAMELESS || !seen.has(from)) unreadable({ from, result: 'failed', error: `${why}: repair it there` })
-    seen.add(from)
-  })
-}
-
-const NAMELESS = 'a project without a path'
-
-function nameOfItem(item: unknown): string {
-  const { path_with_namespace: path, full_name: name, id } = (item ?? {}) as { readonly [name: string]: unknown }
-  const text = [path, name].find(each => typeof each === 'string' && each !== '')
-  if (text !== undefined)
-    return String(text)
-      .replace(/\p{Cc}+/gu, ' ')
-      .toWellFormed()
-      .slice(0, 500)
-  return Number.isSafeInteger(id) ? `the project with the id ${id}` : NAMELESS
+  if (paths.length === 0) yield* source.projects(unreadable.skipped)
 }

@@ -9,6 +9,7 @@ import { type OpenClient, openClient } from '../sources/client.js'
 import type { Reader, Source } from '../sources/source.js'
 import { type Migration, placeOf, tokenOf } from './migrations.js'
 import { READERS } from './readers.js'
+import { newUnreadable, type Unreadable } from './skips.js'
 import { endRun, partOf, runOf } from './work-folder.js'
 
 export interface Session {
@@ -17,6 +18,7 @@ export interface Session {
   readonly place: string
   /** The user of the token. */
   readonly login: string
+  readonly unreadable: Unreadable
   readonly origin: Origin
   readonly signal: AbortSignal
   readonly progress: (what: string, done: number, total: number) => void
@@ -38,7 +40,9 @@ export async function openSession(
 ): Promise<Session> {
   const load = READERS[migration.kind]
   if (!load) throw new BadParameters(`this version has no reader for ${migration.kind}`)
-  return { progress: () => {}, ...given, migration, reader: await load(), place: placeOf(migration), login: '' }
+  const reader = await load()
+  const place = placeOf(migration)
+  return { progress: () => {}, ...given, migration, reader, place, login: '', unreadable: newUnreadable() }
 }
 
 /** Works on a part of the source, `instance` or the id of a project. */

@@ -22,4 +22,34 @@ export function newSkips(): Skips {
   }
 }
 
-const shortened = (text: string) => text.replace(/\p{Cc}+/gu, ' ').slice(0, LONGEST)
+const shortened = (text: string) =>
+  text
+    .replace(/\p{Cc}+/gu, ' ')
+    .toWellFormed()
+    .slice(0, LONGEST)
+
+/** What the source lists in another form than its API describes, such as a project or a member of a group. Each is named once. */
+export interface Unreadable {
+  readonly skipped: Skipped
+  list(): readonly { readonly from: string; readonly error: string }[]
+}
+
+export function newUnreadable(): Unreadable {
+  const found = new Map<string, string>()
+  return {
+    skipped: (what, why, item) => {
+      // A list that is missing has no item.
+      if (item !== undefined && found.size < MOST) found.set(nameOf(what, item), `${why}: repair it there`)
+    },
+    list: () => [...found].map(([from, error]) => ({ from, error }))
+  }
+}
+
+const NAMES = ['path_with_namespace', 'full_path', 'username', 'login', 'full_name', 'path', 'title'] as const
+
+function nameOf(what: string, item: unknown): string {
+  const fields = (item ?? {}) as { readonly [name: string]: unknown }
+  const name = NAMES.map(each => fields[each]).find(each => typeof each === 'string' && each !== '')
+  const id = Number.isSafeInteger(fields.id) ? `the ${what} with the id ${fields.id}` : `a ${what} without a name`
+  return shortened(name === undefined ? id : what === 'project' ? String(name) : `${name} (${what})`)
+}

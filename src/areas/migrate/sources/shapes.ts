@@ -40,6 +40,16 @@ export function* fitting<T>(
   }
 }
 
+/** Returns a value that is as documented; null for another, which is reported, and for none. */
+export function fittingOne<T>(
+  value: unknown,
+  check: (value: unknown) => T | null,
+  report: { readonly what: string; readonly skipped: Skipped }
+): T | null {
+  const [found = null] = fitting(value === undefined ? [] : [value], check, report)
+  return found
+}
+
 /** Returns a time as records have it; null for a text that is no time, or for nothing. */
 export function momentOf(written: string | null | undefined): string | null {
   return parseMoment(written ?? '')?.toISOString() ?? null

@@ -96,11 +96,9 @@ export interface Source {
   readonly refspecs: readonly string[]
   /** Checks the token. */
   about(): Promise<{ readonly version: string; readonly username: string; readonly isAdmin: boolean }>
-  /** All users for an administrator's token, otherwise those that the token shows. */
-  users(): AsyncIterable<SourceUser>
-  user(username: string): Promise<SourceUser | null>
-  groups(): AsyncIterable<SourceGroup>
-  /** Reports the items of the list that are no projects as its API describes them. */
+  /** These three report what is in another form than the API describes, with the item: a user, a key, a group, a member or a project. */
+  user(username: string, skipped: Skipped): Promise<SourceUser | null>
+  groups(skipped: Skipped): AsyncIterable<SourceGroup>
   projects(skipped: Skipped): AsyncIterable<SourceProject>
   /** Throws SourceFailure when there is no such project. */
   project(path: string): Promise<SourceProject>

@@ -107,20 +107,15 @@ export function conversation(): { [path: string]: Answer } {
   return {
     version: { version: '1.24.6' },
     user: { ...ada, is_admin: true },
-    'admin/users': [
-      {
-        ...ada,
-        full_name: 'Ada L',
-        email: 'ada@example.com',
-        is_admin: true,
-        active: true,
-        created: '2018-01-01T00:00:00Z'
-      },
-      { ...bob, email: 'bob@example.com', active: false, prohibit_login: true },
-      { id: 3 }
-    ],
-    'users/ada': { ...ada, email: 'ada@example.com', active: true },
-    'users/bob': { ...bob, active: false },
+    'users/ada': {
+      ...ada,
+      full_name: 'Ada L',
+      email: 'ada@example.com',
+      is_admin: true,
+      active: true,
+      created: '2018-01-01T00:00:00Z'
+    },
+    'users/bob': { ...bob, email: 'bob@example.com', active: false, prohibit_login: true },
     'users/Ghost': ghost,
     'users/ada/keys': [{ id: 1, title: 'laptop', key: 'ssh-ed25519 AAAA ada' }],
     'users/bob/keys': [],

@@ -1,7 +1,7 @@
 // What GitHub answers about a small repository, written from its documentation.
 import { github } from '../../../../src/areas/migrate/github/github.js'
 import type { Test } from '../../../helpers/tap.js'
-import { type Answer, openSource, startForge } from '../forge.js'
+import { type Answer, type ForgeOptions, openSource, startForge } from '../forge.js'
 import { startRepository } from '../repository.js'
 
 export const SHA = (digit: string) => digit.repeat(40)
@@ -204,21 +204,20 @@ export async function startGithub(t: Test, { answers = conversation() }: GithubO
   return { forge, answers, ...openSource(t, github, forge.url) }
 }
 
-export const serveGithub = (t: Test, answers: { [path: string]: Answer }) =>
-  startForge(t, answers, {
-    api: '/api/v3',
-    size: { name: 'per_page', most: 100 },
-    paging: ({ url, number, pages }): { readonly [name: string]: string } => {
-      if (pages < 2) return {}
-      const link = (page: number, rel: string) => {
-        url.searchParams.set('page', String(page))
-        return `<${url.href}>; rel="${rel}"`
-      }
-      return number < pages
-        ? { link: `${link(number + 1, 'next')}, ${link(pages, 'last')}` }
-        : { link: link(1, 'first') }
+export const GITHUB: ForgeOptions = {
+  api: '/api/v3',
+  size: { name: 'per_page', most: 100 },
+  paging: ({ url, number, pages }): { readonly [name: string]: string } => {
+    if (pages < 2) return {}
+    const link = (page: number, rel: string) => {
+      url.searchParams.set('page', String(page))
+      return `<${url.href}>; rel="${rel}"`
     }
-  })
+    return number < pages ? { link: `${link(number + 1, 'next')}, ${link(pages, 'last')}` } : { link: link(1, 'first') }
+  }
+}
+
+export const serveGithub = (t: Test, answers: { [path: string]: Answer }) => startForge(t, answers, GITHUB)
 
 /** The conversation about a repository that can be cloned. */
 export async function cloneable(t: Test) {

@@ -2,6 +2,7 @@
 import { openNamespaces } from '../../../../src/areas/migrate/runs/namespaces.js'
 import { type PeopleOptions, resolvePeople } from '../../../../src/areas/migrate/runs/people.js'
 import type { Session } from '../../../../src/areas/migrate/runs/session.js'
+import { newUnreadable } from '../../../../src/areas/migrate/runs/skips.js'
 import type { Source, SourceGroup, SourceProject, SourceUser } from '../../../../src/areas/migrate/sources/source.js'
 import { rows } from '../../../../src/db/connect/sql.js'
 import { testApp } from '../../../helpers/app.js'
@@ -30,7 +31,8 @@ t.test('two groups of a source with the same path here stay apart', async t => {
   const [ada, mallory] = [await app.make.user(), await app.make.user()]
   const people = { ada: ada.username, mallory: mallory.username }
   const migration = { folder: t.testdir(), map: {}, people, keys: false }
-  const session = { migration, place: 'groups.example.com', origin: someOrigin } as unknown as Session
+  const about = { migration, place: 'groups.example.com', unreadable: newUnreadable() }
+  const session = { ...about, origin: someOrigin } as unknown as Session
   const source = sourceOf([group('acme-secret', 'ada'), group('acme/secret', 'mallory')])
   for (const what of ['the first run', 'a later run']) {
     const namespaces = await openNamespaces(session, source, () => undefined)
@@ -56,7 +58,7 @@ t.test(
     const resolve = async (place: string, more: Partial<SourceUser>, options: Partial<PeopleOptions> = {}) => {
       const keys = [{ title: 'laptop', key: newKey() }]
       const source = sourceOf([], { username: 'mallory', name: 'Mallory', email: victim.email, keys, ...more })
-      const all = { place, given: {}, keys: true, trust: false, ...options }
+      const all = { place, given: {}, keys: true, trust: false, unreadable: () => {}, ...options }
       return (await resolvePeople(source, new Set(['mallory']), all, someOrigin)).get('mallory')
     }
     const open = { isVerified: false }

@@ -3,7 +3,7 @@ import { parseMoment } from '../../../../lib/moment.js'
 import { SourceRefusal } from '../../../projects/imports/source-failures.js'
 import type { Client } from '../../sources/client.js'
 import { rewritten } from '../../sources/rewrite.js'
-import { fitting, momentOf } from '../../sources/shapes.js'
+import { fitting, fittingOne, momentOf } from '../../sources/shapes.js'
 import type { Reader, ReadOptions, Source, SourceGroup, SourceProject, SourceUser } from '../../sources/source.js'
 import { dialectOf } from './dialect.js'
 import { membersOf } from './members.js'
@@ -11,7 +11,6 @@ import { readRecords } from './records.js'
 import { check, type ProjectShape } from './shapes.js'
 
 const VISIBILITIES = { 0: 'private', 10: 'internal', 20: 'public' } as const
-const unreported = { what: '', skipped: () => {} }
 
 export const gitlab3: Reader = {
   title: 'GitLab 8, or another Gitstead (API v3)',
@@ -43,36 +42,33 @@ function sourceOf(client: Client, url: URL, options?: ReadOptions): Source {
   return {
     refspecs: ['+refs/merge-requests/*:refs/merge-requests/*'],
     about,
-    users: async function* () {
-      for await (const page of client.list('users?per_page=100')) {
-        for (const user of fitting(page, check.user, unreported)) yield userOf(user)
-      }
-    },
-    user: async username => {
+    user: async (username, skipped) => {
+      const report = { what: 'user', skipped }
       const found = await client.find(`users?username=${encodeURIComponent(username)}`)
       const list = Array.isArray(found?.body) ? found.body : []
-      const user = [...fitting(list, check.user, unreported)].find(
+      const user = [...fitting(list, check.user, report)].find(
         each => each.username.toLowerCase() === username.toLowerCase()
       )
       if (!user) return null
       // The list is short for users who are no administrators.
-      const whole = check.user((await client.find(`users/${user.id}`))?.body) ?? user
+      const whole = fittingOne((await client.find(`users/${user.id}`))?.body, check.user, report) ?? user
       const keys: { title: string; key: string }[] = []
       for await (const page of client.list(`users/${user.id}/keys`, { optional: true }))
-        keys.push(...fitting(page, check.key, unreported))
+        keys.push(...fitting(page, check.key, { what: `key of ${user.username}`, skipped }))
       return { ...userOf(whole), keys }
     },
-    groups: async function* () {
+    groups: async function* (skipped) {
       for await (const page of client.list('groups?per_page=100&all_available=true')) {
-        for (const group of fitting(page, check.group, unreported)) {
+        for (const group of fitting(page, check.group, { what: 'group', skipped })) {
           const detail = check.groupDetail((await client.find(`groups/${group.id}`))?.body)
+          const report = { what: `member of ${group.path}`, skipped }
           const level = Number(detail?.visibility_level ?? 0) as keyof typeof VISIBILITIES
           yield {
             path: group.path,
             name: group.name,
             description: group.description ?? null,
             visibility: VISIBILITIES[level] ?? 'private',
-            members: await membersOf(client, `groups/${group.id}/members?per_page=100`)
+            members: await membersOf(client, `groups/${group.id}/members?per_page=100`, report)
           } satisfies SourceGroup
         }
       }

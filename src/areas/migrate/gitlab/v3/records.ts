@@ -27,8 +27,9 @@ export async function* readRecords(
 ): AsyncGenerator<Draft> {
   const project = source.raw as ProjectShape
   const reading = { client, root: `projects/${project.id}/`, project, skipped }
+  const report = { what: 'member', skipped }
   yield projectDraft(project)
-  for (const { username, level, expiresAt } of await membersOf(client, `${reading.root}members?per_page=100`)) {
+  for (const { username, level, expiresAt } of await membersOf(client, `${reading.root}members?per_page=100`, report)) {
     const expires_at = expiresAt ?? null
     yield { kind: 'member', username, access_level: Math.min(level, 40), expires_at, created_at: born(project) }
   }

@@ -2,8 +2,8 @@
 
 import { ahead } from '../../sources/ahead.js'
 import type { Client } from '../../sources/client.js'
-import { checked, dayOf, fitting, momentOf } from '../../sources/shapes.js'
-import type { Person, SourceGroup, SourceMember, SourceUser } from '../../sources/source.js'
+import { checked, dayOf, fitting, fittingOne, momentOf } from '../../sources/shapes.js'
+import type { Person, Skipped, SourceGroup, SourceMember, SourceUser } from '../../sources/source.js'
 import { type Author, Group, Key, Member, Self, User } from './shapes.js'
 
 /** Requests at once. */
@@ -16,9 +16,6 @@ const checkKey = checked(Key)
 const checkMember = checked(Member)
 const checkGroup = checked(Group)
 
-/** Lists of people have no report: an odd entry is left out. */
-const quiet = { what: 'people', skipped: () => {} }
-
 /** Returns the username. GitLab gives what deleted users wrote to the account `ghost`. */
 export const personOf = (author: Author): Person => (author && author.username !== 'ghost' ? author.username : null)
 
@@ -27,42 +24,20 @@ export async function readSelf(client: Client) {
   return { username: self?.username ?? '', isAdmin: self?.is_admin === true }
 }
 
-/** All users for an administrator; otherwise those of the groups of the token. GitLab.com would list millions. */
-export async function* readUsers(client: Client): AsyncGenerator<SourceUser> {
-  const { isAdmin } = await readSelf(client)
-  if (isAdmin) {
-    const pages = client.list('users?per_page=100&pagination=keyset&order_by=id&sort=asc')
-    yield* ahead(usersIn(pages), AT_ONCE, user => withKeys(client, user))
-    return
-  }
-  const seen = new Set<string>()
-  for await (const { members } of readGroups(client)) {
-    for (const { username } of members) {
-      if (seen.has(username)) continue
-      seen.add(username)
-      const found = await readUser(client, username)
-      if (found) yield found
-    }
-  }
-}
-
-async function* usersIn(pages: AsyncIterable<readonly unknown[]>): AsyncGenerator<User> {
-  for await (const page of pages)
-    for (const user of fitting(page, checkUser, quiet)) if (user.bot !== true && user.username !== 'ghost') yield user
-}
-
-export async function readUser(client: Client, username: string): Promise<SourceUser | null> {
+export async function readUser(client: Client, username: string, skipped: Skipped): Promise<SourceUser | null> {
+  const report = { what: 'user', skipped }
   const list = (await client.find(`users?username=${encodeURIComponent(username)}`))?.body
-  const found = checkUser(Array.isArray(list) ? list[0] : null)
+  const found = fittingOne(Array.isArray(list) ? list[0] : undefined, checkUser, report)
   if (found?.username.toLowerCase() !== username.toLowerCase() || found.username === 'ghost') return null
-  const whole = checkUser((await client.find(`users/${found.id}`))?.body)
-  return withKeys(client, whole ?? found)
+  const whole = fittingOne((await client.find(`users/${found.id}`))?.body, checkUser, report)
+  return withKeys(client, whole ?? found, skipped)
 }
 
-async function withKeys(client: Client, user: User): Promise<SourceUser> {
+async function withKeys(client: Client, user: User, skipped: Skipped): Promise<SourceUser> {
+  const report = { what: `key of ${user.username}`, skipped }
   const keys: { title: string; key: string }[] = []
   for await (const page of client.list(`users/${user.id}/keys?per_page=100`, { optional: true }))
-    for (const { title, key } of fitting(page, checkKey, quiet)) keys.push({ title: title ?? '', key })
+    for (const { title, key } of fitting(page, checkKey, report)) keys.push({ title: title ?? '', key })
   const createdAt = momentOf(user.created_at)
   return {
     username: user.username,
@@ -79,11 +54,11 @@ async function withKeys(client: Client, user: User): Promise<SourceUser> {
 const verifiedOf = ({ email, confirmed_at, public_email }: User): string | null =>
   (email && confirmed_at ? email : null) || public_email || null
 
-export async function* readGroups(client: Client): AsyncGenerator<SourceGroup> {
+export async function* readGroups(client: Client, skipped: Skipped): AsyncGenerator<SourceGroup> {
   const { isAdmin } = await readSelf(client)
   const pages = client.list(`groups?per_page=100&order_by=id&sort=asc${isAdmin ? '' : '&min_access_level=10'}`)
   async function* groups() {
-    for await (const page of pages) yield* fitting(page, checkGroup, quiet)
+    for await (const page of pages) yield* fitting(page, checkGroup, { what: 'group', skipped })
   }
   yield* ahead(groups(), AT_ONCE, async ({ id, name, full_path: path, description = null, visibility }) => ({
     path,
@@ -91,15 +66,19 @@ export async function* readGroups(client: Client): AsyncGenerator<SourceGroup> {
     description,
     visibility: visibility ?? 'private',
     // Members of a parent group are members of its subgroups. Here, groups have no subgroups.
-    members: await readMembers(client, `groups/${id}/members/all`)
+    members: await readMembers(client, `groups/${id}/members/all`, { what: `member of ${path}`, skipped })
   }))
 }
 
 /** Returns the members of a list, each with the highest level. */
-export async function readMembers(client: Client, path: string, highest = 50): Promise<SourceMember[]> {
+export async function readMembers(
+  client: Client,
+  path: string,
+  { highest = 50, ...report }: { readonly what: string; readonly skipped: Skipped; readonly highest?: number }
+): Promise<SourceMember[]> {
   const members = new Map<string, SourceMember>()
   for await (const page of client.list(`${path}?per_page=100`, { optional: true })) {
-    for (const { username, access_level, expires_at } of fitting(page, checkMember, quiet)) {
+    for (const { username, access_level, expires_at } of fitting(page, checkMember, report)) {
       const level = levelOf(Math.min(access_level, highest))
       if (level === null || username === 'ghost' || (members.get(username)?.level ?? 0) >= level) continue
       members.set(username, { username, level, expiresAt: dayOf(expires_at) })

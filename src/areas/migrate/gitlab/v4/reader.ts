@@ -4,7 +4,7 @@ import { SourceRefusal } from '../../../projects/imports/source-failures.js'
 import type { Client } from '../../sources/client.js'
 import { checked, fitting } from '../../sources/shapes.js'
 import type { Reader, ReadOptions, Source, SourceProject } from '../../sources/source.js'
-import { readGroups, readSelf, readUser, readUsers } from './people.js'
+import { readGroups, readSelf, readUser } from './people.js'
 import { projectRecords } from './records.js'
 import { Project, Version } from './shapes.js'
 import { gitlabText } from './texts.js'
@@ -31,9 +31,8 @@ function open(client: Client, url: URL, options?: ReadOptions): Source {
       '+refs/keep-around/*:refs/keep-around/*'
     ],
     about: async () => ({ version: await version(), ...(await readSelf(client)) }),
-    users: () => readUsers(client),
-    user: username => readUser(client, username),
-    groups: () => readGroups(client),
+    user: (username, skipped) => readUser(client, username, skipped),
+    groups: skipped => readGroups(client, skipped),
     projects: async function* (skipped) {
       const { isAdmin } = await readSelf(client)
       const query = `per_page=100&pagination=keyset&order_by=id&sort=asc&statistics=true${isAdmin ? '' : '&membership=true'}`

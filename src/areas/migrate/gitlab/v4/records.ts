@@ -98,10 +98,11 @@ function projectRecord(reading: Reading): Draft {
 }
 
 /** The members of the project itself, and of groups that it is shared with. Members of its own group come with the group. */
-async function* memberRecords({ client, path, project, created }: Reading): AsyncGenerator<Draft> {
-  const lists = [await readMembers(client, `${path}/members`)]
+async function* memberRecords({ client, path, project, created, skipped }: Reading): AsyncGenerator<Draft> {
+  const report = { what: 'member', skipped }
+  const lists = [await readMembers(client, `${path}/members`, report)]
   for (const { group_id, group_access_level } of project.shared_with_groups ?? [])
-    lists.push(await readMembers(client, `groups/${group_id}/members/all`, group_access_level))
+    lists.push(await readMembers(client, `groups/${group_id}/members/all`, { ...report, highest: group_access_level }))
   const members = new Map<string, Draft>()
   for (const { username, level, expiresAt } of lists.flat()) {
     const access_level = Math.min(level, 40)

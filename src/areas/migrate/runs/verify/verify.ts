@@ -42,11 +42,12 @@ export function verifyMigration(
       const own = { ...session, login: (await source.about()).username }
       const { pathOf } = await openNamespaces(own, source, newSkips().skipped)
       const verified: Verified[] = []
-      for await (const project of projectsOf(source, projects, ({ from }) => verified.push({ ...NOTHING, from }))) {
+      for await (const project of projectsOf(own, source, projects)) {
         signal.throwIfAborted()
         verified.push(await withPart(own, project.id, part => verifyProject(own, part, { project, pathOf })))
       }
-      return keepResult(migration, 'verify', verified)
+      const unreadable = session.unreadable.list().map(({ from }) => ({ ...NOTHING, from }))
+      return keepResult(migration, 'verify', [...verified, ...unreadable])
     })
   })
 }

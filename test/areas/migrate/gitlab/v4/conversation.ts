@@ -107,7 +107,13 @@ export function conversation(): { [path: string]: Answer } {
         ghost
       ].filter(each => (query.get('username') ?? each.username) === each.username),
     'users/1/keys': [{ id: 1, title: 'laptop', key: 'ssh-ed25519 AAAA ada' }],
-    'users/2': { ...bob, email: 'bob@example.com', confirmed_at: null, public_email: 'bob@example.org' },
+    'users/2': {
+      ...bob,
+      email: 'bob@example.com',
+      confirmed_at: null,
+      public_email: 'bob@example.org',
+      state: 'blocked'
+    },
     'users/2/keys': [],
     groups: [
       { id: 2, name: 'Team', path: 'team', full_path: 'team', description: 'All', visibility: 'private' },
