@@ -11,7 +11,7 @@ const MOST_SHOWN = 50
 export default class MigratePlan extends BaseCommand {
   static override summary = 'Show what a migration would bring, and what not'
   static override description =
-    'Reads the projects whole, and writes nothing into the database; the next run uses what was read. With --quick, it only asks for the counts. Shows which people have no user here: they would get placeholders, unless `migrate add --people` names their users. With --json: {source, projects, problems, matched, unmatched}.'
+    'Reads the projects whole, and writes nothing into the database; the next run uses what was read. With --quick, it only asks for the counts. Shows which people have no user here: they would get placeholders, unless `migrate add --people` names their users. The exit code is 1 if something would make `migrate run` fail. With --json: {source, projects, problems, matched, unmatched}.'
   static override examples = [
     '<%= config.bin %> migrate plan old',
     '<%= config.bin %> migrate plan old --project tools/web --json',
@@ -41,6 +41,7 @@ export default class MigratePlan extends BaseCommand {
       )
     }
     for (const problem of problems) this.log(printable(problem))
+    if (problems.length > 0) process.exitCode = 1
     if (flags.quick) return plan
     this.log(`people with a user here: ${Object.keys(matched).length}, without: ${unmatched.length}`)
     if (unmatched.length > 0)

@@ -122,9 +122,10 @@ t.test('plan, run and verify name a member of a group that cannot be read, and t
   await addMigration('members', 'sesame', settings, someOrigin)
   const migration = await findMigration('members')
   const from = 'the member of crew with the id 1'
-  const { problems } = await planMigration(migration, { projects: ['crew/tool'], quick: false }, given)
-  t.same(problems, [`${from}: ${ERROR}`])
   const environment = environmentOf()
+  const planned = await cliProcess(['migrate', 'plan', 'members', '--project', 'crew/tool', '--json'], { environment })
+  t.same(JSON.parse(planned.stdout).problems, [`${from}: ${ERROR}`])
+  t.equal(planned.code, 1)
   const { code, stdout } = await cliProcess(['migrate', 'run', 'members', '--project', 'crew/tool'], { environment })
   t.equal(code, 1)
   t.match(stdout.replaceAll(/\s+/g, ' '), `${from}: ${ERROR}`)
