@@ -1,4 +1,5 @@
 // Groups of the source become groups here, with their members. A group that was here before stays as it is: the sysadmin names it.
+import { join } from 'node:path'
 import type { Origin } from '../../../access/actor.js'
 import { row } from '../../../db/connect/sql.js'
 import { transact } from '../../../db/connect/transact.js'
@@ -10,7 +11,9 @@ import { createGroup } from '../../people/members/group-creation.js'
 import { becomeMember, holdSource, lockLasting } from '../../people/members/members.js'
 import { requireSource } from '../../people/members/sources.js'
 import type { Skipped, SourceGroup, SourceMember } from '../sources/source.js'
+import type { Migration } from './migrations.js'
 import { keyOf, type PeopleHere } from './people.js'
+import { readJson, writeJson } from './work-folder.js'
 
 const LEVELS = { private: PRIVATE, internal: INTERNAL, public: PUBLIC }
 
@@ -37,30 +40,91 @@ async function ownerOf({ members }: SourceGroup, people: PeopleHere): Promise<{ 
   return anAdmin()
 }
 
+interface Claim {
+  /** The path at the source, in lower case. */
+  readonly from: string
+  /** The group here; null when it must be made. */
+  readonly id: number | null
+  /** The members of the source who have come, as `keyOf` writes them. */
+  readonly members: readonly string[]
+}
+
+const GROUPS = 'groups.json'
+const keyOfPath = (path: string) => namespacePath(path).toLowerCase()
+
+/** The groups that a migration has made, by their paths here. An earlier program has kept only the paths at the source. */
+async function claimsOf({ folder }: Migration): Promise<Map<string, Claim | string>> {
+  return new Map(Object.entries((await readJson<{ [path: string]: Claim | string }>(join(folder, GROUPS))) ?? {}))
+}
+
 /**
- * Creates a group with its members, or adds the members that it lacks when this migration has created it before. Throws Conflict for a
- * namespace that was here before.
+ * Returns what a migration has of a group of the source; null when its place here is taken by anything else. Two groups of the source
+ * may get the same path: `a-b` and the subgroup `b` of `a`. Only the first one has it, because the members of each must not get the
+ * projects of the other.
  */
+export async function claimOf(migration: Migration, path: string): Promise<Claim | null> {
+  const from = path.toLowerCase()
+  const kept = (await claimsOf(migration)).get(keyOfPath(path))
+  const known = typeof kept === 'string' ? { from: kept, id: null, members: [] } : kept
+  if (known && known.from !== from) return null
+  const found = await row<{ id: number }>('select id from namespaces where path_key = lower(?)', [namespacePath(path)])
+  // When somebody has deleted the group, it comes again. Another one may have its path since.
+  if (!found) return { from, id: null, members: [] }
+  return known && (known.id ?? found.id) === found.id ? { ...known, id: found.id } : null
+}
+
+async function keepClaim(migration: Migration, path: string, claim: Claim): Promise<void> {
+  const claims = (await claimsOf(migration)).set(keyOfPath(path), claim)
+  await writeJson(join(migration.folder, GROUPS), Object.fromEntries(claims))
+}
+
+/** Forgets that a migration has made the group here of a group of the source: it is gone. */
+export async function disown(migration: Migration, path: string): Promise<void> {
+  const claims = await claimsOf(migration)
+  if (claims.delete(keyOfPath(path))) await writeJson(join(migration.folder, GROUPS), Object.fromEntries(claims))
+}
+
+export const takenText = (path: string): string =>
+  `the namespace ${namespacePath(path)} exists here: choose another for ${path}, or the same one, with --map`
+
+interface Bringing {
+  readonly migration: Migration
+  readonly claim: Claim
+  readonly people: PeopleHere
+  readonly skipped: Skipped
+}
+
+/** Creates a group unless it has come, and adds the members who have not come yet: others were removed or changed here since. */
 export async function bringGroup(
   group: SourceGroup,
-  { people, isOwn, skipped }: { readonly people: PeopleHere; readonly isOwn: boolean; readonly skipped: Skipped },
+  { migration, claim, people, skipped }: Bringing,
   origin: Origin
 ): Promise<void> {
   const path = namespacePath(group.path)
-  const known = await row<{ kind: string }>('select kind from namespaces where path_key = lower(?)', [path])
-  if (known && !isOwn)
-    throw new Conflict(
-      `the namespace ${path} exists here: choose another for ${group.path}, or the same one, with --map`
-    )
-  if (!known) {
-    if (pathProblem(path, 'namespace'))
-      throw new Conflict(`${path} cannot be the path of a group: choose one with --map`)
-    const name = lineProblem(group.name) === null ? group.name : path
-    const description = (group.description ?? '').replace(/[^\P{Cc}\t\r\n]/gu, ' ').slice(0, 255)
-    const body = { name, path, description, visibility_level: LEVELS[group.visibility] }
-    await createGroup(body, origin, await ownerOf(group, people))
-  }
-  for (const member of group.members) await bringMember(path, member, people, origin).catch(skipFailure(skipped))
+  const id = claim.id ?? (await makeGroup(group, { migration, claim, people }, origin))
+  const came = new Set(claim.members)
+  for (const member of group.members.filter(({ username }) => !came.has(keyOf(username))))
+    await bringMember(path, member, people, origin).then(() => came.add(keyOf(member.username)), skipFailure(skipped))
+  if (came.size > claim.members.length) await keepClaim(migration, group.path, { ...claim, id, members: [...came] })
+}
+
+async function makeGroup(
+  group: SourceGroup,
+  { migration, claim, people }: Omit<Bringing, 'skipped'>,
+  origin: Origin
+): Promise<number> {
+  const path = namespacePath(group.path)
+  if (pathProblem(path, 'namespace')) throw new Conflict(`${path} cannot be the path of a group: choose one with --map`)
+  const name = lineProblem(group.name) === null ? group.name : path
+  const description = (group.description ?? '').replace(/[^\P{Cc}\t\r\n]/gu, ' ').slice(0, 255)
+  const body = { name, path, description, visibility_level: LEVELS[group.visibility] }
+  const owner = await ownerOf(group, people)
+  return transact(async () => {
+    const id = await createGroup(body, origin, owner)
+    // Before the group exists for others, so that a killed run knows its own group again. An id that is never used does no harm.
+    await keepClaim(migration, group.path, { ...claim, id })
+    return id
+  })
 }
 
 const skipFailure = (skipped: Skipped) => (error: unknown) => {

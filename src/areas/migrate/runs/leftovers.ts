@@ -7,9 +7,9 @@ import { linksTo } from '../../../db/ownership/owned-tables.js'
 import { lockGroup } from '../../people/groups/groups.queries.js'
 import { deleteGroup } from '../../upkeep/removal/group-deletion.js'
 import { deleteUser, deletionOf } from '../../upkeep/removal/user-deletion.js'
-import { namespacePath } from './groups.js'
+import { claimOf, disown } from './groups.js'
 import { placeOf } from './migrations.js'
-import { disown } from './namespaces.js'
+import { knownPeople, type PeopleHere } from './people.js'
 import type { Session } from './session.js'
 
 /** A later run looks at the others. */
@@ -33,24 +33,22 @@ async function isSharedNow({ migration, place }: Session): Promise<boolean> {
 }
 
 async function removeEmptyGroup({ migration, place, origin }: Session, path: string): Promise<void> {
-  const here = namespacePath(path)
+  const claim = await claimOf(migration, path)
+  if (!claim) return
   const isGone = await transact(async () => {
-    const found = await row<{ id: number }>("select id from namespaces where kind = 'group' and path_key = lower(?)", [
-      here
-    ])
-    if (!found) return true
     // A request that adds something to the group waits for this row.
-    const group = await lockGroup(found.id)
+    const group = claim.id === null ? null : await lockGroup(claim.id)
     if (!group) return true
-    if (group.updated_at > group.created_at || !(await isUnused(group, place))) return false
+    if (group.updated_at > group.created_at || !(await isUnused(group))) return false
+    if (!(await hasItsMembers(group, await knownPeople(place, claim.members)))) return false
     await deleteGroup(group.id, origin)
     return true
   })
   if (isGone) await disown(migration, path)
 }
 
-/** Whether a group has only members whom the migration has added. */
-async function isUnused({ id, path }: { readonly id: number; readonly path: string }, place: string): Promise<boolean> {
+/** Whether a group has nothing but members. */
+async function isUnused({ id, path }: { readonly id: number; readonly path: string }): Promise<boolean> {
   for (const { table, link } of linksTo('namespaces')) {
     if (table === 'members') continue
     const when = link.when ? ` and ${link.when[0]} = '${link.when[1]}'` : ''
@@ -58,14 +56,20 @@ async function isUnused({ id, path }: { readonly id: number; readonly path: stri
   }
   // An import into the group, which has no row of `projects` yet.
   const arriving = 'select 1 from project_removals where path_with_namespace like ? limit 1'
-  if (await row(arriving, [`${path.replace(/[\\%_]/g, '\\$&')}/%`])) return false
-  const others = await row(
-    `select 1 from members m join users u on u.id = m.user_id where m.source_type = 'namespace' and m.source_id = ? and
-       (m.updated_at > m.created_at
-        or (u.admin = false and not exists (select 1 from migrated_people p where p.user_id = u.id and p.source = ?))) limit 1`,
-    [id, place]
+  return !(await row(arriving, [`${path.replace(/[\\%_]/g, '\\$&')}/%`]))
+}
+
+/** Whether a group has the members whom the migration has added, as they came, and only these. */
+async function hasItsMembers({ id }: { readonly id: number }, people: PeopleHere): Promise<boolean> {
+  const missing = new Set(people.values())
+  const found = await rows<{ username: string; admin: number; is_changed: number }>(
+    `select u.username, u.admin, m.updated_at > m.created_at as is_changed from members m join users u on u.id = m.user_id
+     where m.source_type = 'namespace' and m.source_id = ?`,
+    [id]
   )
-  return others === undefined
+  // An administrator owns a group whose owners have no user here.
+  const isAsBrought = found.every(each => (missing.delete(each.username) || each.admin === 1) && each.is_changed === 0)
+  return isAsBrought && missing.size === 0
 }
 
 async function removeIdlePlaceholders({ place, origin, signal }: Session): Promise<void> {

@@ -1,17 +1,12 @@
 // Where the projects of the source go: groups to groups, and the projects of a person to the namespace of the same person here.
-import { existsSync } from 'node:fs'
-import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import { row } from '../../../db/connect/sql.js'
 import { Conflict } from '../../../errors.js'
 import { requireUser } from '../../people/users/users.queries.js'
 import type { Skipped, Source, SourceGroup, SourceProject } from '../sources/source.js'
 import { pathHere } from './convert.js'
-import { anAdmin, bringGroup, namespacePath } from './groups.js'
-import type { Migration } from './migrations.js'
+import { anAdmin, bringGroup, claimOf, namespacePath, takenText } from './groups.js'
 import { keyOf, knownPeople, peopleOptions, resolvePeople } from './people.js'
 import type { Session } from './session.js'
-import { writeJson } from './work-folder.js'
 
 const MOST_GROUPS = 100_000
 
@@ -62,11 +57,12 @@ export async function openNamespaces(session: Session, source: Source, skipped: 
   }
 
   async function bring(group: SourceGroup): Promise<void> {
+    const claim = await claimOf(migration, group.path)
+    if (!claim) throw new Conflict(takenText(group.path))
     const usernames = new Set(group.members.map(({ username }) => username))
     const members = await resolvePeople(source, usernames, peopleOptions(session), session.origin)
-    const isOwn = await claim(session, group.path)
-    if (isOwn) brought.push(group.path)
-    await bringGroup(group, { people: members, isOwn, skipped }, session.origin)
+    brought.push(group.path)
+    await bringGroup(group, { migration, claim, people: members, skipped }, session.origin)
   }
 
   return {
@@ -95,42 +91,6 @@ async function creatorIn(namespace: string): Promise<string> {
     [namespace]
   )
   return owner?.username ?? (await anAdmin()).username
-}
-
-const GROUPS = 'groups.json'
-
-/** The groups that this migration has created: their paths here -> at the source, in lower case. */
-async function ownGroups({ folder }: Migration): Promise<Map<string, unknown>> {
-  const file = join(folder, GROUPS)
-  return new Map(existsSync(file) ? Object.entries(JSON.parse(await readFile(file, 'utf8'))) : [])
-}
-
-/** Returns whether the place of a group of the source is taken here by anything else than this group. */
-export async function isForeign(migration: Migration, path: string): Promise<boolean> {
-  const here = namespacePath(path).toLowerCase()
-  const own = (await ownGroups(migration)).get(here)
-  if (own !== undefined) return own !== path.toLowerCase()
-  return (await row('select 1 from namespaces where path_key = lower(?)', [here])) !== undefined
-}
-
-/**
- * Returns whether this migration creates, or has created, the group here of a group of the source. It records that before the group
- * exists, so that a killed run knows its own group again. Two groups of the source may get the same path: `a-b` and the subgroup `b` of
- * `a`. Only the first one has it, because the members of each must not get the projects of the other.
- */
-async function claim({ migration }: Session, path: string): Promise<boolean> {
-  if (await isForeign(migration, path)) return false
-  const own = await ownGroups(migration)
-  const [from, here] = [path.toLowerCase(), namespacePath(path).toLowerCase()]
-  if (!own.has(here)) await writeJson(join(migration.folder, GROUPS), Object.fromEntries(own.set(here, from)))
-  return true
-}
-
-/** Forgets that this migration has created the group here of a group of the source: it is gone. */
-export async function disown(migration: Migration, path: string): Promise<void> {
-  const own = await ownGroups(migration)
-  if (own.delete(namespacePath(path).toLowerCase()))
-    await writeJson(join(migration.folder, GROUPS), Object.fromEntries(own))
 }
 
 /** Throws NoSuch for a user whom the sysadmin has named and who does not exist. */

@@ -4,11 +4,11 @@ import { Failure } from '../../../errors.js'
 import { pathProblem } from '../../../lib/path.js'
 import type { Source, SourceGroup, SourceProject } from '../sources/source.js'
 import { type Collected, collect } from './collect.js'
-import { namespacePath } from './groups.js'
+import { claimOf, namespacePath, takenText } from './groups.js'
 import { namedFiles } from './lfs.js'
 import { keepResult, type Migration } from './migrations.js'
 import { copyRepository } from './move-project.js'
-import { checkSourcePath, isForeign } from './namespaces.js'
+import { checkSourcePath } from './namespaces.js'
 import { keyOf, knownPeople, matchPeople, peopleOptions } from './people.js'
 import { projectsOf } from './run.js'
 import { INSTANCE, openSession, type Part, type Session, withPart } from './session.js'
@@ -122,8 +122,7 @@ async function groupsOf(
 async function problemsOf(migration: Migration, { path }: SourceGroup): Promise<readonly string[]> {
   const here = namespacePath(path)
   if (pathProblem(here, 'namespace')) return [`${here} cannot be the path of a group here: choose one with --map`]
-  if (!(await isForeign(migration, path))) return []
-  return [`the namespace ${here} exists here: choose another for ${path}, or the same one, with --map`]
+  return (await claimOf(migration, path)) === null ? [takenText(path)] : []
 }
 
 /** Fetches the repository, which the run needs anyway. Throws SourceFailure. */

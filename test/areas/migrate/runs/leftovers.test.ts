@@ -1,6 +1,6 @@
 // What a run leaves here when its projects fail: nothing that would be in the way of others.
 import t from 'tap'
-import { addMigration, findMigration } from '../../../../src/areas/migrate/runs/migrations.js'
+import { addMigration, findMigration, placeOf } from '../../../../src/areas/migrate/runs/migrations.js'
 import { runMigration } from '../../../../src/areas/migrate/runs/run.js'
 import { execute, rows } from '../../../../src/db/connect/sql.js'
 import { testApp } from '../../../helpers/app.js'
@@ -62,10 +62,23 @@ t.test('the group of a killed run belongs to its migration, and goes when the ne
 
 t.test('a group that somebody has changed or used stays', async t => {
   const group = async () => (await app.as(admin).get('/groups/crew')).json()
+  const idOf = async (username: string) => (await app.as(admin).get('/users', { username })).json()[0].id
+  /** A user who is known as a person of the source. */
+  const newPerson = async () => {
+    const { id } = await app.make.user()
+    const values = [placeOf({ url: url.origin }), `zoe-${id}`, id, new Date()]
+    await execute('insert into migrated_people (source, username, user_id, created_at) values (?, ?, ?, ?)', values)
+    return id
+  }
   const uses: readonly (readonly [string, () => Promise<unknown>])[] = [
     [
       'a member',
       async () => app.as(admin).post('/groups/crew/members', { user_id: (await app.make.user()).id, access_level: 30 })
+    ],
+    ['a member who left', async () => app.as(admin).delete(`/groups/crew/members/${await idOf('ben')}`)],
+    [
+      'a person of the source',
+      async () => app.as(admin).post('/groups/crew/members', { user_id: await newPerson(), access_level: 30 })
     ],
     ['a description', async () => app.as(admin).put('/groups/crew', { description: 'Ours' })],
     ['a project', async () => app.make.project({ owner: admin, group: { id: (await group()).id, path: 'crew' } })],
