@@ -26,7 +26,7 @@ export async function relateForks(
     session.signal.throwIfAborted()
     const here = await projectHere(session, project.id)
     if (!here) continue
-    if (project.forkOf) await relate(session, here, { sourceId: project.forkOf, skipped })
+    if (project.forkOf) await relate(here, await projectHere(session, project.forkOf), session, skipped)
     await takeSources(session, project, here)
   }
 }
@@ -36,19 +36,18 @@ async function projectHere({ place }: Session, id: string): Promise<ProjectRow |
   return known && findProject(String(known.project_id), nobody)
 }
 
-interface Relation {
-  /** The id at the source of the project of which this one is a fork there. */
-  readonly sourceId: string
-  readonly skipped: Skipped
-}
-
-async function relate(session: Session, fork: ProjectRow, { sourceId, skipped }: Relation): Promise<void> {
-  const source = await projectHere(session, sourceId)
+/** Makes a project a fork of another one. Reports why it cannot be one. */
+async function relate(
+  fork: ProjectRow,
+  source: ProjectRow | undefined,
+  { origin }: Session,
+  skipped: Skipped
+): Promise<void> {
   if (!source) return skipped('fork', 'the project of which it is a fork has not come')
   if (fork.visibility_level > source.visibility_level)
     return skipped('fork', 'more people see it than the project of which it is a fork')
   if (await comesFrom(source.id, fork.id)) return skipped('fork', 'the source shows a circle of forks')
-  await linkFork(fork.id, source, session.origin).catch(error => {
+  await linkFork(fork.id, source, origin).catch(error => {
     // It is a fork already, usually since an earlier run.
     if (!(error instanceof Conflict)) throw error
   })
@@ -89,11 +88,16 @@ export async function relationsOf(id: number): Promise<Relations> {
 }
 
 /** Gives them to the project that takes its place: a run of only this project reads no others. Call it inside `transact`. */
-export async function takeRelations({ origin }: Session, id: number, { forks, proposals }: Relations): Promise<void> {
+export async function takeRelations(
+  session: Session,
+  id: number,
+  { forks, proposals }: Relations,
+  skipped: Skipped
+): Promise<void> {
   const source = await findProject(String(id), nobody)
   for (const forkId of forks) {
     const fork = await findProject(String(forkId), nobody)
-    if (source && fork && fork.visibility_level <= source.visibility_level) await linkFork(forkId, source, origin)
+    if (fork) await relate(fork, source, session, skipped)
   }
   for (const [target, iids] of proposals) await takeSource(target, iids, id)
 }

@@ -177,7 +177,7 @@ async function load(work: Work): Promise<Pick<Moved, 'to' | 'result' | 'counts' 
         await removeOld(known, to, origin)
       },
       after: async id => {
-        if (relations) await takeRelations(session, id, relations)
+        if (relations) await takeRelations(session, id, relations, collected.skips.skipped)
         const { path: copy } = repository
         await recordMigrated(id, { place, migrationId: migration.id, id: project.id, there, repository: copy })
       }

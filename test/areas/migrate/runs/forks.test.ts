@@ -1,6 +1,7 @@
 // Story: a team moved in with its forks, and none was a fork here: merge requests that came from them could not be merged.
 import t from 'tap'
 import { addMigration, findMigration } from '../../../../src/areas/migrate/runs/migrations.js'
+import type { Moved } from '../../../../src/areas/migrate/runs/move-project.js'
 import { runMigration } from '../../../../src/areas/migrate/runs/run.js'
 import { verifyMigration } from '../../../../src/areas/migrate/runs/verify/verify.js'
 import { execute } from '../../../../src/db/connect/sql.js'
@@ -142,5 +143,20 @@ t.test('a fork that more people see than its source stays a project of its own',
   await app.as(ada).put(`/projects/${encodeURIComponent(here.original)}`, { visibility_level: 0 })
   const report = await run('hidden', [fork.path])
   t.match(report.skipped.at(-1), { what: 'fork', why: 'more people see it than the project of which it is a fork' })
+  t.notOk('forked_from_project' in (await get(here.fork)))
+})
+
+t.test('a fork of a project that comes again and is less visible now becomes a project of its own', async t => {
+  const here = await prepare('lowered')
+  await run('lowered', [original.path])
+  await app.as(admin).post(`/projects/${fork.id}/fork/${original.id}`)
+  await run('lowered', [fork.path])
+  t.match(await get(here.fork), { forked_from_project: { path_with_namespace: here.original } })
+  await app.as(ada).put(`/projects/${original.id}`, { visibility_level: 0 })
+  await app.as(ada).post(`/projects/${original.id}/issues`, { title: 'Now private' })
+  const { projects } = await run('lowered', [original.path])
+  const why = 'more people see it than the project of which it is a fork'
+  t.match(projects, [{ result: 'replaced' }])
+  t.match((projects[0] as Moved).skipped.at(-1), { what: 'fork', why, count: 1 })
   t.notOk('forked_from_project' in (await get(here.fork)))
 })
