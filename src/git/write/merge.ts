@@ -85,12 +85,12 @@ export async function keepCommit(source: string, id: string, repository: string)
 const KEPT_AT_ONCE = 100
 
 /**
- * Keeps exactly these commits in a repository that nobody else writes, apart from those that a branch or tag reaches. Returns the
- * number of commits that are missing.
+ * Keeps exactly these commits in a repository that nobody else writes, apart from those that a branch or tag reaches. Returns those
+ * that are missing.
  */
-export async function keepCommits(repository: string, ids: readonly string[]): Promise<number> {
-  const present: string[] = []
-  for (const id of ids) if (isObjectId(id) && (await readCommit(repository, id))) present.push(id)
+export async function keepCommits(repository: string, ids: Iterable<string>): Promise<readonly string[]> {
+  const [present, missing]: [string[], string[]] = [[], []]
+  for (const id of ids) (isObjectId(id) && (await readCommit(repository, id)) ? present : missing).push(id)
   const unreached = await unreachedAmong(repository, present)
   let last: string | null = null
   for (const some of batches(unreached, KEPT_AT_ONCE)) {
@@ -102,7 +102,7 @@ export async function keepCommits(repository: string, ids: readonly string[]): P
   }
   const old = await refValue(repository, KEPT)
   if (old !== last) await updateRef(repository, [{ ref: KEPT, old: old ?? ZERO, new: last ?? ZERO }])
-  return ids.length - present.length
+  return missing
 }
 
 /** Those of the commits that no branch or tag reaches. */

@@ -3,7 +3,6 @@ import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import { Unavailable } from '../../../errors.js'
 import { mergeBase } from '../../../git/history/merge-base.js'
-import { readCommit } from '../../../git/objects/objects.js'
 import { isObjectId } from '../../../git/objects/reader.js'
 import { GitFailure } from '../../../git/process/run.js'
 import { type PackedRef, portableRefs } from '../../../git/repository/packs.js'
@@ -66,15 +65,15 @@ export async function fetchCopy(folder: string, fetching: Fetching): Promise<Rep
   const { url, refspecs, commits, skipped, signal } = fetching
   const path = join(folder, 'repository.git')
   await createRepository(path)
-  let branch: string | null
-  try {
-    branch = await fetchFrom({ ...fetching, more: refspecs }, path, signal)
-    await fetchMore(path, fetching)
-  } catch (error) {
+  const branch = await fetchFrom({ ...fetching, more: refspecs }, path, signal).catch(error => {
     throw error instanceof CannotFill ? new Uncloneable(url, `cannot be cloned: ${error.message}`) : error
+  })
+  let missing = await keepCommits(path, commits)
+  if (missing.length > 0) {
+    await fetchMore(path, missing, fetching)
+    missing = await keepCommits(path, commits)
   }
-  const missing = await keepCommits(path, [...commits])
-  for (let each = 0; each < missing; each++) skipped('commits of merge requests', 'the source no longer has them')
+  for (const _ of missing) skipped('commits of merge requests', 'the source no longer has them')
   const refs = portableRefs(path)
   const hash = createHash('sha256')
   for (const { ref, id } of refs) hash.update(`${ref} ${id}\n`)
@@ -87,10 +86,8 @@ const MOST_MORE = 500
 const MOST_FAILURES = 3
 
 /** Fetches the commits that no ref of the source holds any more, such as those before a forced push, or those of a fork. */
-async function fetchMore(path: string, fetching: Fetching): Promise<void> {
-  const { refspecs, commits, signal } = fetching
-  const absent: string[] = []
-  for (const id of commits) if (isObjectId(id) && !(await readCommit(path, id))) absent.push(id)
+async function fetchMore(path: string, missing: readonly string[], fetching: Fetching): Promise<void> {
+  const { refspecs, signal } = fetching
   const fetch = (ids: readonly string[]) =>
     fetchFrom({ ...fetching, more: [...refspecs, ...ids] }, path, signal).then(
       () => true,
@@ -99,7 +96,7 @@ async function fetchMore(path: string, fetching: Fetching): Promise<void> {
         throw error
       }
     )
-  const some = absent.slice(0, MOST_MORE)
+  const some = missing.filter(isObjectId).slice(0, MOST_MORE)
   if (some.length === 0 || (await fetch(some))) return
   // One that is missing there spoils all.
   let failures = 0
