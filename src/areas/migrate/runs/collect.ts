@@ -11,6 +11,8 @@ export interface Collected {
   readonly spool: string
   readonly survey: Survey
   readonly skips: Skips
+  /** Changes with the project itself, whose page belongs to a list of the whole instance. */
+  readonly about: string
 }
 
 /** The fields whose texts may name files. */
@@ -26,7 +28,7 @@ export async function collect(
   const skips = newSkips()
   const found = newSurvey()
   const spool = spoolOf(part.folder)
-  let done = 0
+  let [done, about] = [0, '']
   const into = {
     mention: (username: string) => username,
     project: () => null,
@@ -40,6 +42,7 @@ export async function collect(
     for await (const draft of records ?? part.source.records(project, skips.skipped)) {
       session.signal.throwIfAborted()
       survey(found, draft)
+      if (draft.kind === 'project') about = JSON.stringify({ ...draft, last_activity_at: null })
       for (const field of TEXTS) {
         if (typeof draft[field] === 'string' && draft.kind !== 'project') part.source.text(project, draft[field], into)
       }
@@ -49,7 +52,7 @@ export async function collect(
   }
   await writeSpool(spool, surveyed())
   if (project.avatarUrl !== null) noteFile(found, { url: project.avatarUrl, name: nameOf(project.avatarUrl) })
-  return { spool, survey: found, skips }
+  return { spool, survey: found, skips, about }
 }
 
 function nameOf(url: string): string {

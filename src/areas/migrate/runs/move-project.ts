@@ -58,7 +58,7 @@ export const moveProject = (session: Session, project: SourceProject, to: Destin
     if (to.records && repository.refs.length === 0) throw new Uncloneable(new URL(project.cloneUrl), 'is empty')
     const known = await findMigrated(session.place, project.id)
     const named = await namedFiles(session, part, repository)
-    const there = stateThere(session, part, repository, named)
+    const there = stateThere(session, part, { repository, named, collected })
     const path = pathHere(project.path.split('/').at(-1) ?? project.path)
     const about = { from: project.path, refs: repository.refs.length }
     if (known?.there === there) {
@@ -116,14 +116,13 @@ export function copyRepository(
 function stateThere(
   { migration: { people, map, trust } }: Session,
   { client }: Part,
-  { hash }: Repository,
-  named: readonly LfsKey[]
+  { repository: { hash }, named, collected: { about } }: Pick<Work, 'repository' | 'named' | 'collected'>
 ): string {
   const settings = JSON.stringify(trust ? [people, map, trust] : [people, map])
   // With other limits, more or fewer of the files in LFS come.
   const { max_object_size, max_project_size } = config().lfs
   const lfs = named.length === 0 ? '' : ` ${max_object_size} ${max_project_size}`
-  return createHash('sha256').update(`${client.newest()} ${hash} ${settings}${lfs}`).digest('hex')
+  return createHash('sha256').update(`${client.newest()} ${hash} ${settings}${lfs} ${about}`).digest('hex')
 }
 
 type Converting = Pick<Work, 'session' | 'part' | 'project' | 'collected' | 'people' | 'repository' | 'to' | 'path'> & {

@@ -153,10 +153,10 @@ t.test('a fork of a project that comes again and is less visible now becomes a p
   await run('lowered', [fork.path])
   t.match(await get(here.fork), { forked_from_project: { path_with_namespace: here.original } })
   await app.as(ada).put(`/projects/${original.id}`, { visibility_level: 0 })
-  await app.as(ada).post(`/projects/${original.id}/issues`, { title: 'Now private' })
   const { projects } = await run('lowered', [original.path])
   const why = 'more people see it than the project of which it is a fork'
-  t.match(projects, [{ result: 'replaced' }])
+  t.match(projects, [{ result: 'replaced' }], 'although none of its records has changed')
+  t.match(await get(here.original), { visibility_level: 0 })
   t.match((projects[0] as Moved).skipped.at(-1), { what: 'fork', why, count: 1 })
   t.notOk('forked_from_project' in (await get(here.fork)))
 })
