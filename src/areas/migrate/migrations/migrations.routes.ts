@@ -147,7 +147,8 @@ export const migrationRoutes: FastifyPluginAsyncTypebox = async app => {
         tags,
         operationId: 'assignMigrationPlaceholder',
         summary: 'Give the records of a placeholder to a user',
-        description: 'The placeholder is deleted. 409 when it has personal projects, or when the user cannot sign in.',
+        description:
+          'The placeholder is deleted. 409 when a project of the user has the path or name of a personal project of the placeholder, or when the user cannot sign in.',
         params: PlaceholderParams,
         body: AssignBody,
         response: { 201: Placeholder },

@@ -3,10 +3,11 @@
 import { nameProblem, pathProblem } from '../../../lib/path.js'
 import { LONGEST_DESCRIPTION } from '../../planning/participation/targets.js'
 import { BadProjectArchive } from '../../upkeep/project-archives/format.js'
+import { SINGLE } from '../../upkeep/project-archives/people.js'
 import { checkRecord, type ProjectRecord } from '../../upkeep/project-archives/records.js'
 import type { Draft, Person, Skipped } from '../sources/source.js'
 import { keyOf, type PeopleHere } from './people.js'
-import { LISTS, labelTitle, SINGLE, type Survey } from './survey.js'
+import { LISTS, labelTitle, type Survey } from './survey.js'
 
 export interface Conversion {
   readonly survey: Survey

@@ -5,7 +5,7 @@ import { requireUser } from '../../people/users/users.queries.js'
 import type { Skipped, Source, SourceGroup, SourceProject } from '../sources/source.js'
 import { pathHere } from './convert.js'
 import { anAdmin, bringGroup, claimOf, namespacePath, takenText } from './groups.js'
-import { keyOf, knownPeople, peopleOptions, resolvePeople } from './people.js'
+import { keyOf, peopleOptions, resolvePeople } from './people.js'
 import type { Session } from './session.js'
 
 const MOST_GROUPS = 100_000
@@ -25,7 +25,7 @@ export function checkSourcePath(path: string): void {
   const isWrong = (part: string) => part.trim() === '' || /^\.{1,2}$|\p{Cc}|\\|\.git$/iu.test(part)
   if (parts.length < 2 || parts.some(isWrong))
     throw new Conflict(
-      `the path ${JSON.stringify(path.slice(0, 300))} at the source is refused: it is not NAMESPACE/PROJECT, or a part is empty, is . or .., has control characters or ends in .git; rename the project there`
+      'its path at the source is refused: it is not NAMESPACE/PROJECT, or a part is empty, is . or .., has control characters or ends in .git; rename the project there'
     )
 }
 
@@ -35,9 +35,9 @@ export async function openNamespaces(session: Session, source: Source, skipped: 
     if (groups.size === MOST_GROUPS) throw new Conflict(`the source has more than ${MOST_GROUPS} groups`)
     groups.set(group.path.toLowerCase(), group)
   }
-  const { migration, place } = session
+  const { migration } = session
   const map = new Map(Object.entries(migration.map).map(([from, to]) => [from.toLowerCase(), to]))
-  const people = await knownPeople(place, [])
+  const people = new Map<string, string>()
   const brought: string[] = []
   const ready = new Map<string, { readonly namespace: string; readonly username: string }>()
 

@@ -1,19 +1,17 @@
 // Says what a run would bring. It reads the projects whole, and the run that follows uses what it has read.
 
-import { Failure } from '../../../errors.js'
 import { pathProblem } from '../../../lib/path.js'
 import type { Source, SourceGroup, SourceProject } from '../sources/source.js'
-import { type Collected, collect } from './collect.js'
+import { collect } from './collect.js'
 import { claimOf, namespacePath, takenText } from './groups.js'
 import { namedFiles } from './lfs.js'
 import { keepResult, type Migration } from './migrations.js'
 import { copyRepository } from './move-project.js'
 import { checkSourcePath } from './namespaces.js'
 import { keyOf, knownPeople, matchPeople, peopleOptions } from './people.js'
-import { projectsOf } from './run.js'
-import { INSTANCE, openSession, type Part, type Session, withPart } from './session.js'
+import { failureOf, projectsOf } from './run.js'
+import { type Given, type Session, withPart, withSource } from './session.js'
 import { newSkips } from './skips.js'
-import { workingOn } from './work-folder.js'
 
 export interface PlanOptions {
   /** Paths at the source; default: all projects that the token shows. */
@@ -45,64 +43,55 @@ export interface Plan {
 }
 
 /** Reads the source. Writes only its result into the database. Throws AlreadyRunning, ReadElsewhere and SourceFailure. */
-export function planMigration(
-  migration: Migration,
-  options: PlanOptions,
-  given: Pick<Session, 'origin' | 'signal'> & Partial<Pick<Session, 'progress'>>
-): Promise<Plan> {
-  return workingOn(migration, given.signal, async signal => {
-    const session = await openSession(migration, { ...given, signal })
-    return withPart(session, INSTANCE, async ({ source }) => {
-      const { version, username, isAdmin } = await source.about()
-      const own = { ...session, login: username }
-      const projects: PlannedProject[] = []
-      const problems: string[] = []
-      const people = new Set<string>()
-      const namespaces = new Set<string>()
-      for await (const project of projectsOf(session, source, options.projects)) {
-        signal.throwIfAborted()
-        const { path, size } = project
-        try {
-          checkSourcePath(path)
-        } catch (error) {
-          problems.push((error as Error).message)
-          continue
-        }
+export const planMigration = (migration: Migration, options: PlanOptions, given: Given): Promise<Plan> =>
+  withSource(migration, given, async (session, { source }) => {
+    const { version, username, isAdmin } = await source.about()
+    const projects: PlannedProject[] = []
+    const problems: string[] = []
+    const people = new Set<string>()
+    const namespaces = new Set<string>()
+    for await (const project of projectsOf(session, source, options.projects)) {
+      const { path, size } = project
+      try {
+        checkSourcePath(path)
         namespaces.add(path.split('/').slice(0, -1).join('/').toLowerCase())
-        if (options.quick)
-          projects.push({ path, size, counts: await source.counts(project), files: null, lfs: null, skipped: [] })
-        else {
-          await withPart(own, project.id, async part => {
-            const collected = await collect(own, part, project)
-            const { survey, skips } = collected
-            const lfs = await plannedLfs(own, part, project, collected).catch(error => {
-              if (!(error instanceof Failure)) throw error
-              problems.push(`${path}: ${error.message}`)
-              return null
-            })
-            for (const person of survey.people) people.add(person)
-            const counts = Object.fromEntries(survey.counts)
-            projects.push({ path, size, counts, files: survey.files.size, lfs, skipped: skips.list() })
-          })
-        }
+        projects.push(
+          options.quick
+            ? { path, size, counts: await source.counts(project), files: null, lfs: null, skipped: [] }
+            : await planProject(session, project, people)
+        )
+      } catch (error) {
+        problems.push(`${path}: ${failureOf(project, session.signal)(error).error}`)
       }
-      const groups = options.quick ? [] : await groupsOf(session, source, namespaces)
-      for (const { members } of groups) for (const { username: member } of members) people.add(member)
-      const known = await knownPeople(session.place, people)
-      const unknown = [...people].filter(name => !known.has(keyOf(name))).sort()
-      const matched: Record<string, string> = Object.fromEntries(known)
-      const unmatched: string[] = []
-      for await (const { username: name, here } of matchPeople(source, unknown, peopleOptions(session))) {
-        if (here) matched[name] = here.username
-        else unmatched.push(name)
-      }
-      for (const group of groups) problems.push(...(await problemsOf(migration, group)))
-      problems.push(...session.unreadable.list().map(({ from, error }) => `${from}: ${error}`))
-      const about = { version, username, is_admin: isAdmin }
-      return keepResult(migration, 'plan', { source: about, projects, problems, matched, unmatched })
-    })
+    }
+    const groups = options.quick ? [] : await groupsOf(session, source, namespaces)
+    for (const { members } of groups) for (const { username: member } of members) people.add(member)
+    const known = await knownPeople(session.place, people)
+    const unknown = [...people].filter(name => !known.has(keyOf(name))).sort()
+    const matched: Record<string, string> = Object.fromEntries(known)
+    const unmatched: string[] = []
+    for await (const { username: name, here } of matchPeople(source, unknown, peopleOptions(session))) {
+      if (here) matched[name] = here.username
+      else unmatched.push(name)
+    }
+    for (const group of groups) problems.push(...(await problemsOf(migration, group)))
+    problems.push(...session.unreadable.list().map(({ from, error }) => `${from}: ${error}`))
+    const about = { version, username, is_admin: isAdmin }
+    return keepResult(migration, 'plan', { source: about, projects, problems, matched, unmatched })
   })
-}
+
+/** Reads a project, and adds the people whom it names. Fetches the repository, which the run needs anyway. */
+const planProject = (session: Session, project: SourceProject, people: Set<string>): Promise<PlannedProject> =>
+  withPart(session, project.id, async part => {
+    const { survey, skips } = await collect(session, part, project)
+    for (const person of survey.people) people.add(person)
+    // The run reports the commits that are missing.
+    const repository = await copyRepository(session, part, project, { survey, skips: newSkips() })
+    const named = await namedFiles(session, part, repository)
+    const lfs = { files: named.length, bytes: named.reduce((sum, { size }) => sum + size, 0) }
+    const counts = Object.fromEntries(survey.counts)
+    return { path: project.path, size: project.size, counts, files: survey.files.size, lfs, skipped: skips.list() }
+  })
 
 /** Returns the groups of the projects. Those that go elsewhere bring no members. */
 async function groupsOf(
@@ -123,17 +112,4 @@ async function problemsOf(migration: Migration, { path }: SourceGroup): Promise<
   const here = namespacePath(path)
   if (pathProblem(here, 'namespace')) return [`${here} cannot be the path of a group here: choose one with --map`]
   return (await claimOf(migration, path)) === null ? [takenText(path)] : []
-}
-
-/** Fetches the repository, which the run needs anyway. Throws SourceFailure. */
-async function plannedLfs(
-  session: Session,
-  part: Part,
-  project: SourceProject,
-  collected: Collected
-): Promise<PlannedProject['lfs']> {
-  // The run reports the commits that are missing.
-  const repository = await copyRepository(session, part, project, { survey: collected.survey, skips: newSkips() })
-  const named = await namedFiles(session, part, repository)
-  return { files: named.length, bytes: named.reduce((sum, { size }) => sum + size, 0) }
 }

@@ -9,10 +9,10 @@ import { type Moved, moveProject, refuseForeign } from './move-project.js'
 import { checkSourcePath, type Namespaces, openNamespaces } from './namespaces.js'
 import { type Assigned, assignConfirmed, listPlaceholders } from './placeholders.js'
 import { Uncloneable } from './repository.js'
-import { INSTANCE, openSession, type Session, withPart } from './session.js'
+import { type Given, type Session, withSource } from './session.js'
 import { newSkips, type Unreadable } from './skips.js'
 import { wikiOf, wikiRecords } from './wikis.js'
-import { workingOn, writeJson } from './work-folder.js'
+import { writeJson } from './work-folder.js'
 
 export interface RunOptions {
   /** Paths at the source; default: all projects that the token shows. */
@@ -48,41 +48,38 @@ export const isPartial = ({ projects, unreadable }: Report): boolean =>
   unreadable.length > 0 || projects.some(({ result }) => result === 'failed')
 
 /** Runs a migration. Throws AlreadyRunning, ReadElsewhere, and SourceFailure when the source cannot be read at all. */
-export function runMigration(
-  migration: Migration,
-  options: RunOptions,
-  given: Pick<Session, 'origin' | 'signal'> & Partial<Pick<Session, 'progress'>>
-): Promise<Report> {
-  return workingOn(migration, given.signal, async signal => {
-    const session = await openSession(migration, { ...given, signal })
+export const runMigration = (migration: Migration, options: RunOptions, given: Given): Promise<Report> =>
+  withSource(migration, given, async (session, { source, end }) => {
+    const { origin, signal } = session
     const started_at = new Date().toISOString()
     const skips = newSkips()
     const projects: (Moved | Failed)[] = []
-    await withPart(session, INSTANCE, async ({ source, end }) => {
-      const { username: login } = await source.about()
-      const own = { ...session, login }
-      const namespaces = await openNamespaces(own, source, skips.skipped)
-      const running = { session: own, source, namespaces, options, skipped: skips.skipped }
-      try {
-        for await (const moved of movedProjects(running)) projects.push(moved)
-        await relateForks(own, projectsOf(own, source, options.projects), skips.skipped)
-      } finally {
-        // When the run is ended from outside, another one continues with what there is.
-        if (!signal.aborted) await removeLeftovers(own, namespaces.brought())
-      }
-      await end()
-    })
-    const { refused: unassigned } = await assignConfirmed(given.origin, signal, migration)
-    const placeholders = (await listPlaceholders(migration)).map(({ username }) => username)
-    const file = join(migration.folder, 'report.json')
-    const ended_at = new Date().toISOString()
-    const about = { migration: migration.name, source: migration.url, started_at, ended_at }
-    const found = { projects, unreadable: session.unreadable.list(), skipped: skips.list() }
-    const report: Report = { ...about, ...found, placeholders, unassigned, file }
-    await writeJson(file, report)
+    const namespaces = await openNamespaces(session, source, skips.skipped)
+    const running = { session, source, namespaces, options, skipped: skips.skipped }
+    try {
+      for await (const moved of movedProjects(running)) projects.push(moved)
+      await relateForks(session, projectsOf(session, source, options.projects), skips.skipped)
+    } finally {
+      // When the run is ended from outside, another one continues with what there is.
+      if (!signal.aborted) await removeLeftovers(session, namespaces.brought())
+    }
+    await end()
+    const { refused: unassigned } = await assignConfirmed(origin, signal, migration)
+    const report: Report = {
+      migration: migration.name,
+      source: migration.url,
+      started_at,
+      ended_at: new Date().toISOString(),
+      projects,
+      unreadable: session.unreadable.list(),
+      skipped: skips.list(),
+      placeholders: (await listPlaceholders(migration)).map(({ username }) => username),
+      unassigned,
+      file: join(migration.folder, 'report.json')
+    }
+    await writeJson(report.file, report)
     return keepResult(migration, 'run', report)
   })
-}
 
 interface Running {
   readonly session: Session
@@ -125,7 +122,7 @@ const withoutWiki = (skipped: Skipped) => (error: unknown) => {
   return null
 }
 
-const failureOf =
+export const failureOf =
   ({ path }: SourceProject, signal: AbortSignal) =>
   (error: unknown): Failed => {
     signal.throwIfAborted()

@@ -10,7 +10,7 @@ import type { Reader, Source } from '../sources/source.js'
 import { type Migration, placeOf, tokenOf } from './migrations.js'
 import { READERS } from './readers.js'
 import { newUnreadable, type Unreadable } from './skips.js'
-import { endRun, partOf, runOf } from './work-folder.js'
+import { endRun, partOf, runOf, workingOn } from './work-folder.js'
 
 export interface Session {
   readonly migration: Migration
@@ -34,10 +34,22 @@ export interface Part {
   end(): Promise<void>
 }
 
-export async function openSession(
+export type Given = Pick<Session, 'origin' | 'signal'> & Partial<Pick<Session, 'progress'>>
+
+/** Works on a whole source, one process at a time. Throws AlreadyRunning, ReadElsewhere, and SourceFailure when it cannot be read at all. */
+export const withSource = <T>(
   migration: Migration,
-  given: Pick<Session, 'origin' | 'signal'> & Partial<Pick<Session, 'progress'>>
-): Promise<Session> {
+  given: Given,
+  work: (session: Session, part: Part) => Promise<T>
+): Promise<T> =>
+  workingOn(migration, given.signal, async signal => {
+    const session = await openSession(migration, { ...given, signal })
+    return withPart(session, INSTANCE, async part =>
+      work({ ...session, login: (await part.source.about()).username }, part)
+    )
+  })
+
+export async function openSession(migration: Migration, given: Given): Promise<Session> {
   const load = READERS[migration.kind]
   if (!load) throw new BadParameters(`this version has no reader for ${migration.kind}`)
   const reader = await load()

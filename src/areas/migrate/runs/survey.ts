@@ -1,9 +1,9 @@
 // What the records of a project refer to, found while they are read: people, labels, milestones, files and commits.
 import { BadProjectArchive, MOST } from '../../upkeep/project-archives/format.js'
+import { SINGLE } from '../../upkeep/project-archives/people.js'
 import type { Draft, Person, SourceFile } from '../sources/source.js'
 
-/** Fields with a person, and lists of records or of people. */
-export const SINGLE = ['author', 'assignee', 'updated_by', 'merge_user', 'user', 'username', 'owner'] as const
+/** Lists of what people have added to a record. */
 export const LISTS = ['award_emoji', 'subscriptions', 'timelogs'] as const
 
 const MOST_PEOPLE = 1_000_000

@@ -9,7 +9,8 @@ const KEPT = 10_000
 const MOST_NAMED = 1000
 const AT_ONCE = 500
 
-const SINGLE = ['author', 'assignee', 'updated_by', 'merge_user', 'user', 'username', 'owner'] as const
+/** Fields with a person. */
+export const SINGLE = ['author', 'assignee', 'updated_by', 'merge_user', 'user', 'username', 'owner'] as const
 const LISTS = ['award_emoji', 'subscriptions', 'timelogs', 'participants'] as const
 
 export interface People {

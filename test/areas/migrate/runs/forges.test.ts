@@ -179,16 +179,15 @@ t.test('projects whose paths no forge gives are refused by name, and the others 
   const settings = { kind: 'gitlab4', url: forge.url.href, map, people: {}, rate: 1000, keys: false }
   const migration = await addMigration('wrong-paths', 'sesame', settings, someOrigin)
   const given = { origin: someOrigin, signal }
-  const errorFor = (path: string) =>
-    `the path ${JSON.stringify(path)} at the source is refused: it is not NAMESPACE/PROJECT`
+  const error = 'its path at the source is refused: it is not NAMESPACE/PROJECT'
   const { problems } = await planMigration(migration, { projects: [], quick: true }, given)
   t.match(
     problems,
-    wrong.map(errorFor).map(text => new RegExp(`^${escaped(text)}`))
+    wrong.map(path => new RegExp(`^${escaped(`${path}: ${error}`)}`))
   )
   const { projects } = await runMigration(migration, { projects: [], overwrite: false }, given)
   t.match(projects, [
-    ...wrong.map(path => ({ from: path, result: 'failed', error: new RegExp(`^${escaped(errorFor(path))}`) })),
+    ...wrong.map(path => ({ from: path, result: 'failed', error: new RegExp(`^${error}`) })),
     { from: 'team/sub/tool', result: 'created' }
   ])
 })

@@ -161,7 +161,7 @@ t.test('the other projects come, and the command says that one did not', async t
   t.match(shown, `${place.path}/tool`)
 })
 
-t.test('a page that the source has mended is asked for again', async t => {
+t.test('a plan names a project with a wrong page; once it is mended, it is asked for again', async t => {
   const { answers } = await cloneable(t)
   const labels = answers['repos/crew/tool/labels'] ?? []
   answers['repos/crew/tool/labels'] = { message: 'not today' }
@@ -172,6 +172,8 @@ t.test('a page that the source has mended is asked for again', async t => {
   const run = async () =>
     (await runMigration(await findMigration('mended'), { projects: ['crew/tool'], overwrite: false }, given))
       .projects[0]
+  const planned = await planMigration(await findMigration('mended'), { projects: ['crew/tool'], quick: false }, given)
+  t.match(planned, { projects: [], problems: [/^crew\/tool: .*labels\S* is not a list/] })
   t.match(await run(), { result: 'failed', error: /labels\S* is not a list/ })
   answers['repos/crew/tool/labels'] = labels
   t.match(await run(), { result: 'created' })

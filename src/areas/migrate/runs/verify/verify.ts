@@ -18,10 +18,9 @@ import { knownPeople } from '../people.js'
 import { findMigrated } from '../project-here.js'
 import { withBases } from '../repository.js'
 import { projectsOf } from '../run.js'
-import { INSTANCE, openSession, type Part, type Session, withPart } from '../session.js'
+import { type Given, type Part, type Session, withPart, withSource } from '../session.js'
 import { newSkips } from '../skips.js'
 import { readSpool } from '../spool.js'
-import { workingOn } from '../work-folder.js'
 import { type Compared, compare } from './compare.js'
 
 export interface Verified extends Compared {
@@ -31,26 +30,21 @@ export interface Verified extends Compared {
 }
 
 /** Writes only its result into the database. Throws AlreadyRunning, ReadElsewhere and SourceFailure. */
-export function verifyMigration(
+export const verifyMigration = (
   migration: Migration,
   projects: readonly string[],
-  given: Pick<Session, 'origin' | 'signal'> & Partial<Pick<Session, 'progress'>>
-): Promise<readonly Verified[]> {
-  return workingOn(migration, given.signal, async signal => {
-    const session = await openSession(migration, { ...given, signal })
-    return withPart(session, INSTANCE, async ({ source }) => {
-      const own = { ...session, login: (await source.about()).username }
-      const { pathOf } = await openNamespaces(own, source, newSkips().skipped)
-      const verified: Verified[] = []
-      for await (const project of projectsOf(own, source, projects)) {
-        signal.throwIfAborted()
-        verified.push(await withPart(own, project.id, part => verifyProject(own, part, { project, pathOf })))
-      }
-      const unreadable = session.unreadable.list().map(({ from }) => ({ ...NOTHING, from }))
-      return keepResult(migration, 'verify', [...verified, ...unreadable])
-    })
+  given: Given
+): Promise<readonly Verified[]> =>
+  withSource(migration, given, async (session, { source }) => {
+    const { pathOf } = await openNamespaces(session, source, newSkips().skipped)
+    const verified: Verified[] = []
+    for await (const project of projectsOf(session, source, projects)) {
+      session.signal.throwIfAborted()
+      verified.push(await withPart(session, project.id, part => verifyProject(session, part, { project, pathOf })))
+    }
+    const unreadable = session.unreadable.list().map(({ from }) => ({ ...NOTHING, from }))
+    return keepResult(migration, 'verify', [...verified, ...unreadable])
   })
-}
 
 /** A project that has not come. */
 const NOTHING = { to: null, counts: {}, compared: 0, different: 0, differences: [], refs: [] }
