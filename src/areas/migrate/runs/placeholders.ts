@@ -9,9 +9,11 @@ import { personalProjects } from '../../ground/activity/project-snapshots.js'
 import { audit, changesBetween } from '../../ground/audit/audit.js'
 import { giveMemberships } from '../../people/members/give-memberships.js'
 import { requireUser } from '../../people/users/users.queries.js'
+import { changeTexts } from '../../planning/discussion/changed-texts.js'
 import { transferToUser } from '../../projects/project-groups/transfer.js'
 import { underLock } from '../../upkeep/maintenance/maintenance-lock.js'
 import { deleteUser } from '../../upkeep/removal/user-deletion.js'
+import { renamed } from '../sources/rewrite.js'
 import { keepResult, type Migration, placeOf, type Settings } from './migrations.js'
 import { withoutChange } from './project-here.js'
 import { lockOf } from './work-folder.js'
@@ -90,10 +92,15 @@ async function refuseTaken(
  */
 export async function assignPlaceholder(placeholder: Placeholder, username: string, origin: Origin): Promise<void> {
   const user = await requireUser(username)
-  const { id, username: from } = placeholder
+  const { id, username: from, source } = placeholder
   if (user.id === id || user.state !== 'active') throw new Conflict(`${user.username} cannot sign in`)
   await refuseTaken(id, user)
   const given = await giveRecords(id, user.id)
+  const projects = await rows<{ id: number }>('select project_id as id from migrated_projects where source = ?', [
+    source
+  ])
+  const ids = projects.map(each => each.id)
+  await changeTexts(ids, `@${from}`, text => renamed(text, from, user.username))
   await transact(async () => {
     for (const { id: projectId } of await personalProjects(id))
       await withoutChange(projectId, () => transferToUser(projectId, user.id, origin))

@@ -37,7 +37,12 @@ const REFERENCES = new RegExp(
 const LONGEST = 1_000_000
 
 /** Returns the text with the references of this appliance. */
-export function rewritten(dialect: Dialect, project: SourceProject, text: string, into: Rewriting): string {
+export function rewritten(
+  dialect: Dialect,
+  project: Pick<SourceProject, 'path'>,
+  text: string,
+  into: Rewriting
+): string {
   if (text.length > LONGEST) return rewritten(dialect, project, text.slice(0, LONGEST), into) + text.slice(LONGEST)
   if (!/[#!@/]/.test(text)) return text
   const turn = { dialect, own: project.path, into }
@@ -55,6 +60,14 @@ export function rewritten(dialect: Dialect, project: SourceProject, text: string
   }
   return made + text.slice(done)
 }
+
+/** Returns a text of this appliance in which a user has another name. */
+export const renamed = (text: string, from: string, to: string): string =>
+  rewritten({ url: () => null, sign: sign => sign }, { path: '' }, text, {
+    mention: name => (name.toLowerCase() === from.toLowerCase() ? to : name),
+    file: ({ url }) => url,
+    project: () => null
+  })
 
 interface Turn {
   readonly dialect: Dialect

@@ -1,5 +1,5 @@
 // References of texts that come from another forge.
-import { type Dialect, rewritten } from '../../../../src/areas/migrate/sources/rewrite.js'
+import { type Dialect, renamed, rewritten } from '../../../../src/areas/migrate/sources/rewrite.js'
 import type { Rewriting } from '../../../../src/areas/migrate/sources/source.js'
 import t from '../../../helpers/tap.js'
 
@@ -87,4 +87,10 @@ t.test('hostile texts take no longer than others', async t => {
     '` '.repeat(300_000)
   ]
   for (const text of long) t.ok(rewrite(text).length > 50_000)
+})
+
+t.test('a person who gets another name has it in mentions, and everything else stays', async t => {
+  const text = `@ada-2 @Ada-2, @ada-22 @ada \`@ada-2\` #07 a/b!3 ${BASE}/team/tool/issues/5 ![x](/uploads/0/x.png)`
+  const expected = text.replace('@ada-2 @Ada-2', '@grace @grace')
+  t.equal(renamed(text, 'ada-2', 'grace'), expected)
 })
