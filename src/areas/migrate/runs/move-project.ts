@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { Origin } from '../../../access/actor.js'
 import { config } from '../../../config.js'
 import { lockRow } from '../../../db/connect/lock-row.js'
 import { row } from '../../../db/connect/sql.js'
@@ -125,7 +126,9 @@ function stateThere(
   return createHash('sha256').update(`${client.newest()} ${hash} ${settings}${lfs} ${about}`).digest('hex')
 }
 
-type Converting = Pick<Work, 'session' | 'part' | 'project' | 'collected' | 'people' | 'repository' | 'to' | 'path'> & {
+type Converting = Pick<Work, 'part' | 'project' | 'collected' | 'people' | 'repository' | 'path'> & {
+  readonly origin: Origin
+  readonly pathOf: Destination['pathOf']
   /** The picture of the project. */
   readonly picture: KeptFile | null
   /** Whether the project has files in LFS here. */
@@ -153,7 +156,7 @@ async function load(work: Work): Promise<Pick<Moved, 'to' | 'result' | 'counts' 
   const lfs = await bringFiles(session, part, { project, repository, skips: collected.skips, keys: work.named })
   const picture = await asPicture(files.get(project.avatarUrl ?? ''))
   const [archive, records] = [join(part.folder, 'archive.zip'), join(part.folder, 'records.jsonl')]
-  const convert = await converterOf({ ...work, picture, hasLfs: lfs.length > 0 }, files)
+  const convert = await converterOf({ ...work, origin, pathOf: to.pathOf, picture, hasLfs: lfs.length > 0 }, files)
   const drafts = withBases(readSpool(collected.spool), repository.path)
   const counts = await writeRecords(drafts, records, convert)
   const others = [...files.values()].filter(({ url }) => url !== project.avatarUrl)
@@ -194,11 +197,7 @@ async function load(work: Work): Promise<Pick<Moved, 'to' | 'result' | 'counts' 
 }
 
 /** Nobody changes the project between the last look at it and its removal. */
-async function removeOld(
-  known: MigratedProject | undefined,
-  to: Destination,
-  origin: Session['origin']
-): Promise<void> {
+async function removeOld(known: MigratedProject | undefined, to: Destination, origin: Origin): Promise<void> {
   if (!known) return
   const found = await lockRow('projects', known.project_id)
   // Somebody has removed it here: then the new one takes its place as well.
@@ -218,13 +217,11 @@ function filesOf(client: Client, { session, part, project, collected }: Work): P
 }
 
 export async function converterOf(work: Converting, files: ReadonlyMap<string, KeptFile>) {
-  const { session, part, project, collected, people, repository, to, path, picture, hasLfs } = work
-  const ghost = await row<{ username: string }>('select username from users where id = ?', [
-    await ghostUser(session.origin)
-  ])
+  const { origin, part, project, collected, people, repository, pathOf, path, picture, hasLfs } = work
+  const ghost = await row<{ username: string }>('select username from users where id = ?', [await ghostUser(origin)])
   const into = {
     mention: (username: string) => people.get(keyOf(username)) ?? username,
-    project: to.pathOf,
+    project: pathOf,
     file: (file: { readonly url: string }) => {
       const kept = files.get(file.url)
       return kept ? `/uploads/${kept.secret}/${kept.name}` : file.url

@@ -5,7 +5,7 @@ import { requireUser } from '../../people/users/users.queries.js'
 import type { Skipped, Source, SourceGroup, SourceProject } from '../sources/source.js'
 import { pathHere } from './convert.js'
 import { anAdmin, bringGroup, claimOf, namespacePath, takenText } from './groups.js'
-import { keyOf, peopleOptions, resolvePeople } from './people.js'
+import { allKnownPeople, keyOf, peopleOptions, resolvePeople } from './people.js'
 import type { Session } from './session.js'
 
 const MOST_GROUPS = 100_000
@@ -37,7 +37,7 @@ export async function openNamespaces(session: Session, source: Source, skipped: 
   }
   const { migration } = session
   const map = new Map(Object.entries(migration.map).map(([from, to]) => [from.toLowerCase(), to]))
-  const people = new Map<string, string>()
+  const people = await allKnownPeople(session.place)
   const brought: string[] = []
   const ready = new Map<string, { readonly namespace: string; readonly username: string }>()
 

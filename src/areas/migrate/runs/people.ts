@@ -53,6 +53,15 @@ export async function knownPeople(place: string, usernames: Iterable<string>): P
   return known
 }
 
+/** Returns all people of a source whose users here are known. */
+export async function allKnownPeople(place: string): Promise<Map<string, string>> {
+  const found = await rows<{ username: string; here: string }>(
+    'select p.username, u.username as here from migrated_people p join users u on u.id = p.user_id where p.source = ?',
+    [place]
+  )
+  return new Map(found.map(({ username, here }) => [username, here]))
+}
+
 export interface Match {
   readonly username: string
   readonly user: SourceUser | null

@@ -4,7 +4,7 @@ import { type PeopleOptions, resolvePeople } from '../../../../src/areas/migrate
 import type { Session } from '../../../../src/areas/migrate/runs/session.js'
 import { newUnreadable } from '../../../../src/areas/migrate/runs/skips.js'
 import type { Source, SourceGroup, SourceProject, SourceUser } from '../../../../src/areas/migrate/sources/source.js'
-import { rows } from '../../../../src/db/connect/sql.js'
+import { execute, rows } from '../../../../src/db/connect/sql.js'
 import { testApp } from '../../../helpers/app.js'
 import { testDatabase } from '../../../helpers/database.js'
 import { someOrigin } from '../../../helpers/factory.js'
@@ -72,5 +72,22 @@ t.test(
     t.equal((await keysOf()).length, 1, 'a proved address brings it')
     t.equal(await resolve('named.example.com', open, { given: { mallory: victim.username } }), victim.username)
     t.equal((await keysOf()).length, 2, 'and so does the sysadmin')
+  }
+)
+
+t.test(
+  'references lead to personal projects of people whose names differ here, also before these projects come',
+  async t => {
+    const robert = await app.make.user()
+    const place = 'personal.example.com'
+    const sql = 'insert into migrated_people (source, username, user_id, created_at) values (?, ?, ?, ?)'
+    await execute(sql, [place, 'bob', robert.id, new Date()])
+    const migration = { folder: t.testdir(), map: { team: 'crew' }, people: {}, keys: false }
+    const session = { migration, place, unreadable: newUnreadable(), origin: someOrigin } as unknown as Session
+    const { pathOf } = await openNamespaces(session, sourceOf([]), () => undefined)
+    t.same(
+      ['Bob/tool', 'team/tool', 'eve/tool'].map(path => pathOf(path)),
+      [`${robert.username}/tool`, 'crew/tool', 'eve/tool']
+    )
   }
 )

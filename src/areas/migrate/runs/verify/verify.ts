@@ -57,6 +57,7 @@ interface Verifying {
 async function verifyProject(session: Session, part: Part, { project, pathOf }: Verifying): Promise<Verified> {
   const known = await findMigrated(session.place, project.id)
   const here = known && (await findProject(String(known.project_id), nobody))
+  const { origin, signal } = session
   const nothing = { ...NOTHING, from: project.path }
   if (!known || !here) return nothing
   const collected = await collect(session, part, project)
@@ -71,14 +72,17 @@ async function verifyProject(session: Session, part: Part, { project, pathOf }: 
     const kept = new Map(
       [...collected.survey.files].map(([url, file]) => [url, { url, size: 0, path: '', ...uploadOf(project.id, file) }])
     )
-    const to = { namespace: '', username: '', overwrite: false, pathOf }
     const convert = await converterOf(
-      { session, part, project, collected, people, repository, to, path, picture: null, hasLfs: linkedHere > 0 },
+      {
+        ...{ origin, part, project, collected, people, repository, pathOf, path },
+        picture: null,
+        hasLfs: linkedHere > 0
+      },
       kept
     )
     await writeRecords(withBases(readSpool(collected.spool), repository.path), records, convert)
     await rm(archive, { force: true })
-    await exportProject(here, { output: archive, extras: ['variables'], signal: session.signal }, session.origin)
+    await exportProject(here, { output: archive, extras: ['variables'], signal }, origin)
     const compared = await compare(records, archive, { refs: repository.refs, owner: known.path.split('/')[0] ?? '' })
     const lfs = { lfs: { there: named.length, here: linkedHere } }
     const counts = linkedHere === named.length ? compared.counts : { ...compared.counts, ...lfs }
