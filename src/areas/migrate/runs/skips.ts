@@ -22,11 +22,11 @@ export function newSkips(): Skips {
   }
 }
 
-const shortened = (text: string) =>
+const shortened = (text: string, most = LONGEST) =>
   text
-    .replace(/\p{Cc}+/gu, ' ')
+    .slice(0, most)
     .toWellFormed()
-    .slice(0, LONGEST)
+    .replace(/\p{Cc}+/gu, ' ')
 
 /** What the source lists in another form than its API describes, such as a project or a member of a group. Each is named once. */
 export interface Unreadable {
@@ -51,5 +51,6 @@ function nameOf(what: string, item: unknown): string {
   const fields = (item ?? {}) as { readonly [name: string]: unknown }
   const name = NAMES.map(each => fields[each]).find(each => typeof each === 'string' && each !== '')
   const id = Number.isSafeInteger(fields.id) ? `the ${what} with the id ${fields.id}` : `a ${what} without a name`
-  return shortened(name === undefined ? id : what === 'project' ? String(name) : `${name} (${what})`)
+  if (name === undefined) return shortened(id)
+  return what === 'project' ? shortened(String(name)) : shortened(`${shortened(String(name), LONGEST / 2)} (${what})`)
 }

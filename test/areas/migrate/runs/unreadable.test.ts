@@ -114,6 +114,12 @@ for (const [reader, options, answers] of PEOPLE)
     t.same(new Set(list().map(({ from }) => from)), new Set(expected))
   })
 
+t.test('long names and control characters are cut', async t => {
+  const { skipped, list } = newUnreadable()
+  skipped('member of crew', 'odd', { username: `a\n${'🎉'.repeat(500)}` })
+  t.match(list(), [{ from: /^a 🎉{74} \(member of crew\)$/u, error: 'odd: repair it there' }])
+})
+
 t.test('plan, run and verify name a member of a group that cannot be read, and the group comes', async t => {
   const { answers } = await cloneable(t)
   answers['orgs/crew/members?role=admin&per_page=100'] = [{ id: 1 }]
