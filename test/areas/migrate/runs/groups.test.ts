@@ -1,4 +1,6 @@
 // What people change in a group that a migration has made stays, and another group never gets its members and projects.
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import t from 'tap'
 import { addMigration, findMigration } from '../../../../src/areas/migrate/runs/migrations.js'
 import { planMigration } from '../../../../src/areas/migrate/runs/plan.js'
@@ -38,6 +40,16 @@ t.test('members who were removed or changed here stay so, and new members of the
   answers[MEMBERS] = [...(answers[MEMBERS] as object[]), { id: 99, login: 'cleo' }]
   t.match(await run(), [{ result: 'unchanged' }])
   t.same(await members(), ['ada 30', 'cleo 20', `${root.username} 50`])
+})
+
+t.test('a group that an earlier program has made still belongs to its migration', async t => {
+  const { folder } = await findMigration('crew')
+  writeFileSync(join(folder, 'groups.json'), '{"crew":"crew"}')
+  t.match(await run(), [{ result: 'unchanged' }])
+  t.same(await members(), ['ada 30', 'ben 20', 'cleo 20', `${root.username} 50`], 'which did not note the members')
+  const { id } = (await admin.get('/groups/crew')).json()
+  const noted = { crew: { from: 'crew', id, members: ['ada', 'ben', 'cleo'] } }
+  t.same(JSON.parse(readFileSync(join(folder, 'groups.json'), 'utf8')), noted)
 })
 
 t.test('a group that somebody has deleted comes again, with its members', async t => {
