@@ -61,34 +61,36 @@ async function linkFiles(from: string, to: string, names: readonly string[]): Pr
   return true
 }
 
+export interface Fetched {
+  /** The branch that the HEAD of the remote names, or otherwise the most likely one; null when there is no branch. */
+  readonly branch: string | null
+  /** Refs that the remote has, and that have names which no ref may have here. */
+  readonly unusable: readonly string[]
+}
+
 /**
- * Fetches the branches and tags of a URL, and the refs of other refspecs. Refs that have disappeared there are removed. Returns the
- * branch that its HEAD names, or otherwise the most likely one; null when there is no branch. Throws GitFailure.
+ * Fetches the branches and tags of a URL, and the refs of other refspecs. Refs that have disappeared there are removed. Throws
+ * GitFailure.
  */
-export async function fetchRemote(
-  remote: Remote,
-  repository: string,
-  more: readonly string[] = []
-): Promise<string | null> {
+export async function fetchRemote(remote: Remote, repository: string, more: readonly string[] = []): Promise<Fetched> {
   const { timeout, signal } = remote
   const options = { repository, timeout, signal, long: true, environment: environmentFor(remote) }
   const symbolic = (await runGit(['ls-remote', '--symref', REMOTE, 'HEAD'], options)).toString()
   await runGit([...FETCH, '--prune', REMOTE, ...REFSPECS, ...more], options)
-  await dropUnusable(repository, signal)
+  const unusable = await dropUnusable(repository, signal)
   await runGit(['pack-refs', '--all'], { repository, signal })
-  return chooseBranch(repository, /^ref: refs\/heads\/(.+)\tHEAD$/m.exec(symbolic)?.[1])
+  return { branch: await chooseBranch(repository, /^ref: refs\/heads\/(.+)\tHEAD$/m.exec(symbolic)?.[1]), unusable }
 }
 
 /** Removes refs that could not be pushed here either, because git or this appliance would misinterpret them. */
-async function dropUnusable(repository: string, signal: AbortSignal): Promise<void> {
+async function dropUnusable(repository: string, signal: AbortSignal): Promise<readonly string[]> {
   const names = (await runGit(['for-each-ref', '--format=%(refname)'], { repository, signal })).toString('latin1')
-  const bad = names.split('\n').filter(name => {
-    const text = Buffer.from(name, 'latin1').toString()
-    return name !== '' && (isMisleading(text) || !isRefName(text))
-  })
-  if (bad.length === 0) return
+  const textOf = (name: string) => Buffer.from(name, 'latin1').toString()
+  const bad = names.split('\n').filter(name => name !== '' && (isMisleading(textOf(name)) || !isRefName(textOf(name))))
+  if (bad.length === 0) return []
   const input = Buffer.from(bad.map(name => `delete ${name}\0\0`).join(''), 'latin1')
   await runGit(['update-ref', '--stdin', '-z'], { repository, signal, input })
+  return bad.map(textOf)
 }
 
 async function chooseBranch(repository: string, head: string | undefined): Promise<string | null> {

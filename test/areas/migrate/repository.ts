@@ -42,5 +42,10 @@ export async function startRepository(t: Test) {
     const body = await readFile(join(folder, '..', pathname)).catch(() => null)
     response.writeHead(body === null ? 404 : 200).end(body)
   })
-  return { url: `http://127.0.0.1:${port}/tool.git`, received, commits: { first, main, topic, fix, other, merge } }
+  return {
+    url: `http://127.0.0.1:${port}/tool.git`,
+    folder,
+    received,
+    commits: { first, main, topic, fix, other, merge }
+  }
 }

@@ -1,6 +1,6 @@
 // Issues and pull requests of Gitea, each followed by its notes.
 import { ahead } from '../sources/ahead.js'
-import { checked, dayOf, firstMoment, fitting, shaOf } from '../sources/shapes.js'
+import { checked, dayOf, firstMoment, fitting, numbered, shaOf } from '../sources/shapes.js'
 import type { Draft } from '../sources/source.js'
 import { itemsOf, reversedPagesOf } from './lists.js'
 import { authorOf, mergeNote, readAwards, readFiles, readNotes, wholeText } from './notes.js'
@@ -22,11 +22,10 @@ export async function* plannedRecords(reading: Reading): AsyncGenerator<Draft> {
     for (const _ of reading.pulls) reading.skipped('merge request', 'the API of Gogs does not show pull requests')
     return
   }
-  const list = itemsOf(reading, `${reading.path}/pulls?state=all&sort=oldest`, checkPullRequest, {
-    what: 'merge request',
-    skipped: reading.skipped
-  })
-  for await (const drafts of ahead(list, AT_ONCE, found => pullRecords(reading, found))) yield* drafts
+  const report = { what: 'merge request', skipped: reading.skipped }
+  const list = itemsOf(reading, `${reading.path}/pulls?state=all&sort=oldest`, checkPullRequest, report)
+  const pulls = numbered(list, ({ number }) => number, report)
+  for await (const drafts of ahead(pulls, AT_ONCE, found => pullRecords(reading, found))) yield* drafts
 }
 
 /** Gogs shows open issues unless it is asked for closed ones. */

@@ -40,6 +40,7 @@ const LINES: readonly (readonly [field: string, most: number])[] = [
 ]
 /** An archive numbers the forks that merge requests come from. */
 const MOST_FORKS = 1_000_000
+const NOT_LISTED = 'the source does not list them, or they did not come'
 /** Readers bring no files of builds. */
 const OF_BUILD = { environment: null, environment_url: null, trace: false, artifacts: null }
 
@@ -48,12 +49,13 @@ type Values = { [name: string]: unknown }
 /** Returns a function that converts one draft after another. It returns null for a draft that is left out. */
 export function converter(conversion: Conversion): (draft: Draft) => ProjectRecord | null {
   const { skipped, survey } = conversion
-  const done = {
-    labels: new Set<string>(),
-    milestoneTitles: new Set<string>(),
-    out: new Set<string>(),
-    keys: new Set<string>(),
-    forks: new Map<string, number>()
+  const done: Done = {
+    out: new Set(),
+    keys: new Set(),
+    titles: newTexts(),
+    slugs: newTexts(),
+    branches: new Set(),
+    forks: new Map()
   }
   let builds = 0
   return draft => {
@@ -71,26 +73,21 @@ export function converter(conversion: Conversion): (draft: Draft) => ProjectReco
     moments(values)
     if (draft.kind === 'project') projectValues(values, conversion)
     if (draft.kind === 'build') Object.assign(values, { ...OF_BUILD, ...values, number: ++builds })
-    if (typeof values.fork === 'string') {
-      values.fork = numberOf(values.fork, done.forks)
-      // Here, nobody can merge it before the fork has come.
-      if (values.state !== 'merged' && values.state !== 'closed') values.merge_status = 'cannot_be_merged'
-    }
-    if (draft.kind === 'milestone') values.title = freshTitle(String(values.title), done.milestoneTitles)
-    if (!links(values, conversion, kind)) return leaveOut('what it belongs to is missing')
+    if (draft.kind === 'merge_request') sources(values, done, skipped)
+    if (!links(values, conversion, { kind, done })) return leaveOut('what it belongs to is missing')
     if (isOrphan(values, done.out)) return leaveOut('what it belongs to was left out')
-    if (draft.kind === 'label') {
-      // Labels whose titles differ only in what a title cannot have become one label.
-      if (done.labels.has(String(values.title))) return leaveOut('a label with the same title exists')
-      done.labels.add(String(values.title))
+    const keys = keysOf(values)
+    const same = keys.find(({ key }) => done.keys.has(key))
+    if (same) {
+      skipped(kind, `another one has the same ${same.names}`)
+      return null
     }
-    const same = draft.kind === 'member' ? values.username : draft.iid
-    const key = same === undefined ? null : `${draft.kind} ${same}`
-    // A page moves while a list is read, when somebody adds a record in the meantime. Two people there may be one member here.
-    if (key !== null && done.keys.has(key)) return null
-    if (key !== null) done.keys.add(key)
+    if (draft.kind === 'milestone') values.title = done.titles(String(values.title), 240, number => ` (${number})`)
+    if (draft.kind === 'environment') values.slug = done.slugs(String(values.slug), 20, number => `-${number}`)
     try {
-      return checkRecord(values, kind)
+      const record = checkRecord(values, kind)
+      for (const { key } of keys) done.keys.add(key)
+      return record
     } catch (error) {
       if (!(error instanceof BadProjectArchive)) throw error
       if (draft.kind === 'project') throw error
@@ -174,29 +171,102 @@ function moments(values: Values): void {
   }
 }
 
+interface Done {
+  /** The records that were left out, to which others may belong. */
+  readonly out: Set<string>
+  readonly keys: Set<string>
+  readonly titles: Texts
+  readonly slugs: Texts
+  /** The branches of open merge requests. */
+  readonly branches: Set<string>
+  readonly forks: Map<string, number>
+}
+
+/** In what the records of a kind differ from each other here. */
+const KEYS: { readonly [kind: string]: readonly (readonly string[])[] } = {
+  member: [['username']],
+  label: [['title']],
+  milestone: [['iid']],
+  protected_branch: [['name']],
+  release: [['tag']],
+  variable: [['key', 'environment_scope']],
+  environment: [['name']],
+  issue: [['iid']],
+  merge_request: [['iid']],
+  deployment: [['iid'], ['build']]
+}
+
+const keyFor = (kind: string, names: readonly string[], values: Values) =>
+  `${kind} ${JSON.stringify(names.map(name => [name, values[name]]))}`
+
+const keysOf = (values: Values) =>
+  (KEYS[String(values.kind)] ?? []).map(names => ({
+    key: keyFor(String(values.kind), names, values),
+    names: names.join(' and ')
+  }))
+
+/**
+ * Numbers the project that a merge request comes from. Two open ones may have the same branches when the source does not say which
+ * deleted fork each comes from. Here, they then come from different ones.
+ */
+function sources(values: Values, { forks, branches }: Done, skipped: Skipped): void {
+  const isOpen = values.state !== 'merged' && values.state !== 'closed'
+  if (typeof values.fork === 'string') values.fork = numberOf(values.fork, forks)
+  const key = JSON.stringify([values.fork, values.source_branch, values.target_branch])
+  if (isOpen && branches.has(key)) {
+    values.fork = numberOf(`of ${values.iid}`, forks)
+    skipped('source of a merge request', 'another open one has the same branches')
+  }
+  if (isOpen) branches.add(key)
+  // Here, nobody can merge it before the fork has come.
+  if (isOpen && values.fork !== null) values.merge_status = 'cannot_be_merged'
+}
+
 function numberOf(fork: string, forks: Map<string, number>): number {
   if (!forks.has(fork) && forks.size < MOST_FORKS) forks.set(fork, forks.size + 1)
   return forks.get(fork) ?? MOST_FORKS
 }
 
-/** Milestones of a project have different titles here. */
-function freshTitle(title: string, seen: Set<string>): string {
-  let fresh = title
-  for (let number = 2; seen.has(fresh); number++) fresh = `${cut(title, 240)} (${number})`
-  seen.add(fresh)
-  return fresh
+/** Returns the text, or its first `most` characters with a number when there was an equal one. */
+type Texts = (text: string, most: number, numbered: (number: number) => string) => string
+
+function newTexts(): Texts {
+  const seen = new Set<string>()
+  const last = new Map<string, number>()
+  return (text, most, numbered) => {
+    let fresh = text
+    for (const start = [...text].slice(0, most).join(''); seen.has(fresh); ) {
+      const number = (last.get(start) ?? 1) + 1
+      last.set(start, number)
+      fresh = `${start}${numbered(number)}`
+    }
+    seen.add(fresh)
+    return fresh
+  }
 }
 
-/** Drops references to missing records. Returns false when the draft has nothing to belong to. */
-function links(values: Values, { survey, skipped }: Conversion, kind: string): boolean {
+/** Drops references to records that have not come. Returns false when the draft has nothing to belong to. */
+function links(
+  values: Values,
+  { survey, skipped }: Conversion,
+  { kind, done: { keys } }: { readonly kind: string; readonly done: Done }
+): boolean {
+  const hasLabel = (title: unknown) => keys.has(keyFor('label', ['title'], { title }))
   if (Array.isArray(values.labels)) {
-    const known = values.labels.filter(title => survey.labels.has(String(title)))
-    if (known.length < values.labels.length) skipped(`labels (${kind})`, 'the source does not list them')
+    const known = values.labels.filter(hasLabel)
+    if (known.length < values.labels.length) skipped(`labels (${kind})`, NOT_LISTED)
     values.labels = known
   }
-  if (typeof values.milestone === 'number' && !survey.milestones.has(values.milestone)) {
+  if (values.kind === 'board' && Array.isArray(values.lists)) {
+    const known = values.lists
+      .map((each): Values => ({ ...each, label: labelTitle(String(each.label)) }))
+      .filter(({ label }) => hasLabel(label))
+    if (known.length < values.lists.length) skipped('list of a board', NOT_LISTED)
+    values.lists = known
+  }
+  if (typeof values.milestone === 'number' && !keys.has(keyFor('milestone', ['iid'], { iid: values.milestone }))) {
     values.milestone = null
-    skipped(`milestones (${kind})`, 'the source does not list them')
+    skipped(`milestones (${kind})`, NOT_LISTED)
   }
   if (values.refers !== undefined && values.refers !== null && !exists(values.refers, survey)) values.refers = null
   return values.on === undefined || exists(values.on, survey)

@@ -37,7 +37,8 @@ export function peopleOptions({ place, migration, unreadable }: Session): People
   return { place, given: people, keys, trust, unreadable: unreadable.skipped }
 }
 
-export const keyOf = (username: string): string => username.toLowerCase().slice(0, LONGEST)
+/** The end must not cut a character: the database would store another one. */
+export const keyOf = (username: string): string => username.toLowerCase().slice(0, LONGEST).toWellFormed()
 
 /** Returns the people whose users here are known already. */
 export async function knownPeople(place: string, usernames: Iterable<string>): Promise<Map<string, string>> {

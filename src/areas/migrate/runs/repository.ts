@@ -65,9 +65,11 @@ export async function fetchCopy(folder: string, fetching: Fetching): Promise<Rep
   const { url, refspecs, commits, skipped, signal } = fetching
   const path = join(folder, 'repository.git')
   await createRepository(path)
-  const branch = await fetchFrom({ ...fetching, more: refspecs }, path, signal).catch(error => {
+  const { branch, unusable } = await fetchFrom({ ...fetching, more: refspecs }, path, signal).catch(error => {
     throw error instanceof CannotFill ? new Uncloneable(url, `cannot be cloned: ${error.message}`) : error
   })
+  const named = unusable.filter(ref => /^refs\/(?:heads|tags)\//.test(ref))
+  for (const _ of named) skipped('branches and tags', `names such as ${named[0]} are not possible here`)
   let missing = await keepCommits(path, commits)
   if (missing.length > 0) {
     await fetchMore(path, missing, fetching)

@@ -5,6 +5,7 @@ import type { Origin } from '../../../access/actor.js'
 import { config } from '../../../config.js'
 import { BadParameters } from '../../../errors.js'
 import { SourceRefusal } from '../../projects/imports/source-failures.js'
+import { BadProjectArchive } from '../../upkeep/project-archives/format.js'
 import { type OpenClient, openClient } from '../sources/client.js'
 import type { Reader, Source } from '../sources/source.js'
 import { type Migration, placeOf, tokenOf } from './migrations.js'
@@ -84,7 +85,7 @@ export async function withPart<T>(session: Session, id: string, work: (part: Par
     })
   } catch (error) {
     // The next run asks again for what the source has sent wrongly: it may have been mended.
-    if (error instanceof SourceRefusal) await endRun(folder, run)
+    if (error instanceof SourceRefusal || error instanceof BadProjectArchive) await endRun(folder, run)
     throw error
   } finally {
     client.close()

@@ -51,7 +51,10 @@ export interface Client {
   find(path: string): Promise<Page | null>
   /** The text of a page that is not JSON; null where `find` returns null. */
   text(path: string): Promise<string | null>
-  /** All pages of a list, by `Link: rel=next` or `X-Next-Page`. With `optional`, a list that `find` does not find is empty. */
+  /**
+   * All pages of a list, by `Link: rel=next` or `X-Next-Page`, without the items that the page before had as well: when somebody adds a
+   * record in the meantime, the last ones of a page move to the next. With `optional`, a list that `find` does not find is empty.
+   */
   list(path: string, options?: { readonly optional?: boolean }): AsyncIterable<readonly unknown[]>
   /**
    * Reads a file, which must arrive within half an hour. `read` stops at its own limit of bytes; it begins again when the connection
@@ -211,6 +214,7 @@ export function openClient(options: ClientOptions): OpenClient {
     },
     list: async function* (path, { optional = false } = {}) {
       const seen = new Set<string>()
+      let before = new Set<string>()
       for (let next: string | null = path; next !== null; ) {
         const url = urlOf(next)
         if (seen.has(url.href)) throw new SourceRefusal(url, 'is a page of a list that leads to itself')
@@ -219,8 +223,13 @@ export function openClient(options: ClientOptions): OpenClient {
         const found: Page | null = optional && seen.size === 1 ? await find(next) : opened(url, await page(next))
         if (found === null) return
         if (!Array.isArray(found.body)) throw new SourceRefusal(url, 'is not a list')
-        yield found.body
         next = nextOf(url, found.headers)
+        if (next === null && before.size === 0) yield found.body
+        else {
+          const texts = found.body.map(item => JSON.stringify(item))
+          yield found.body.filter((_, at) => !before.has(texts[at] ?? ''))
+          before = new Set(texts)
+        }
       }
     },
     file: async ({ url: text, needsToken = 'at the API' }, read) => {
@@ -278,11 +287,15 @@ function requireFound(url: URL, page: StoredPage): StoredPage {
   throw new SourceRefusal(url, `answered with status ${status}${hintOf(status)}`, status)
 }
 
+/** JSON can have half of an emoji, which no URL and no column can. */
+const HALF = /\\u[dD][89a-fA-F]/
+const whole = (_: string, value: unknown) => (typeof value === 'string' ? value.toWellFormed() : value)
+
 function opened(url: URL, page: StoredPage): Page {
   const { body, headers } = requireFound(url, page)
   if (hasMoreValues(body, MOST_VALUES)) throw new SourceRefusal(url, `has more than ${MOST_VALUES} values`)
   try {
-    return { body: JSON.parse(body), headers: new Map(Object.entries(headers)) }
+    return { body: JSON.parse(body, HALF.test(body) ? whole : undefined), headers: new Map(Object.entries(headers)) }
   } catch {
     throw new SourceRefusal(url, 'is not JSON')
   }

@@ -50,6 +50,21 @@ export function fittingOne<T>(
   return found
 }
 
+/** Leaves out a record that has the number of an earlier one: the notes of both would come twice. */
+export async function* numbered<T>(
+  found: AsyncIterable<T>,
+  numberOf: (each: T) => number,
+  report: { readonly what: string; readonly skipped: Skipped }
+): AsyncGenerator<T> {
+  const seen = new Set<number>()
+  for await (const each of found) {
+    const number = numberOf(each)
+    if (seen.has(number)) report.skipped(report.what, 'another one has the same number')
+    else yield each
+    seen.add(number)
+  }
+}
+
 /** Returns a time as records have it; null for a text that is no time, or for nothing. */
 export function momentOf(written: string | null | undefined): string | null {
   return parseMoment(written ?? '')?.toISOString() ?? null

@@ -2,7 +2,7 @@
 import { config } from '../../../config.js'
 import { Failure } from '../../../errors.js'
 import { GitFailure } from '../../../git/process/run.js'
-import { fetchRemote } from '../../../git/repository/fetch.js'
+import { type Fetched, fetchRemote } from '../../../git/repository/fetch.js'
 import { measureObjects } from '../../../git/repository/repository.js'
 import { isDiskFull } from '../../../lib/disk-full.js'
 import { RefusedTarget } from '../../../webhooks/target.js'
@@ -20,8 +20,8 @@ export interface RemoteRepository {
   readonly more: readonly string[]
 }
 
-/** Fetches into a repository. Returns the branch of its HEAD, or null without branches. Throws CannotFill. */
-export async function fetchFrom(from: RemoteRepository, path: string, signal: AbortSignal): Promise<string | null> {
+/** Fetches into a repository. Throws CannotFill. */
+export async function fetchFrom(from: RemoteRepository, path: string, signal: AbortSignal): Promise<Fetched> {
   const { max_size: maxBytes, timeout } = config().imports
   const { username, password } = from
   const ending = AbortSignal.any([signal, AbortSignal.timeout(timeout * 1000)])
@@ -31,9 +31,9 @@ export async function fetchFrom(from: RemoteRepository, path: string, signal: Ab
   try {
     if (url.protocol === 'git:') url.host = `127.0.0.1:${await gateway.forward(hostname, Number(port || 9418))}`
     const remote = { url: url.href, username, password, proxy: gateway.proxy, host, timeout, signal: ending }
-    const branch = await fetchRemote(remote, path, from.more)
+    const fetched = await fetchRemote(remote, path, from.more)
     await requireFewObjects(path)
-    return branch
+    return fetched
   } catch (error) {
     if (signal.aborted || isDiskFull(error) || error instanceof CannotFill) throw error
     if (ending.aborted) throw new CannotFill(`it took longer than ${timeout} s (imports.timeout)`)

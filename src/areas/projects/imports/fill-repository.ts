@@ -116,7 +116,7 @@ async function importUrl(
   const url = new URL(text)
   const [username, password] = [decodeURIComponent(url.username), decodeURIComponent(url.password)]
   url.username = url.password = ''
-  const branch = await fetchFrom({ url, username, password, more: [] }, path, signal)
+  const { branch } = await fetchFrom({ url, username, password, more: [] }, path, signal)
   const own = url.protocol === 'git:' ? null : lfsServerOf({ url, username, password })
   await importLfs(own, { path, to, branch }, signal)
   return branch

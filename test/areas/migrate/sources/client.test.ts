@@ -67,6 +67,15 @@ t.test('a list has all pages, by Link and by X-Next-Page', async t => {
   t.ok(received.every(({ method, headers }) => method === 'GET' && headers['private-token'] === 'sesame'))
 })
 
+t.test('what moves to the next page while a list is read comes once', async t => {
+  const pages = [[1, { id: 2 }, { id: 3 }], [{ id: 2 }, { id: 3 }, 4], [4]]
+  const { run } = await subject(t, (response, url) => {
+    const page = Number(new URL(url, 'http://x').searchParams.get('page') ?? 1)
+    json(response, pages[page - 1], { 'x-next-page': page < 3 ? String(page + 1) : '' })
+  })
+  t.same(await all(run(1).list('moving')), [1, { id: 2 }, { id: 3 }, 4])
+})
+
 t.test('pages of a run are fetched once, and a later run asks for each with its ETag', async t => {
   let content = ['one']
   const { run, asked, folder, received } = await subject(t, (response, url) => {

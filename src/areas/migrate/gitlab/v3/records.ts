@@ -1,7 +1,7 @@
 // The records of a project by API v3. Notes and awards need a request for each record that may have some.
 import { ahead } from '../../sources/ahead.js'
 import type { Client } from '../../sources/client.js'
-import { awardsOf, dayOf, firstMoment, fitting, momentOf, shaOf } from '../../sources/shapes.js'
+import { awardsOf, dayOf, firstMoment, fitting, momentOf, numbered, shaOf } from '../../sources/shapes.js'
 import type { Draft, ReadOptions, Skipped, SourceProject } from '../../sources/source.js'
 import { commitCommentRecords, pagesFromZero, UNASKED } from '../commit-comments.js'
 import { placeOf } from '../note-position.js'
@@ -232,9 +232,9 @@ async function* environments(reading: Reading): AsyncGenerator<Draft> {
 /** Issues or merge requests, each with its notes. */
 async function* planned(reading: Reading, kind: 'issue' | 'merge_request', path: string): AsyncGenerator<Draft> {
   const isIssue = kind === 'issue'
-  const listed = isIssue
-    ? records(reading, path, 'issues', check.issue)
-    : records(reading, path, 'merge requests', check.mergeRequest)
+  const what = isIssue ? 'issues' : 'merge requests'
+  const found = records<IssueShape | MergeRequestShape>(reading, path, what, isIssue ? check.issue : check.mergeRequest)
+  const listed = numbered(found, ({ iid }) => iid, { what, skipped: reading.skipped })
   const root = isIssue ? 'issues' : 'merge_requests'
   const whole = ahead<IssueShape | MergeRequestShape, readonly Draft[]>(listed, AT_ONCE, async record => {
     const below = `${root}/${record.id}/`

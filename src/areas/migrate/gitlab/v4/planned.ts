@@ -1,7 +1,7 @@
 // Issues and merge requests of GitLab, each followed by its notes.
 import { ahead } from '../../sources/ahead.js'
 import { holdNotes } from '../../sources/held.js'
-import { checked, dayOf, firstMoment, fitting, shaOf } from '../../sources/shapes.js'
+import { checked, dayOf, firstMoment, fitting, numbered, shaOf } from '../../sources/shapes.js'
 import type { Draft } from '../../sources/source.js'
 import { noteRecords, readAwards } from './notes.js'
 import { personOf } from './people.js'
@@ -16,9 +16,11 @@ const checkMergeRequest = checked(MergeRequest)
 const checkVersion = checked(DiffVersion)
 
 export async function* plannedRecords(reading: Reading): AsyncGenerator<Draft> {
-  for await (const records of ahead(issues(reading), AT_ONCE, issue => issueRecords(reading, issue))) yield* records()
-  for await (const records of ahead(mergeRequests(reading), AT_ONCE, found => mergeRequestRecords(reading, found)))
-    yield* records()
+  const { skipped } = reading
+  const some = numbered(issues(reading), ({ iid }) => iid, { what: 'issue', skipped })
+  for await (const records of ahead(some, AT_ONCE, issue => issueRecords(reading, issue))) yield* records()
+  const others = numbered(mergeRequests(reading), ({ iid }) => iid, { what: 'merge request', skipped })
+  for await (const records of ahead(others, AT_ONCE, found => mergeRequestRecords(reading, found))) yield* records()
 }
 
 const ORDER = 'scope=all&state=all&order_by=created_at&sort=asc&per_page=100'

@@ -1,0 +1,155 @@
+// Story: one odd record of a source kept a whole project away, or was lost without a word. It comes in another form, or the report names it.
+import { execFileSync } from 'node:child_process'
+import t, { type Test } from 'tap'
+import { addMigration, findMigration } from '../../../../src/areas/migrate/runs/migrations.js'
+import { runMigration } from '../../../../src/areas/migrate/runs/run.js'
+import { verifyMigration } from '../../../../src/areas/migrate/runs/verify/verify.js'
+import { rows } from '../../../../src/db/connect/sql.js'
+import { testApp } from '../../../helpers/app.js'
+import { someOrigin } from '../../../helpers/factory.js'
+import { type Answer, startForge } from '../forge.js'
+import { GITLAB, issue, project } from '../gitlab/v4/conversation.js'
+import { startRepository } from '../repository.js'
+
+const app = await testApp(t)
+await app.make.admin()
+const given = { origin: someOrigin, signal: new AbortController().signal }
+const person = (id: number, username: string) => ({ id, username, name: username, state: 'active' })
+const dates = { created_at: '2020-01-01T00:00:00.000Z', updated_at: '2020-01-02T00:00:00.000Z' }
+const note = (id: number, body: string) => ({ id, body, author: person(1, 'ada'), system: false, ...dates })
+const label = (name: string) => ({ id: 1, name, color: '#ff0000', description: null, priority: null })
+const milestone = (iid: number, title: string) => ({ id: 30 + iid, iid, title, state: 'active', ...dates })
+const pull = (iid: number, more: object) => ({
+  ...{ ...issue(iid), title: `Pull ${iid}`, target_project_id: 7, source_branch: 'patch-1', target_branch: 'main' },
+  ...more
+})
+
+let migrations = 0
+/** Moves one project with these lists. Returns the report, what `verify` says, and the id here. */
+async function move(t: Test, lists: { [name: string]: Answer }, repository?: (folder: string) => void) {
+  const source = await startRepository(t)
+  repository?.(source.folder)
+  const answers: { [path: string]: Answer } = {
+    version: { version: '17.5.0' },
+    user: { id: 1, username: 'root', is_admin: true },
+    groups: [],
+    'projects/team%2Fsub%2Ftool': { ...project, avatar_url: null, wiki_enabled: false, http_url_to_repo: source.url },
+    ...Object.fromEntries(Object.entries(lists).map(([name, answer]) => [`projects/7/${name}`, answer]))
+  }
+  const { url } = await startForge(t, answers, GITLAB)
+  const place = await app.make.group({ visibilityLevel: 20 })
+  const name = `odd-${++migrations}`
+  const settings = {
+    kind: 'gitlab4',
+    url: url.href,
+    map: { 'team/sub': place.path },
+    people: {},
+    rate: 1000,
+    keys: false
+  }
+  await addMigration(name, 'sesame', settings, someOrigin)
+  const options = { projects: ['team/sub/tool'], overwrite: false }
+  const run = async () => (await runMigration(await findMigration(name), options, given)).projects[0]
+  const moved = await run()
+  const [verified] = await verifyMigration(await findMigration(name), options.projects, given)
+  const [here] = await rows<{ id: number }>('select project_id as id from migrated_projects order by 1 desc limit 1')
+  const skipped = moved && 'skipped' in moved ? moved.skipped.map(({ what, why }) => `${what}: ${why}`) : []
+  return { moved, verified, skipped, id: here?.id ?? 0, run, answers }
+}
+
+const values = async (sql: string, id: number) =>
+  (await rows<{ value: unknown }>(`select ${sql}`, [id])).map(({ value }) => value)
+
+t.test('half of an emoji, in names and texts', async t => {
+  const half = '\ud83c'
+  const { moved, verified, id, run, answers } = await move(t, {
+    labels: [label(`bug${half}`)],
+    milestones: [milestone(1, `v1${half}`)],
+    issues: [issue(1, { title: `Half ${half}`, labels: [`bug${half}`], author: person(5, `eve${half}`) })],
+    'issues/1/notes': [note(1, `${half} @eve${half}`)]
+  })
+  t.match(moved, { result: 'created', counts: { issue: 1, note: 1, label: 1, milestone: 1 } })
+  t.match(verified, { different: 0, counts: {} })
+  t.same(await values('title as value from issues where project_id = ?', id), ['Half \ufffd'])
+  answers['projects/7/issues'] = [issue(1, { author: person(6, '🎉'.repeat(200)) })]
+  t.match(await run(), { result: 'replaced' })
+  answers['projects/7/issues'] = [issue(2, { author: person(6, '🎉'.repeat(200)) })]
+  t.match(await run(), { result: 'replaced' }, 'a person whose name is cut within a character is known again')
+})
+
+t.test('what the source lists twice comes once', async t => {
+  const twice = <T>(...items: readonly T[]) => [...items, ...items]
+  const { moved, verified, skipped, id } = await move(t, {
+    members: twice({ ...person(1, 'ada'), access_level: 30 }),
+    milestones: twice(milestone(1, 'v1')),
+    issues: [issue(1, { title: 'First' }), issue(1, { title: 'Second' })],
+    'issues/1/notes': [note(1, 'Once')],
+    merge_requests: [pull(1, { source_project_id: 7 }), pull(1, { source_project_id: 7, title: 'Other' })],
+    'merge_requests/1/notes': [note(2, 'Once as well')],
+    protected_branches: twice({ id: 1, name: 'main' }),
+    releases: twice({ tag_name: 'v1', description: 'First' }),
+    variables: twice({ key: 'KEY', value: 'one' }),
+    environments: [
+      { name: 'review/a', slug: 'review-a' },
+      { name: 'review.a', slug: 'review-a' },
+      { name: 'review/a', slug: 'review-b' }
+    ]
+  })
+  t.match(moved, { result: 'created', counts: { issue: 1, merge_request: 1, note: 2, milestone: 1, environment: 2 } })
+  t.match(moved, { counts: { protected_branch: 1, release: 1, variable: 1 } })
+  for (const each of [
+    'issue: another one has the same number',
+    'merge request: another one has the same number',
+    'milestone: another one has the same iid',
+    'protected branch: another one has the same name',
+    'release: another one has the same tag',
+    'variable: another one has the same key and environment_scope'
+  ])
+    t.ok(skipped.includes(each), each)
+  t.match(verified, { different: 0, counts: {} })
+  t.same(await values('title as value from issues where project_id = ?', id), ['First'])
+  const slugs = await values('slug as value from environments where project_id = ? order by id', id)
+  t.same(slugs, ['review-a', 'review-a-2'])
+})
+
+t.test('a label or milestone that cannot come leaves what names it', async t => {
+  const { moved, verified, skipped } = await move(t, {
+    labels: [label(''), label(' a, b '), label('a b')],
+    milestones: [milestone(1, ''), milestone(2, 'v1'), milestone(3, 'v1')],
+    boards: [{ id: 1, lists: ['', ' a, b '].map(name => ({ label: { name }, position: 1 })) }],
+    issues: [issue(1, { labels: ['', ' a, b '], milestone: { id: 31 } }), issue(2, { milestone: { id: 33 } })]
+  })
+  t.match(moved, { result: 'created', counts: { label: 1, milestone: 2, board: 1, issue: 2 } })
+  t.match(verified, { different: 0, counts: {} })
+  for (const each of ['labels (issue)', 'milestones (issue)', 'list of a board'])
+    t.ok(skipped.includes(`${each}: the source does not list them, or they did not come`), each)
+})
+
+t.test('open merge requests of deleted forks have equal branches', async t => {
+  const { moved, verified, skipped, id } = await move(t, {
+    merge_requests: [1, 2, 3].map(iid => pull(iid, { source_project_id: null }))
+  })
+  t.match(moved, { result: 'created', counts: { merge_request: 3 } })
+  t.match(verified, { different: 0, counts: {} })
+  t.ok(skipped.includes('source of a merge request: another open one has the same branches'))
+  const state = "concat(state, ' ', merge_status) as value from merge_requests where target_project_id = ?"
+  t.same(await values(state, id), Array(3).fill('opened cannot_be_merged'))
+})
+
+t.test('branches whose names are not possible here are named', async t => {
+  const { moved, skipped } = await move(t, {}, folder => {
+    for (const name of ['HEAD', '-x'])
+      execFileSync('git', ['update-ref', `refs/heads/${name}`, 'main'], { cwd: folder })
+    execFileSync('git', ['update-server-info'], { cwd: folder })
+  })
+  t.match(moved, { result: 'created' })
+  t.match(skipped.join('\n'), /^branches and tags: names such as refs\/heads\/(?:HEAD|-x) are not possible here$/m)
+})
+
+t.test('a source that had too much of something is asked again', async t => {
+  const labels = Array.from({ length: 4001 }, (_, at) => label(`label ${at}`))
+  const { moved, run, answers } = await move(t, { labels })
+  t.match(moved, { result: 'failed', error: 'the project has more than 4000 records of the kind label' })
+  answers['projects/7/labels'] = labels.slice(1)
+  t.match(await run(), { result: 'created', counts: { label: 4000 } })
+})
