@@ -100,7 +100,7 @@ export function converter(conversion: Conversion): (draft: Draft) => ProjectReco
     const given = (values.counters ?? {}) as { readonly [kind: string]: number }
     values.path = path
     values.avatar = avatar
-    values.name = typeof values.name === 'string' && nameProblem(values.name) === null ? values.name : path
+    values.name = nameHere(String(values.name), path)
     values.counters = {
       issue: Math.max(given.issue ?? 0, last(survey.issues)),
       milestone: Math.max(given.milestone ?? 0, last(survey.milestones)),
@@ -285,6 +285,10 @@ function isOrphan({ on }: Values, out: ReadonlySet<string>): boolean {
   const kind = type === 'MergeRequest' ? 'merge_request' : String(type).toLowerCase()
   return out.has(`${kind} ${number}`)
 }
+
+/** Returns the name that a project has here: that of the source, or else its path, which may begin with a dot, unlike a name. */
+const nameHere = (name: string, path: string): string =>
+  [name, path, path.replace(/^[-.]+/, '')].find(each => nameProblem(each) === null) ?? 'project'
 
 /** Returns the path that a project has here: that of the source, without what a path cannot have. */
 export function pathHere(path: string): string {

@@ -22,10 +22,11 @@ import { asPicture, downloadFiles, type KeptFile } from './files.js'
 import { relationsOf, takeRelations } from './forks.js'
 import { bringFiles, namedFiles } from './lfs.js'
 import { keyOf, type PeopleHere, peopleOptions, resolvePeople } from './people.js'
-import { findMigrated, isUnchanged, type MigratedProject, recordMigrated } from './project-here.js'
+import { findMigrated, isUnchanged, type MigratedProject, recordMigrated, refuseTaken } from './project-here.js'
 import { fetchCopy, placeOfRepository, type Repository, Uncloneable, withBases } from './repository.js'
 import { type Part, type Session, withPart } from './session.js'
 import { readSpool } from './spool.js'
+import { readJson, writeJson } from './work-folder.js'
 
 export interface Moved {
   /** The path at the source, and here. */
@@ -62,29 +63,34 @@ export const moveProject = (session: Session, project: SourceProject, to: Destin
     const there = stateThere(session, part, { repository, named, collected })
     const path = pathHere(project.path.split('/').at(-1) ?? project.path)
     const about = { from: project.path, refs: repository.refs.length }
+    const file = join(part.folder, 'arrived.json')
     if (known?.there === there) {
       await part.end()
-      const counts = Object.fromEntries(collected.survey.counts)
-      return {
-        ...about,
-        to: known.path,
-        result: 'unchanged',
-        counts,
-        files: collected.survey.files.size,
-        lfs: named.length,
-        skipped: collected.skips.list()
-      }
+      const arrived = await readJson<Arrived>(file)
+      const { survey, skips } = collected
+      const counts = Object.fromEntries(survey.counts)
+      const read = { ...about, counts, files: survey.files.size, lfs: named.length, skipped: skips.list() }
+      return { ...(arrived?.there === there ? arrived.moved : read), to: known.path, result: 'unchanged' }
     }
     if (known && !to.overwrite && !(await isUnchanged(known))) {
       await part.end()
       throw changedHere(known)
     }
+    await refuseTaken(to.namespace, path, known)
     const people = await resolvePeople(part.source, collected.survey.people, peopleOptions(session), session.origin)
     const work = { session, part, project, collected, repository, named, people, to, path, known, there }
     const done = await load(work)
+    const moved = { ...about, ...done, skipped: collected.skips.list() }
+    await writeJson(file, { there, moved } satisfies Arrived)
     await part.end()
-    return { ...about, ...done, skipped: collected.skips.list() }
+    return moved
   })
+
+/** What came last, for the report of a run in which nothing has changed. */
+interface Arrived {
+  readonly there: string
+  readonly moved: Moved
+}
 
 /** Throws Conflict for a project that another migration has brought. */
 export async function refuseForeign({ place, migration }: Session, project: SourceProject): Promise<void> {

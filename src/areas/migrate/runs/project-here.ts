@@ -26,6 +26,19 @@ export const findMigrated = (place: string, id: string): Promise<MigratedProject
     [place, id]
   )
 
+/** Throws Conflict when another project than this one has the path here. */
+export async function refuseTaken(namespace: string, path: string, known: MigratedProject | undefined): Promise<void> {
+  const found = await row<{ path: string }>(
+    `select concat(n.path, '/', p.path) as path from projects p join namespaces n on n.id = p.namespace_id
+     where n.path_key = lower(?) and p.path_key = lower(?) and p.id <> ?`,
+    [namespace, path, known?.project_id ?? 0]
+  )
+  if (found)
+    throw new Conflict(
+      `${found.path} exists here: rename one of the two projects, or choose another namespace with migrate add --map`
+    )
+}
+
 interface Arrival {
   readonly place: string
   readonly migrationId: number

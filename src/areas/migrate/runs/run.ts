@@ -115,12 +115,14 @@ async function* movedProjects(running: Running): AsyncGenerator<Moved | Failed> 
   }
 }
 
-/** Forges say only that a project may have a wiki. Without pages, there is nothing to clone. */
+/** Forges say only that a project may have a wiki. Without pages, there is nothing to clone. Other failures are those of the wiki. */
 const withoutWiki = (skipped: Skipped) => (error: unknown) => {
-  if (!(error instanceof Uncloneable)) throw error
+  if (!(error instanceof Uncloneable) || !ABSENT.test(error.problem)) throw error
   skipped('wikis', 'they have no pages, or the token does not show them')
   return null
 }
+
+const ABSENT = /^is empty$|not found|error: 40[134]|Authentication failed|could not read Username/
 
 export const failureOf =
   ({ path }: SourceProject, signal: AbortSignal) =>

@@ -7,6 +7,8 @@ import { measureObjects } from '../../../git/repository/repository.js'
 import { isDiskFull } from '../../../lib/disk-full.js'
 import { RefusedTarget } from '../../../webhooks/target.js'
 import { ImportTooLarge, openGateway } from './egress-proxy.js'
+import { SourceFailure, SourceRefusal } from './source-failures.js'
+import { openTransport, readText } from './transport.js'
 
 /** The repository cannot be filled, and another attempt would not help. The text is for the users of the project. */
 export class CannotFill extends Failure {}
@@ -33,6 +35,7 @@ export async function fetchFrom(from: RemoteRepository, path: string, signal: Ab
     const remote = { url: url.href, username, password, proxy: gateway.proxy, host, timeout, signal: ending }
     const fetched = await fetchRemote(remote, path, from.more)
     await requireFewObjects(path)
+    if (fetched.branch === null && !(await isGit(from, ending))) throw new CannotFill('it does not answer as git does')
     return fetched
   } catch (error) {
     if (signal.aborted || isDiskFull(error) || error instanceof CannotFill) throw error
@@ -43,6 +46,33 @@ export async function fetchFrom(from: RemoteRepository, path: string, signal: Ab
     throw error
   } finally {
     await gateway.close()
+  }
+}
+
+const ADVERTISEMENT = 'application/x-git-upload-pack-advertisement'
+/** Bytes. */
+const LONGEST_PAGE = 65_536
+
+/**
+ * Returns whether a server without branches has answered as git does. Git takes a page of one line for the list of an empty repository,
+ * such as that of a proxy at which people sign in.
+ */
+async function isGit({ url, username, password }: RemoteRepository, signal: AbortSignal): Promise<boolean> {
+  if (url.protocol === 'git:') return true
+  const list = new URL(`${url.pathname.replace(/\/+$/, '')}/info/refs?service=git-upload-pack`, url)
+  const secret = Buffer.from(`${username}:${password}`).toString('base64')
+  const transport = openTransport(signal)
+  try {
+    return await transport.get(list, password === '' ? {} : { authorization: `Basic ${secret}` }, async answer => {
+      const isList = answer.status !== 200 || answer.headers['content-type'] === ADVERTISEMENT
+      return isList || (await readText(list, answer.stream, LONGEST_PAGE)).trim() === ''
+    })
+  } catch (error) {
+    // Too many bytes for the list of an empty repository. After other failures, what git has read counts.
+    if (error instanceof SourceFailure) return !(error instanceof SourceRefusal)
+    throw error
+  } finally {
+    transport.close()
   }
 }
 

@@ -109,8 +109,9 @@ async function targetOf(project: RecordOf<'project'>, options: ImportOptions): P
   )
   const there = taken.find(each => each.by_path === 1)
   if (there) throw new Conflict(`${found?.path}/${there.path} already exists: choose another path with --path`)
-  // Not specified: a name that another project has. The path then becomes the name.
-  const name = taken.length > 0 ? place.path : project.name
+  // Not specified: a name that another project has. The path then becomes the name, unless it cannot be one.
+  const other = nameProblem(place.path) === null ? place.path : `${project.name} ${place.path}`
+  const name = taken.length > 0 ? other : project.name
   if (nameProblem(name)) throw new BadProjectArchive(`the name of the project ${nameProblem(name)}`)
   // Not specified: an archive of a project that is more visible than the group. It gets the visibility of the group.
   const most = found?.kind === 'group' ? found.level : 20

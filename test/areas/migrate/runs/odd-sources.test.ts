@@ -1,5 +1,7 @@
 // Story: one odd record of a source kept a whole project away, or was lost without a word. It comes in another form, or the report names it.
 import { execFileSync } from 'node:child_process'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { addMigration, findMigration } from '../../../../src/areas/migrate/runs/migrations.js'
 import { runMigration } from '../../../../src/areas/migrate/runs/run.js'
@@ -24,37 +26,54 @@ const pull = (iid: number, more: object) => ({
   ...more
 })
 
+interface Odd {
+  readonly repository?: (folder: string) => void
+  /** The group here. Default: a new one. */
+  readonly place?: { readonly path: string }
+  /** Values of the project. */
+  readonly [name: string]: unknown
+}
+
 let migrations = 0
 /** Moves one project with these lists. Returns the report, what `verify` says, and the id here. */
-async function move(t: Test, lists: { [name: string]: Answer }, repository?: (folder: string) => void) {
+async function move(t: Test, lists: { [name: string]: Answer }, { repository, place, ...more }: Odd = {}) {
   const source = await startRepository(t)
   repository?.(source.folder)
   const answers: { [path: string]: Answer } = {
     version: { version: '17.5.0' },
     user: { id: 1, username: 'root', is_admin: true },
     groups: [],
-    'projects/team%2Fsub%2Ftool': { ...project, avatar_url: null, wiki_enabled: false, http_url_to_repo: source.url },
+    'projects/team%2Fsub%2Ftool': {
+      ...project,
+      avatar_url: null,
+      wiki_enabled: false,
+      http_url_to_repo: source.url,
+      ...more
+    },
     ...Object.fromEntries(Object.entries(lists).map(([name, answer]) => [`projects/7/${name}`, answer]))
   }
   const { url } = await startForge(t, answers, GITLAB)
-  const place = await app.make.group({ visibilityLevel: 20 })
+  const { path } = place ?? (await app.make.group({ visibilityLevel: 20 }))
   const name = `odd-${++migrations}`
   const settings = {
     kind: 'gitlab4',
     url: url.href,
-    map: { 'team/sub': place.path },
+    map: { 'team/sub': path },
     people: {},
     rate: 1000,
     keys: false
   }
   await addMigration(name, 'sesame', settings, someOrigin)
   const options = { projects: ['team/sub/tool'], overwrite: false }
-  const run = async () => (await runMigration(await findMigration(name), options, given)).projects[0]
-  const moved = await run()
+  const migrate = async () => runMigration(await findMigration(name), options, given)
+  const run = async () => (await migrate()).projects[0]
+  const report = await migrate()
+  const { projects } = report
+  const [moved] = projects
   const [verified] = await verifyMigration(await findMigration(name), options.projects, given)
   const [here] = await rows<{ id: number }>('select project_id as id from migrated_projects order by 1 desc limit 1')
   const skipped = moved && 'skipped' in moved ? moved.skipped.map(({ what, why }) => `${what}: ${why}`) : []
-  return { moved, verified, skipped, id: here?.id ?? 0, run, answers }
+  return { moved, projects, report, verified, skipped, id: here?.id ?? 0, run, answers }
 }
 
 const values = async (sql: string, id: number) =>
@@ -137,11 +156,12 @@ t.test('open merge requests of deleted forks have equal branches', async t => {
 })
 
 t.test('branches whose names are not possible here are named', async t => {
-  const { moved, skipped } = await move(t, {}, folder => {
+  const repository = (folder: string) => {
     for (const name of ['HEAD', '-x'])
       execFileSync('git', ['update-ref', `refs/heads/${name}`, 'main'], { cwd: folder })
     execFileSync('git', ['update-server-info'], { cwd: folder })
-  })
+  }
+  const { moved, skipped } = await move(t, {}, { repository })
   t.match(moved, { result: 'created' })
   t.match(skipped.join('\n'), /^branches and tags: names such as refs\/heads\/(?:HEAD|-x) are not possible here$/m)
 })
@@ -152,4 +172,49 @@ t.test('a source that had too much of something is asked again', async t => {
   t.match(moved, { result: 'failed', error: 'the project has more than 4000 records of the kind label' })
   answers['projects/7/labels'] = labels.slice(1)
   t.match(await run(), { result: 'created', counts: { label: 4000 } })
+})
+
+t.test('the report of an unchanged project still says what was left out', async t => {
+  const { moved, run } = await move(t, { milestones: [milestone(1, '')] })
+  t.match(await run(), { ...moved, result: 'unchanged' })
+  t.match(moved, { counts: { milestone: 0 }, skipped: [{ what: 'protected branch' }] })
+})
+
+t.test('a project with the path .github', async t => {
+  const hidden = { name: '.github', path: '.github', path_with_namespace: 'team/sub/.github' }
+  const place = await app.make.group({ visibilityLevel: 20 })
+  const { moved, id } = await move(t, {}, { ...hidden, place })
+  t.match(moved, { result: 'created', to: /\/\.github$/ })
+  t.same(await values("concat(name, ' ', path) as value from projects where id = ?", id), ['github .github'])
+  const other = await app.make.group({ visibilityLevel: 20 })
+  await app.make.project({ owner: await app.make.admin(), group: other, name: 'github' })
+  const second = await move(t, {}, { ...hidden, place: other })
+  t.match(second.moved, { result: 'created' })
+  t.same(await values('name as value from projects where id = ?', second.id), ['github .github'])
+})
+
+t.test('a path that another project has here is named with a remedy', async t => {
+  const owner = await app.make.user()
+  const place = await app.make.group({ owner, path: 'taken' })
+  await app.make.project({ owner, group: place, name: 'Tool' })
+  const { moved } = await move(t, {}, { place })
+  const error =
+    'taken/tool exists here: rename one of the two projects, or choose another namespace with migrate add --map'
+  t.match(moved, { result: 'failed', error })
+})
+
+t.test('a page of one line is no empty repository, and a wiki that breaks is no missing one', async t => {
+  const page = '<html>Sign in</html>'
+  const repository = (folder: string) => writeFileSync(join(folder, 'info/refs'), page)
+  const { moved } = await move(t, {}, { repository })
+  t.match(moved, { result: 'failed', error: /cannot be cloned: it does not answer as git does$/ })
+  const wiki = (folder: string) => {
+    mkdirSync(join(folder, '../tool.wiki.git/info'), { recursive: true })
+    writeFileSync(join(folder, '../tool.wiki.git/info/refs'), page)
+  }
+  const { projects } = await move(t, {}, { repository: wiki, wiki_enabled: true })
+  t.match(projects, [{ result: 'created' }, { from: 'team/sub/tool.wiki', result: 'failed' }])
+  const without = await move(t, {}, { wiki_enabled: true })
+  t.equal(without.projects.length, 1)
+  t.match(without.report.skipped, [{ what: 'wikis' }])
 })
