@@ -2,6 +2,7 @@
 
 import { SourceRefusal } from '../../projects/imports/source-failures.js'
 import { ahead } from '../sources/ahead.js'
+import { held } from '../sources/held.js'
 import { type Award, awardsOf, checked, firstMoment, momentOf } from '../sources/shapes.js'
 import type { Draft } from '../sources/source.js'
 import { itemsOf } from './lists.js'
@@ -11,8 +12,9 @@ import { type Author, Comment, File, LineComment, Reaction, Review } from './sha
 
 /** Comments whose emoji are fetched at once. */
 const AT_ONCE = 4
-/** Notes of one record: they are in memory together, because they come from several lists. */
+/** Notes of one record, and their characters: they are in memory together, because they come from several lists. */
 const MOST_NOTES = 100_000
+const MOST_CHARACTERS = 16_000_000
 
 const checkComment = checked(Comment)
 const checkReview = checked(Review)
@@ -78,11 +80,13 @@ export async function readNotes(
   comments: number | null | undefined
 ): Promise<Draft[]> {
   const notes: Draft[] = []
+  let size = 0
   const add = (note: Draft) => {
-    if (notes.push(note) > MOST_NOTES)
+    size += String(note.note).length
+    if (notes.push(note) > MOST_NOTES || size > MOST_CHARACTERS)
       throw new SourceRefusal(
         new URL(`${reading.path}/issues/${about.number}`, reading.base),
-        `has more than ${MOST_NOTES} comments`
+        `has more than ${MOST_NOTES} comments, or more than ${MOST_CHARACTERS} characters of them`
       )
   }
   const report = { what: 'note', skipped: reading.skipped }
@@ -146,8 +150,7 @@ async function* reviewNotes(reading: Reading, about: Numbered): AsyncGenerator<D
 
 async function* lineNotes(reading: Reading, about: Numbered, path: string): AsyncGenerator<Draft> {
   const report = { what: 'note about a line', skipped: reading.skipped }
-  const comments: LineComment[] = []
-  for await (const comment of itemsOf(reading, path, checkLineComment, report)) comments.push(comment)
+  const comments = await held(itemsOf(reading, path, checkLineComment, report), report)
   // The list is in any order, and those of a review often have the same date.
   comments.sort((one, other) => one.id - other.id)
   yield* ahead(comments, AT_ONCE, async comment => ({

@@ -1,5 +1,6 @@
 // The records of a repository of Gitea.
 import { OTHER_SETTINGS } from '../../upkeep/project-archives/other-settings.js'
+import { held } from '../sources/held.js'
 import { checked, dayOf, firstMoment } from '../sources/shapes.js'
 import type { Draft } from '../sources/source.js'
 import { itemsOf } from './lists.js'
@@ -9,7 +10,6 @@ import type { Reading } from './reading.js'
 import { settingRecords } from './settings.js'
 import { Label, Milestone, type Repository, Topics, TrackedTime } from './shapes.js'
 
-const MOST_MILESTONES = 100_000
 /** Times are kept in memory, because the list is one of the whole repository. */
 const MOST_TIMELOGS = 200_000
 
@@ -100,12 +100,8 @@ async function* labelRecords(reading: Reading): AsyncGenerator<Draft> {
 
 async function* milestoneRecords(reading: Reading): AsyncGenerator<Draft> {
   const { path, milestones, skipped, created } = reading
-  const found: Milestone[] = []
-  for await (const each of itemsOf(reading, `${path}/milestones?state=all`, checkMilestone, {
-    what: 'milestone',
-    skipped
-  }))
-    if (found.length < MOST_MILESTONES) found.push(each)
+  const report = { what: 'milestone', skipped }
+  const found = await held(itemsOf(reading, `${path}/milestones?state=all`, checkMilestone, report), report)
   for (const milestone of found.sort((one, other) => one.id - other.id)) {
     const iid = milestones.size + 1
     milestones.set(milestone.id, iid)
@@ -134,6 +130,8 @@ async function readTimes(reading: Reading) {
     }
     const { number } = found.issue
     const timelog = { user: found.user_name || null, time_spent: found.time, created_at: firstMoment(found.created) }
-    timelogs.set(number, [...(timelogs.get(number) ?? []), timelog])
+    const known = timelogs.get(number)
+    if (known) known.push(timelog)
+    else timelogs.set(number, [timelog])
   }
 }

@@ -4,7 +4,7 @@
 import type { Static } from '../../../lib/type.js'
 import { SourceRefusal } from '../../projects/imports/source-failures.js'
 import { ahead } from '../sources/ahead.js'
-import { momentOf } from '../sources/shapes.js'
+import { firstMoment, momentOf } from '../sources/shapes.js'
 import type { Draft, Person } from '../sources/source.js'
 import { inOrder, items, type Reading } from './lists.js'
 import { AT_ONCE, type Known, readAwards } from './planned.js'
@@ -163,12 +163,13 @@ async function* changeNotes(changes: readonly Change[], known: Known): AsyncGene
 /** The number at the end of the URL of an issue or pull request. */
 const numberOf = (url: string) => Number(/\/(\d{1,9})$/.exec(url)?.[1] ?? 0)
 
+const UNKNOWN = 'the source does not show what it belongs to'
+
 async function* comments(reading: Reading, known: Known): AsyncGenerator<NoteDraft> {
-  const what = 'note'
   for await (const { found, fields } of commented(reading, 'issues/comments', Comment)) {
     const on = targetOf(numberOf(found.issue_url), known)
-    if (!on) reading.skipped(what, 'the source does not show what it belongs to')
-    else if (fields) yield note(on, { ...fields, note: found.body ?? '' }, fields)
+    if (!on) reading.skipped('note', UNKNOWN)
+    else yield note(on, { ...fields, note: found.body ?? '' }, fields)
   }
 }
 
@@ -182,18 +183,20 @@ const commented = <S extends typeof Comment | typeof ReviewComment>(reading: Rea
 
 type Commented = Pick<Static<typeof Comment>, 'user' | 'reactions' | 'created_at' | 'updated_at'>
 
-/** What comments have in common. Null when the dates are wrong. */
+/** What comments have in common. */
 async function commentOf(reading: Reading, { user, reactions, ...times }: Commented, path: string) {
-  const [created_at, updated_at] = [momentOf(times.created_at), momentOf(times.updated_at)]
-  if (created_at === null || updated_at === null) return null
+  const created_at = firstMoment(times.created_at, times.updated_at)
   const award_emoji = await readAwards(reading, path, reactions)
-  return { author: personOf(user), created_at, updated_at, award_emoji }
+  return { author: personOf(user), created_at, updated_at: firstMoment(times.updated_at, created_at), award_emoji }
 }
 
 async function* reviewComments(reading: Reading, known: Known): AsyncGenerator<NoteDraft> {
   for await (const { found, fields } of commented(reading, 'pulls/comments', ReviewComment)) {
     const number = numberOf(found.pull_request_url)
-    if (!fields || !known.pulls.has(number)) continue
+    if (!known.pulls.has(number)) {
+      reading.skipped('note', UNKNOWN)
+      continue
+    }
     const { line, path, body } = found
     const place = line ? { path, line, line_type: found.side === 'LEFT' ? 'old' : 'new' } : {}
     const text = line ? (body ?? '') : `${placeText(found)}\n\n${body ?? ''}`
@@ -223,7 +226,6 @@ async function* commitComments(reading: Reading): AsyncGenerator<NoteDraft> {
     optional: true
   })) {
     const fields = await commentOf(reading, found, `comments/${found.id}`)
-    if (!fields) continue
     const place = found.path && found.line ? { path: found.path, line: found.line, line_type: 'new' } : {}
     const on = { type: 'Commit', number: null, commit: found.commit_id }
     yield note(on, { ...fields, note: found.body ?? '' }, { ...fields, ...place })
@@ -252,8 +254,8 @@ async function readReviews(reading: Reading, { pulls }: Known): Promise<readonly
   const read = ahead(pulls, AT_ONCE, async number => {
     const some: ReviewPlace[] = []
     for await (const review of reviewsOf(reading, number)) {
-      const at = momentOf(review.submitted_at)
-      if (at !== null && saysSomething(review)) some.push({ at, number, id: review.id })
+      const at = firstMoment(review.submitted_at)
+      if (saysSomething(review)) some.push({ at, number, id: review.id })
     }
     return some
   })

@@ -1,6 +1,6 @@
 // Issues and pull requests of GitHub, which share their numbers.
 import { ahead } from '../sources/ahead.js'
-import { type Award, awardsOf, firstMoment, momentOf } from '../sources/shapes.js'
+import { type Award, awardsOf, firstMoment } from '../sources/shapes.js'
 import type { Draft, Person } from '../sources/source.js'
 import { inOrder, items, type Reading } from './lists.js'
 import { labelTitle } from './settings.js'
@@ -45,10 +45,9 @@ export async function readAwards(
   return awardsOf(given, reading.skipped)
 }
 
-/** The fields of issues and merge requests. Null when the dates are wrong. */
+/** The fields of issues and merge requests. */
 function planned(reading: Reading, found: Issue | Pull, known: Known) {
-  const [created_at, updated_at] = [momentOf(found.created_at), momentOf(found.updated_at)]
-  if (created_at === null || updated_at === null) return null
+  const created_at = firstMoment(found.created_at, found.updated_at)
   const assignees = (found.assignees ?? []).map(personOf).filter(name => name !== null)
   const reviewers = 'requested_reviewers' in found ? (found.requested_reviewers ?? []) : []
   const others = [...assignees, ...reviewers.map(personOf).filter(name => name !== null)]
@@ -65,7 +64,7 @@ function planned(reading: Reading, found: Issue | Pull, known: Known) {
     time_estimate: 0,
     total_time_spent: 0,
     created_at,
-    updated_at,
+    updated_at: firstMoment(found.updated_at, created_at),
     labels: [...new Set(found.labels.map(({ name }) => labelTitle(name)))].filter(title => known.labels.has(title)),
     participants: [...new Set([...others, ...(known.participants.get(found.number) ?? [])])],
     timelogs: [],
@@ -82,13 +81,11 @@ export async function* issueDrafts(reading: Reading, known: Known): AsyncGenerat
   })
   for await (const { found, awards } of read) {
     if (found.pull_request && (found.reactions?.total_count ?? 0) > 0) known.reactedPulls.add(found.number)
-    const isNew = !found.pull_request && !known.issues.has(found.number)
-    const fields = isNew ? planned(reading, found, known) : null
-    if (!fields) continue
+    if (found.pull_request || known.issues.has(found.number)) continue
     known.issues.add(found.number)
     yield {
       kind: 'issue',
-      ...fields,
+      ...planned(reading, found, known),
       award_emoji: awards,
       state: found.state === 'closed' ? 'closed' : 'opened',
       confidential: false,
@@ -114,11 +111,10 @@ export async function* mergeRequestDrafts(
     return { found, awards: await readAwards(reading, `issues/${found.number}`, reactions) }
   })
   for await (const { found, awards } of read) {
-    const fields = known.pulls.has(found.number) ? null : planned(reading, found, known)
-    if (!fields) continue
+    if (known.pulls.has(found.number)) continue
     known.pulls.add(found.number)
     yield {
-      ...mergeRequestDraft(found, fields),
+      ...mergeRequestDraft(found, planned(reading, found, known)),
       award_emoji: awards,
       fork: forkOf(found),
       merge_user: merger(found, mergers)
@@ -129,7 +125,7 @@ export async function* mergeRequestDrafts(
 const merger = ({ number, merged_at: merged }: Pull, mergers: ReadonlyMap<number, { readonly by: Person }>): Person =>
   merged ? (mergers.get(number)?.by ?? null) : null
 
-const mergeRequestDraft = (found: Pull, fields: NonNullable<ReturnType<typeof planned>>): Draft => ({
+const mergeRequestDraft = (found: Pull, fields: ReturnType<typeof planned>): Draft => ({
   kind: 'merge_request',
   ...fields,
   // Not specified: a draft cannot be merged here either.

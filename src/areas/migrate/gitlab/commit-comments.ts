@@ -2,12 +2,13 @@
 import { type Static, Type } from '../../../lib/type.js'
 import { ahead } from '../sources/ahead.js'
 import type { Client } from '../sources/client.js'
+import { held } from '../sources/held.js'
 import { checked, count, firstMoment, fitting, maybe, moment, prose, shaOf, text } from '../sources/shapes.js'
 import type { Draft, Skipped } from '../sources/source.js'
 
 const AT_ONCE = 8
-/** They are sorted by time in memory. */
-const MOST_COMMENTS = 100_000
+/** Characters of all comments, which are sorted by time in memory. */
+const LARGEST_LIST = 64_000_000
 
 const checkCommit = checked(Type.Object({ id: text(64) }))
 const Comment = Type.Object({
@@ -33,13 +34,10 @@ interface Commenting {
 
 /** Yields the comments on commits, oldest first. */
 export async function* commitCommentRecords(reading: Commenting): AsyncGenerator<Draft> {
-  const found: Draft[] = []
-  for await (const notes of ahead(idsIn(reading), AT_ONCE, id => notesOn(reading, id))) {
-    for (const note of notes) {
-      if (found.length < MOST_COMMENTS) found.push(note)
-      else reading.skipped('comments on commits', `there are more than ${MOST_COMMENTS}`)
-    }
+  async function* listed() {
+    for await (const notes of ahead(idsIn(reading), AT_ONCE, id => notesOn(reading, id))) yield* notes
   }
+  const found = await held(listed(), { what: 'comments on commits', skipped: reading.skipped, most: LARGEST_LIST })
   const time = ({ created_at }: Draft) => Date.parse(String(created_at))
   yield* found.sort((one, other) => time(one) - time(other))
 }
@@ -57,28 +55,32 @@ async function* idsIn({ commits, skipped }: Commenting): AsyncGenerator<string> 
 }
 
 async function notesOn({ client, root, created, skipped }: Commenting, id: string): Promise<Draft[]> {
-  const notes: Draft[] = []
-  const path = `${root}repository/commits/${id}/comments?per_page=100`
-  for await (const page of client.list(path, { optional: true })) {
-    for (const comment of fitting(page, checkComment, { what: 'comments on commits', skipped })) {
-      const at = firstMoment(comment.created_at, created)
-      const { author } = comment
-      notes.push({
-        kind: 'note',
-        on: { type: 'Commit', number: null, commit: id },
-        author: author && author.username !== 'ghost' ? author.username : null,
-        note: comment.note ?? '',
-        is_system: false,
-        ...placeOf(comment),
-        updated_by: null,
-        refers: null,
-        created_at: at,
-        updated_at: at,
-        award_emoji: []
-      })
+  const report = { what: 'comments on commits', skipped }
+  async function* listed(): AsyncGenerator<Draft> {
+    const path = `${root}repository/commits/${id}/comments?per_page=100`
+    for await (const page of client.list(path, { optional: true })) {
+      for (const comment of fitting(page, checkComment, report)) yield draftOf(comment)
     }
   }
-  return notes
+  return held(listed(), report)
+
+  function draftOf(comment: Comment): Draft {
+    const at = firstMoment(comment.created_at, created)
+    const { author } = comment
+    return {
+      kind: 'note',
+      on: { type: 'Commit', number: null, commit: id },
+      author: author && author.username !== 'ghost' ? author.username : null,
+      note: comment.note ?? '',
+      is_system: false,
+      ...placeOf(comment),
+      updated_by: null,
+      refers: null,
+      created_at: at,
+      updated_at: at,
+      award_emoji: []
+    }
+  }
 }
 
 function placeOf({ path, line, line_type: type }: Comment) {

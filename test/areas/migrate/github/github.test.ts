@@ -255,3 +255,22 @@ t.test('wrong projects are refused by name', async t => {
   answers['repos/crew/gone'] = 451
   await t.rejects(source.project('crew/gone'), /repos\/crew\/gone answered with status 451/)
 })
+
+t.test('records whose dates are wrong come, and comments about nothing that was read are reported', async t => {
+  const { source, answers } = await startGithub(t)
+  const dated = (path: string, at: number, more: object) => {
+    const list = answers[path] as object[]
+    list[at] = { ...list[at], ...more }
+  }
+  const wrong = { created_at: '0000-00-00T00:00:00Z', updated_at: '0000-00-00T00:00:00Z' }
+  dated('repos/crew/tool/issues', 0, wrong)
+  dated('repos/crew/tool/pulls', 0, wrong)
+  dated('repos/crew/tool/issues/comments', 0, wrong)
+  dated('repos/crew/tool/pulls/comments', 0, { pull_request_url: 'https://x/pulls/999' })
+  const { found, skipped } = await readRecords(source, await source.project('crew/tool'))
+  const born = '1970-01-01T00:00:00.000Z'
+  t.match(found.issue?.[0], { iid: 1, created_at: born })
+  t.equal(found.merge_request?.filter(({ created_at }) => created_at === born).length, 1)
+  t.equal(found.note?.filter(({ created_at }) => created_at === born).length, 1)
+  t.equal(skipped['note: the source does not show what it belongs to'], 2)
+})

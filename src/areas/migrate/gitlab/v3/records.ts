@@ -1,16 +1,15 @@
 // The records of a project by API v3. Notes and awards need a request for each record that may have some.
 import { ahead } from '../../sources/ahead.js'
 import type { Client } from '../../sources/client.js'
+import { held } from '../../sources/held.js'
 import { awardsOf, dayOf, firstMoment, fitting, momentOf, numbered, shaOf } from '../../sources/shapes.js'
 import type { Draft, ReadOptions, Skipped, SourceProject } from '../../sources/source.js'
 import { commitCommentRecords, pagesFromZero, UNASKED } from '../commit-comments.js'
 import { placeOf } from '../note-position.js'
 import { membersOf } from './members.js'
-import { check, type IssueShape, type MergeRequestShape, type NoteShape, type ProjectShape } from './shapes.js'
+import { check, type IssueShape, type MergeRequestShape, type ProjectShape } from './shapes.js'
 
 const AT_ONCE = 8
-/** A note about a record is read together with it, so all of them are in memory for a moment. */
-const MOST_NOTES = 100_000
 
 interface Reading {
   readonly client: Client
@@ -122,9 +121,10 @@ async function* labels(reading: Reading): AsyncGenerator<Draft> {
 }
 
 async function* milestones(reading: Reading): AsyncGenerator<Draft> {
-  const found: Draft[] = []
-  for await (const each of records(reading, 'milestones?per_page=100', 'milestones', check.milestone)) {
-    found.push({
+  const report = { what: 'milestones', skipped: reading.skipped }
+  const found = await held(records(reading, 'milestones?per_page=100', report.what, check.milestone), report)
+  for (const each of found.sort((one, other) => one.iid - other.iid)) {
+    yield {
       kind: 'milestone',
       iid: each.iid,
       title: each.title,
@@ -134,9 +134,8 @@ async function* milestones(reading: Reading): AsyncGenerator<Draft> {
       state: each.state === 'closed' ? 'closed' : 'active',
       created_at: firstMoment(each.created_at, reading.project.created_at),
       updated_at: firstMoment(each.updated_at, each.created_at, reading.project.created_at)
-    })
+    }
   }
-  yield* found.sort((one, other) => Number(one.iid) - Number(other.iid))
 }
 
 async function* refs(reading: Reading): AsyncGenerator<Draft> {
@@ -328,11 +327,9 @@ async function versionsOf(reading: Reading, { id, created_at }: MergeRequestShap
 }
 
 async function notesOf(reading: Reading, below: string, on: object): Promise<Draft[]> {
-  const found: NoteShape[] = []
-  for await (const note of records(reading, `${below}notes?per_page=100`, 'notes', check.note)) {
-    if (found.length < MOST_NOTES) found.push(note)
-    else reading.skipped('notes', `more than ${MOST_NOTES} about one record`)
-  }
+  // A note about a record is read together with it, so all of them are in memory for a moment.
+  const report = { what: 'notes', skipped: reading.skipped }
+  const found = await held(records(reading, `${below}notes?per_page=100`, report.what, check.note), report)
   const notes: Draft[] = []
   // Sources list notes in different orders.
   for (const note of found.sort((one, other) => one.id - other.id)) {
@@ -368,8 +365,8 @@ async function awards(reading: Reading, below: string) {
 
 /** Not specified: API v3 does not show the visibility of a snippet. It becomes private: only members of the project see it. */
 async function* snippets(reading: Reading): AsyncGenerator<Draft> {
-  const found = []
-  for await (const snippet of records(reading, 'snippets?per_page=100', 'snippets', check.snippet)) found.push(snippet)
+  const report = { what: 'snippets', skipped: reading.skipped }
+  const found = await held(records(reading, 'snippets?per_page=100', report.what, check.snippet), report)
   for (const [at, snippet] of found.sort((one, other) => one.id - other.id).entries()) {
     const below = `snippets/${snippet.id}/`
     const number = at + 1

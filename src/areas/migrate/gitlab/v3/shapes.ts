@@ -189,4 +189,3 @@ export const check = {
 export type ProjectShape = Static<typeof Project>
 export type IssueShape = Static<typeof Issue>
 export type MergeRequestShape = Static<typeof MergeRequest>
-export type NoteShape = Static<typeof Note>

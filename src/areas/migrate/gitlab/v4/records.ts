@@ -1,4 +1,5 @@
 // The records of a project of GitLab.
+import { held } from '../../sources/held.js'
 import { checked, firstMoment, fitting, momentOf } from '../../sources/shapes.js'
 import type { Draft, ReadOptions } from '../../sources/source.js'
 import { commitCommentRecords, UNASKED } from '../commit-comments.js'
@@ -9,8 +10,6 @@ import type { Reading } from './reading.js'
 import { settingRecords } from './settings.js'
 import { Label, Milestone } from './shapes.js'
 import { snippetRecords } from './snippets.js'
-
-const MOST_MILESTONES = 100_000
 
 const checkLabel = checked(Label)
 const checkMilestone = checked(Milestone)
@@ -140,11 +139,12 @@ async function* labelRecords({ client, path, labels, skipped, created }: Reading
 
 async function* milestoneRecords(reading: Reading): AsyncGenerator<Draft> {
   const { client, path, milestones, skipped } = reading
-  const found: Milestone[] = []
-  const query = `${path}/milestones?per_page=100&include_parent_milestones=true&include_ancestors=true`
-  for await (const page of client.list(query, { optional: true }))
-    for (const each of fitting(page, checkMilestone, { what: 'milestone', skipped }))
-      if (found.length < MOST_MILESTONES) found.push(each)
+  const report = { what: 'milestone', skipped }
+  async function* listed() {
+    const query = `${path}/milestones?per_page=100&include_parent_milestones=true&include_ancestors=true`
+    for await (const page of client.list(query, { optional: true })) yield* fitting(page, checkMilestone, report)
+  }
+  const found = await held(listed(), report)
   // Milestones of groups have their own numbers, which may be those of milestones of the project. They get numbers after these.
   const own = found.filter(({ group_id }) => !group_id).sort((one, other) => one.iid - other.iid)
   const others = found.filter(({ group_id }) => group_id).sort((one, other) => one.id - other.id)

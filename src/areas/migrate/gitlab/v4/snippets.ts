@@ -1,4 +1,5 @@
 // Snippets of a project of GitLab. A snippet there may have several files; each becomes a snippet here.
+import { held } from '../../sources/held.js'
 import { checked, firstMoment, fitting } from '../../sources/shapes.js'
 import type { Draft } from '../../sources/source.js'
 import { noteRecords, readAwards } from './notes.js'
@@ -15,9 +16,12 @@ const LARGEST = 2_000_000
 
 export async function* snippetRecords(reading: Reading): AsyncGenerator<Draft> {
   const { client, path, skipped } = reading
-  const found: Snippet[] = []
-  for await (const page of client.list(`${path}/snippets?per_page=100`, { optional: true }))
-    found.push(...fitting(page, checkSnippet, { what: 'snippet', skipped }))
+  const report = { what: 'snippet', skipped }
+  async function* listed() {
+    const pages = client.list(`${path}/snippets?per_page=100`, { optional: true })
+    for await (const page of pages) yield* fitting(page, checkSnippet, report)
+  }
+  const found = await held(listed(), report)
   let last = 0
   // The newest comes first in the list.
   for (const snippet of found.sort((one, other) => one.id - other.id)) {
