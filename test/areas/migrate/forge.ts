@@ -24,6 +24,12 @@ export interface ForgeOptions {
   readonly files?: (path: string) => Buffer | undefined
 }
 
+/** A forge that is busy wants to be asked again, one that fails at once, so that no test waits. */
+const RETRY: { readonly [status: number]: { readonly [name: string]: string } } = {
+  429: { 'retry-after': '1' },
+  503: { 'retry-after': '0' }
+}
+
 /** Starts a forge. `answers` may be changed while it runs. */
 export async function startForge(t: Test, answers: { [path: string]: Answer }, options: ForgeOptions) {
   // Here, because several files of one process import this module, and each begins with its own configuration.
@@ -38,8 +44,7 @@ export async function startForge(t: Test, answers: { [path: string]: Answer }, o
     const found = answers[`${path}${url.search}`] ?? answers[path]
     const value = typeof found === 'function' ? (found as (query: URLSearchParams) => unknown)(url.searchParams) : found
     if (value === undefined) return send(response, 404, '{"message":"404 Not Found"}')
-    if (typeof value === 'number')
-      return send(response, value, '{"message":"busy"}', value === 429 ? { 'retry-after': '1' } : {})
+    if (typeof value === 'number') return send(response, value, '{"message":"busy"}', RETRY[value] ?? {})
     if (typeof value === 'string') return send(response, 200, value, { 'content-type': 'text/plain' })
     if (!Array.isArray(value)) return send(response, 200, JSON.stringify(value))
     const each = Math.min(Number(url.searchParams.get(size.name) ?? 20), size.most)

@@ -7,12 +7,14 @@ import { type Readable, Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { config } from '../../../config.js'
 import { signature } from '../../../secrets.js'
-import { SourceFailure } from '../../projects/imports/source-failures.js'
+import { SourceFailure, SourceRefusal } from '../../projects/imports/source-failures.js'
 import { ahead } from '../sources/ahead.js'
 import type { Client } from '../sources/client.js'
 import type { Skipped, SourceFile } from '../sources/source.js'
 
 const AT_ONCE = 4
+/** After so many failures in a row, the other files are left to the next run: each attempt may take long. */
+const MOST_FAILURES = 10
 
 export interface KeptFile {
   readonly url: string
@@ -39,15 +41,23 @@ export function uploadOf(
   return { secret, name: `${plain.slice(0, plain.length - end.length).slice(0, 180) || 'file'}${end}` }
 }
 
-/** Downloads the files that are not in the folder yet. Returns those that are there then, by URL. */
+export interface Downloaded {
+  /** By URL. */
+  readonly kept: ReadonlyMap<string, KeptFile>
+  /** The URLs of those that the source may still give: it failed. */
+  readonly broken: readonly string[]
+}
+
+/** Downloads the files that are not in the folder yet. Returns those that are there then. */
 export async function downloadFiles(
   client: Client,
   files: ReadonlyMap<string, SourceFile>,
   { folder, project, skipped }: { readonly folder: string; readonly project: string; readonly skipped: Skipped }
-): Promise<ReadonlyMap<string, KeptFile>> {
+): Promise<Downloaded> {
   const { max_size: most, max_files: mostFiles } = config().uploads
   const kept = new Map<string, KeptFile>()
-  let left = most
+  const broken: string[] = []
+  let [left, failures] = [most, 0]
   await mkdir(folder, { recursive: true, mode: 0o700 })
   /** Why the file does not come along; null when it does. */
   const problemOf = (size: number): string | null => {
@@ -60,8 +70,18 @@ export async function downloadFiles(
     if (problem !== null) skipped('files', problem)
     if (problem !== null) return null
     const path = join(folder, createHash('sha256').update(file.url).digest('hex'))
-    const size = (await sizeOf(path)) ?? (await download(client, file, { path, most: left, skipped }))
-    return size === null ? null : { url: file.url, ...uploadOf(project, file), path, size }
+    const failed = (why: string) => {
+      skipped('files', why)
+      broken.push(file.url)
+      failures++
+      return null
+    }
+    const known = await sizeOf(path)
+    if (known === undefined && failures >= MOST_FAILURES) return failed('the source failed several times in a row')
+    const size = known ?? (await download(client, file, { path, most: left, skipped, failed }))
+    if (size === null) return null
+    failures = 0
+    return { url: file.url, ...uploadOf(project, file), path, size }
   })
   for await (const file of fetched) {
     const problem = file && problemOf(file.size)
@@ -70,7 +90,7 @@ export async function downloadFiles(
     kept.set(file.url, file)
     left -= file.size
   }
-  return kept
+  return { kept, broken }
 }
 
 const sizeOf = async (path: string): Promise<number | undefined> =>
@@ -79,11 +99,20 @@ const sizeOf = async (path: string): Promise<number | undefined> =>
     () => undefined
   )
 
+interface Place {
+  readonly path: string
+  /** Bytes. */
+  readonly most: number
+  readonly skipped: Skipped
+  /** Notes a failure that another run may not have. */
+  readonly failed: (why: string) => null
+}
+
 /** Returns the size; null for a file that does not come along. */
 async function download(
   client: Client,
   file: SourceFile,
-  { path, most, skipped }: { readonly path: string; readonly most: number; readonly skipped: Skipped }
+  { path, most, skipped, failed }: Place
 ): Promise<number | null> {
   const draft = `${path}.draft`
   try {
@@ -94,7 +123,8 @@ async function download(
   } catch (error) {
     if (error instanceof TooLargeFile)
       skipped('files', 'larger than all uploads of a project may be (uploads.max_size)')
-    else if (error instanceof SourceFailure) skipped('files', error.problem)
+    else if (error instanceof SourceRefusal) skipped('files', error.problem)
+    else if (error instanceof SourceFailure) return failed(error.problem)
     else throw error
     return null
   } finally {

@@ -18,7 +18,7 @@ import type { Draft, SourceProject } from '../sources/source.js'
 import { writeProject, writeRecords } from './archive.js'
 import { type Collected, collect } from './collect.js'
 import { converter, pathHere } from './convert.js'
-import { asPicture, downloadFiles, type KeptFile } from './files.js'
+import { asPicture, type Downloaded, downloadFiles, type KeptFile } from './files.js'
 import { relationsOf, takeRelations } from './forks.js'
 import { bringFiles, namedFiles } from './lfs.js'
 import { keyOf, type PeopleHere, peopleOptions, resolvePeople } from './people.js'
@@ -64,13 +64,14 @@ export const moveProject = (session: Session, project: SourceProject, to: Destin
     const path = pathHere(project.path.split('/').at(-1) ?? project.path)
     const about = { from: project.path, refs: repository.refs.length }
     const file = join(part.folder, 'arrived.json')
-    if (known?.there === there) {
+    const arrived = await readJson<Arrived>(file)
+    const last = arrived?.there === there ? arrived : undefined
+    if (known?.there === there && !(await hasMended(part, { project, collected, known, broken: last?.broken ?? [] }))) {
       await part.end()
-      const arrived = await readJson<Arrived>(file)
       const { survey, skips } = collected
       const counts = Object.fromEntries(survey.counts)
       const read = { ...about, counts, files: survey.files.size, lfs: named.length, skipped: skips.list() }
-      return { ...(arrived?.there === there ? arrived.moved : read), to: known.path, result: 'unchanged' }
+      return { ...(last?.moved ?? read), to: known.path, result: 'unchanged' }
     }
     if (known && !to.overwrite && !(await isUnchanged(known))) {
       await part.end()
@@ -79,18 +80,35 @@ export const moveProject = (session: Session, project: SourceProject, to: Destin
     await refuseTaken(to.namespace, path, known)
     const people = await resolvePeople(part.source, collected.survey.people, peopleOptions(session), session.origin)
     const work = { session, part, project, collected, repository, named, people, to, path, known, there }
-    const done = await load(work)
+    const { broken, ...done } = await load(work)
     const moved = { ...about, ...done, skipped: collected.skips.list() }
-    await writeJson(file, { there, moved } satisfies Arrived)
+    await writeJson(file, { there, moved, broken } satisfies Arrived)
     await part.end()
     return moved
   })
 
-/** What came last, for the report of a run in which nothing has changed. */
+/** What came last, for a run in which nothing has changed. */
 interface Arrived {
   readonly there: string
   readonly moved: Moved
+  /** The URLs of files that the source did not give because it failed. */
+  readonly broken: readonly string[]
 }
+
+interface Broken extends Pick<Work, 'project' | 'collected'>, Pick<Arrived, 'broken'> {
+  readonly known: MigratedProject
+}
+
+/** Returns whether the source gives a file now that it did not give when the project came, and the project may be replaced. */
+async function hasMended(part: Part, { project, collected, known, broken }: Broken): Promise<boolean> {
+  const urls = new Set(broken)
+  const files = new Map([...collected.survey.files].filter(([url]) => urls.has(url)))
+  if (files.size === 0 || !(await isUnchanged(known))) return false
+  const quiet = { folder: filesIn(part), project: project.id, skipped: () => {} }
+  return (await downloadFiles(part.client, files, quiet)).kept.size > 0
+}
+
+const filesIn = ({ folder }: Part) => join(folder, 'files')
 
 /** Throws Conflict for a project that another migration has brought. */
 export async function refuseForeign({ place, migration }: Session, project: SourceProject): Promise<void> {
@@ -155,10 +173,12 @@ interface Work {
   readonly there: string
 }
 
-async function load(work: Work): Promise<Pick<Moved, 'to' | 'result' | 'counts' | 'files' | 'lfs'>> {
+type Loaded = Pick<Moved, 'to' | 'result' | 'counts' | 'files' | 'lfs'> & Pick<Arrived, 'broken'>
+
+async function load(work: Work): Promise<Loaded> {
   const { session, part, project, collected, repository, to, path, known, there } = work
   const { origin, signal, progress, place, migration } = session
-  const files = await filesOf(part.client, work)
+  const { kept: files, broken } = await filesOf(part.client, work)
   const lfs = await bringFiles(session, part, { project, repository, skips: collected.skips, keys: work.named })
   const picture = await asPicture(files.get(project.avatarUrl ?? ''))
   const [archive, records] = [join(part.folder, 'archive.zip'), join(part.folder, 'records.jsonl')]
@@ -198,7 +218,8 @@ async function load(work: Work): Promise<Pick<Moved, 'to' | 'result' | 'counts' 
     result: known ? 'replaced' : 'created',
     counts,
     files: files.size,
-    lfs: lfs.length
+    lfs: lfs.length,
+    broken
   }
 }
 
@@ -212,11 +233,11 @@ async function removeOld(known: MigratedProject | undefined, to: Destination, or
   await removeProject({ id: known.project_id }, origin)
 }
 
-function filesOf(client: Client, { session, part, project, collected }: Work): Promise<ReadonlyMap<string, KeptFile>> {
+function filesOf(client: Client, { session, part, project, collected }: Work): Promise<Downloaded> {
   session.progress(`downloading files of ${project.path}`, 0, 0)
   const { survey, skips } = collected
   return downloadFiles(client, survey.files, {
-    folder: join(part.folder, 'files'),
+    folder: filesIn(part),
     project: project.id,
     skipped: skips.skipped
   })

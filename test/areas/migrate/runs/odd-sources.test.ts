@@ -52,7 +52,7 @@ async function move(t: Test, lists: { [name: string]: Answer }, { repository, pl
     },
     ...Object.fromEntries(Object.entries(lists).map(([name, answer]) => [`projects/7/${name}`, answer]))
   }
-  const { url } = await startForge(t, answers, GITLAB)
+  const { url, asked } = await startForge(t, answers, GITLAB)
   const { path } = place ?? (await app.make.group({ visibilityLevel: 20 }))
   const name = `odd-${++migrations}`
   const settings = {
@@ -73,7 +73,7 @@ async function move(t: Test, lists: { [name: string]: Answer }, { repository, pl
   const [verified] = await verifyMigration(await findMigration(name), options.projects, given)
   const [here] = await rows<{ id: number }>('select project_id as id from migrated_projects order by 1 desc limit 1')
   const skipped = moved && 'skipped' in moved ? moved.skipped.map(({ what, why }) => `${what}: ${why}`) : []
-  return { moved, projects, report, verified, skipped, id: here?.id ?? 0, run, answers }
+  return { moved, projects, report, verified, skipped, id: here?.id ?? 0, run, answers, asked }
 }
 
 const values = async (sql: string, id: number) =>
@@ -217,4 +217,17 @@ t.test('a page of one line is no empty repository, and a wiki that breaks is no 
   const without = await move(t, {}, { wiki_enabled: true })
   t.equal(without.projects.length, 1)
   t.match(without.report.skipped, [{ what: 'wikis' }])
+})
+
+t.test('files that the source could not give come with a later run', async t => {
+  const names = Array.from({ length: 30 }, (_, at) => `uploads/${at.toString(16).padStart(32, '0')}/a.txt`)
+  const uploads = (answer: Answer) => Object.fromEntries(names.map(name => [name, answer]))
+  const description = names.map(name => `[a](/${name})`).join(' ')
+  const { moved, run, answers, asked } = await move(t, { issues: [issue(1, { description })], ...uploads(503) })
+  t.match(moved, { result: 'created', files: 0 })
+  t.ok(asked().filter(url => url?.includes('/uploads/')).length < 100, 'a source that fails is not asked for each file')
+  t.match(await run(), { result: 'unchanged', files: 0 })
+  for (const [name, answer] of Object.entries(uploads('content'))) answers[`projects/7/${name}`] = answer
+  t.match(await run(), { result: 'replaced', files: 30 })
+  t.match(await run(), { result: 'unchanged', files: 30 })
 })
