@@ -263,10 +263,12 @@ export async function converterOf(work: Converting, files: ReadonlyMap<string, K
     text: text => part.source.text(project, text, into),
     skipped: collected.skips.skipped
   })
-  // The branch of the remote HEAD is what the source shows first, even where its API has no such field.
+  // The branch of the remote HEAD is what the source shows first, even where its API has no such field, or names a branch that is missing.
+  // GitLab names one for an empty repository, too.
+  const exists = (branch: unknown) => repository.refs.some(({ ref }) => ref === `refs/heads/${branch}`)
   const own = (draft: Draft): Draft => ({
     ...draft,
-    default_branch: draft.default_branch ?? repository.branch,
+    default_branch: exists(draft.default_branch) ? draft.default_branch : repository.branch,
     lfs_enabled: hasLfs || draft.lfs_enabled
   })
   return (draft: Draft) => convert(draft.kind === 'project' ? own(draft) : draft)

@@ -20,7 +20,7 @@ export interface RunOptions {
   readonly overwrite: boolean
 }
 
-interface Failed {
+export interface Failed {
   readonly from: string
   readonly result: 'failed'
   readonly error: string

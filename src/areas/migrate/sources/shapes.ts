@@ -11,7 +11,8 @@ export const maybe = <T extends TSchema>(schema: T) => Type.Optional(Nullable(sc
 export const text = (maxLength: number) => Type.String({ maxLength })
 /** The size of a page is limited, so its texts are, too. A record with a longer text is cut later. */
 export const prose = maybe(Type.String())
-export const number = Type.Integer({ minimum: 1, maximum: 2_147_483_647 })
+/** Not specified: a record with a higher number is left out, because few numbers would be left for new records here. */
+export const number = Type.Integer({ minimum: 1, maximum: 2_000_000_000 })
 export const id = Type.Integer({ minimum: -10, maximum: Number.MAX_SAFE_INTEGER })
 export const count = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })
 export const flag = maybe(Type.Boolean())

@@ -70,10 +70,11 @@ async function move(t: Test, lists: { [name: string]: Answer }, { repository, pl
   const report = await migrate()
   const { projects } = report
   const [moved] = projects
-  const [verified] = await verifyMigration(await findMigration(name), options.projects, given)
+  const verify = async (projects: readonly string[]) => verifyMigration(await findMigration(name), projects, given)
+  const [verified] = await verify(options.projects)
   const [here] = await rows<{ id: number }>('select project_id as id from migrated_projects order by 1 desc limit 1')
   const skipped = moved && 'skipped' in moved ? moved.skipped.map(({ what, why }) => `${what}: ${why}`) : []
-  return { moved, projects, report, verified, skipped, id: here?.id ?? 0, run, answers, asked }
+  return { moved, projects, report, verified, skipped, id: here?.id ?? 0, run, verify, answers, asked }
 }
 
 const values = async (sql: string, id: number) =>
@@ -230,4 +231,42 @@ t.test('files that the source could not give come with a later run', async t => 
   for (const [name, answer] of Object.entries(uploads('content'))) answers[`projects/7/${name}`] = answer
   t.match(await run(), { result: 'replaced', files: 30 })
   t.match(await run(), { result: 'unchanged', files: 30 })
+})
+
+t.test('a project that cannot be compared does not hide the others', async t => {
+  const { verify, answers } = await move(t, {})
+  const other = { ...project, id: 8, path_with_namespace: 'team/sub/other', http_url_to_repo: 'file:///etc' }
+  answers['projects/team%2Fsub%2Fother'] = other
+  t.match(await verify(['team/sub/other', 'team/sub/tool']), [
+    { from: 'team/sub/other', to: null, error: null },
+    { from: 'team/sub/tool', different: 0, error: null }
+  ])
+  answers['projects/7/labels'] = { message: 'not today' }
+  answers['projects/team%2Fsub%2Fsecond'] = { ...(answers['projects/team%2Fsub%2Ftool'] as object), id: 9 }
+  t.match(await verify(['team/sub/tool', 'team/sub/second']), [
+    { from: 'team/sub/tool', to: null, error: /labels\S* is not a list$/ },
+    { from: 'team/sub/tool', to: null, error: null }
+  ])
+})
+
+t.test('numbers leave room for new records', async t => {
+  const { moved, skipped } = await move(t, { issues: [issue(0), issue(2_000_000_000), issue(2_147_483_647)] })
+  t.match(moved, { result: 'created', counts: { issue: 1 } })
+  t.ok(skipped.includes('issue: the source sends it in another form than its API describes'))
+})
+
+t.test('a default branch that is missing, and an empty repository', async t => {
+  const branch = 'default_branch as value from projects where id = ?'
+  const missing = await move(t, {}, { default_branch: 'gone' })
+  t.match(missing.verified, { different: 0, counts: {} })
+  t.same(await values(branch, missing.id), ['main'])
+  const repository = (folder: string) => {
+    const refs = execFileSync('git', ['for-each-ref', '--format=delete %(refname)'], { cwd: folder })
+    execFileSync('git', ['update-ref', '--stdin'], { cwd: folder, input: refs })
+    execFileSync('git', ['update-server-info'], { cwd: folder })
+  }
+  const empty = await move(t, { issues: [issue(1)] }, { repository })
+  t.match(empty.moved, { result: 'created', refs: 0, counts: { issue: 1 } })
+  t.match(empty.verified, { different: 0, counts: {} })
+  t.same(await values(branch, empty.id), [null])
 })

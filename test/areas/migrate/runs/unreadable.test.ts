@@ -59,7 +59,7 @@ for (const [kind, options, answers] of FORGES)
     t.same(new Set(problems), new Set(LISTED.map(from => `${from}: ${ERROR}`)))
     const { unreadable } = await runMigration(migration, { projects: [], overwrite: false }, given)
     t.same(new Set(unreadable), new Set(LISTED.map(from => ({ from, error: ERROR }))))
-    t.match(await verifyMigration(migration, [], given), [{ from: LISTED[0], to: null }])
+    t.match(await verifyMigration(migration, [], given), [{ from: LISTED[0], to: null, error: ERROR }])
   })
 
 const GROUPS = [{ id: 2, name: 'Crew', path: 'crew', full_path: 'crew' }, { id: 9 }]

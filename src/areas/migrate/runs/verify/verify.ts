@@ -17,7 +17,7 @@ import { openNamespaces } from '../namespaces.js'
 import { knownPeople } from '../people.js'
 import { findMigrated } from '../project-here.js'
 import { withBases } from '../repository.js'
-import { projectsOf } from '../run.js'
+import { failureOf, projectsOf } from '../run.js'
 import { type Given, type Part, type Session, withPart, withSource } from '../session.js'
 import { newSkips } from '../skips.js'
 import { readSpool } from '../spool.js'
@@ -25,8 +25,10 @@ import { type Compared, compare } from './compare.js'
 
 export interface Verified extends Compared {
   readonly from: string
-  /** Null: it has not come yet. */
+  /** Null: it has not come yet, or could not be compared. */
   readonly to: string | null
+  /** Why it could not be compared; otherwise null. */
+  readonly error: string | null
 }
 
 /** Writes only its result into the database. Throws AlreadyRunning, ReadElsewhere and SourceFailure. */
@@ -38,16 +40,20 @@ export const verifyMigration = (
   withSource(migration, given, async (session, { source }) => {
     const { pathOf } = await openNamespaces(session, source, newSkips().skipped)
     const verified: Verified[] = []
+    const incomparable = ({ from, error }: { readonly from: string; readonly error: string }) =>
+      verified.push({ ...NOTHING, from, error })
     for await (const project of projectsOf(session, source, projects)) {
       session.signal.throwIfAborted()
-      verified.push(await withPart(session, project.id, part => verifyProject(session, part, { project, pathOf })))
+      await withPart(session, project.id, part => verifyProject(session, part, { project, pathOf }))
+        .catch(failureOf(project, session.signal))
+        .then(done => ('result' in done ? incomparable(done) : verified.push(done)))
     }
-    const unreadable = session.unreadable.list().map(({ from }) => ({ ...NOTHING, from }))
-    return keepResult(migration, 'verify', [...verified, ...unreadable])
+    session.unreadable.list().forEach(incomparable)
+    return keepResult(migration, 'verify', verified)
   })
 
 /** A project that has not come. */
-const NOTHING = { to: null, counts: {}, compared: 0, different: 0, differences: [], refs: [] }
+const NOTHING = { to: null, error: null, counts: {}, compared: 0, different: 0, differences: [], refs: [] }
 
 interface Verifying {
   readonly project: SourceProject
