@@ -2,7 +2,8 @@
 
 import { pathProblem } from '../../../lib/path.js'
 import type { Source, SourceGroup, SourceProject } from '../sources/source.js'
-import { collect } from './collect.js'
+import { type Collected, collect } from './collect.js'
+import { pathHere } from './convert.js'
 import { claimOf, namespacePath, takenText } from './groups.js'
 import { namedFiles } from './lfs.js'
 import { keepResult, type Migration } from './migrations.js'
@@ -10,7 +11,7 @@ import { copyRepository } from './move-project.js'
 import { checkSourcePath } from './namespaces.js'
 import { keyOf, knownPeople, matchPeople, peopleOptions } from './people.js'
 import { failureOf, projectsOf } from './run.js'
-import { type Given, type Session, withPart, withSource } from './session.js'
+import { type Given, type Part, type Session, withPart, withSource } from './session.js'
 import { newSkips } from './skips.js'
 
 export interface PlanOptions {
@@ -50,18 +51,29 @@ export const planMigration = (migration: Migration, options: PlanOptions, given:
     const problems: string[] = []
     const people = new Set<string>()
     const namespaces = new Set<string>()
+    /** The paths at the source, by those here. */
+    const places = new Map<string, string>()
     for await (const project of projectsOf(session, source, options.projects)) {
       const { path, size } = project
+      const problem = (error: unknown) => {
+        problems.push(`${path}: ${failureOf(project, session.signal)(error).error}`)
+        return null
+      }
       try {
         checkSourcePath(path)
         namespaces.add(path.split('/').slice(0, -1).join('/').toLowerCase())
+        const here = placeHere(session, path)
+        const other = places.get(here.toLowerCase())
+        if (other !== undefined)
+          problems.push(`${other} and ${path} would both be ${here} here: rename one of them there`)
+        places.set(here.toLowerCase(), path)
         projects.push(
           options.quick
             ? { path, size, counts: await source.counts(project), files: null, lfs: null, skipped: [] }
-            : await planProject(session, project, people)
+            : await planProject(session, project, { people, problem })
         )
       } catch (error) {
-        problems.push(`${path}: ${failureOf(project, session.signal)(error).error}`)
+        problem(error)
       }
     }
     const groups = options.quick ? [] : await groupsOf(session, source, namespaces)
@@ -80,18 +92,41 @@ export const planMigration = (migration: Migration, options: PlanOptions, given:
     return keepResult(migration, 'plan', { source: about, projects, problems, matched, unmatched })
   })
 
-/** Reads a project, and adds the people whom it names. Fetches the repository, which the run needs anyway. */
-const planProject = (session: Session, project: SourceProject, people: Set<string>): Promise<PlannedProject> =>
+/** Reads a project, and adds the people whom it names. `problem` notes why the repository cannot be read. */
+const planProject = (
+  session: Session,
+  project: SourceProject,
+  { people, problem }: { readonly people: Set<string>; readonly problem: (error: unknown) => null }
+): Promise<PlannedProject> =>
   withPart(session, project.id, async part => {
-    const { survey, skips } = await collect(session, part, project)
+    const collected = await collect(session, part, project)
+    const { survey, skips } = collected
     for (const person of survey.people) people.add(person)
-    // The run reports the commits that are missing.
-    const repository = await copyRepository(session, part, project, { survey, skips: newSkips() })
-    const named = await namedFiles(session, part, repository)
-    const lfs = { files: named.length, bytes: named.reduce((sum, { size }) => sum + size, 0) }
+    const lfs = await plannedLfs(session, part, project, collected).catch(problem)
     const counts = Object.fromEntries(survey.counts)
     return { path: project.path, size: project.size, counts, files: survey.files.size, lfs, skipped: skips.list() }
   })
+
+/** Fetches the repository, which the run needs anyway. */
+async function plannedLfs(
+  session: Session,
+  part: Part,
+  project: SourceProject,
+  collected: Collected
+): Promise<PlannedProject['lfs']> {
+  // The run reports the commits that are missing.
+  const repository = await copyRepository(session, part, project, { survey: collected.survey, skips: newSkips() })
+  const named = await namedFiles(session, part, repository)
+  return { files: named.length, bytes: named.reduce((sum, { size }) => sum + size, 0) }
+}
+
+/** Returns where a project would be here. Not specified: the namespace of a person is named as at the source. */
+function placeHere({ migration }: Session, path: string): string {
+  const parts = path.split('/')
+  const namespace = parts.slice(0, -1).join('/')
+  const mapped = Object.entries(migration.map).find(([from]) => from.toLowerCase() === namespace.toLowerCase())
+  return `${mapped?.[1] ?? namespacePath(namespace)}/${pathHere(parts.at(-1) ?? '')}`
+}
 
 /** Returns the groups of the projects. Those that go elsewhere bring no members. */
 async function groupsOf(

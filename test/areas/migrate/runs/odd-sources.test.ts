@@ -4,6 +4,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { addMigration, findMigration } from '../../../../src/areas/migrate/runs/migrations.js'
+import { planMigration } from '../../../../src/areas/migrate/runs/plan.js'
 import { runMigration } from '../../../../src/areas/migrate/runs/run.js'
 import { verifyMigration } from '../../../../src/areas/migrate/runs/verify/verify.js'
 import { rows } from '../../../../src/db/connect/sql.js'
@@ -72,9 +73,11 @@ async function move(t: Test, lists: { [name: string]: Answer }, { repository, pl
   const [moved] = projects
   const verify = async (projects: readonly string[]) => verifyMigration(await findMigration(name), projects, given)
   const [verified] = await verify(options.projects)
+  const plan = async (projects: readonly string[]) =>
+    planMigration(await findMigration(name), { projects, quick: false }, given)
   const [here] = await rows<{ id: number }>('select project_id as id from migrated_projects order by 1 desc limit 1')
   const skipped = moved && 'skipped' in moved ? moved.skipped.map(({ what, why }) => `${what}: ${why}`) : []
-  return { moved, projects, report, verified, skipped, id: here?.id ?? 0, run, verify, answers, asked }
+  return { moved, projects, report, verified, skipped, id: here?.id ?? 0, run, plan, verify, answers, asked }
 }
 
 const values = async (sql: string, id: number) =>
@@ -233,8 +236,8 @@ t.test('files that the source could not give come with a later run', async t => 
   t.match(await run(), { result: 'unchanged', files: 30 })
 })
 
-t.test('a project that cannot be compared does not hide the others', async t => {
-  const { verify, answers } = await move(t, {})
+t.test('a project that cannot be read or compared does not hide the others', async t => {
+  const { plan, verify, answers } = await move(t, {})
   const other = { ...project, id: 8, path_with_namespace: 'team/sub/other', http_url_to_repo: 'file:///etc' }
   answers['projects/team%2Fsub%2Fother'] = other
   t.match(await verify(['team/sub/other', 'team/sub/tool']), [
@@ -247,6 +250,9 @@ t.test('a project that cannot be compared does not hide the others', async t => 
     { from: 'team/sub/tool', to: null, error: /labels\S* is not a list$/ },
     { from: 'team/sub/tool', to: null, error: null }
   ])
+  const { projects, problems } = await plan(['team/sub/tool', 'team/sub/second'])
+  t.match(projects, [{ path: 'team/sub/tool', counts: { project: 1 } }])
+  t.match(problems, [/^team\/sub\/tool: \S*labels\S* is not a list$/, /^team\/sub\/tool and .* would both be /])
 })
 
 t.test('numbers leave room for new records', async t => {
