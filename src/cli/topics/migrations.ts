@@ -51,6 +51,6 @@ export const refusedLines = (refused: Assigned['refused']): readonly string[] =>
 /** `1 issue`, `32 notes`, `2 commit statuses`; a question mark for an unknown number. `kind` may be in the plural. */
 export function countedKind(count: number | null, kind: string): string {
   const one = kind.replaceAll('_', ' ').replace(/(?<![su])s$/, '')
-  const many = `${one}${one.endsWith('s') ? 'es' : 's'}`
+  const many = `${one}${/(?:s|ch)$/.test(one) ? 'es' : 's'}`
   return count === null ? `? ${many}` : counted(count, one, many)
 }

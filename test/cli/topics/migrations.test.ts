@@ -15,6 +15,7 @@ t.test('counts have the plural of their kind', async t => {
     ['1 issue', '7 issues', '1 file', '32 merge requests', '? notes']
   )
   t.same([countedKind(1, 'commit_status'), countedKind(2, 'commit_status')], ['1 commit status', '2 commit statuses'])
+  t.equal(countedKind(2, 'protected_branch'), '2 protected branches')
 })
 
 t.test('a text about no attribute has no name before it', async t => {
