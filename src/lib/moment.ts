@@ -15,12 +15,13 @@ export function parseMoment(text: string): Date | undefined {
   return isShowable(moment) ? moment : undefined
 }
 
-const EARLIEST = Date.parse('0001-01-01T00:00:00.000Z')
+/** The driver of the database reads the years before as those of the twentieth century. */
+const EARLIEST = Date.parse('0100-01-01T00:00:00.000Z')
 const LATEST = Date.parse('9999-12-31T23:59:59.999Z')
 
 /**
- * Returns false for an invalid date, and for a date outside of the years 1 to 9999: a column of the database cannot
- * store it, and ISO 8601 has no usual format for it.
+ * Returns false for an invalid date, and for a date outside of the years 100 to 9999: a column of the database cannot
+ * store and return it, and ISO 8601 has no usual format for it.
  */
 export const isShowable = (moment: Date): boolean => moment.getTime() >= EARLIEST && moment.getTime() <= LATEST
 

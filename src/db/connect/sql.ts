@@ -162,7 +162,7 @@ function connectionOf({ connection, finished }: Held): Executor {
 /** A date that the database cannot store would become 0000-00-00, and its row could not be read again. */
 function requireStorable(values: readonly Value[]): void {
   for (const value of values) {
-    if (value instanceof Date && !isShowable(value)) throw new RangeError('a date is outside of the years 1 to 9999')
+    if (value instanceof Date && !isShowable(value)) throw new RangeError('a date is outside of the years 100 to 9999')
   }
 }
 
