@@ -73,6 +73,9 @@ t.test('the job of a removed project also removes rows that were added in the me
   t.same(await tablesLeft(added), [])
 })
 
+/** A row whose link is nulled has another version. */
+const withoutVersion = ({ row_version: _, ...row }: { readonly [column: string]: unknown }) => row
+
 t.test('deleting a user handles every linked row according to its fate', async t => {
   const [{ user }, neighbour] = [await filledPlace(), await filledPlace()]
   await runJobs()
@@ -90,8 +93,8 @@ t.test('deleting a user handles every linked row according to its fate', async t
     t.ok(earlier.length > 0, `${table} has a row of the user`)
     const stays = link.fate === 'kept' ? earlier : earlier.map(row => ({ ...row, [link.column]: null }))
     t.same(
-      await stillThere(table, earlier),
-      gone.includes(link.fate) ? [] : stays,
+      (await stillThere(table, earlier)).map(withoutVersion),
+      gone.includes(link.fate) ? [] : stays.map(withoutVersion),
       `${table}.${link.column} is ${link.fate}`
     )
   }
