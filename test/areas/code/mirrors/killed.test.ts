@@ -90,6 +90,11 @@ t.test('a mirror survives the death of its worker, and others still run', async 
   await worker()
   await until('the next worker begins again', async () => (await stateOf(project)) === 'succeeded')
   t.equal(refsOf(project), refsOf(source))
-  const events = (await app.as(project.owner).get(`/projects/${project.id}/events`)).json() as object[]
-  t.equal(events.filter(event => 'action_name' in event && event.action_name === 'pushed new').length, 2, 'once each')
+  const pushes = async () => {
+    const events = (await app.as(project.owner).get(`/projects/${project.id}/events`)).json() as object[]
+    return events.filter(event => 'action_name' in event && event.action_name === 'pushed new').length
+  }
+  // Jobs of their own write them.
+  await until('both branches have an event', async () => (await pushes()) >= 2)
+  t.equal(await pushes(), 2, 'once each')
 })
