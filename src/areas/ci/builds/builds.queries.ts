@@ -177,8 +177,9 @@ function listOf<Row extends { readonly id: number }>(columns: string): List<Row>
       idOf: ({ id }) => id,
       read: ({ direction, sql, until, from }) => {
         const page = and(where, from && fromId('b.id', direction, from))
-        // Without statuses, an index has the rows in their order. Reading the ids first takes 0.2 ms.
-        if (query.scope === undefined && until <= FAR) {
+        // Without statuses, an index has the rows in their order. Reading the ids first takes 0.2 ms. With a place, only that finds the
+        // place in the index: otherwise the database passes all entries before it.
+        if (query.scope === undefined && !from && until <= FAR) {
           return oldRows<Row>(
             `select ${columns} from builds b ${JOINS} where ${page.sql} order by b.id ${direction} ${sql}`,
             page.values

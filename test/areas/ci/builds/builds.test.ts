@@ -114,7 +114,7 @@ t.test('builds', async t => {
   const owner = app.as(project.owner)
   const base = `/projects/${project.id}/builds`
 
-  t.test('a build without trace and artifacts answers 404 for both', async t => {
+  await t.test('a build without trace and artifacts answers 404 for both', async t => {
     for (const what of ['trace', 'artifacts']) {
       const res = await owner.get(`${base}/${unit.id}/${what}`)
       t.equal(res.statusCode, 404)
