@@ -25,7 +25,7 @@ export const isIn = (column: string, list: readonly Value[] = []): Fragment | un
   list.length === 0 ? undefined : { sql: `${column} in (${marks(list)})`, values: list }
 
 /** Returns a text as a pattern of `like` that matches only this text. */
-const likeText = (text: string) => text.replace(/[\\%_]/g, '\\$&')
+export const likeText = (text: string) => text.replace(/[\\%_]/g, '\\$&')
 
 /**
  * Returns the condition that one of the columns contains a text, regardless of case and accents, with its values. Only

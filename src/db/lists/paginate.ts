@@ -27,6 +27,20 @@ export interface Page<T> {
   readonly perPage: number
 }
 
+/** The JSON of a record, and the version of this text. */
+export interface RecordText {
+  readonly text: string
+  readonly version: string
+}
+
+/** What a reply of the server offers for lists of kept texts. */
+export interface TextReply<Sent> {
+  /** Returns the JSON of a record of the list that the route answers, by its schema. */
+  jsonOf(record: object): string
+  /** Sends a page of records by their JSON. The version of the answer is made from those of the texts. */
+  pageOfTexts(page: Page<RecordText>): Sent
+}
+
 /** The number of rows that a list of everything reads at once. */
 export const PART = 500
 

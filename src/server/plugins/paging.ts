@@ -1,18 +1,14 @@
 // The Link and X- headers of a list ("Limits").
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { publicUrl } from '../../config.js'
-import type { Page } from '../../db/lists/paginate.js'
+import type { Page, TextReply } from '../../db/lists/paginate.js'
 import { parseForm } from '../../lib/form.js'
 import { versionOf } from './versions.js'
 
 declare module 'fastify' {
-  interface FastifyReply {
+  interface FastifyReply extends TextReply<FastifyReply> {
     /** Sets the headers of a page and returns its items, as the view shows them. */
     page<T, V>(page: Page<T>, view: (item: T) => V): V[]
-    /** Returns the JSON of a record of the list that the route answers, by its schema. */
-    jsonOf(record: object): string
-    /** Sends a page of records by their JSON. The version of the answer is made from those of the texts. */
-    pageOfTexts(page: Page<{ readonly text: string; readonly version: string }>): FastifyReply
   }
 }
 

@@ -11,21 +11,28 @@ import { openTrace } from '../../../storage/traces.js'
 import type { ProjectRow } from '../../projects/projects/projects.queries.js'
 import { repositoryPath } from '../../projects/projects/repositories.js'
 import { archiveNameOf, hasArtifacts, openArtifactsOf, sendDirectly } from './artifacts.js'
-import { type BuildRow, findBuild, findBuilds, findSuccessfulBuild, listBuilds } from './builds.queries.js'
+import {
+  type BuildRow,
+  findBuild,
+  findBuilds,
+  findSuccessfulBuild,
+  listBuilds,
+  listProofs,
+  type ProvenBuild
+} from './builds.queries.js'
 import type { BuildListQuery } from './builds.schema.js'
 import type { BuildReading } from './builds.view.js'
 import { mayDownload } from './files/artifact-access.js'
 
-/** Returns a page of builds; with `sha`, only builds of that commit. Throws NotFound when the commit does not exist. */
-export async function pageOfBuilds<Row>(
+/** Returns what proves a page of builds; with `sha`, only builds of that commit. Throws NotFound when the commit does not exist. */
+export async function pageOfProofs(
   project: ProjectRow,
   query: BuildListQuery,
-  list: (projectId: number, query: BuildListQuery, sha?: string) => Promise<Page<Row>>,
   sha?: string
-): Promise<Page<Row>> {
+): Promise<Page<ProvenBuild>> {
   const commit = sha === undefined ? undefined : await resolveCommit(repositoryPath(project), sha)
   if (commit === null) throw new NotFound('Commit')
-  return list(project.id, query, commit?.id)
+  return listProofs(project.id, query, commit?.id)
 }
 
 /** Returns a page of builds with their commits. */

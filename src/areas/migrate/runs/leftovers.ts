@@ -3,6 +3,7 @@
 import type { Origin } from '../../../access/actor.js'
 import { row, rows } from '../../../db/connect/sql.js'
 import { transact } from '../../../db/connect/transact.js'
+import { likeText } from '../../../db/lists/conditions.js'
 import { linksTo } from '../../../db/ownership/owned-tables.js'
 import { lockGroup } from '../../people/groups/groups.queries.js'
 import { deleteGroup } from '../../upkeep/removal/group-deletion.js'
@@ -56,7 +57,7 @@ async function isUnused({ id, path }: { readonly id: number; readonly path: stri
   }
   // An import into the group, which has no row of `projects` yet.
   const arriving = 'select 1 from project_removals where path_with_namespace like ? limit 1'
-  return !(await row(arriving, [`${path.replace(/[\\%_]/g, '\\$&')}/%`]))
+  return !(await row(arriving, [`${likeText(path)}/%`]))
 }
 
 /** Whether a group has the members whom the migration has added, as they came, and only these. */

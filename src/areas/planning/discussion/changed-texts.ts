@@ -1,6 +1,7 @@
 // Texts that name somebody who has another name now. They stay what their authors wrote, so their dates stay, too.
 import { execute, marks, rows } from '../../../db/connect/sql.js'
 import { transact } from '../../../db/connect/transact.js'
+import { likeText } from '../../../db/lists/conditions.js'
 import { batches } from '../../../lib/batches.js'
 import { renewWords } from '../participation/search-words.js'
 
@@ -38,7 +39,7 @@ export async function changeTexts(
   part: string,
   change: (text: string) => string
 ): Promise<void> {
-  const pattern = `%${part.replace(/[\\%_]/g, '\\$&')}%`
+  const pattern = `%${likeText(part)}%`
   for (const { table, project, column, kind, update } of TEXTS) {
     for (const some of batches(projectIds, PROJECTS_AT_ONCE)) {
       // Without a lock: most texts contain nothing of it.

@@ -1,5 +1,6 @@
 // Finds names of records for shell completion: few names, and by an index.
 import { rows } from '../../../db/connect/sql.js'
+import { likeText } from '../../../db/lists/conditions.js'
 
 export interface NameRow {
   readonly name: string | number
@@ -9,7 +10,7 @@ export interface NameRow {
 /** More than anyone would read. */
 const MOST = 100
 
-const begins = (text: string) => `${text.replace(/[\\%_]/g, sign => `\\${sign}`)}%`
+const begins = (text: string) => `${likeText(text)}%`
 
 export const namesOfUsers = (start: string) =>
   rows<NameRow>(`select username as name, name as about from users where username_key like lower(?) limit ${MOST}`, [

@@ -3,13 +3,11 @@
 import { hash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import { forgetWithPool } from '../../../../db/connect/connection.js'
+import type { RecordText, TextReply } from '../../../../db/lists/paginate.js'
 import { memoryOf } from '../../../../lib/bytes.js'
 import { MACHINE_MEMORY, shareOf } from '../../../../lib/machine-memory.js'
-import type { RecordText } from '../../../projects/projects/lists/kept-projects.queries.js'
-import type { TextReply } from '../../../projects/projects/lists/project-texts.js'
 import type { ProjectRow } from '../../../projects/projects/projects.queries.js'
-import { pageOfBuilds, readProvenBuilds } from '../build-readings.js'
-import { listProofs } from '../builds.queries.js'
+import { pageOfProofs, readProvenBuilds } from '../build-readings.js'
 import type { BuildListQuery } from '../builds.schema.js'
 import { viewBuild } from '../builds.view.js'
 
@@ -39,7 +37,7 @@ export async function sendBuilds<Sent>(
   query: BuildListQuery,
   sha?: string
 ): Promise<Sent> {
-  const page = await pageOfBuilds(project, query, listProofs, sha)
+  const page = await pageOfProofs(project, query, sha)
   const now = Date.now()
   const known = page.items.map(({ id, proof }) => {
     const build = kept.get(id)

@@ -14,6 +14,7 @@ import { forgetWithPool } from '../../../../db/connect/connection.js'
 import { VERSION, type Versions } from '../../../../db/connect/content.js'
 import { currentTransaction } from '../../../../db/connect/scope.js'
 import { type Fragment, marks, padded, rows } from '../../../../db/connect/sql.js'
+import type { RecordText } from '../../../../db/lists/paginate.js'
 import { memoryOf } from '../../../../lib/bytes.js'
 import { MACHINE_MEMORY, shareOf } from '../../../../lib/machine-memory.js'
 import { readProjectRows, type ShownProjectRow, selectShownProjects } from '../projects.queries.js'
@@ -38,12 +39,6 @@ interface Proof extends Versions {
 export interface ListedProject extends Levels {
   readonly has_shares: number
   readonly kept: KeptProject
-}
-
-/** The JSON of a record, and the version of this text. */
-export interface RecordText {
-  readonly text: string
-  readonly version: string
 }
 
 export interface KeptProject {

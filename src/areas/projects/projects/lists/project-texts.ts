@@ -3,19 +3,11 @@
 import { hash } from 'node:crypto'
 import type { Actor } from '../../../../access/actor.js'
 import { levelIn } from '../../../../access/authorize.js'
-import type { Page } from '../../../../db/lists/paginate.js'
+import type { Page, RecordText, TextReply } from '../../../../db/lists/paginate.js'
 import { type ReadingOptions, readProjects } from '../project-readings.js'
 import { viewFor } from '../projects.view.js'
-import { keepText, type ListedProject, type RecordText, rowOf } from './kept-projects.queries.js'
+import { keepText, type ListedProject, rowOf } from './kept-projects.queries.js'
 import { tokenFor } from './shown-token.js'
-
-/** What a reply of the server offers for lists of kept texts. */
-export interface TextReply<Sent> {
-  /** Returns the JSON of a record of the list that the route answers. */
-  jsonOf(record: object): string
-  /** Sends the records of a page, with its headers. */
-  pageOfTexts(page: Page<RecordText>): Sent
-}
 
 /** Sends a page of projects as the caller may see them. */
 export async function sendProjects<Sent>(
